@@ -1,0 +1,58 @@
+# Everything a contributor does starts here. Each target installs what it needs into .venv by itself.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.PHONY: help run test check lint bench sim chaos lock clean
+
+BIN := .venv/bin
+SOURCES := $(wildcard detent tests bench)
+WORKERS ?= 2
+SECONDS ?=
+SEED ?=
+ARGS ?=
+LIMITS = $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED)) $(ARGS)
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: .venv/.run ## Start Detent with its examples (ARGS= goes to `detent dev`)
+	@$(BIN)/detent dev $(ARGS)
+
+test: lint ## Everything: linters, types and all tests, on a real PostgreSQL started for it
+	@$(BIN)/pytest -q -n $(WORKERS) --dist worksteal --durations 10 $(ARGS)
+
+check: lint ## Format, lint, types, imports and fast tests, in less than a minute
+	@$(BIN)/pytest -q -n $(WORKERS) --dist worksteal -m "not slow" $(ARGS)
+
+lint: .venv/.dev
+	@$(BIN)/ruff format --quiet --check $(SOURCES) || { echo "run: $(BIN)/ruff format"; exit 1; }
+	@$(BIN)/ruff check --quiet $(SOURCES)
+	@$(BIN)/mypy --no-error-summary $(SOURCES)
+	@$(BIN)/lint-imports --no-logo > .venv/imports.log || { cat .venv/imports.log; exit 1; }
+	@echo "format, lint, types and imports are clean"
+
+bench: .venv/.dev ## Measure Detent beside its peer (SECONDS= ARGS=)
+	@$(BIN)/python -m bench $(LIMITS)
+
+sim: SECONDS = 600
+sim: .venv/.dev ## Simulate crashes, pauses and faults (SECONDS=600 SEED=)
+	@$(BIN)/python -m tests.sim $(LIMITS)
+
+chaos: SECONDS = 600
+chaos: .venv/.dev ## Kill real nodes and databases under load (SECONDS=600 SEED=)
+	@$(BIN)/python -m tests.chaos $(LIMITS)
+
+lock: .venv/.dev ## Renew requirements.lock and requirements-dev.lock
+	@scripts/lock $(ARGS)
+
+clean: ## Remove .venv, caches and builds
+	@rm -rf .venv build dist htmlcov .coverage .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	@find detent tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+.venv/.run: requirements.lock pyproject.toml
+	@scripts/setup requirements.lock
+	@touch $@
+
+# The development lock holds the other one's packages in the same versions, so either may come first.
+.venv/.dev: requirements.lock requirements-dev.lock pyproject.toml
+	@scripts/setup requirements-dev.lock
+	@touch $@ .venv/.run
