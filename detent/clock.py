@@ -1,0 +1,71 @@
+"""The only door to the machine's time.
+
+Instants are `int` microseconds since the Unix epoch, UTC. What the engine calls "now" is the *database's* time: the time
+in its last reply plus the monotonic time since that reply arrived, so it is never ahead of the database and a wrong
+clock on a node changes nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import Final, Protocol
+
+Instant = int
+
+SECOND: Final = 1_000_000
+
+
+class Clock(Protocol):
+    """Where time comes from: the machine's, a simulated one, or one a test moves."""
+
+    def wall(self) -> Instant:
+        """The time of day by this machine, which may be wrong."""
+
+    def monotonic(self) -> float:
+        """Seconds that only go forward; their zero means nothing."""
+
+
+class SystemClock:
+    """The machine's own clock; `skew` seconds are added to its wall time, for tests of wrong clocks."""
+
+    def __init__(self, skew: float = 0.0) -> None:
+        self._skew = int(skew * SECOND)
+
+    def wall(self) -> Instant:
+        return time.time_ns() // 1000 + self._skew
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+
+class DatabaseTime:
+    """The database's time as far as this node knows it. `heard` is called with every reply that carries a time."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._said = 0
+        self._at = 0.0
+
+    def heard(self, said: Instant) -> None:
+        """The database said this time in a reply that has just arrived."""
+        self._said, self._at = said, self._clock.monotonic()
+
+    def now(self) -> Instant:
+        """A time the database has certainly reached."""
+        return self._said + int((self._clock.monotonic() - self._at) * SECOND)
+
+
+def as_datetime(instant: Instant) -> datetime:
+    """The instant as an aware datetime, for people and JSON."""
+    return datetime.fromtimestamp(instant / SECOND, UTC)
+
+
+def iso(instant: Instant) -> str:
+    """The instant as RFC 3339 text with microseconds left out when they are zero."""
+    return as_datetime(instant).isoformat().replace("+00:00", "Z")
+
+
+def micros(seconds: float) -> int:
+    """A length of time in microseconds."""
+    return round(seconds * SECOND)

@@ -1,0 +1,156 @@
+"""Every error of Detent, in one tree.
+
+    DetentError
+    |- InvalidInput            what was sent cannot be accepted; `problems` says where and why
+    |  |- InvalidDefinition    a workflow definition, with all its problems at once
+    |  `- TooLarge             an input beyond its limit
+    |- NotFound                no such workflow, run or callback
+    |- Conflict                the state of things forbids it
+    |  |- NotStartable         the workflow is disabled or not active
+    |  `- RequestIdReused      the same request id came with something else
+    |- Gone                    it was there, and its time is over
+    |- Unavailable             not now: full, draining or without its database; try again
+    |- StoreError              the database refused or failed
+    |  |- CommitUnknown        nobody knows whether the last statement was applied
+    |  |- StoreBusy            a lock or a conflict; the same call may be made again
+    |  `- SchemaMismatch       the tables are older or newer than this code
+    `- EngineError             a rule inside the engine was broken: always a bug
+       |- IllegalMove
+       `- UnknownEntry         a journal entry this code does not know
+
+The docstring is the message when none is given. `code` is stable and public.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong with an input: where, and what to do about it."""
+
+    field: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.message}" if self.field else self.message
+
+
+class DetentError(Exception):
+    """Something went wrong."""
+
+    code: ClassVar[str] = "detent_error"
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or (type(self).__doc__ or "").strip())
+
+    @property
+    def message(self) -> str:
+        return str(self.args[0])
+
+
+class InvalidInput(DetentError):
+    """The input cannot be accepted."""
+
+    code = "invalid_argument"
+
+    def __init__(self, message: str | None = None, problems: Iterable[Problem] = ()) -> None:
+        super().__init__(message)
+        self.problems = tuple(problems)
+
+
+class InvalidDefinition(InvalidInput):
+    """workflow validation failed"""
+
+    code = "invalid_definition"
+
+
+class TooLarge(InvalidInput):
+    """The input is larger than its limit."""
+
+    code = "too_large"
+
+
+class NotFound(DetentError):
+    """There is nothing of that name."""
+
+    code = "not_found"
+
+
+class Conflict(DetentError):
+    """The state of things forbids it."""
+
+    code = "conflict"
+
+
+class NotStartable(Conflict):
+    """The workflow cannot be started."""
+
+    code = "not_startable"
+
+
+class RequestIdReused(Conflict):
+    """The same request id came before with something else."""
+
+    code = "request_id_reused"
+
+
+class Gone(DetentError):
+    """Its time is over."""
+
+    code = "gone"
+
+
+class Unavailable(DetentError):
+    """Not now; try again in a moment."""
+
+    code = "unavailable"
+
+    def __init__(self, message: str | None = None, retry_after: float = 1.0) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class StoreError(DetentError):
+    """The database refused or failed."""
+
+    code = "store_error"
+
+
+class CommitUnknown(StoreError):
+    """The connection was lost while a statement was on its way: it may or may not have been applied."""
+
+    code = "commit_unknown"
+
+
+class StoreBusy(StoreError):
+    """The database was busy (a lock, a deadlock, a conflict); nothing was applied, the call may be made again."""
+
+    code = "store_busy"
+
+
+class SchemaMismatch(StoreError):
+    """The tables of this database are not those this version of Detent was made for."""
+
+    code = "schema_mismatch"
+
+
+class EngineError(DetentError):
+    """A rule inside the engine was broken. This is a bug in Detent."""
+
+    code = "engine_error"
+
+
+class IllegalMove(EngineError):
+    """A run cannot go from its status to that one."""
+
+    code = "illegal_move"
+
+
+class UnknownEntry(EngineError):
+    """The journal has an entry that this version of Detent does not know; it was written by a newer one."""
+
+    code = "unknown_entry"

@@ -1,0 +1,138 @@
+"""The one shape every workflow becomes.
+
+A graph is steps and edges and nothing else. Each form of writing a workflow is a function to this; the planner, the
+stores and the pages read only this. When a step ends, each of its outgoing edges is *taken* if `on` holds its ending
+(and its condition holds), else *dead*; a step is decided when all its incoming edges are, and runs if its join is met.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+
+
+class StepKind(StrEnum):
+    """What a step does. Sleep and wait have no executor: the planner decides them."""
+
+    HTTP = "http"
+    ACTION = "action"
+    SLEEP = "sleep"
+    WAIT = "wait"
+    SUBWORKFLOW = "subworkflow"
+    PYTHON = "python"
+    CONDITION = "condition"
+
+
+class Ending(StrEnum):
+    """How a step ended. Skipped is an ending like any other."""
+
+    SUCCESS = "success"
+    FAILED = "failed"
+    TIMEOUT = "timeout"
+    SKIPPED = "skipped"
+    CANCELLED = "cancelled"
+    TEMPLATE_ERROR = "template_error"
+
+
+FAILURES: Final = frozenset({Ending.FAILED, Ending.TIMEOUT, Ending.TEMPLATE_ERROR})
+ON_SUCCESS: Final = frozenset({Ending.SUCCESS})
+ON_ANY: Final = frozenset(Ending)
+ON_RAN: Final = FAILURES | ON_SUCCESS
+
+
+class Join(StrEnum):
+    """When a step with several incoming edges runs: every edge taken, or at least one."""
+
+    ALL = "all"
+    ANY = "any"
+
+
+class FailurePolicy(StrEnum):
+    """What a failure that nobody handles does to the rest of the run."""
+
+    SETTLE = "settle"
+    FAIL_FAST = "fail_fast"
+    PAUSE = "pause"
+
+
+class OnCrash(StrEnum):
+    """What becomes of an attempt that was in flight when its node died."""
+
+    RETRY = "retry"
+    FAIL = "fail"
+    ASK = "ask"
+
+
+class Route(StrEnum):
+    """Which of the satisfied edges of a step are taken: all, or the first in order."""
+
+    PARALLEL = "parallel"
+    FIRST_MATCH = "first_match"
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """How often a step is tried, and how long between. `attempts` counts all tries, the first too."""
+
+    attempts: int = 6
+    delay: float = 2.0
+    factor: float = 2.0
+    jitter: bool = True
+    max_delay: float = 3600.0
+
+
+NO_RETRY: Final = Retry(attempts=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One node of the graph.
+
+    `config` is what its kind needs, as JSON with `{{ }}` templates: http `url method headers body`; action `action with`;
+    sleep `seconds` (a number, or a text that renders to a duration); wait `timeout` (seconds or null) and `early`
+    (`buffer` or `reject`). `guard` is evaluated last, when the join is met; false skips the step.
+    """
+
+    name: str
+    kind: StepKind
+    config: Mapping[str, Any] = field(default_factory=dict)
+    guard: str | None = None
+    join: Join = Join.ALL
+    retry: Retry = NO_RETRY
+    timeout: float | None = None
+    delay: float | None = None
+    on_crash: OnCrash = OnCrash.RETRY
+    route: Route = Route.PARALLEL
+    queue: str | None = None
+    priority: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """From a step to one that depends on it. `on` holds the endings of the source that satisfy it."""
+
+    source: str
+    target: str
+    on: frozenset[Ending] = ON_SUCCESS
+    condition: str | None = None
+    order: int = 0
+    false_on_error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A whole workflow, ready to be planned. Steps keep the written order.
+
+    `scope` names the aliases its expressions use (`steps`: trigger.body, tasks.X; `graph`: context.data['X'], ...).
+    `max_duration` is in seconds; null means a run may last for ever. `output` is a template for the run's output.
+    """
+
+    steps: tuple[Step, ...]
+    edges: tuple[Edge, ...] = ()
+    on_failure: FailurePolicy = FailurePolicy.SETTLE
+    scope: str = "steps"
+    output: Any = None
+    max_duration: float | None = None
+    language: int = 1

@@ -1,0 +1,48 @@
+"""How one attempt of a step ended: a value, not an exception.
+
+An executor gives back one of these and nothing else; what follows from it (a retry, the next step, the end of the run)
+is the planner's decision.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+
+class StepError(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Why a step failed. `code` is stable (`http_status`, `connect`, `timeout`, `egress_denied`, `exception`, `poison`...)."""
+
+    code: str
+    message: str
+    detail: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The attempt succeeded. `result` is a JSON object as our canonical bytes: what expressions read of the step.
+
+    Its keys are `output` (actions), or `status_code`, `headers`, `body` (http and callbacks), with `truncated: true`
+    in place of a readable body where the response was cut.
+    """
+
+    result: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """The attempt failed. `retry` says whether another attempt could help; `retry_after` (seconds) how long to wait
+    at least; `timed_out` that the step's own time limit ended it. `result` as in Done, where there was an answer."""
+
+    error: StepError
+    result: bytes = b"{}"
+    retry: bool = True
+    retry_after: float | None = None
+    timed_out: bool = False
+
+
+Outcome = Done | Fail
+
+EMPTY_RESULT: Final = b"{}"
