@@ -1,0 +1,97 @@
+"""The journal: what happened in a run, append-only, one entry per ended attempt.
+
+An entry carries everything that was decided because of it, so that nothing is ever decided twice: `fold` of the entries
+over the graph gives the state, and evaluates no expression. `data` is JSON text, kept as the bytes that were written.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+import msgspec
+
+from detent.run.outcomes import StepError
+
+
+class Kind(StrEnum):
+    """What an entry says happened. The list is closed: an unknown kind stops the fold."""
+
+    ENDED = "ended"
+    RETRY = "retry"
+    STARTED = "started"
+    ADOPTED = "adopted"
+    RECEIVED = "received"
+    PAUSED = "paused"
+    RESUMED = "resumed"
+    CANCELLED = "cancelled"
+    EXPIRED = "expired"
+
+
+class Decided(msgspec.Struct, omit_defaults=True):
+    """What followed from an entry and could not be read off the graph alone.
+
+    `edges` are the answers of edge conditions (by the edge's index), `skipped` every step skipped, `errors` steps that
+    ended at once because a condition or a duration could not be evaluated, `sleep` and `wait` until when, `run` the
+    final status if this ended the run.
+    """
+
+    edges: dict[int, bool] = {}
+    skipped: list[str] = []
+    errors: dict[str, StepError] = {}
+    sleep: dict[str, int] = {}
+    wait: dict[str, int | None] = {}
+    run: str | None = None
+
+    def is_empty(self) -> bool:
+        return not (self.edges or self.skipped or self.errors or self.sleep or self.wait or self.run)
+
+
+class EntryData(msgspec.Struct, omit_defaults=True):
+    """The part of an entry that is text in the database. Which fields are there depends on the kind."""
+
+    result: msgspec.Raw = msgspec.Raw(b"")
+    error: StepError | None = None
+    ms: float | None = None
+    retry_at: int | None = None
+    by: str | None = None
+    message: int | None = None
+    decided: Decided | None = None
+
+
+class Entry(NamedTuple):
+    """One row of the journal."""
+
+    tenant: int
+    run: bytes
+    seq: int
+    at: int
+    kind: str
+    step: str | None
+    attempt: int
+    outcome: str | None
+    data: bytes
+
+
+NO_DATA: Final = b"{}"
+
+_encoder = msgspec.json.Encoder()
+_data_decoder = msgspec.json.Decoder(EntryData)
+_decided_decoder = msgspec.json.Decoder(Decided)
+
+
+def encode_data(data: EntryData) -> bytes:
+    return _encoder.encode(data)
+
+
+def decode_data(raw: bytes) -> EntryData:
+    return _data_decoder.decode(raw)
+
+
+def encode_opening(opening: Decided) -> bytes | None:
+    """What was decided at a run's start; null when only its entry steps became ready, so that a start is one row."""
+    return None if opening.is_empty() else _encoder.encode(opening)
+
+
+def decode_opening(raw: bytes | None) -> Decided:
+    return Decided() if raw is None else _decided_decoder.decode(raw)

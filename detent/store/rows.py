@@ -1,0 +1,273 @@
+"""What goes into a store and what comes out: plain rows, the same for every database.
+
+Times are microseconds since the Unix epoch by the database's clock, ids 16 bytes, JSON the bytes as they were written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+from detent.run.journal import Entry
+
+
+class NewRun(NamedTuple):
+    """A run to be inserted. With `owned` the inserting node keeps it (generation 1); otherwise any node may claim it
+    once `wake_at` is reached. `code` is a JSON list of the user actions it needs, null if it needs none."""
+
+    id: bytes
+    tenant: int
+    workflow: bytes
+    version: int
+    status: str
+    trigger: str
+    input: bytes
+    opening: bytes | None
+    owned: bool
+    wake_at: int | None
+    expires_at: int | None
+    queue: str
+    priority: int
+    code: str | None
+    request_id: str | None
+    request_hash: bytes | None
+    hero_type: str | None
+    hero_id: str | None
+    labels: str | None
+    origin: bytes | None
+    parent: bytes | None
+    started_at: int
+
+
+class NewCallback(NamedTuple):
+    """The place where a wait step's callback will be received; made when the run starts, state `pending`."""
+
+    tenant: int
+    run: bytes
+    step: str
+    early: bool  # whether a callback before the wait is active is accepted
+
+
+class Activation(NamedTuple):
+    """A wait step became active: its callback may come from now until `until`."""
+
+    run: bytes
+    step: str
+    until: int | None
+
+
+class Park(NamedTuple):
+    """The node gives the run up until `wake_at` (null: until mail comes). `generation` is the ownership it had."""
+
+    run: bytes
+    generation: int
+    wake_at: int | None
+    status: str
+
+
+class End(NamedTuple):
+    """The run has ended. Its callbacks expire and its mail is dropped in the same flush."""
+
+    run: bytes
+    generation: int
+    status: str
+    ended_at: int
+    output: bytes | None
+    error: str | None
+
+
+class Message(NamedTuple):
+    """A message to a run, written by another run's flush. (source, source_seq) makes it arrive once."""
+
+    tenant: int
+    run: bytes
+    kind: str
+    step: str | None
+    data: bytes
+    source: bytes
+    source_seq: int
+
+
+@dataclass(slots=True)
+class Flush:
+    """Everything one node has to write, as one transaction."""
+
+    starts: list[NewRun] = field(default_factory=list)
+    callbacks: list[NewCallback] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+    activations: list[Activation] = field(default_factory=list)
+    parks: list[Park] = field(default_factory=list)
+    ends: list[End] = field(default_factory=list)
+    expiries: list[tuple[bytes, str]] = field(default_factory=list)
+    messages: list[Message] = field(default_factory=list)
+    consumed: list[int] = field(default_factory=list)
+
+
+class Flushed(NamedTuple):
+    """The flush is durable. `expired`: of `expiries`, those (run, step) whose callback is now expired, whether by this
+    flush or before; the others were received first, and their payload is in the inbox."""
+
+    now: int
+    expired: frozenset[tuple[bytes, str]]
+
+
+class ClaimedRun(NamedTuple):
+    """A run this node now owns. `adopted`: its owner was a node that is gone."""
+
+    id: bytes
+    tenant: int
+    workflow: bytes
+    version: int
+    status: str
+    input: bytes
+    opening: bytes | None
+    generation: int
+    adopted: bool
+    expires_at: int | None
+    wake_at: int | None
+    queue: str
+    priority: int
+    started_at: int
+    parent: bytes | None
+
+
+class Claims(NamedTuple):
+    """What a claim brought. Null in place of it means the fence refused: this node is gone."""
+
+    now: int
+    runs: list[ClaimedRun]
+
+
+class Mail(NamedTuple):
+    """One message in the inbox of a run that the asking node owns, in the order of arrival."""
+
+    id: int
+    run: bytes
+    generation: int
+    kind: str
+    step: str | None
+    data: bytes
+    at: int
+
+
+class MessageKind(StrEnum):
+    """What a message in the inbox is about."""
+
+    CALLBACK = "callback"
+    CANCEL = "cancel"
+    PAUSE = "pause"
+    RESUME = "resume"
+
+
+class Receipt(StrEnum):
+    """The answer to a callback."""
+
+    ACCEPTED = "accepted"
+    EARLY = "early"
+    NOT_ACTIVE = "not_active"
+    USED = "used"
+    EXPIRED = "expired"
+    NOT_FOUND = "not_found"
+
+
+class CallbackState(StrEnum):
+    """Where a callback stands. The word for `received` at the border is `consumed`."""
+
+    PENDING = "pending"
+    ACTIVE = "active"
+    RECEIVED = "received"
+    EXPIRED = "expired"
+
+
+class CallbackRow(NamedTuple):
+    """A callback as people see it."""
+
+    step: str
+    state: str
+    created_at: int
+    until: int | None
+
+
+class RunRow(NamedTuple):
+    """A run as it stands in its table."""
+
+    id: bytes
+    tenant: int
+    workflow: bytes
+    workflow_name: str
+    version: int
+    status: str
+    trigger: str
+    input: bytes
+    opening: bytes | None
+    owner: bytes | None
+    generation: int
+    wake_at: int | None
+    expires_at: int | None
+    queue: str
+    priority: int
+    code: str | None
+    request_id: str | None
+    hero_type: str | None
+    hero_id: str | None
+    labels: str | None
+    origin: bytes | None
+    parent: bytes | None
+    started_at: int
+    ended_at: int | None
+    output: bytes | None
+    error: str | None
+
+
+class NewVersion(NamedTuple):
+    """A workflow definition to be saved. A version is made only if the checksum is not that of the current one."""
+
+    tenant: int
+    id: bytes  # used if the name is new
+    name: str
+    form: str
+    description: str | None
+    enabled: bool
+    trigger: str  # JSON: type and what it needs
+    labels: str | None
+    source: str  # the text as received
+    graph: bytes  # the compiled graph in our codec
+    checksum: str
+    language: int
+
+
+class SavedVersion(NamedTuple):
+    """`created`: the name was new. `changed`: a new version was made."""
+
+    id: bytes
+    version: int
+    created: bool
+    changed: bool
+
+
+class WorkflowRow(NamedTuple):
+    """A workflow with its current version."""
+
+    id: bytes
+    tenant: int
+    name: str
+    form: str
+    description: str | None
+    status: str
+    enabled: bool
+    version: int
+    trigger: str
+    labels: str | None
+    created_at: int
+    updated_at: int
+    source: str
+    graph: bytes
+
+
+class Finding(NamedTuple):
+    """Something `doctor` has to say about the database. `level` is ok, warning or error."""
+
+    level: str
+    subject: str
+    message: str
