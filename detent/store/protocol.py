@@ -33,8 +33,28 @@ from detent.store.rows import (
 )
 
 
+class Heart(Protocol):
+    """Keeps a node's lease alive beside the engine, where the engine cannot starve it."""
+
+    def start(self) -> None: ...
+
+    def touch(self) -> None:
+        """The engine's loop is alive. A heart that is not touched for 30 s stops beating."""
+
+    def confirmed(self) -> float:
+        """The monotonic time at which the last confirmed beat was sent."""
+
+    def lost(self) -> bool:
+        """Whether the store said that this node is not registered any more."""
+
+    async def stop(self) -> None: ...
+
+
 class NodeStore(Protocol):
     """What an engine node needs of a store."""
+
+    def heart(self, node: bytes, *, ttl: float, interval: float) -> Heart:
+        """A heart for that registered node, on a connection of its own."""
 
     async def register(self, node: bytes, *, ttl: float) -> tuple[int, int]:
         """Enter a new node with a lease of `ttl` seconds. Gives (epoch, now). A node id is never used twice."""
