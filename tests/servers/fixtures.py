@@ -1,0 +1,73 @@
+"""The fixtures `postgres` and `postgres_database`, one server for a whole test session.
+
+With several pytest workers the first that needs the server starts it, the others find it, and the controlling process
+stops it at the end. There is no skip: where no PostgreSQL can be started, every test that needs it fails.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.servers.locks import exclusive
+from tests.servers.postgres import Place, PostgresServer
+
+SHARED = "DETENT_TEST_SHARED"
+
+
+@pytest.fixture(scope="session")
+def postgres() -> PostgresServer:
+    """A running PostgreSQL shared by the session: make databases in it, never stop it (start your own for that)."""
+    shared = Path(os.environ[SHARED])
+    with exclusive(shared / "postgres"):
+        note = shared / "postgres.json"
+        if not note.exists():
+            server = PostgresServer(owner=int((shared / "owner").read_text()))
+            server.start()
+            note.write_text(server.place.to_json())
+            report = f"PostgreSQL {server.version} started in {server.seconds_to_start:.1f} s"
+            (shared / "report").write_text(f"{report} from {server.place.binaries}")
+    return PostgresServer.attach(Place.from_json(note.read_text()))
+
+
+@pytest.fixture(scope="session")
+def postgres_template() -> str | None:
+    """The database that fresh ones are copied from; override it with `postgres.make_template(...)`."""
+    return None
+
+
+@pytest.fixture
+def postgres_database(postgres: PostgresServer, postgres_template: str | None) -> Iterator[str]:
+    """The address of a database of this test's own."""
+    url = postgres.create_database(template=postgres_template)
+    yield url
+    postgres.drop_database(url)
+
+
+def _is_controller(config: pytest.Config) -> bool:
+    return not hasattr(config, "workerinput")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if _is_controller(config):
+        shared = Path(tempfile.mkdtemp(prefix="detent-tests-"))
+        (shared / "owner").write_text(str(os.getpid()))
+        os.environ[SHARED] = str(shared)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if _is_controller(config):
+        shared = Path(os.environ.pop(SHARED))
+        note = shared / "postgres.json"
+        if note.exists():
+            PostgresServer.attach(Place.from_json(note.read_text())).close()
+        shutil.rmtree(shared, ignore_errors=True)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    report = Path(os.environ[SHARED]) / "report"
+    if report.exists():
+        terminalreporter.write_line(report.read_text())
