@@ -47,6 +47,11 @@ def postgres_database(postgres: PostgresServer, postgres_template: str | None) -
     postgres.drop_database(url)
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if isinstance(item, pytest.Function) and "postgres" in item.fixturenames:
+        item.add_marker(pytest.mark.slow)
+
+
 def _is_controller(config: pytest.Config) -> bool:
     return not hasattr(config, "workerinput")
 

@@ -1,0 +1,1 @@
+"""Budgets and directions that the code keeps, counted so that nobody argues."""

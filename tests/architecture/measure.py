@@ -1,0 +1,162 @@
+"""Reads Python sources and reports what breaks a budget. Each function returns findings, a line of text each."""
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+MAX_FILE = 400
+MAX_FUNCTION = 40
+FORBIDDEN_MODULES = frozenset({"utils", "util", "helpers", "helper", "common", "base", "manager", "misc"})
+FORBIDDEN_WORDS = frozenset({"job", "jobs", "task", "tasks", "execution", "executions"})
+
+# A path of one machine, or the host of a package registry.
+MACHINE = re.compile(
+    r"(?<![\w./-])/(?:work|root|farm|home)/[\w.]"
+    r"|\b(?:pypi\.org|pythonhosted\.org|registry\.npmjs\.org|(?:deb|security)\.debian\.org)\b"
+)
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True)
+class Source:
+    """One Python file: its path from the root, and its text."""
+
+    path: Path
+    text: str
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.text)
+
+    @property
+    def module(self) -> str:
+        parts = self.path.with_suffix("").parts
+        return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+    def at(self, node: ast.stmt | ast.expr | ast.arg) -> str:
+        return f"{self.path}:{node.lineno}"
+
+    def functions(self) -> Iterator[Function]:
+        return (node for node in ast.walk(self.tree) if isinstance(node, Function))
+
+
+def read_sources(root: Path, package: str) -> list[Source]:
+    """Every Python file of a package."""
+    files = sorted((root / package).rglob("*.py"))
+    return [Source(path.relative_to(root), path.read_text()) for path in files]
+
+
+def long_files(sources: Iterable[Source], limit: int = MAX_FILE) -> list[str]:
+    counted = ((source.path, len(source.text.splitlines())) for source in sources)
+    return [f"{path}: {lines} lines, at most {limit}" for path, lines in counted if lines > limit]
+
+
+def long_functions(sources: Iterable[Source], limit: int = MAX_FUNCTION) -> list[str]:
+    return [
+        f"{source.at(function)} {function.name}: {lines} lines, at most {limit}"
+        for source in sources
+        for function in source.functions()
+        if (lines := (function.end_lineno or function.lineno) - function.lineno + 1) > limit
+    ]
+
+
+def forbidden_names(sources: Iterable[Source]) -> list[str]:
+    return [
+        f"{source.path}: name a module by its responsibility"
+        for source in sources
+        if FORBIDDEN_MODULES & set(source.path.with_suffix("").parts)
+    ]
+
+
+def imported(source: Source, known: frozenset[str]) -> Iterator[tuple[str, ast.Import | ast.ImportFrom]]:
+    """The names of modules that a file imports; of `from package import module`, the module."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            inner = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from ((name if name in known else node.module, node) for name in inner)
+
+
+def import_cycles(sources: Iterable[Source]) -> list[str]:
+    """A cycle among the modules, as a path; imports inside functions and for types count too."""
+    by_name = {source.module: source for source in sources}
+    known = frozenset(by_name)
+    graph = {name: {to for to, _ in imported(source, known) if to in known} for name, source in by_name.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return [" -> ".join(error.args[1])]
+    return []
+
+
+def inner_imports(sources: Iterable[Source], allowed: Mapping[str, str]) -> list[str]:
+    """Imports inside functions, but for modules that `allowed` names (itself or a package above it)."""
+    found: list[str] = []
+    for source in sources:
+        bodies = {id(inner) for function in source.functions() for inner in ast.walk(function)}
+        for name, node in imported(source, frozenset()):
+            excused = any(name == module or name.startswith(f"{module}.") for module in allowed)
+            if id(node) in bodies and not excused:
+                found.append(f"{source.at(node)} imports {name} inside a function")
+    return found
+
+
+def untyped_functions(sources: Iterable[Source]) -> list[str]:
+    """Public functions and methods that leave a parameter or their return without a type."""
+    found: list[str] = []
+    for source in sources:
+        for function in source.functions():
+            if function.name.startswith("_") and not function.name.startswith("__"):
+                continue
+            arguments = function.args
+            every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+            bare = [arg.arg for arg in every if arg and arg.annotation is None and arg.arg not in ("self", "cls")]
+            if bare or function.returns is None:
+                found.append(f"{source.at(function)} {function.name}: no type for {', '.join(bare) or 'its return'}")
+    return found
+
+
+def forbidden_words(sources: Iterable[Source]) -> list[str]:
+    """Classes, functions, parameters and fields named job, task or execution; asyncio's own tasks may be."""
+    found: list[str] = []
+    for source in sources:
+        for name, node in _declared(source.tree):
+            if FORBIDDEN_WORDS & set(words(name)):
+                found.append(f"{source.at(node)} {name}: say step, run or attempt")
+    return found
+
+
+def words(name: str) -> list[str]:
+    """The words of `snake_case` or `CamelCase`, in small letters."""
+    return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)]
+
+
+def _declared(tree: ast.Module) -> Iterator[tuple[str, ast.stmt | ast.arg]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef | Function):
+            yield node.name, node
+        elif isinstance(node, ast.arg) and not _is_asyncio_task(node.annotation):
+            yield node.arg, node
+        elif isinstance(node, ast.AnnAssign) and not _is_asyncio_task(node.annotation):
+            target = node.target
+            yield target.attr if isinstance(target, ast.Attribute) else ast.unparse(target), node
+
+
+def _is_asyncio_task(annotation: ast.expr | None) -> bool:
+    return annotation is not None and "asyncio.Task" in ast.unparse(annotation)
+
+
+def machine_traces(texts: Mapping[str, str]) -> list[str]:
+    """Lines that name a path of one machine or a package registry's host."""
+    return [
+        f"{name}:{number}: {match.group()}"
+        for name, text in texts.items()
+        for number, line in enumerate(text.splitlines(), start=1)
+        if (match := MACHINE.search(line))
+    ]
