@@ -48,7 +48,8 @@ class Decided(msgspec.Struct, omit_defaults=True):
 
 
 class EntryData(msgspec.Struct, omit_defaults=True):
-    """The part of an entry that is text in the database. Which fields are there depends on the kind."""
+    """The part of an entry that is text in the database. Which fields are there depends on the kind: `crashed` are the
+    steps that an adoption ended because they took their node down with them."""
 
     result: msgspec.Raw = msgspec.Raw(b"")
     error: StepError | None = None
@@ -56,6 +57,7 @@ class EntryData(msgspec.Struct, omit_defaults=True):
     retry_at: int | None = None
     by: str | None = None
     message: int | None = None
+    crashed: dict[str, StepError] = {}
     decided: Decided | None = None
 
 

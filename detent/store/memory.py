@@ -249,7 +249,7 @@ class MemoryStore:
         )
 
     async def mail(self, node: bytes, *, limit: int) -> list[Mail]:
-        found = []
+        found: list[Mail] = []
         for mail in self.inbox.values():
             run = self.table.get(mail.run)
             if run and run.owner == node and len(found) < limit:

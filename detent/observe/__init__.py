@@ -1,0 +1,56 @@
+"""One `emit`, named events; logs, metrics and progress only listen.
+
+`EVENTS` is the public list. Engine code formats nothing and counts nothing. A listener must be quick and must not raise;
+one that raises is dropped, never the engine's work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+Listener = Callable[[str, dict[str, Any]], None]
+
+EVENTS: Final[dict[str, str]] = {
+    "engine.started": "an engine has registered as a node",
+    "engine.lost": "a node lost its lease or its place and begins anew",
+    "engine.stopped": "an engine has drained and left",
+    "engine.trouble": "a background loop met an error and goes on",
+    "run.started": "a run was accepted and is durable",
+    "run.ended": "a run has ended",
+    "run.adopted": "a run was taken from a node that is gone",
+    "run.dropped": "a run was dropped from memory; another claim will bring it back",
+    "run.refused": "a run's entry could not be written and the run was failed",
+    "entry.written": "a journal entry is durable",
+    "flush.sent": "a group commit is durable",
+    "flush.repeated": "a group commit of unknown fate was sent again under a new epoch",
+    "node.taken_over": "this engine removed a node whose lease was over",
+    "retention.pruned": "old runs were deleted",
+}
+
+_listeners: list[Listener] = []
+
+
+def listen(listener: Listener) -> Callable[[], None]:
+    """Hear every event from now on; call what is returned to stop."""
+    _listeners.append(listener)
+
+    def stop() -> None:
+        if listener in _listeners:
+            _listeners.remove(listener)
+
+    return stop
+
+
+def heard() -> bool:
+    """Whether anybody listens: lets the hot path skip building the facts."""
+    return bool(_listeners)
+
+
+def emit(name: str, **facts: Any) -> None:
+    """Tell every listener."""
+    for listener in list(_listeners):
+        try:
+            listener(name, facts)
+        except Exception:  # noqa: BLE001 - a broken listener must not break the engine
+            _listeners.remove(listener)

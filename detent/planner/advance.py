@@ -1,0 +1,196 @@
+"""`advance`: one event in, one plan out.
+
+It reads no clock and does no I/O; `state` is its own to change. What it decides is journalled in one entry together
+with what it decided it from. Events that come too late (of a step that has ended, of a run that is over) plan nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from detent.clock import Instant
+from detent.graph.model import Ending
+from detent.planner.apply import Change, apply
+from detent.planner.judge import TEMPLATE_ERROR, LiveJudge
+from detent.planner.prepared import Prepared
+from detent.planner.retry import retry_at
+from detent.planner.rollup import run_end
+from detent.planner.settle import Settling
+from detent.run import events
+from detent.run.journal import NO_DATA, Decided, Entry, EntryData, Kind, encode_data
+from detent.run.outcomes import EMPTY_RESULT, Done, StepError
+from detent.run.plan import NOTHING, Plan, RunEnd, Start
+from detent.run.state import Phase, RunState
+from detent.run.status import Status, moved
+
+#: From this many adoptions without progress on, steps start one at a time, on record, so that the killer is known.
+CAREFUL_AFTER: Final = 2
+
+
+def open_run(prepared: Prepared, state: RunState, *, now: Instant) -> tuple[Decided, Plan]:
+    """Decide what can be decided at a run's start. What was decided is stored with the run, as its entry 0."""
+    judge = LiveJudge(prepared, state, now)
+    settling = Settling(prepared, state, judge, now)
+    settling.open()
+    end = _end_if_over(prepared, state, judge.decided)
+    return judge.decided, Plan(None, [] if end else take_ready(prepared, state), settling.activated, [], end)
+
+
+def advance(prepared: Prepared, state: RunState, *, event: events.Event, now: Instant) -> Plan:
+    """Say what happens next: same input, same plan."""
+    if state.is_over:
+        return NOTHING
+    change = _CHANGES[type(event)](event, prepared, state, now)
+    if change is None:
+        return NOTHING
+    if isinstance(change, Plan):
+        return change
+    judge = LiveJudge(prepared, state, now)
+    activated = apply(prepared, state, change, judge, now)
+    end = _end_if_over(prepared, state, judge.decided)
+    entry = _write(prepared, state, change, judge.decided, now)
+    return Plan(entry, [] if end else take_ready(prepared, state), activated, [], end)
+
+
+def take_ready(prepared: Prepared, state: RunState) -> list[Start]:
+    """The attempts that may start now, which count as running from here on."""
+    if not state.ready or state.paused_by is not None:
+        return []
+    careful = state.stalled >= CAREFUL_AFTER
+    if careful and state.running:
+        return []
+    taken = [next(iter(state.ready))] if careful else list(state.ready)
+    for index in taken:
+        del state.ready[index]
+        state.phase[index] = Phase.RUNNING
+    state.running += len(taken)
+    return [Start(index, careful or prepared.steps[index].on_record) for index in taken]
+
+
+def _end_if_over(prepared: Prepared, state: RunState, decided: Decided) -> RunEnd | None:
+    if state.status in (Status.CANCELLED, Status.TIMEOUT):
+        error = "the run took longer than its maximum duration" if state.status is Status.TIMEOUT else None
+        end = RunEnd(state.status, None, error)
+    elif state.open:
+        return None
+    else:
+        end = run_end(prepared, state)
+        state.status = moved(state.status, end.status)
+    decided.run = str(end.status)
+    return end
+
+
+def _write(prepared: Prepared, state: RunState, change: Change, decided: Decided, now: Instant) -> Entry:
+    state.seq += 1
+    data = change.data
+    if not decided.is_empty():
+        data = data or EntryData()
+        data.decided = decided
+    step = None if change.step is None else prepared.steps[change.step].name
+    outcome = None if change.ending is None else str(change.ending)
+    raw = NO_DATA if data is None else encode_data(data)
+    facts = state.facts
+    return Entry(facts.tenant, facts.id, state.seq, now, change.kind, step, change.attempt, outcome, raw)
+
+
+def _attempt_ended(event: events.AttemptEnded, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
+    index, outcome = event.step, event.outcome
+    if state.phase[index] is not Phase.RUNNING:
+        return None
+    if isinstance(outcome, Done):
+        data = EntryData(result=msgspec.Raw(outcome.result), ms=event.ms)
+        return Change(Kind.ENDED, index, event.attempt, Ending.SUCCESS, data)
+    step = prepared.graph.steps[index]
+    key = b"%b/%b" % (state.facts.id, step.name.encode())
+    again = retry_at(step.retry, outcome, attempt=event.attempt, key=key, now=now)
+    data = EntryData(error=outcome.error, ms=event.ms, retry_at=again)
+    if outcome.result != EMPTY_RESULT:
+        data.result = msgspec.Raw(outcome.result)
+    if again is not None:
+        return Change(Kind.RETRY, index, event.attempt, Ending.TIMEOUT if outcome.timed_out else Ending.FAILED, data)
+    if outcome.error.code == TEMPLATE_ERROR:
+        return Change(Kind.ENDED, index, event.attempt, Ending.TEMPLATE_ERROR, data)
+    return Change(Kind.ENDED, index, event.attempt, Ending.TIMEOUT if outcome.timed_out else Ending.FAILED, data)
+
+
+def _attempt_starting(event: events.AttemptStarting, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
+    if state.phase[event.step] is not Phase.RUNNING:
+        return None
+    return Change(Kind.STARTED, event.step, state.attempt_number(event.step), None, None)
+
+
+def _woke(event: events.Woke, prepared: Prepared, state: RunState, now: Instant) -> Change | Plan | None:
+    index = event.step
+    match state.phase[index]:
+        case Phase.SLEEPING:
+            return Change(Kind.ENDED, index, 1, Ending.SUCCESS, None)
+        case Phase.RETRYING:
+            # No entry: that its time would come was decided when it was set.
+            state.phase[index] = Phase.READY
+            state.until.pop(index, None)
+            state.ready[index] = None
+            return Plan(None, take_ready(prepared, state), [], [])
+        case Phase.WAITING:
+            return Plan(None, [], [], [index])
+        case _:
+            return None
+
+
+def _wait_expired(event: events.WaitExpired, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
+    if state.phase[event.step] is not Phase.WAITING:
+        return None
+    error = StepError("timeout", "no callback came in time")
+    return Change(Kind.ENDED, event.step, 1, Ending.TIMEOUT, EntryData(error=error))
+
+
+def _received(event: events.Received, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
+    phase = state.phase[event.step]
+    data = EntryData(result=msgspec.Raw(event.result), message=event.message)
+    if phase is Phase.WAITING:
+        return Change(Kind.ENDED, event.step, 1, Ending.SUCCESS, data)
+    if phase is Phase.PENDING and event.step not in state.early:
+        return Change(Kind.RECEIVED, event.step, 0, None, data)
+    return None
+
+
+def _adopted(event: events.Adopted, prepared: Prepared, state: RunState, now: Instant) -> Change:
+    data = EntryData(by=event.by)
+    if state.stalled + 1 >= event.poison_after and state.begun:
+        index, attempt = next(reversed(state.begun.items()))
+        name = prepared.steps[index].name
+        message = f"'{name}' was running each time its node died ({attempt} attempts); it is not tried again"
+        data.crashed = {name: StepError("poison", message, {"attempts": attempt})}
+    return Change(Kind.ADOPTED, None, 0, None, data)
+
+
+def _cancelled(event: events.Cancelled, prepared: Prepared, state: RunState, now: Instant) -> Change:
+    return Change(Kind.CANCELLED, None, 0, None, EntryData(by=event.by))
+
+
+def _paused(event: events.Paused, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
+    return None if state.paused_by is not None else Change(Kind.PAUSED, None, 0, None, EntryData(by=event.by))
+
+
+def _resumed(event: events.Resumed, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
+    return None if state.paused_by is None else Change(Kind.RESUMED, None, 0, None, EntryData(by=event.by))
+
+
+def _expired(event: events.Expired, prepared: Prepared, state: RunState, now: Instant) -> Change:
+    return Change(Kind.EXPIRED, None, 0, None, None)
+
+
+_CHANGES: Final[dict[type, Callable[[Any, Prepared, RunState, Instant], Change | Plan | None]]] = {
+    events.AttemptEnded: _attempt_ended,
+    events.AttemptStarting: _attempt_starting,
+    events.Woke: _woke,
+    events.WaitExpired: _wait_expired,
+    events.Received: _received,
+    events.Adopted: _adopted,
+    events.Cancelled: _cancelled,
+    events.Paused: _paused,
+    events.Resumed: _resumed,
+    events.Expired: _expired,
+}

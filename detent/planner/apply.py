@@ -1,0 +1,129 @@
+"""What each kind of entry does to a state: the same code when it is decided and when it is read again."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from detent.clock import Instant
+from detent.errors import UnknownEntry
+from detent.graph.model import Ending, OnCrash
+from detent.planner.judge import Judge
+from detent.planner.prepared import Prepared
+from detent.planner.settle import Settling
+from detent.run.journal import EntryData, Kind
+from detent.run.outcomes import StepError
+from detent.run.state import Phase, RunState
+from detent.run.status import Status, moved
+
+UNCERTAIN = "uncertain"
+
+
+class Change(NamedTuple):
+    """An entry before it has its place and time."""
+
+    kind: Kind
+    step: int | None
+    attempt: int
+    ending: Ending | None
+    data: EntryData | None
+
+
+def apply(
+    prepared: Prepared, state: RunState, change: Change, judge: Judge, now: Instant
+) -> list[tuple[str, int | None]]:
+    """Change the state. Gives the wait steps that became active, with their time limits."""
+    settling = Settling(prepared, state, judge, now)
+    match change.kind:
+        case Kind.ENDED:
+            _ended(state, change, settling)
+        case Kind.RETRY:
+            _retry(state, change)
+        case Kind.STARTED:
+            assert change.step is not None
+            state.begun[change.step] = change.attempt
+        case Kind.ADOPTED:
+            _adopted(prepared, state, change, settling)
+        case Kind.RECEIVED:
+            assert change.step is not None
+            assert change.data is not None
+            state.early[change.step] = bytes(change.data.result)
+        case Kind.PAUSED:
+            state.status = moved(state.status, Status.PAUSED)
+            state.paused_by = (change.data and change.data.by) or ""
+        case Kind.RESUMED:
+            _resumed(state)
+        case Kind.CANCELLED:
+            state.status = moved(state.status, Status.CANCELLED)
+            settling.end_all(Ending.CANCELLED)
+        case Kind.EXPIRED:
+            state.status = moved(state.status, Status.TIMEOUT)
+            settling.end_all(Ending.CANCELLED)
+        case _:
+            raise UnknownEntry(f"the journal of run {state.facts.id.hex()} has an entry of unknown kind {change.kind!r}")
+    return settling.activated
+
+
+def _ended(state: RunState, change: Change, settling: Settling) -> None:
+    index, data = change.step, change.data
+    assert index is not None
+    assert change.ending is not None
+    state.stalled = 0
+    state.attempts[index] += 1
+    if data is not None and data.result:
+        state.results[index] = bytes(data.result)
+    elif index in state.results:
+        del state.results[index]  # an earlier attempt's answer is not this one's
+    settling.end(index, change.ending, data.error if data else None)
+
+
+def _retry(state: RunState, change: Change) -> None:
+    index, data = change.step, change.data
+    assert index is not None
+    assert data is not None
+    state.stalled = 0
+    state.attempts[index] += 1
+    state.begun.pop(index, None)
+    if state.phase[index] is Phase.RUNNING:
+        state.running -= 1
+    if data.error is not None:
+        state.errors[index] = data.error
+    if data.result:
+        state.results[index] = bytes(data.result)
+    state.set_timer(index, Phase.RETRYING, data.retry_at)
+
+
+def _adopted(prepared: Prepared, state: RunState, change: Change, settling: Settling) -> None:
+    state.adoptions += 1
+    state.stalled += 1
+    crashed = dict(change.data.crashed) if change.data else {}
+    for index in list(state.begun):
+        step = prepared.steps[index]
+        if step.name in crashed:
+            continue
+        if step.on_crash is OnCrash.FAIL:
+            crashed[step.name] = StepError("crashed", f"the node that ran '{step.name}' died; it may have happened")
+        elif step.on_crash is OnCrash.ASK:
+            _doubt(state, index)
+    for name, error in crashed.items():
+        index = prepared.numbers[name]
+        state.stalled = 0
+        settling.end(index, Ending.FAILED, error)
+
+
+def _doubt(state: RunState, index: int) -> None:
+    """Nobody knows whether it happened: the run stands still until a person says."""
+    state.phase[index] = Phase.UNCERTAIN
+    state.ready.pop(index, None)
+    if state.paused_by is None:
+        state.status = moved(state.status, Status.PAUSED)
+        state.paused_by = UNCERTAIN
+
+
+def _resumed(state: RunState) -> None:
+    state.status = moved(state.status, Status.RUNNING)
+    state.paused_by = None
+    for index, phase in enumerate(state.phase):
+        if phase is Phase.UNCERTAIN:
+            state.begun.pop(index, None)
+            state.phase[index] = Phase.READY
+            state.ready[index] = None

@@ -1,0 +1,59 @@
+"""A journal added up: the state of a run from its first row and its entries, evaluating nothing again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from detent.errors import EngineError, UnknownEntry
+from detent.graph.model import Ending
+from detent.planner.apply import Change, apply
+from detent.planner.judge import RecordedJudge
+from detent.planner.prepared import Prepared
+from detent.planner.settle import Settling
+from detent.run.journal import Decided, Entry, Kind, decode_data, decode_opening
+from detent.run.state import Phase, RunFacts, RunState
+from detent.run.status import Status
+
+_KINDS = {str(kind): kind for kind in Kind}
+
+
+def fold(prepared: Prepared, facts: RunFacts, opening: bytes | None, entries: Iterable[Entry]) -> RunState:
+    """The state after all these entries. Attempts that were in flight are ready to be started again."""
+    state = prepared.new_state(facts)
+    decided = decode_opening(opening)
+    Settling(prepared, state, RecordedJudge(prepared, decided), facts.started_at).open()
+    _finish(state, decided)
+    for entry in entries:
+        replay(prepared, state, entry)
+    return state
+
+
+def replay(prepared: Prepared, state: RunState, entry: Entry) -> None:
+    """Add one entry."""
+    if entry.seq != state.seq + 1:
+        raise EngineError(f"the journal of run {entry.run.hex()} has entry {entry.seq} after {state.seq}")
+    kind = _KINDS.get(entry.kind)
+    if kind is None:
+        raise UnknownEntry(f"the journal of run {entry.run.hex()} has an entry of unknown kind {entry.kind!r}")
+    state.seq = entry.seq
+    data = decode_data(entry.data)
+    decided = data.decided or Decided()
+    ending = None if entry.outcome is None else Ending(entry.outcome)
+    step = None if entry.step is None else prepared.numbers[entry.step]
+    if step is not None and kind in (Kind.ENDED, Kind.RETRY):
+        _take(state, step)
+    apply(prepared, state, Change(kind, step, entry.attempt, ending, data), RecordedJudge(prepared, decided), entry.at)
+    _finish(state, decided)
+
+
+def _take(state: RunState, step: int) -> None:
+    """An attempt that ended had been started: it is not ready any more."""
+    if state.phase[step] is Phase.READY:
+        del state.ready[step]
+        state.phase[step] = Phase.RUNNING
+        state.running += 1
+
+
+def _finish(state: RunState, decided: Decided) -> None:
+    if decided.run is not None:
+        state.status = Status(decided.run)

@@ -1,0 +1,148 @@
+"""Who answers the questions a decision depends on: live by evaluating, or from the record of when it was decided.
+
+Deciding and folding run the same code with another judge; that is why a fold gives the state that was decided, and why
+no condition is ever evaluated twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from detent.authoring.durations import parse_duration
+from detent.clock import Instant, micros
+from detent.errors import InvalidInput
+from detent.expressions import ExpressionError, Scope
+from detent.planner.prepared import Prepared, PreparedEdge, PreparedStep
+from detent.planner.scope import build_scope
+from detent.run.journal import Decided
+from detent.run.outcomes import StepError
+from detent.run.state import RunState
+
+CONDITION_ERROR = "condition_error"
+TEMPLATE_ERROR = "template_error"
+
+
+class Judge(Protocol):
+    """Answers, each asked at most once."""
+
+    def takes(self, edge: PreparedEdge) -> bool | StepError: ...
+
+    def passes(self, step: PreparedStep) -> bool | StepError: ...
+
+    def sleeps_until(self, step: PreparedStep) -> Instant | StepError: ...
+
+    def waits_until(self, step: PreparedStep) -> Instant | None | StepError: ...
+
+    def skips(self, step: PreparedStep) -> None: ...
+
+    def victims(self, candidates: Callable[[], list[int]]) -> list[int]:
+        """The steps that a failing run gives up."""
+
+
+class LiveJudge:
+    """Evaluates, and keeps what it answered in `decided`."""
+
+    def __init__(self, prepared: Prepared, state: RunState, now: Instant) -> None:
+        self._prepared, self._state, self._now = prepared, state, now
+        self._scope: Scope | None = None
+        self.decided = Decided()
+
+    def scope(self) -> Scope:
+        if self._scope is None:
+            self._scope = build_scope(self._prepared, self._state)
+        return self._scope
+
+    def takes(self, edge: PreparedEdge) -> bool | StepError:
+        assert edge.condition is not None
+        try:
+            answer = edge.condition.test(self.scope())
+        except ExpressionError as error:
+            if not edge.false_on_error:
+                failure = StepError(CONDITION_ERROR, error.message)
+                self.decided.errors[self._prepared.steps[edge.target].name] = failure
+                return failure
+            answer = False
+        self.decided.edges[edge.index] = answer
+        return answer
+
+    def passes(self, step: PreparedStep) -> bool | StepError:
+        assert step.guard is not None
+        try:
+            return step.guard.test(self.scope())
+        except ExpressionError as error:
+            return self._refuse(step, CONDITION_ERROR, error.message)
+
+    def sleeps_until(self, step: PreparedStep) -> Instant | StepError:
+        if step.delay is not None:
+            until = self._now + micros(step.delay)
+        else:
+            seconds = self._length(step, "seconds")
+            if isinstance(seconds, StepError):
+                return seconds
+            until = self._now + micros(seconds or 0)
+        self.decided.sleep[step.name] = until
+        return until
+
+    def waits_until(self, step: PreparedStep) -> Instant | None | StepError:
+        seconds = self._length(step, "timeout")
+        if isinstance(seconds, StepError):
+            return seconds
+        until = None if seconds is None else self._now + micros(seconds)
+        self.decided.wait[step.name] = until
+        return until
+
+    def skips(self, step: PreparedStep) -> None:
+        self.decided.skipped.append(step.name)
+
+    def victims(self, candidates: Callable[[], list[int]]) -> list[int]:
+        return candidates()
+
+    def _length(self, step: PreparedStep, key: str) -> float | None | StepError:
+        try:
+            config: Any = step.config.render({} if step.config.is_constant else self.scope())
+            length = config.get(key)
+            return None if length is None else parse_duration(length)
+        except ExpressionError as error:
+            return self._refuse(step, TEMPLATE_ERROR, error.message)
+        except InvalidInput as error:
+            return self._refuse(step, TEMPLATE_ERROR, f"{key}: {error.message}")
+
+    def _refuse(self, step: PreparedStep, code: str, message: str) -> StepError:
+        error = StepError(code, message)
+        self.decided.errors[step.name] = error
+        return error
+
+
+class RecordedJudge:
+    """Reads the answers off what was decided then."""
+
+    def __init__(self, prepared: Prepared, decided: Decided) -> None:
+        self._prepared, self._decided = prepared, decided
+        self._skipped = frozenset(decided.skipped)
+
+    def takes(self, edge: PreparedEdge) -> bool | StepError:
+        answer = self._decided.edges.get(edge.index)
+        if answer is not None:
+            return answer
+        return self._decided.errors[self._prepared.steps[edge.target].name]
+
+    def passes(self, step: PreparedStep) -> bool | StepError:
+        error = self._decided.errors.get(step.name)
+        if error is not None and error.code == CONDITION_ERROR:
+            return error
+        return step.name not in self._skipped
+
+    def sleeps_until(self, step: PreparedStep) -> Instant | StepError:
+        return self._decided.errors.get(step.name) or self._decided.sleep[step.name]
+
+    def waits_until(self, step: PreparedStep) -> Instant | None | StepError:
+        return self._decided.errors.get(step.name) or self._decided.wait[step.name]
+
+    def skips(self, step: PreparedStep) -> None:
+        return None
+
+    def victims(self, candidates: Callable[[], list[int]]) -> list[int]:
+        numbers = self._prepared.numbers
+        wanted = {numbers[name] for name in self._decided.skipped}
+        return [index for index in candidates() if index in wanted]

@@ -1,0 +1,106 @@
+"""A graph made ready for planning: names become numbers, expressions are compiled, look-ups are lists.
+
+Made once per version and shared by all its runs; it never changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from detent.expressions import Expression, Template, compile_expression, compile_template
+from detent.graph.model import Ending, Graph, Join, OnCrash, Route, StepKind
+from detent.run.state import RunFacts, RunState
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedEdge:
+    index: int
+    target: int
+    on: frozenset[Ending]
+    condition: Expression | None
+    false_on_error: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedStep:
+    index: int
+    name: str
+    kind: StepKind
+    config: Template
+    guard: Expression | None
+    needs_all: bool
+    incoming: int
+    outgoing: tuple[PreparedEdge, ...]
+    first_match: bool
+    on_record: bool  # its start is journalled before its effect
+    on_crash: OnCrash
+    timeout: float | None
+    delay: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """`order` lists the steps so that each stands after those it depends on."""
+
+    graph: Graph
+    steps: tuple[PreparedStep, ...]
+    numbers: dict[str, int]
+    order: tuple[int, ...]
+    output: Template | None
+
+    def new_state(self, facts: RunFacts) -> RunState:
+        """The state of a run before anything was decided."""
+        return RunState(facts, undecided=[step.incoming for step in self.steps])
+
+    def waits(self) -> list[PreparedStep]:
+        return [step for step in self.steps if step.kind is StepKind.WAIT]
+
+
+def prepare(graph: Graph) -> Prepared:
+    """Compile every expression of a checked graph."""
+    numbers = {step.name: index for index, step in enumerate(graph.steps)}
+    outgoing = _outgoing(graph, numbers)
+    incoming = [0] * len(graph.steps)
+    for edge in graph.edges:
+        incoming[numbers[edge.target]] += 1
+    steps = tuple(
+        PreparedStep(
+            index=index,
+            name=step.name,
+            kind=step.kind,
+            config=compile_template(dict(step.config)),
+            guard=None if step.guard is None else compile_expression(step.guard),
+            needs_all=step.join is Join.ALL,
+            incoming=incoming[index],
+            outgoing=tuple(outgoing[index]),
+            first_match=step.route is Route.FIRST_MATCH,
+            on_record=step.on_crash is not OnCrash.RETRY,
+            on_crash=step.on_crash,
+            timeout=step.timeout,
+            delay=step.delay,
+        )
+        for index, step in enumerate(graph.steps)
+    )
+    output = None if graph.output is None else compile_template(graph.output)
+    return Prepared(graph, steps, numbers, _order(steps), output)
+
+
+def _outgoing(graph: Graph, numbers: dict[str, int]) -> list[list[PreparedEdge]]:
+    outgoing: list[list[PreparedEdge]] = [[] for _ in graph.steps]
+    for index, edge in sorted(enumerate(graph.edges), key=lambda pair: (pair[1].order, pair[0])):
+        condition = None if edge.condition is None else compile_expression(edge.condition)
+        outgoing[numbers[edge.source]].append(
+            PreparedEdge(index, numbers[edge.target], edge.on, condition, edge.false_on_error)
+        )
+    return outgoing
+
+
+def _order(steps: tuple[PreparedStep, ...]) -> tuple[int, ...]:
+    left = [step.incoming for step in steps]
+    order = [step.index for step in steps if not step.incoming]
+    for index in order:
+        for edge in steps[index].outgoing:
+            left[edge.target] -= 1
+            if not left[edge.target]:
+                order.append(edge.target)
+    return tuple(order)

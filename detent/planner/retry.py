@@ -1,0 +1,23 @@
+"""When a failed attempt is tried again."""
+
+from __future__ import annotations
+
+import zlib
+
+from detent.clock import Instant, micros
+from detent.graph.model import Retry
+from detent.run.outcomes import Fail
+
+
+def retry_at(policy: Retry, fail: Fail, *, attempt: int, key: bytes, now: Instant) -> Instant | None:
+    """When the next attempt is due, or null if this was the last.
+
+    The delay doubles (by `factor`) and is spread over nearly its whole length, so that a thousand steps that failed
+    together do not come back together. The spread is a hash of (run, step, attempt): a plan has no chance in it.
+    """
+    if not fail.retry or attempt >= policy.attempts:
+        return None
+    delay = min(policy.max_delay, policy.delay * policy.factor ** min(attempt - 1, 64))
+    if policy.jitter:
+        delay *= 0.1 + 0.9 * (zlib.crc32(b"%b/%d" % (key, attempt)) / 0xFFFFFFFF)
+    return now + micros(max(delay, fail.retry_after or 0.0))

@@ -1,0 +1,84 @@
+"""How a run ended, when all its steps have: its status and its output."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from detent.expressions import ExpressionError
+from detent.graph.model import Ending, StepKind
+from detent.planner.prepared import Prepared
+from detent.planner.scope import build_scope
+from detent.run.plan import RunEnd
+from detent.run.state import RunState
+from detent.run.status import Status
+
+OUTPUT_LIMIT: Final = 256 * 1024
+_RAN: Final = frozenset({Ending.SUCCESS, Ending.FAILED, Ending.TIMEOUT, Ending.TEMPLATE_ERROR})
+
+
+class _Outputs(msgspec.Struct):
+    """The parts of a step's result that can be a run's output."""
+
+    output: msgspec.Raw = msgspec.Raw(b"")
+    body: msgspec.Raw = msgspec.Raw(b"")
+
+
+_outputs = msgspec.json.Decoder(_Outputs)
+_encoder = msgspec.json.Encoder()
+
+
+def final_status(prepared: Prepared, state: RunState) -> Status:
+    """Completed if every failure was handled: a step that depends on it, directly or through skipped steps, ran."""
+    if not state.failures:
+        return Status.COMPLETED
+    handled = [False] * len(prepared.steps)
+    for index in reversed(prepared.order):
+        for edge in prepared.steps[index].outgoing:
+            ending = state.ending[edge.target]
+            if ending in _RAN or (ending is Ending.SKIPPED and handled[edge.target]):
+                handled[index] = True
+                break
+    return Status.COMPLETED if all(handled[index] for index in state.failures) else Status.FAILED
+
+
+def first_failure(prepared: Prepared, state: RunState) -> str | None:
+    """The first thing that went wrong, in a line for people."""
+    for index in state.failures:
+        error = state.errors.get(index)
+        said = error.message if error else str(state.ending[index])
+        return f"{prepared.steps[index].name}: {said}"
+    return None
+
+
+def run_end(prepared: Prepared, state: RunState) -> RunEnd:
+    """The end of a run all of whose steps have ended."""
+    status = final_status(prepared, state)
+    error = first_failure(prepared, state) if status is Status.FAILED else None
+    try:
+        output = _output(prepared, state)
+    except ExpressionError as problem:
+        output, error = None, error or f"output: {problem.message}"
+    if output is not None and len(output) > OUTPUT_LIMIT:
+        output, error = None, error or "output: it is larger than 256 KB and was not kept"
+    return RunEnd(status, output, error)
+
+
+def _output(prepared: Prepared, state: RunState) -> bytes | None:
+    """The `output:` mapping; without one what the only executed leaf gave, else a map of leaf to output."""
+    if prepared.output is not None:
+        return _encoder.encode(prepared.output.render(build_scope(prepared, state)))
+    leaves = [step.index for step in prepared.steps if not step.outgoing and state.ending[step.index] in _RAN]
+    given = {prepared.steps[index].name: _step_output(prepared, state, index) for index in leaves}
+    if len(leaves) == 1:
+        return next(iter(given.values()))
+    return _encoder.encode({name: msgspec.Raw(raw) for name, raw in given.items()}) if given else None
+
+
+def _step_output(prepared: Prepared, state: RunState, index: int) -> bytes:
+    raw = state.results.get(index)
+    if raw is None or prepared.steps[index].kind is StepKind.SLEEP:
+        return b"null"
+    parts = _outputs.decode(raw)
+    return bytes(parts.output) or bytes(parts.body) or b"null"

@@ -1,0 +1,143 @@
+"""What expressions can see of a run. One structure; a form only chooses the names it has for it.
+
+Step results stay the bytes they arrived as until an expression reads them. A wait step that got its callback reads
+`received`; a skipped step reads `status: "skipped"` and null for the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from detent.expressions import Deferred, Headers, Scope, Truncated
+from detent.graph.model import Ending, StepKind
+from detent.ids import RUN, show
+from detent.planner.prepared import Prepared
+from detent.run.state import Phase, RunState
+
+_decode = msgspec.json.Decoder().decode
+
+RESULT_KEYS = ("status", "status_code", "headers", "body", "output", "error")
+
+
+class _Json(Deferred):
+    """Bytes that are decoded when somebody reads them, once."""
+
+    __slots__ = ("_make", "_value")
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make: Callable[[], Any] | None = make
+        self._value: Any = None
+
+    def resolve(self) -> Any:
+        if self._make is not None:
+            self._value, self._make = self._make(), None
+        return self._value
+
+
+class _Steps(Mapping[str, object]):
+    """Steps by name; those that have not ended are not there, except that their names are known."""
+
+    def __init__(self, prepared: Prepared, state: RunState) -> None:
+        self._prepared, self._state = prepared, state
+
+    def __getitem__(self, name: str) -> object:
+        index = self._prepared.numbers[name]
+        return _Json(lambda: step_view(self._prepared, self._state, index))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._prepared.numbers)
+
+    def __len__(self) -> int:
+        return len(self._prepared.numbers)
+
+
+class _Waits(Mapping[str, object]):
+    """The callback URLs of the wait steps, known from the run's start."""
+
+    def __init__(self, prepared: Prepared, state: RunState, key: str) -> None:
+        self._urls = state.facts.callback_url
+        self._names = [step.name for step in prepared.waits()]
+        self._key = key
+
+    def __getitem__(self, name: str) -> object:
+        if name not in self._names:
+            raise KeyError(name)
+        return {self._key: self._urls(name)}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+class _Execution(_Waits):
+    """`$execution.N.resume_url`, and `$execution.resume_url` where there is only one wait."""
+
+    def __getitem__(self, name: str) -> object:
+        if name == self._key and len(self._names) == 1:
+            return self._urls(self._names[0])
+        return super().__getitem__(name)
+
+
+def status_word(prepared: Prepared, state: RunState, index: int) -> str | None:
+    """The status of a step as expressions and people read it, or null while it has not ended."""
+    ending = state.ending[index]
+    if ending is Ending.SUCCESS and prepared.steps[index].kind is StepKind.WAIT:
+        return "received"
+    return None if ending is None else str(ending)
+
+
+def step_view(prepared: Prepared, state: RunState, index: int) -> dict[str, object]:
+    """What expressions read of one step."""
+    view: dict[str, object] = dict.fromkeys(RESULT_KEYS)
+    view["status"] = status_word(prepared, state, index)
+    raw = state.results.get(index)
+    if raw is not None and state.phase[index] is Phase.ENDED:
+        result = _decode(raw)
+        name = prepared.steps[index].name
+        if result.pop("truncated", False):
+            result["body"] = Truncated(name)
+        if "headers" in result:
+            result["headers"] = Headers(result["headers"])
+        view.update(result)
+        _mirror_output(view, result)
+    error = state.errors.get(index)
+    if error is not None:
+        view["error"] = {"code": error.code, "message": error.message}
+    return view
+
+
+def _mirror_output(view: dict[str, object], result: dict[str, object]) -> None:
+    """An action's body is its output, an answer's output is its body."""
+    if "output" not in result and "body" in result:
+        view["output"] = result["body"]
+    elif "body" not in result and "output" in result:
+        view["body"] = result["output"]
+
+
+def build_scope(prepared: Prepared, state: RunState) -> Scope:
+    """Everything an expression of this run may read, under the names of its form."""
+    facts = state.facts
+
+    def trigger() -> dict[str, Any]:
+        given = _decode(facts.input)
+        given["headers"] = Headers(given.get("headers") or {})
+        given.setdefault("query", {})
+        return given  # type: ignore[no-any-return]
+
+    steps = _Steps(prepared, state)
+    given = _Json(trigger)
+    return {
+        "trigger": given,
+        "tasks": steps,
+        "steps": steps,
+        "wait": _Waits(prepared, state, "url"),
+        "$execution": _Execution(prepared, state, "resume_url"),
+        "$input": _Json(lambda: given.resolve().get("body")),
+        "run": {"id": show(RUN, facts.id)},
+        "workflow": {"name": facts.workflow},
+    }

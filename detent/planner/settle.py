@@ -1,0 +1,164 @@
+"""Dead-path elimination: a step ended, so which edges are taken, which steps are decided, and how?
+
+Every edge is decided once, when its source ends; every step once, when its last incoming edge is. Nothing is counted up
+from zero and nothing is scanned, so an untaken branch cannot block a join and a wide join costs no more than a chain.
+"""
+
+from __future__ import annotations
+
+from detent.clock import Instant
+from detent.graph.model import FAILURES, Ending, FailurePolicy, StepKind
+from detent.planner.judge import TEMPLATE_ERROR, Judge
+from detent.planner.prepared import Prepared, PreparedStep
+from detent.run.outcomes import StepError
+from detent.run.state import Phase, RunState
+
+
+class Settling:
+    """One pass of decisions, at one moment, with one judge."""
+
+    def __init__(self, prepared: Prepared, state: RunState, judge: Judge, now: Instant) -> None:
+        self._steps = prepared.steps
+        self._fail_fast = prepared.graph.on_failure is FailurePolicy.FAIL_FAST
+        self._state, self._judge, self._now = state, judge, now
+        self._decidable: list[int] = []
+        self.activated: list[tuple[str, int | None]] = []
+
+    def open(self) -> None:
+        """Decide the steps that depend on nothing."""
+        self._decidable.extend(step.index for step in self._steps if not step.incoming)
+        self._settle()
+
+    def end(self, index: int, ending: Ending, error: StepError | None = None) -> None:
+        """The step has ended: decide everything that follows."""
+        self._end(index, ending, error)
+        self._settle()
+
+    def end_all(self, ending: Ending) -> None:
+        """Every step that is still open ends so, and nothing follows: the run is over."""
+        state = self._state
+        for index, phase in enumerate(state.phase):
+            if phase is not Phase.ENDED:
+                self._close(index, ending)
+        state.running = 0
+        state.ready.clear()
+
+    def _settle(self) -> None:
+        decidable = self._decidable
+        while decidable:
+            # Taken from the front, so that steps become ready in the written order.
+            batch, self._decidable = decidable, []
+            for index in batch:
+                if self._state.phase[index] is Phase.PENDING:
+                    self._decide(self._steps[index])
+            decidable = self._decidable
+
+    def _close(self, index: int, ending: Ending) -> None:
+        state = self._state
+        if state.phase[index] is Phase.RUNNING:
+            state.running -= 1
+        state.phase[index] = Phase.ENDED
+        state.ending[index] = ending
+        state.since[index] = self._now
+        state.open -= 1
+        state.begun.pop(index, None)
+        state.until.pop(index, None)
+        state.ready.pop(index, None)
+
+    def _end(self, index: int, ending: Ending, error: StepError | None = None) -> None:
+        state = self._state
+        self._close(index, ending)
+        if error is not None:
+            state.errors[index] = error
+        took_one = self._decide_edges(self._steps[index], ending)
+        if ending in FAILURES:
+            state.failures.append(index)
+            if self._fail_fast and not took_one and not state.failing:
+                self._give_up()
+
+    def _decide_edges(self, step: PreparedStep, ending: Ending) -> bool:
+        state, took_one = self._state, False
+        for edge in step.outgoing:
+            target = edge.target
+            taken = ending in edge.on and not (step.first_match and took_one)
+            if taken and edge.condition is not None:
+                answer = self._judge.takes(edge)
+                if isinstance(answer, StepError):
+                    state.edge_errors[target], taken = answer, False
+                else:
+                    taken = answer
+            if taken:
+                state.taken[target] += 1
+                took_one = True
+            state.undecided[target] -= 1
+            if not state.undecided[target]:
+                self._decidable.append(target)
+        return took_one
+
+    def _give_up(self) -> None:
+        state = self._state
+        state.failing = True
+        idle = [
+            index for index, phase in enumerate(state.phase) if phase is not Phase.ENDED and phase is not Phase.RUNNING
+        ]
+        for index in self._judge.victims(lambda: idle):
+            if state.phase[index] is not Phase.ENDED:
+                self._skip(self._steps[index])
+
+    def _skip(self, step: PreparedStep) -> None:
+        self._judge.skips(step)
+        self._end(step.index, Ending.SKIPPED)
+
+    def _decide(self, step: PreparedStep) -> None:
+        state, index = self._state, step.index
+        broken = state.edge_errors.pop(index, None)
+        if broken is not None:
+            self._end(index, Ending.FAILED, broken)
+            return
+        taken = state.taken[index]
+        met = taken == step.incoming if step.needs_all else taken > 0 or not step.incoming
+        if not met or state.failing:
+            self._skip(step)
+            return
+        if step.guard is not None:
+            answer = self._judge.passes(step)
+            if isinstance(answer, StepError):
+                self._end(index, Ending.FAILED, answer)
+                return
+            if not answer:
+                self._skip(step)
+                return
+        self._let_run(step)
+
+    def _let_run(self, step: PreparedStep) -> None:
+        state, index = self._state, step.index
+        state.since[index] = self._now
+        state.adoptions_before[index] = state.adoptions
+        if step.kind is StepKind.SLEEP or step.delay is not None:
+            until = self._judge.sleeps_until(step)
+            if isinstance(until, StepError):
+                self._end(index, _ending_of(until), until)
+            else:
+                state.set_timer(index, Phase.SLEEPING if step.kind is StepKind.SLEEP else Phase.RETRYING, until)
+        elif step.kind is StepKind.WAIT:
+            self._wait(step)
+        else:
+            state.phase[index] = Phase.READY
+            state.ready[index] = None
+
+    def _wait(self, step: PreparedStep) -> None:
+        state, index = self._state, step.index
+        until = self._judge.waits_until(step)
+        if isinstance(until, StepError):
+            self._end(index, _ending_of(until), until)
+        elif index in state.early:
+            # The callback came first and is journalled already: the wait is over as it begins.
+            state.results[index] = state.early.pop(index)
+            self._end(index, Ending.SUCCESS)
+        else:
+            state.set_timer(index, Phase.WAITING, until)
+            self.activated.append((step.name, until))
+
+
+def _ending_of(error: StepError) -> Ending:
+    return Ending.TEMPLATE_ERROR if error.code == TEMPLATE_ERROR else Ending.FAILED

@@ -1,0 +1,81 @@
+"""What can happen to a run. The planner turns each of these into at most one journal entry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from detent.run.outcomes import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptEnded:
+    """An executor is done with an attempt, after `ms` milliseconds. Also used for a template that could not be filled:
+    then `outcome` is a Fail of code `template_error`."""
+
+    step: int
+    attempt: int
+    outcome: Outcome
+    ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptStarting:
+    """An attempt whose start must be on record before its effect is about to begin."""
+
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Woke:
+    """The time a step waited for has come."""
+
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class WaitExpired:
+    """The store has expired the callback of a wait step: nothing can be received there any more."""
+
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A callback came; `result` is what expressions will read of the wait step. `message` is its place in the inbox."""
+
+    step: int
+    result: bytes
+    message: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Adopted:
+    """The run was taken from a node that is gone. `poison_after`: adoptions without progress until a step is blamed."""
+
+    by: str
+    poison_after: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Paused:
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Expired:
+    """The run's maximum duration is over."""
+
+
+Event = (
+    AttemptEnded | AttemptStarting | Woke | WaitExpired | Received | Adopted | Cancelled | Paused | Resumed | Expired
+)

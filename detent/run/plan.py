@@ -1,0 +1,41 @@
+"""What the planner wants done because of one event. Nothing of it may be done before its entry is durable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from detent.run.journal import Entry
+from detent.run.status import Status
+
+
+class RunEnd(NamedTuple):
+    """How the run ended."""
+
+    status: Status
+    output: bytes | None
+    error: str | None
+
+
+class Start(NamedTuple):
+    """An attempt to be started. `on_record`: journal its start first."""
+
+    step: int
+    on_record: bool
+
+
+@dataclass(slots=True)
+class Plan:
+    """`entry` is to be journalled; then `start` the attempts, activate and expire callbacks, or end the run.
+
+    `expire` asks for a wait's callback to be expired in the store; only its answer decides who won.
+    """
+
+    entry: Entry | None
+    start: list[Start]
+    activate: list[tuple[str, int | None]]
+    expire: list[int]
+    end: RunEnd | None = None
+
+
+NOTHING = Plan(None, [], [], [])

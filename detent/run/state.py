@@ -1,0 +1,125 @@
+"""What the journal adds up to: the state of one run, in memory, owned and changed by the planner alone.
+
+Steps are numbers here (their place in the graph), and everything a decision needs is a count or a list look-up, so that
+the cost of one event does not grow with the size of the graph. Nothing in here is stored: `fold` makes it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from heapq import heappop, heappush
+
+from detent.graph.model import Ending
+from detent.run.outcomes import StepError
+from detent.run.status import TERMINAL, Status
+
+
+class Phase(IntEnum):
+    """Where one step stands. READY: decided to run, not started; RUNNING: handed to an executor."""
+
+    PENDING = 0
+    READY = 1
+    RUNNING = 2
+    RETRYING = 3
+    SLEEPING = 4
+    WAITING = 5
+    UNCERTAIN = 6
+    ENDED = 7
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What never changes in a run. `callback_url` renders the URL of a wait step, from the run and a key alone."""
+
+    id: bytes
+    tenant: int
+    workflow: str
+    input: bytes
+    started_at: int
+    expires_at: int | None
+    callback_url: Callable[[str], str]
+
+
+@dataclass(slots=True)
+class RunState:
+    """One run. The lists have one place per step."""
+
+    facts: RunFacts
+    undecided: list[int]  # incoming edges not decided yet
+    phase: list[Phase] = field(init=False)
+    ending: list[Ending | None] = field(init=False)
+    taken: list[int] = field(init=False)  # incoming edges taken
+    attempts: list[int] = field(init=False)  # attempts that ended
+    adoptions_before: list[int] = field(init=False)  # adoptions of the run when the step became ready
+    since: list[int] = field(init=False)  # when the phase was entered
+    status: Status = Status.RUNNING
+    results: dict[int, bytes] = field(default_factory=dict)
+    errors: dict[int, StepError] = field(default_factory=dict)
+    early: dict[int, bytes] = field(default_factory=dict)  # callbacks that came before their wait was active
+    until: dict[int, int | None] = field(default_factory=dict)
+    edge_errors: dict[int, StepError] = field(default_factory=dict)
+    ready: dict[int, None] = field(default_factory=dict)  # in the order they became so
+    begun: dict[int, int] = field(default_factory=dict)  # steps with a `started` entry and no end: attempt
+    failures: list[int] = field(default_factory=list)
+    timers: list[tuple[int, int]] = field(default_factory=list)
+    open: int = field(init=False)  # steps not ended
+    running: int = 0
+    seq: int = 0
+    adoptions: int = 0
+    stalled: int = 0  # adoptions since anything was achieved
+    failing: bool = False  # fail_fast has fired
+    paused_by: str | None = None
+
+    def __post_init__(self) -> None:
+        size = len(self.undecided)
+        self.phase = [Phase.PENDING] * size
+        self.ending = [None] * size
+        self.taken = [0] * size
+        self.attempts = [0] * size
+        self.adoptions_before = [0] * size
+        self.since = [self.facts.started_at] * size
+        self.open = size
+
+    @property
+    def is_over(self) -> bool:
+        return self.status in TERMINAL
+
+    def attempt_number(self, step: int) -> int:
+        """The number of the attempt that is running or comes next: crashes count, since the effect may have happened."""
+        return self.attempts[step] + self.adoptions - self.adoptions_before[step] + 1
+
+    def set_timer(self, step: int, phase: Phase, until: int | None) -> None:
+        """Let the step wait until then, in that phase."""
+        self.phase[step] = phase
+        self.until[step] = until
+        if until is not None:
+            heappush(self.timers, (until, step))
+
+    def next_timer(self) -> int | None:
+        """The earliest time something in this run is waiting for, its expiry apart."""
+        timers = self.timers
+        while timers:
+            until, step = timers[0]
+            if self.phase[step] in TIMED and self.until.get(step) == until:
+                return until
+            heappop(timers)
+        return None
+
+    def due(self, now: int) -> list[int]:
+        """The steps whose time has come; each is given once."""
+        found = []
+        while (until := self.next_timer()) is not None and until <= now:
+            found.append(heappop(self.timers)[1])
+        return found
+
+    def next_wake(self) -> int | None:
+        """When this run must be looked at again if nothing else happens."""
+        timer, expiry = self.next_timer(), self.facts.expires_at
+        if timer is None or expiry is None:
+            return expiry if timer is None else timer
+        return min(timer, expiry)
+
+
+TIMED: Sequence[Phase] = (Phase.RETRYING, Phase.SLEEPING, Phase.WAITING)
