@@ -24,8 +24,8 @@ check: lint ## Format, lint, types, imports and fast tests, in less than a minut
 	@$(BIN)/pytest -q -n $(WORKERS) --dist worksteal -m "not slow" $(ARGS)
 
 lint: .venv/.dev
-	@$(BIN)/ruff format --quiet --check $(SOURCES) || { echo "run: $(BIN)/ruff format"; exit 1; }
-	@$(BIN)/ruff check --quiet $(SOURCES)
+	@$(BIN)/ruff format --quiet --check --output-format concise $(SOURCES) || { echo "run: $(BIN)/ruff format"; exit 1; }
+	@$(BIN)/ruff check --quiet --output-format concise $(SOURCES)
 	@$(BIN)/mypy --no-error-summary $(SOURCES)
 	@$(BIN)/lint-imports --no-logo > .venv/imports.log || { cat .venv/imports.log; exit 1; }
 	@echo "format, lint, types and imports are clean"

@@ -102,7 +102,7 @@ def _is_runnable(folder: Path, account: Account) -> bool:
 def _readable_copy(folder: Path, account: Account) -> Path:
     """The same programs at a place the account may enter; made once, then found again."""
     install = folder.parent
-    name = hashlib.sha256(f"{install}:{install.stat().st_mtime_ns}".encode()).hexdigest()[:16]
+    name = hashlib.sha256((folder / "postgres").read_bytes()).hexdigest()[:16]
     cache = Path(tempfile.gettempdir()) / f"detent-postgres-{name}"
     copied = cache / install.parent.name / install.name / folder.name
     if not cache.exists():
