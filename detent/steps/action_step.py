@@ -1,0 +1,150 @@
+"""The action step: calls a registered function and makes an outcome of whatever happens."""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from collections.abc import Coroutine
+from typing import Any, ClassVar, Final
+
+from detent.graph.model import StepKind
+from detent.run.call import StepCall
+from detent.run.outcomes import Done, Fail, Outcome, StepError
+from detent.steps.action_values import OutputTooLarge, Unserialisable, encode_output
+from detent.steps.actions import Action, ActionError, Permanent, Registry, RetryLater
+from detent.steps.actions import registry as default_registry
+from detent.steps.binding import InvalidParameters, did_you_mean
+from detent.steps.core_actions import CORE
+from detent.steps.threads import ThreadPool
+
+LONGEST_MESSAGE: Final = 1000
+LONGEST_TRACEBACK: Final = 8 * 1024
+THREADS: Final = 32
+
+
+class ActionStep:
+    """Calls actions of a registry and the core ones. At most `threads` plain functions run at a time; others wait.
+
+    A plain function that outlives its time limit cannot be stopped: the attempt times out, its late result is ignored,
+    and its thread is in use until it returns.
+    """
+
+    kind: ClassVar[StepKind] = StepKind.ACTION
+
+    def __init__(self, registry: Registry = default_registry, *, threads: int = THREADS) -> None:
+        self._registry = registry
+        self._pool = ThreadPool(threads)
+
+    def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
+        try:
+            parameters = call.parameters
+            name = parameters["action"]
+            action = CORE.find(name) or self._registry.find(name)
+            if action is None:
+                return self._unknown(name)
+            arguments = action.bind(parameters.get("with"), call)
+            if action.is_inline:
+                return Done(encode_output(action.function(**arguments)))
+        except BaseException as error:  # noqa: BLE001 - nothing an action does may end the node
+            return _failure(error)
+        if action.is_async:
+            return self._on_loop(action, arguments, call)
+        return self._in_thread(action, arguments, call)
+
+    async def close(self) -> None:
+        """Let go of the threads; those of functions that still run end with them."""
+        self._pool.close()
+
+    async def _on_loop(self, action: Action, arguments: Any, call: StepCall) -> Outcome:
+        deadline = asyncio.timeout(call.timeout)
+        try:
+            async with deadline:
+                output = await action.function(**arguments)
+            if deadline.expired():
+                return _timeout(call)
+            return Done(encode_output(output))
+        except GeneratorExit:
+            raise
+        except asyncio.CancelledError as error:
+            # A cancellation of ours goes on; one the action raised by itself is its failure.
+            if _is_being_cancelled():
+                raise
+            return _failure(error)
+        except BaseException as error:  # noqa: BLE001 - nothing an action does may end the node
+            if deadline.expired() and isinstance(error, TimeoutError):
+                return _timeout(call)
+            return _failure(error)
+
+    async def _in_thread(self, action: Action, arguments: Any, call: StepCall) -> Outcome:
+        def attempt() -> Outcome:
+            try:
+                return Done(encode_output(action.function(**arguments)))
+            except BaseException as error:  # noqa: BLE001 - nothing an action does may end the node
+                return _failure(error)
+
+        try:
+            async with asyncio.timeout(call.timeout):
+                return await self._pool.run(attempt)
+        except TimeoutError:
+            return _timeout(call)
+        except RuntimeError as error:
+            return _failure(error)
+
+    def _unknown(self, name: object) -> Fail:
+        known = (*self._registry.names(), *CORE.names())
+        hint = did_you_mean(name, known) if isinstance(name, str) else ""
+        return _permanent("unknown_action", f"there is no action {str(name)[:160]!r}{hint}")
+
+
+def _is_being_cancelled() -> bool:
+    this = asyncio.current_task()
+    return this is None or this.cancelling() > 0
+
+
+def _timeout(call: StepCall) -> Fail:
+    return Fail(StepError("timeout", f"the action did not end within {call.timeout:g} s"), timed_out=True)
+
+
+def _permanent(code: str, message: str) -> Fail:
+    return Fail(StepError(code, message), retry=False)
+
+
+def _failure(error: BaseException) -> Fail:
+    match error:
+        case InvalidParameters():
+            return _permanent("invalid_parameters", str(error))
+        case Unserialisable():
+            return _permanent("unserialisable", str(error))
+        case OutputTooLarge():
+            return _permanent("output_too_large", str(error))
+        case ActionError():
+            return _declared(error)
+    return Fail(StepError("exception", f"{type(error).__name__}: {_text(error)}", _traceback(error)))
+
+
+def _declared(error: ActionError) -> Fail:
+    """What an action said about its own failure."""
+    wait = error.seconds if isinstance(error, RetryLater) else None
+    return Fail(StepError(error.code, _text(error)), retry=not isinstance(error, Permanent), retry_after=wait)
+
+
+def _text(error: BaseException) -> str:
+    """The error's message, even where asking for it fails, as text that any database takes."""
+    try:
+        text = str(error)
+    except BaseException:  # noqa: BLE001 - an exception whose __str__ raises is still a failure of its action
+        text = "(its message cannot be shown)"
+    return _storable(text[:LONGEST_MESSAGE])
+
+
+def _traceback(error: BaseException) -> str:
+    """The end of the traceback, which names the place."""
+    try:
+        text = "".join(traceback.format_exception(error))
+    except BaseException:  # noqa: BLE001 - as above
+        return ""
+    return _storable(text)[-LONGEST_TRACEBACK:]
+
+
+def _storable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()

@@ -1,0 +1,127 @@
+"""Actions: Python functions that steps call by name.
+
+    @action("shop.charge")
+    def charge(amount: int, currency: str = "EUR") -> dict[str, str]:
+        ...
+
+The `with` of the step becomes keyword arguments; what the function gives back becomes the step's output. A plain
+function runs in a thread, an `async def` on the engine's loop. `inline=True` calls a plain function directly on the
+loop: it is for work that takes no time, since everything else of the node stands still meanwhile, and no time limit
+can end it. An action is trusted code: it may connect anywhere, and the egress guard does not see it.
+
+An exception fails the attempt, which is then tried again as the step's retry says. `Permanent` says that trying again
+is useless, `RetryLater(seconds)` how long to wait at least. An action may be called again after a crash with the same
+`ActionContext.idempotency_key`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+from detent.errors import Conflict, InvalidInput
+from detent.steps.binding import ActionContext, Bind, compile_binding
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+CORE_PREFIX: Final = "core."
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*")
+_LONGEST_NAME: Final = 128
+LONGEST_WAIT: Final = 366 * 86_400.0
+
+
+class ActionError(Exception):
+    """An action failed and says how. `code` is what the step's error shows."""
+
+    def __init__(self, message: str = "", *, code: str = "exception") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Permanent(ActionError):
+    """The action failed and another attempt would not help."""
+
+
+class RetryLater(ActionError):
+    """The action failed and should not be tried again before so many seconds have passed."""
+
+    def __init__(self, seconds: float, message: str = "", *, code: str = "exception") -> None:
+        super().__init__(message or f"try again in {seconds:g} s", code=code)
+        self.seconds = min(max(0.0, float(seconds)), LONGEST_WAIT)
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A registered function and how it is called."""
+
+    name: str
+    function: Callable[..., Any]
+    bind: Bind
+    is_async: bool
+    is_inline: bool
+
+
+class Registry:
+    """The actions a node knows by name. Those that begin with `core.` belong to Detent."""
+
+    def __init__(self, *, is_core: bool = False) -> None:
+        self._actions: dict[str, Action] = {}
+        self._is_core = is_core
+        self.find: Callable[[str], Action | None] = self._actions.get
+
+    def action(self, name: str, *, inline: bool = False) -> Callable[[Function], Function]:
+        """Register the decorated function; it stays callable as it was."""
+
+        def register(function: Function) -> Function:
+            self.add(name, function, inline=inline)
+            return function
+
+        return register
+
+    def add(self, name: str, function: Callable[..., Any], *, inline: bool = False) -> None:
+        """Register a function. InvalidInput for a name or function that cannot be one, Conflict for a taken name."""
+        if len(name) > _LONGEST_NAME or not _NAME.fullmatch(name) or is_core(name) != self._is_core:
+            raise InvalidInput(f"{name[:160]!r} cannot be the name of an action")
+        is_async = inspect.iscoroutinefunction(function)
+        if is_async and inline:
+            raise InvalidInput(f"action {name!r}: only a plain function can be inline, not an async one")
+        known = self._actions.get(name)
+        if known is not None and not _is_same(known.function, function):
+            raise Conflict(f"there is an action {name!r} already")
+        self._actions[name] = Action(name, function, compile_binding(function), is_async, inline)
+
+    def names(self) -> tuple[str, ...]:
+        """All names, sorted."""
+        return tuple(sorted(self._actions))
+
+
+def is_core(name: str) -> bool:
+    """Whether the action is one of Detent's own, which every node has."""
+    return name.startswith(CORE_PREFIX)
+
+
+def _is_same(known: Callable[..., Any], function: Callable[..., Any]) -> bool:
+    """A module that is loaded again defines the same function again; that is no conflict."""
+    if known is function:
+        return True
+    place = getattr(known, "__module__", None), getattr(known, "__qualname__", None)
+    return None not in place and place == (function.__module__, getattr(function, "__qualname__", None))
+
+
+registry: Final = Registry()
+action: Final = registry.action
+
+__all__ = [
+    "Action",
+    "ActionContext",
+    "ActionError",
+    "Permanent",
+    "Registry",
+    "RetryLater",
+    "action",
+    "is_core",
+    "registry",
+]

@@ -1,0 +1,191 @@
+"""The egress guard: which addresses a step may connect to. It is on in every mode; there is no switch to turn it off.
+
+Public addresses are allowed, everything else is denied unless the operator allows it (`127.0.0.0/8`, `10.1.2.3:8080`,
+`internal.example`, `*.example.org`, `[::1]:9000`). Three things hold whatever the operator allows by network or by
+name: the metadata services of clouds stay denied until each is allowed by its own single address; Detent's own ports
+stay denied until each is allowed by its exact host and port; and an IPv6 address that carries an IPv4 address is
+judged by both.
+
+The decision is made on addresses, not on texts. A name is resolved once and every answer is checked; the addresses
+checked are the addresses connected to, and the socket factory checks the one that is really dialled. Python actions
+are trusted code and do not pass through here.
+"""
+
+from __future__ import annotations
+
+import errno
+import socket
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import Final
+
+from aiohttp.abc import AbstractResolver, ResolveResult
+
+from detent.steps.networks import METADATA, METADATA_NAMES, Address, denied_because, judged_addresses
+from detent.steps.rules import Rule, parse_rule
+
+AddressInfo = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[object, ...]]
+
+
+class EgressDenied(OSError):
+    """A step may not connect there."""
+
+    def __init__(self, host: str, reason: str) -> None:
+        super().__init__(errno.EACCES, f"a step may not connect to {host}: {reason}")
+        self.reason = reason
+
+
+def is_own_address(address: Address) -> bool:
+    """Whether packets to this address stay on this machine: only its own addresses can be bound."""
+    family = socket.AF_INET if isinstance(address, IPv4Address) else socket.AF_INET6
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.bind((str(address), 0))
+    except OSError:
+        return False
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class EgressPolicy:
+    """What steps of this node may reach. `deny_own` holds (host, port) of Detent's own API and database; a host of
+    `0.0.0.0` or `::` there means every address of this machine. A name there is compared as a name, so give addresses
+    where they are known."""
+
+    rules: tuple[Rule, ...] = ()
+    deny_own: tuple[tuple[str, int], ...] = ()
+    is_own: Callable[[Address], bool] = is_own_address
+
+    @classmethod
+    def from_texts(cls, allow: Iterable[str] = (), deny_own: Iterable[tuple[str, int]] = ()) -> EgressPolicy:
+        """The policy an operator wrote; InvalidInput if a text is no network, address or host."""
+        return cls(tuple(parse_rule(text) for text in allow), tuple((_folded(host), port) for host, port in deny_own))
+
+    def deny_name(self, host: str, port: int) -> str | None:
+        """Why this name is denied whatever it resolves to, or None."""
+        host = _folded(host)
+        if host in METADATA_NAMES and not any(rule.is_name(host) for rule in self.rules):
+            return "it is a cloud metadata service"
+        if (host, port) in self.deny_own and not self._names_exactly(host, None, port):
+            return "it is a port of Detent itself"
+        return None
+
+    def deny_address(self, address: Address, port: int, host: str | None = None) -> str | None:
+        """Why this address is denied, or None. `host` is the name it was found under."""
+        named = None if host is None else _folded(host)
+        for judged in judged_addresses(address):
+            reason = self._deny_one(judged, port, named)
+            if reason is not None:
+                return reason
+        return None
+
+    def _deny_one(self, address: Address, port: int, host: str | None) -> str | None:
+        if address in METADATA:
+            allowed = any(rule.is_single(address) and rule.admits(port) for rule in self.rules)
+            return None if allowed else METADATA[address]
+        if self._is_own_port(address, port) and not self._names_exactly(host, address, port):
+            return "it is a port of Detent itself"
+        reason = denied_because(address)
+        if reason is None or any(rule.covers(address, host) and rule.admits(port) for rule in self.rules):
+            return None
+        return reason
+
+    def _is_own_port(self, address: Address, port: int) -> bool:
+        return any(port == own and self._is_at(address, host) for host, own in self.deny_own)
+
+    def _is_at(self, address: Address, host: str) -> bool:
+        own = _as_address("127.0.0.1" if host == "localhost" else host)
+        if own is None:
+            return False
+        # To connect to the unspecified address is to connect to loopback.
+        if own.is_unspecified:
+            return address.is_loopback or address.is_unspecified or self.is_own(address)
+        if own.is_loopback:
+            return address.is_loopback or address.is_unspecified
+        return address == own
+
+    def _names_exactly(self, host: str | None, address: Address | None, port: int) -> bool:
+        return any(rule.port == port and (rule.is_name(host) or rule.is_single(address)) for rule in self.rules)
+
+
+class EgressGuard:
+    """Holds connections to a policy: before a name is resolved, on every answer, and on the socket that is dialled."""
+
+    def __init__(self, policy: EgressPolicy) -> None:
+        self._policy = policy
+
+    def check_host(self, host: str, port: int) -> None:
+        """Raise EgressDenied for a denied name or address literal."""
+        reason = self._policy.deny_name(host, port)
+        literal = _as_address(host)
+        if reason is None and literal is not None:
+            reason = self._policy.deny_address(literal, port, host)
+        if reason is not None:
+            raise EgressDenied(host, reason)
+
+    @contextmanager
+    def towards(self, host: str) -> Iterator[None]:
+        """Connections opened inside are for this host: one that is allowed by name may have a private address."""
+        token = _dialled.set(host)
+        try:
+            yield
+        finally:
+            _dialled.reset(token)
+
+    def open_socket(self, info: AddressInfo) -> socket.socket:
+        """The socket factory: the last look at the address that will really be connected to."""
+        family, kind, protocol, _, where = info
+        host, port = str(where[0]), int(str(where[1]))
+        address = _as_address(host)
+        reason = "it is no address" if address is None else self._policy.deny_address(address, port, _dialled.get())
+        if reason is not None:
+            raise EgressDenied(_dialled.get() or host, reason)
+        return socket.socket(family, kind, protocol)
+
+    def check_answers(self, host: str, answers: list[ResolveResult]) -> list[ResolveResult]:
+        """The answers, if there are any and none of them is denied."""
+        if not answers:
+            raise OSError(errno.EADDRNOTAVAIL, f"{host} has no address")
+        for answer in answers:
+            address = _as_address(answer["host"])
+            reason = (
+                "its name resolves to no address"
+                if address is None
+                else self._policy.deny_address(address, answer["port"], host)
+            )
+            if reason is not None:
+                raise EgressDenied(host, reason)
+        return answers
+
+
+class GuardedResolver(AbstractResolver):
+    """Resolves a name once and gives back only a set of answers that are all allowed."""
+
+    def __init__(self, guard: EgressGuard, inner: AbstractResolver) -> None:
+        self._guard = guard
+        self._inner = inner
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        return self._guard.check_answers(host, await self._inner.resolve(host, port, family))
+
+    async def close(self) -> None:
+        await self._inner.close()
+
+
+_dialled: Final[ContextVar[str | None]] = ContextVar("detent_dialled_host", default=None)
+
+
+def _folded(host: str) -> str:
+    return host.lower().rstrip(".").strip("[]")
+
+
+def _as_address(host: str) -> IPv4Address | IPv6Address | None:
+    try:
+        return ip_address(_folded(host))
+    except ValueError:
+        return None

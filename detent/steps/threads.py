@@ -1,0 +1,80 @@
+"""A bounded pool of threads for plain functions.
+
+Unlike the standard pool its threads never keep the process from ending: a function that hangs cannot be killed, and a
+node that is told to stop must be able to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from contextvars import Context, copy_context
+from typing import Generic, TypeVar
+
+Result = TypeVar("Result")
+
+
+class _Order(Generic[Result]):
+    """One function to be called, and the future its result goes to."""
+
+    def __init__(self, function: Callable[[], Result]) -> None:
+        self._function = function
+        self._context: Context = copy_context()
+        self._loop = asyncio.get_running_loop()
+        self.result: asyncio.Future[Result] = self._loop.create_future()
+
+    def carry_out(self) -> None:
+        # Given up while it waited in the queue: nobody wants its effect any more.
+        if self.result.cancelled():
+            return
+        result = self._context.run(self._function)
+        # The loop may be closed by now; then nobody is left to tell.
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._deliver, result)
+
+    def _deliver(self, result: Result) -> None:
+        if not self.result.done():
+            self.result.set_result(result)
+
+
+class ThreadPool:
+    """Up to `limit` threads, made when needed; when all are busy, calls wait their turn."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._orders: queue.SimpleQueue[_Order[object] | None] = queue.SimpleQueue()
+        self._idle = threading.Semaphore(0)
+        self._threads = 0
+
+    async def run(self, function: Callable[[], Result]) -> Result:
+        """What the function gives back; it must not raise. Cancelled, a running function goes on and is forgotten."""
+        order = _Order(function)
+        self._orders.put(order)  # type: ignore[arg-type]  # a queue of orders of any result
+        if not self._idle.acquire(blocking=False) and self._threads < self._limit:
+            self._add_thread(order)
+        return await order.result
+
+    def close(self) -> None:
+        """Let idle threads go; busy ones go when they are done."""
+        for _ in range(self._threads):
+            self._orders.put(None)
+
+    def _add_thread(self, order: _Order[Result]) -> None:
+        try:
+            threading.Thread(target=self._work, name=f"detent-action-{self._threads}", daemon=True).start()
+        except RuntimeError:
+            # The machine has no more threads: those we have will come to it. Without any it is given up.
+            if self._threads == 0:
+                order.result.cancel()
+                raise
+        else:
+            self._threads += 1
+
+    def _work(self) -> None:
+        while (order := self._orders.get()) is not None:
+            order.carry_out()
+            del order
+            self._idle.release()
