@@ -1,0 +1,68 @@
+"""One closed expression language for guards, edge conditions, trigger conditions and `{{ }}` templates.
+
+    tasks.charge.status_code == 200 && tasks.charge.body.items.length > 0
+    "Order {{ trigger.body.order_id }}: {{ tasks.charge.body.note ?? 'no note' }}"
+
+It reads like JavaScript and is not JavaScript: no loops, no assignments, no objects of the host. What it has:
+
+- null, true, false, numbers, 'text' or "text", [arrays], {objects}; paths `a.b`, `a['b']`, `a[0]`, `a[expression]`,
+  `a.length`; names may hold `-` and `$`, so a minus between names needs blanks;
+- `?:  ||  &&  ??  == != === !==  < <= > >= in  + -  * / %  ! -`, tightest last, and the functions of FUNCTIONS.
+
+How it decides:
+
+- `==` is `===`: same type and value, deeply; `1 == 1.0`, but `1 != true` and `1 != '1'`.
+- `< <= > >=` compare numbers, or texts by code point; with null they are false, with anything else an error.
+- `&&`, `||` answer one of their operands, as in JavaScript. null, false, 0, '' count as false; everything else, empty
+  arrays and objects too, as true.
+- `x in y`: an element of an array, a key of an object, a part of a text; nothing is in null.
+- `+` adds numbers or joins texts; a number or boolean beside a text is written out, null is refused. Results beyond
+  64 bits, infinite ones and divisions by zero are errors.
+- A key missing from something that exists, an index out of range and a step into text or a number are errors that
+  name it. A path through null is null in a condition (Mode.CONDITION) and an error in a template (Mode.TEMPLATE).
+  On the left of `??` all of these read as null. A truncated response is always an error.
+
+`REVISION` changes when the meaning of an expression does; published versions pin it.
+"""
+
+from detent.expressions.compiler import Mode
+from detent.expressions.errors import (
+    EvaluationError,
+    ExpressionError,
+    LimitExceeded,
+    MissingValue,
+    SyntaxProblem,
+    TruncatedValue,
+    UnresolvedTemplate,
+)
+from detent.expressions.expression import Expression, compile_expression
+from detent.expressions.functions import FUNCTIONS
+from detent.expressions.nodes import Reference
+from detent.expressions.paths import Scope
+from detent.expressions.template import Template, compile_template, template_problems
+from detent.expressions.values import Deferred, Headers, Truncated
+
+REVISION = 1
+
+__all__ = [
+    "FUNCTIONS",
+    "REVISION",
+    "Deferred",
+    "EvaluationError",
+    "Expression",
+    "ExpressionError",
+    "Headers",
+    "LimitExceeded",
+    "MissingValue",
+    "Mode",
+    "Reference",
+    "Scope",
+    "SyntaxProblem",
+    "Template",
+    "Truncated",
+    "TruncatedValue",
+    "UnresolvedTemplate",
+    "compile_expression",
+    "compile_template",
+    "template_problems",
+]

@@ -1,0 +1,262 @@
+"""A tree to nested Python closures, made once and called for every evaluation."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import cast
+
+from detent.expressions import operators
+from detent.expressions.errors import EvaluationError, SyntaxProblem
+from detent.expressions.functions import TABLE
+from detent.expressions.limits import NESTING_LIMIT, Budget
+from detent.expressions.nodes import (
+    Arithmetic,
+    Array,
+    Call,
+    Choice,
+    Compare,
+    Literal,
+    Logic,
+    Negate,
+    Node,
+    Not,
+    Object,
+    Path,
+)
+from detent.expressions.paths import Evaluate, Key, Reading, Scope, as_key, follow, static_path
+from detent.expressions.values import NUMBERS, equal, truthy
+
+
+class Mode(Enum):
+    """CONDITION: a path through null is null. TEMPLATE: it is an error, so that nothing half-known is sent out."""
+
+    CONDITION = "condition"
+    TEMPLATE = "template"
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    mode: Mode
+    lenient: bool = False
+    depth: int = 0
+
+
+def build(node: Node, mode: Mode) -> Evaluate:
+    """The function that evaluates a tree."""
+    return _build(node, _Context(mode))
+
+
+def _build(node: Node, context: _Context) -> Evaluate:
+    if context.depth == NESTING_LIMIT:
+        raise SyntaxProblem(f"the expression is nested more than {NESTING_LIMIT} levels deep", node.position)
+    builder = cast(Callable[[Node, _Context], Evaluate], BUILDERS[type(node)])
+    return builder(node, replace(context, depth=context.depth + 1))
+
+
+def _literal(node: Literal, context: _Context) -> Evaluate:
+    value = node.value
+    return lambda scope, budget: value
+
+
+def _path(node: Path, context: _Context) -> Evaluate:
+    reading = Reading(
+        through_null=context.mode is Mode.CONDITION,
+        missing=context.lenient,
+        position=node.position,
+        base=node.base_text,
+    )
+    if node.base is None and all(isinstance(key, (str, int)) for key in node.keys):
+        return static_path(cast(tuple[Key, ...], node.keys), reading)
+    base = None if node.base is None else _build(node.base, context)
+    parts = tuple(_key(key, context) for key in node.keys)
+
+    def run(scope: Scope, budget: Budget) -> object:
+        start = scope if base is None else base(scope, budget)
+        keys = [part(scope, budget) for part in parts]
+        if reading.missing and None in keys:
+            return None
+        return follow(start, tuple(as_key(key, reading.position) for key in keys), reading)
+
+    return run
+
+
+def _key(key: str | int | Node, context: _Context) -> Evaluate:
+    if isinstance(key, (str, int)):
+        return lambda scope, budget: key
+    return _build(key, context)
+
+
+def _not(node: Not, context: _Context) -> Evaluate:
+    operand = _build(node.operand, context)
+    return lambda scope, budget: not truthy(operand(scope, budget))
+
+
+def _negate(node: Negate, context: _Context) -> Evaluate:
+    operand = _build(node.operand, context)
+    position = node.position
+
+    def run(scope: Scope, budget: Budget) -> object:
+        value = operand(scope, budget)
+        try:
+            return operators.negate(value)
+        except EvaluationError as error:
+            error.position = position
+            raise
+
+    return run
+
+
+def _arithmetic(node: Arithmetic, context: _Context) -> Evaluate:
+    first = _build(node.first, context)
+    rest = tuple((operators.ARITHMETIC[sign], _build(operand, context)) for sign, operand in node.rest)
+    position = node.position
+
+    def run(scope: Scope, budget: Budget) -> object:
+        value = first(scope, budget)
+        for calculate, operand in rest:
+            other = operand(scope, budget)
+            try:
+                value = calculate(value, other, budget)
+            except EvaluationError as error:
+                error.position = position
+                raise
+        return value
+
+    return run
+
+
+def _compare(node: Compare, context: _Context) -> Evaluate:
+    left, right = _build(node.left, context), _build(node.right, context)
+    if node.operator in operators.ORDERS:
+        return _order(node, left, right)
+    if node.operator == "in":
+        return _contains(left, right, node.position)
+    wanted = node.operator in ("==", "===")
+    if isinstance(node.right, Literal):
+        return _equals_literal(left, node.right.value, wanted)
+    return lambda scope, budget: equal(left(scope, budget), right(scope, budget), budget) is wanted
+
+
+def _equals_literal(left: Evaluate, value: object, wanted: bool) -> Evaluate:
+    """The commonest condition, `path == literal`, without a call to compare."""
+    if value is None or isinstance(value, bool):
+        return lambda scope, budget: (left(scope, budget) is value) is wanted
+    if isinstance(value, str):
+        return lambda scope, budget: (left(scope, budget) == value) is wanted
+
+    def run(scope: Scope, budget: Budget) -> bool:
+        number = left(scope, budget)
+        return (type(number) in NUMBERS and number == value) is wanted
+
+    return run
+
+
+def _order(node: Compare, left: Evaluate, right: Evaluate) -> Evaluate:
+    sign, order, position = node.operator, operators.ORDERS[node.operator], node.position
+
+    def run(scope: Scope, budget: Budget) -> bool:
+        a, b = left(scope, budget), right(scope, budget)
+        if type(a) is int and type(b) is int:
+            return order(a, b)
+        try:
+            return operators.ordered(sign, order, a, b)
+        except EvaluationError as error:
+            error.position = position
+            raise
+
+    return run
+
+
+def _contains(item: Evaluate, container: Evaluate, position: int) -> Evaluate:
+    def run(scope: Scope, budget: Budget) -> bool:
+        wanted, holder = item(scope, budget), container(scope, budget)
+        try:
+            return operators.contains(holder, wanted, budget)
+        except EvaluationError as error:
+            error.position = position
+            raise
+
+    return run
+
+
+def _logic(node: Logic, context: _Context) -> Evaluate:
+    if node.operator == "??":
+        return _coalesce(node, context)
+    operands = tuple(_build(operand, context) for operand in node.operands)
+    stop = node.operator == "||"
+
+    def run(scope: Scope, budget: Budget) -> object:
+        value: object = None
+        for operand in operands:
+            value = operand(scope, budget)
+            if (value if type(value) is bool else truthy(value)) is stop:
+                break
+        return value
+
+    return run
+
+
+def _coalesce(node: Logic, context: _Context) -> Evaluate:
+    """Missing paths read as null in every operand but the last, which is as strict as its surroundings."""
+    lenient = replace(context, lenient=True)
+    tried = tuple(_build(operand, lenient) for operand in node.operands[:-1])
+    last = _build(node.operands[-1], context)
+
+    def run(scope: Scope, budget: Budget) -> object:
+        for operand in tried:
+            value = operand(scope, budget)
+            if value is not None:
+                return value
+        return last(scope, budget)
+
+    return run
+
+
+def _choice(node: Choice, context: _Context) -> Evaluate:
+    test, then, otherwise = (_build(part, context) for part in (node.test, node.then, node.otherwise))
+    return lambda scope, budget: (then if truthy(test(scope, budget)) else otherwise)(scope, budget)
+
+
+def _call(node: Call, context: _Context) -> Evaluate:
+    name, function, position = node.name, TABLE[node.name], node.position
+    arguments = tuple(_build(argument, context) for argument in node.arguments)
+    answer, of_null, takes_null = function.run, function.of_null, function.takes_null
+
+    def run(scope: Scope, budget: Budget) -> object:
+        values = [argument(scope, budget) for argument in arguments]
+        if values[0] is None and not takes_null:
+            return of_null
+        try:
+            return answer(budget, *values)
+        except EvaluationError as error:
+            if type(error) is EvaluationError:
+                raise EvaluationError(f"{name}(): {error.message}", position) from None
+            error.position = position
+            raise
+
+    return run
+
+
+def _array(node: Array, context: _Context) -> Evaluate:
+    items = tuple(_build(item, context) for item in node.items)
+    return lambda scope, budget: [item(scope, budget) for item in items]
+
+
+def _object(node: Object, context: _Context) -> Evaluate:
+    entries = tuple((key, _build(value, context)) for key, value in node.entries)
+    return lambda scope, budget: {key: value(scope, budget) for key, value in entries}
+
+
+BUILDERS: dict[type, object] = {
+    Literal: _literal,
+    Path: _path,
+    Not: _not,
+    Negate: _negate,
+    Arithmetic: _arithmetic,
+    Compare: _compare,
+    Logic: _logic,
+    Choice: _choice,
+    Call: _call,
+    Array: _array,
+    Object: _object,
+}

@@ -1,0 +1,53 @@
+"""Did you mean: the known name that is most like a wrong one."""
+
+from collections.abc import Iterable
+from itertools import islice
+
+MOST_NAMES = 1_000
+LONGEST_NAME = 64
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name a person most likely meant, or None if none is near; the first wins a tie."""
+    wanted = _folded(name)
+    best: str | None = None
+    allowed = min(3, max(1, len(wanted) // 3))
+    if len(name) > LONGEST_NAME:
+        return None
+    for candidate in islice(known, MOST_NAMES):
+        distance = _distance(wanted, _folded(candidate), allowed)
+        if distance is not None:
+            best, allowed = candidate, distance - 1
+        if allowed < 0:
+            break
+    return best
+
+
+def _folded(name: str) -> str:
+    """`orderId`, `order_id` and `Order-ID` are one name to a person."""
+    return name[: LONGEST_NAME + 3].lower().replace("_", "").replace("-", "")
+
+
+def _distance(left: str, right: str, allowed: int) -> int | None:
+    """Edits (insert, delete, replace, swap of neighbours) from left to right, None if more than allowed.
+
+    Only the band of cells within `allowed` of the diagonal is computed: names of untrusted data may be long.
+    """
+    if abs(len(left) - len(right)) > allowed:
+        return None
+    far = allowed + 1
+    before: list[int] = []
+    row = [min(column, far) for column in range(len(right) + 1)]
+    for index, letter in enumerate(left, 1):
+        earlier, before, row = before, row, [far] * (len(right) + 1)
+        if index <= allowed:
+            row[0] = index
+        for column in range(max(1, index - allowed), min(len(right), index + allowed) + 1):
+            other = right[column - 1]
+            cell = min(before[column] + 1, row[column - 1] + 1, before[column - 1] + (letter != other))
+            if earlier and column > 1 and letter == right[column - 2] and left[index - 2] == other:
+                cell = min(cell, earlier[column - 2] + 1)
+            row[column] = cell
+        if min(row) > allowed:
+            return None
+    return row[-1] if row[-1] <= allowed else None

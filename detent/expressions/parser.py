@@ -1,0 +1,278 @@
+"""Tokens to a tree, by binding power (Pratt).
+
+a ? b : c          loosest, groups to the right
+a || b
+a && b
+a ?? b             binds tighter than && and ||, where JavaScript asks for parentheses
+== != === !==      do not chain
+< <= > >= in       do not chain
++ -
+* / %
+! -                before their operand
+.name ['name'] [expression] name(...) .name(...)
+"""
+
+from typing import TypeGuard
+
+from detent.expressions.errors import SyntaxProblem
+from detent.expressions.functions import ALIASES, TABLE
+from detent.expressions.lexer import Kind, Token
+from detent.expressions.limits import NESTING_LIMIT
+from detent.expressions.nearest import nearest
+from detent.expressions.nodes import (
+    Arithmetic,
+    Array,
+    Call,
+    Choice,
+    Compare,
+    Literal,
+    Logic,
+    Negate,
+    Node,
+    Not,
+    Object,
+    Path,
+    Reference,
+)
+
+CHOICE, OR, AND, COALESCE, EQUALITY, RELATION, SUM, PRODUCT, PREFIX = range(1, 10)
+POWERS = {
+    "?": CHOICE,
+    "||": OR,
+    "&&": AND,
+    "??": COALESCE,
+    **dict.fromkeys(("==", "!=", "===", "!=="), EQUALITY),
+    **dict.fromkeys(("<", "<=", ">", ">=", "in"), RELATION),
+    **dict.fromkeys(("+", "-"), SUM),
+    **dict.fromkeys(("*", "/", "%"), PRODUCT),
+}
+OPENING = ("(", "[", "{")
+WORDS = {"true": True, "false": False, "null": None}
+INSTEAD = {"and": "&&", "or": "||", "not": "!", "is": "==", "undefined": "null", "None": "null"}
+
+Keys = tuple[str | int | Node, ...]
+
+
+def parse(source: str, tokens: list[Token]) -> tuple[Node, tuple[Reference, ...]]:
+    """The tree of an expression and every path it reads, in the order of the text."""
+    parser = _Parser(source, tokens)
+    if tokens[0].kind is Kind.END:
+        raise SyntaxProblem("the expression is empty", tokens[0].position)
+    node = parser.expression()
+    if parser.token.kind is not Kind.END:
+        raise parser.unexpected()
+    return node, tuple(sorted(parser.references, key=lambda reference: reference.position))
+
+
+class _Parser:
+    def __init__(self, source: str, tokens: list[Token]) -> None:
+        self.source = source
+        self.tokens = tokens
+        self.index = 0
+        self.token = tokens[0]
+        self.depth = 0
+        self.references: list[Reference] = []
+
+    def advance(self) -> Token:
+        token = self.token
+        if token.kind is not Kind.END:
+            self.index += 1
+            self.token = self.tokens[self.index]
+        return token
+
+    def at(self, operator: str) -> bool:
+        return self.token.kind is Kind.OPERATOR and self.token.value == operator
+
+    def accept(self, operator: str) -> bool:
+        found = self.at(operator)
+        if found:
+            self.advance()
+        return found
+
+    def expect(self, operator: str) -> None:
+        if not self.accept(operator):
+            raise self.unexpected(f"; expected '{operator}'")
+
+    def unexpected(self, hint: str = "") -> SyntaxProblem:
+        token = self.token
+        if token.kind is Kind.END:
+            return SyntaxProblem(f"the expression ends too early{hint}", token.position)
+        if token.kind is Kind.NAME and token.value in INSTEAD:
+            hint = f"; use {INSTEAD[str(token.value)]}"
+        shown = self.source[token.position : token.end][:40]
+        return SyntaxProblem(f"unexpected {shown}{hint}", token.position)
+
+    def deeper(self) -> None:
+        self.depth += 1
+        if self.depth > NESTING_LIMIT:
+            raise SyntaxProblem(f"the expression is nested more than {NESTING_LIMIT} levels deep", self.token.position)
+
+    def expression(self, power: int = 0) -> Node:
+        """An expression whose operators all bind tighter than `power`."""
+        self.deeper()
+        left = self.prefix()
+        last = PREFIX
+        while (binding := self.power()) > power:
+            if binding == last and binding in (EQUALITY, RELATION):
+                raise SyntaxProblem("comparisons do not chain; join them with &&", self.token.position)
+            left = self.infix(left, binding)
+            last = binding
+        self.depth -= 1
+        return left
+
+    def power(self) -> int:
+        token = self.token
+        is_operator = token.kind is Kind.OPERATOR or (token.kind is Kind.NAME and token.value == "in")
+        return POWERS.get(str(token.value), 0) if is_operator else 0
+
+    def infix(self, left: Node, binding: int) -> Node:
+        position = self.token.position
+        if binding == CHOICE:
+            return self.choice(left)
+        if binding in (SUM, PRODUCT):
+            return Arithmetic(left, self.chain(binding), position)
+        if binding in (EQUALITY, RELATION):
+            operator = str(self.advance().value)
+            return Compare(operator, left, self.expression(binding), position)
+        operator = str(self.token.value)
+        return Logic(operator, (left, *(operand for _, operand in self.chain(binding))), position)
+
+    def chain(self, binding: int) -> tuple[tuple[str, Node], ...]:
+        """All further operands of one binding power at once, so that a long chain is not a deep one."""
+        links: list[tuple[str, Node]] = []
+        while self.power() == binding:
+            operator = str(self.advance().value)
+            links.append((operator, self.expression(binding)))
+        return tuple(links)
+
+    def choice(self, test: Node) -> Node:
+        position = self.advance().position
+        if self.at("."):
+            raise SyntaxProblem("there is no ?. here; use a.b ?? default", position)
+        then = self.expression()
+        self.expect(":")
+        return Choice(test, then, self.expression(), position)
+
+    def prefix(self) -> Node:
+        if self.token.kind is Kind.OPERATOR and self.token.value in ("!", "-"):
+            self.deeper()
+            operator = self.advance()
+            operand = self.prefix()
+            self.depth -= 1
+            if operator.value == "!":
+                return Not(operand, operator.position)
+            if isinstance(operand, Literal) and _is_number(operand.value):
+                return Literal(-operand.value, operator.position)
+            return Negate(operand, operator.position)
+        return self.postfix()
+
+    def postfix(self) -> Node:
+        start = self.token.position
+        depth = self.depth
+        base, keys = self.primary()
+        base_end = self.tokens[self.index - 1].end
+        while True:
+            end = self.tokens[self.index - 1].end
+            if self.accept("."):
+                if self.token.kind is not Kind.NAME:
+                    raise self.unexpected("; expected a name, or [0] for an index")
+                name = self.advance()
+                if self.at("("):
+                    self.deeper()
+                    subject = self.path(base, keys, start, base_end, end)
+                    base, keys = self.call(name, (subject,)), ()
+                    base_end = self.tokens[self.index - 1].end
+                else:
+                    keys = (*keys, str(name.value))
+            elif self.accept("["):
+                keys = (*keys, self.index_key())
+            else:
+                self.depth = depth
+                return self.path(base, keys, start, base_end, end)
+
+    def path(self, base: Node | None, keys: Keys, start: int, base_end: int, end: int) -> Node:
+        if base is not None and not keys:
+            return base
+        if base is not None:
+            return Path(base, keys, start, self.source[start:base_end])
+        static: list[str | int] = []
+        for key in keys:
+            if not isinstance(key, (str, int)):
+                break
+            static.append(key)
+        self.references.append(Reference(tuple(static), start, self.source[start:end]))
+        return Path(None, keys, start)
+
+    def index_key(self) -> str | int | Node:
+        node = self.expression()
+        self.expect("]")
+        if isinstance(node, Literal) and isinstance(node.value, (str, int)) and not isinstance(node.value, bool):
+            return node.value
+        return node
+
+    def primary(self) -> tuple[Node | None, Keys]:
+        """What a path begins with: a value, or the name of a root."""
+        token = self.token
+        if token.kind is Kind.END or (token.kind is Kind.OPERATOR and token.value not in OPENING):
+            raise self.unexpected()
+        self.advance()
+        if token.kind is Kind.NAME:
+            return self.named(token)
+        if token.kind is not Kind.OPERATOR:
+            return Literal(token.value, token.position), ()
+        if token.value == "[":
+            return Array(self.listed("]"), token.position), ()
+        if token.value == "{":
+            return self.object(token), ()
+        node = self.expression()
+        self.expect(")")
+        return node, ()
+
+    def named(self, token: Token) -> tuple[Node | None, Keys]:
+        name = str(token.value)
+        if self.at("("):
+            return self.call(token, ()), ()
+        if name in WORDS:
+            return Literal(WORDS[name], token.position), ()
+        if name in INSTEAD or name == "in":
+            raise SyntaxProblem(f"unexpected {name}; use {INSTEAD.get(name, 'a in b')}", token.position)
+        return None, (name,)
+
+    def call(self, token: Token, subject: tuple[Node, ...]) -> Node:
+        name = ALIASES.get(str(token.value), str(token.value))
+        function = TABLE.get(name)
+        if function is None:
+            meant = nearest(name, TABLE)
+            hint = f"; did you mean '{meant}'?" if meant else ""
+            raise SyntaxProblem(f"there is no function '{name[:40]}'{hint}", token.position)
+        self.expect("(")
+        arguments = (*subject, *self.listed(")"))
+        if not function.least <= len(arguments) <= function.most:
+            raise SyntaxProblem(f"{name}() takes {function.arity}, not {len(arguments)}", token.position)
+        return Call(name, arguments, token.position)
+
+    def listed(self, closing: str) -> tuple[Node, ...]:
+        items: list[Node] = []
+        while not self.accept(closing):
+            if items:
+                self.expect(",")
+            items.append(self.expression())
+        return tuple(items)
+
+    def object(self, brace: Token) -> Node:
+        if self.at("{"):
+            raise SyntaxProblem("write the expression without {{ }} here", brace.position)
+        entries: list[tuple[str, Node]] = []
+        while not self.accept("}"):
+            if entries:
+                self.expect(",")
+            if self.token.kind not in (Kind.NAME, Kind.TEXT):
+                raise self.unexpected("; expected a key")
+            key = str(self.advance().value)
+            self.expect(":")
+            entries.append((key, self.expression()))
+        return Object(tuple(entries), brace.position)
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -1,0 +1,148 @@
+"""Reading paths: the hot half follows keys, the careful half says why a path leads nowhere.
+
+Only mappings, arrays and text are ever entered, by their items and never by an attribute, so `__class__` and
+`constructor` are keys like any other: missing.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from detent.expressions.errors import EvaluationError, MissingValue, TruncatedValue
+from detent.expressions.limits import LARGEST_INTEGER, SMALLEST_INTEGER, Budget
+from detent.expressions.nearest import nearest
+from detent.expressions.values import PLAIN, Deferred, Truncated, kind_of, opened, resolve, some_keys
+
+Scope = Mapping[str, object]
+Evaluate = Callable[[Scope, Budget], object]
+Key = str | int
+LONGEST_SHOWN = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How strict a path is: may it go through null, and may it lead nowhere (both then read as null)."""
+
+    through_null: bool
+    missing: bool
+    position: int
+    base: str = ""
+
+
+def static_path(keys: tuple[Key, ...], reading: Reading) -> Evaluate:
+    """Read a path that is wholly known, from the scope."""
+
+    def read(scope: Scope, budget: Budget) -> object:
+        value: object = scope
+        try:
+            for key in keys:
+                value = value[key] if type(value) is dict else _enter(value, key)
+        except KeyError:
+            return _explain(scope, keys, reading)
+        return value if type(value) in PLAIN else _end(value, reading)
+
+    return read
+
+
+def follow(start: object, keys: tuple[Key, ...], reading: Reading) -> object:
+    """Read keys from any value."""
+    value = start
+    try:
+        for key in keys:
+            value = _enter(value, key)
+    except KeyError:
+        return _explain(start, keys, reading)
+    return _end(value, reading)
+
+
+def as_key(value: object, position: int) -> Key:
+    """A computed index: text, or a whole number."""
+    if type(value) is float and value.is_integer():
+        value = int(value)
+    if type(value) is int and SMALLEST_INTEGER <= value <= LARGEST_INTEGER:
+        return value
+    if type(value) is str:
+        return value
+    raise EvaluationError(f"an index must be text or a whole number, not {kind_of(value)}", position)
+
+
+def _enter(value: object, key: Key) -> object:
+    """One key further, or KeyError."""
+    if isinstance(value, Deferred):
+        value = resolve(value)
+    if isinstance(value, (list, str)):
+        if isinstance(key, int) and 0 <= key < len(value):
+            return value[key]
+        if key == "length":
+            return len(value)
+    elif isinstance(key, str) and isinstance(value, (dict, Mapping)):
+        return value[key]
+    raise KeyError(key)
+
+
+def _end(value: object, reading: Reading) -> object:
+    try:
+        return opened(value)
+    except EvaluationError as error:
+        error.position = reading.position
+        raise
+
+
+def _explain(start: object, keys: tuple[Key, ...], reading: Reading) -> object:
+    """Walk a path again that got stuck, and answer null where that is allowed, or say what is wrong where."""
+    value = start
+    for index, key in enumerate(keys):
+        if isinstance(value, Deferred):
+            value = resolve(value)
+        if isinstance(value, Truncated):
+            raise TruncatedValue(value.step, value.field + path_text(keys[index:]), reading.position)
+        if value is None and (reading.through_null or reading.missing):
+            return None
+        try:
+            value = _enter(value, key)
+        except KeyError:
+            break
+    else:
+        # A mapping that makes its items when asked may have it by now.
+        return _end(value, reading)
+    if reading.missing:
+        return None
+    raise MissingValue(_reason(value, keys, index, reading.base), reading.position)
+
+
+def _reason(value: object, keys: tuple[Key, ...], index: int, base: str) -> str:
+    key = keys[index]
+    owner = path_text(keys[:index], base).removeprefix(".")
+    if isinstance(value, Mapping):
+        if isinstance(key, int):
+            return f"{owner} is an object and has no index {key}"
+        return f"'{_clipped(key)}' is not {f'in {owner}' if owner else 'known here'}{_hint(key, value)}"
+    if isinstance(value, list) and isinstance(key, int):
+        return f"{owner} has no index {key}, its length is {len(value)}"
+    if value is None:
+        return f"{owner} is null"
+    return f"{owner} is {kind_of(value)}, so it has no {_clipped(repr(key))}"
+
+
+def _hint(key: str, mapping: Mapping[str, object]) -> str:
+    minuend, minus, _ = key.partition("-")
+    if minus and minuend in mapping:
+        return "; put blanks around - to subtract"
+    meant = nearest(key, some_keys(mapping))
+    return f"; did you mean '{meant}'?" if meant else ""
+
+
+def path_text(keys: tuple[Key, ...], base: str = "") -> str:
+    """Keys as a person writes them: `.name`, `[0]`, `['odd name']`; a root begins without the dot."""
+    pieces = [base]
+    for key in keys:
+        if isinstance(key, int):
+            pieces.append(f"[{key}]")
+        elif key.replace("-", "_").replace("$", "_").isidentifier():
+            pieces.append(f".{key}")
+        else:
+            pieces.append(f"[{_clipped(key)!r}]")
+    return _clipped("".join(pieces))
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."

@@ -1,0 +1,187 @@
+"""Templates: JSON values whose texts hold `{{ expression }}`.
+
+A text that is one `{{ expression }}` and nothing else becomes the value itself, type and null kept. Inside other
+text null becomes nothing, arrays and objects compact JSON, everything else its JSON. Keys are never templated. A
+literal `{{` is written `{{ '{{' }}`.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from detent.expressions.compiler import Mode, build
+from detent.expressions.errors import EvaluationError, Place, SyntaxProblem, TruncatedValue, UnresolvedTemplate
+from detent.expressions.lexer import tokenize_template
+from detent.expressions.limits import Budget
+from detent.expressions.nodes import Reference
+from detent.expressions.parser import parse
+from detent.expressions.paths import Evaluate, Scope
+from detent.expressions.values import as_text, measured, utf8_length
+
+CACHED_TEXTS = 4_096
+Render = Callable[[Scope, Budget], object]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Template:
+    """A JSON value ready to be rendered any number of times. What holds no `{{ }}` is reused, never copied.
+
+    `room` is how many bytes may be rendered beside the constant parts.
+    """
+
+    source: object
+    references: tuple[Reference, ...]
+    room: int
+    run: Render | None = field(repr=False)
+
+    @property
+    def is_constant(self) -> bool:
+        return self.run is None
+
+    def render(self, scope: Scope) -> object:
+        """The value with every `{{ }}` resolved; a constant one is returned as it is."""
+        if self.run is None:
+            return self.source
+        budget = Budget()
+        budget.size = self.room
+        return self.run(scope, budget)
+
+
+@dataclass(frozen=True, slots=True)
+class _Hole:
+    """One `{{ expression }}`: `text` is the expression as written, without blanks around it."""
+
+    text: str
+    position: int
+    run: Evaluate
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text cut into constant pieces and holes."""
+
+    pieces: tuple[str | _Hole, ...]
+    references: tuple[Reference, ...]
+
+
+def compile_template(value: object) -> Template:
+    """The template of any JSON value; raises the first SyntaxProblem in it."""
+    template, problems = _compile(value)
+    if problems:
+        raise problems[0]
+    return template
+
+
+def template_problems(value: object) -> tuple[SyntaxProblem, ...]:
+    """Every problem of a template, each with its place `at` in the value."""
+    return _compile(value)[1]
+
+
+def _compile(value: object) -> tuple[Template, tuple[SyntaxProblem, ...]]:
+    builder = _Builder([], [], budget := Budget())
+    render: Render | None = None
+    try:
+        measured(value, budget)
+        render = builder.value(value, ())
+    except EvaluationError as error:
+        builder.problems.append(SyntaxProblem(error.message))
+    return Template(value, tuple(builder.references), budget.size, render), tuple(builder.problems)
+
+
+@dataclass(frozen=True, slots=True)
+class _Builder:
+    """Walks a value; each method answers None for what is constant."""
+
+    references: list[Reference]
+    problems: list[SyntaxProblem]
+    budget: Budget
+
+    def value(self, value: object, at: Place) -> Render | None:
+        if isinstance(value, str):
+            return self.text(value, at)
+        if isinstance(value, dict):
+            return self.entries(value, at)
+        if isinstance(value, list):
+            return self.items(value, at)
+        return None
+
+    def text(self, text: str, at: Place) -> Render | None:
+        if "{{" not in text:
+            return None
+        try:
+            compiled = _compiled_text(text)
+        except SyntaxProblem as problem:
+            self.problems.append(SyntaxProblem(problem.message, problem.position, at))
+            return None
+        self.references.extend(replace(reference, at=at) for reference in compiled.references)
+        self.budget.size += utf8_length(text)
+        return _render_text(compiled.pieces, at)
+
+    def entries(self, entries: dict[str, object], at: Place) -> Render | None:
+        changing = [(key, render) for key, value in entries.items() if (render := self.value(value, (*at, key)))]
+        if not changing:
+            return None
+
+        def render_object(scope: Scope, budget: Budget) -> object:
+            result = dict(entries)
+            for key, render in changing:
+                result[key] = render(scope, budget)
+            return result
+
+        return render_object
+
+    def items(self, items: list[object], at: Place) -> Render | None:
+        changing = [(index, render) for index, value in enumerate(items) if (render := self.value(value, (*at, index)))]
+        if not changing:
+            return None
+
+        def render_array(scope: Scope, budget: Budget) -> object:
+            result = list(items)
+            for index, render in changing:
+                result[index] = render(scope, budget)
+            return result
+
+        return render_array
+
+
+def _render_text(pieces: tuple[str | _Hole, ...], at: Place) -> Render:
+    alone = pieces[0]
+    if len(pieces) == 1 and isinstance(alone, _Hole):
+        return lambda scope, budget: _fill(alone, at, scope, budget, measured)
+
+    def render(scope: Scope, budget: Budget) -> object:
+        filled = [piece if isinstance(piece, str) else _fill(piece, at, scope, budget, as_text) for piece in pieces]
+        return measured("".join(filled), budget)  # type: ignore[arg-type]
+
+    return render
+
+
+def _fill(hole: _Hole, at: Place, scope: Scope, budget: Budget, shape: Callable[[object, Budget], object]) -> object:
+    """The value of a hole, or an error that begins with the hole as the author wrote it."""
+    try:
+        return shape(hole.run(scope, budget), budget)
+    except TruncatedValue as error:
+        error.at = at
+        raise
+    except EvaluationError as error:
+        message = f"Failed to resolve {{{{{hole.text}}}}}: {error.message}"
+        raise UnresolvedTemplate(message, hole.position, at) from error
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def _compiled_text(text: str) -> _Text:
+    references: list[Reference] = []
+    return _Text(tuple(_pieces(text, references)), tuple(references))
+
+
+def _pieces(text: str, references: list[Reference]) -> Iterator[str | _Hole]:
+    end = 0
+    while (start := text.find("{{", end)) >= 0:
+        if start > end:
+            yield text[end:start]
+        tokens, end = tokenize_template(text, start + 2)
+        node, read = parse(text, tokens)
+        references.extend(read)
+        yield _Hole(text[start + 2 : end - 2].strip(), start, build(node, Mode.TEMPLATE))
+    if end < len(text):
+        yield text[end:]
