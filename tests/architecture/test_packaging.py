@@ -1,0 +1,75 @@
+"""What we install is what the locks say, and what we ship holds everything the code reads."""
+
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.architecture import measure
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+SOURCES = measure.read_sources(ROOT, "detent")
+DATA = {".sql", ".yaml", ".html", ".typed"}
+
+
+def pins(name: str) -> dict[str, str]:
+    """Package name to version, of a lock."""
+    return dict(re.findall(r"^([a-z0-9.-]+)(?:\[[a-z,]+\])?==([^ ;]+)", (ROOT / name).read_text(), flags=re.MULTILINE))
+
+
+def package(requirement: str) -> str:
+    found = re.match(r"[A-Za-z0-9._-]+", requirement)
+    assert found, requirement
+    return found.group().lower().replace("_", "-")
+
+
+def wanted(*, dev: bool) -> set[str]:
+    project = PROJECT["project"]
+    lists = [project["dependencies"], *project["optional-dependencies"].values(), PROJECT["dependency-groups"]["build"]]
+    if dev:
+        lists.append(PROJECT["dependency-groups"]["dev"])
+    names = {package(line) for lines in lists for line in lines if isinstance(line, str)}
+    return names - {project["name"]}
+
+
+def test_every_package_the_product_imports_is_declared() -> None:
+    names = {name.split(".")[0] for source in SOURCES for name, _ in measure.imported(source, frozenset())}
+    foreign = names - set(sys.stdlib_module_names) - {"detent"}
+    assert {name.replace("_", "-") for name in foreign} - wanted(dev=False) == set()
+
+
+@pytest.mark.parametrize(("lock", "dev"), [("requirements.lock", False), ("requirements-dev.lock", True)])
+def test_a_lock_pins_everything_the_project_asks_for(lock: str, dev: bool) -> None:
+    assert wanted(dev=dev) - set(pins(lock)) == set()
+
+
+def test_both_locks_agree_on_every_version() -> None:
+    runtime, everything = pins("requirements.lock"), pins("requirements-dev.lock")
+    assert len(runtime) > 30
+    assert {name: everything.get(name) for name in runtime} == runtime
+
+
+@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock"])
+def test_every_pin_has_a_hash_and_no_line_has_an_address(lock: str) -> None:
+    text = (ROOT / lock).read_text()
+    entries = re.split(r"\n(?=\S)", text.strip())
+    assert [entry.splitlines()[0] for entry in entries if "--hash=sha256:" not in entry] == []
+    assert not re.search(r"://|--(?:index|extra-index|find-links)", text)
+
+
+@pytest.mark.slow
+def test_the_wheel_holds_every_module_and_data_file(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    [wheel] = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        held = set(archive.namelist())
+    files = (path for path in (ROOT / "detent").rglob("*") if path.suffix in {".py", *DATA})
+    expected = {str(path.relative_to(ROOT)) for path in files}
+    assert expected - held == set()
+    assert not any(name.startswith(("tests/", "bench/")) for name in held)
