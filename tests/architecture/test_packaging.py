@@ -14,6 +14,7 @@ from tests.architecture import measure
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 SOURCES = measure.read_sources(ROOT, "detent")
+PACKAGE_OF = {"yaml": "pyyaml"}
 DATA = {".sql", ".yaml", ".html", ".typed"}
 
 
@@ -37,10 +38,19 @@ def wanted(*, dev: bool) -> set[str]:
     return names - {project["name"]}
 
 
-def test_every_package_the_product_imports_is_declared() -> None:
+def used() -> set[str]:
+    """The packages that the product imports."""
     names = {name.split(".")[0] for source in SOURCES for name, _ in measure.imported(source, frozenset())}
     foreign = names - set(sys.stdlib_module_names) - {"detent"}
-    assert {name.replace("_", "-") for name in foreign} - wanted(dev=False) == set()
+    return {PACKAGE_OF.get(name, name.replace("_", "-")) for name in foreign}
+
+
+def test_every_package_the_product_imports_is_declared() -> None:
+    assert used() - wanted(dev=False) == set()
+
+
+def test_every_package_the_product_declares_is_imported() -> None:
+    assert {package(line) for line in PROJECT["project"]["dependencies"]} - used() == set()
 
 
 @pytest.mark.parametrize(("lock", "dev"), [("requirements.lock", False), ("requirements-dev.lock", True)])
