@@ -90,9 +90,9 @@ NO_RETRY: Final = Retry(attempts=1)
 class Step:
     """One node of the graph.
 
-    `config` is what its kind needs, as JSON with `{{ }}` templates: http `url method headers body`; action `action with`;
-    sleep `seconds` (a number, or a text that renders to a duration); wait `timeout` (seconds or null) and `early`
-    (`buffer` or `reject`). `guard` is evaluated last, when the join is met; false skips the step.
+    `config` is what its kind needs, as JSON with `{{ }}` templates: http `url method headers body`; action `action
+    with`; sleep `seconds` (a number, or a text that renders to a duration); wait `timeout` (seconds or null) and
+    `early` (`buffer` or `reject`). `guard` is evaluated last, when the join is met; false skips the step.
     """
 
     name: str

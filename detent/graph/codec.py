@@ -1,0 +1,120 @@
+"""A graph as canonical bytes, and back.
+
+Equal graphs give equal bytes, so the hash of the bytes is the version's checksum. Keys are sorted and defaults left
+out: a default may never change its meaning under the same `v`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from enum import Enum
+from functools import lru_cache
+from typing import Any, Final
+
+from detent.errors import EngineError
+from detent.graph.model import (
+    Edge,
+    Ending,
+    FailurePolicy,
+    Graph,
+    Join,
+    OnCrash,
+    Retry,
+    Route,
+    Step,
+    StepKind,
+)
+
+VERSION: Final = 1
+
+_write = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True).encode
+
+
+def encode(graph: Graph) -> bytes:
+    """The canonical bytes of a graph. What JSON cannot hold (NaN, a date, ...) is a ValueError or TypeError."""
+    document = _changed(graph, _WRITE_GRAPH) | {"v": VERSION}
+    return _write(document).encode()
+
+
+def decode(data: bytes) -> Graph:
+    """The graph whose bytes these are; bytes of a newer Detent are refused."""
+    document = json.loads(data)
+    version = document.pop("v", None) if isinstance(document, dict) else None
+    if version != VERSION:
+        raise EngineError(f"this Detent reads graphs of format {VERSION}, and this one has format {version!r}")
+    return Graph(**_read(document, _READ_GRAPH))
+
+
+def fingerprint(data: bytes) -> str:
+    """SHA-256 of canonical bytes, in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def _changed(value: Graph | Step | Edge | Retry, writers: Mapping[str, Callable[[Any], Any]]) -> dict[str, Any]:
+    """The fields of a value that differ from their defaults."""
+    found = {}
+    for name, default in _DEFAULTS[type(value)].items():
+        current = getattr(value, name)
+        if current != default or type(current) is not type(default):
+            found[name] = writers[name](current) if name in writers else current
+    return found
+
+
+def _read(row: dict[str, Any], readers: Mapping[str, Callable[[Any], Any]]) -> dict[str, Any]:
+    for name, value in row.items():
+        if name in readers:
+            row[name] = readers[name](value)
+    return row
+
+
+# Most steps of a graph retry alike and most edges hold one of few sets: each is made once, and shared.
+@lru_cache(maxsize=256)
+def _endings(names: tuple[str, ...]) -> frozenset[Ending]:
+    return frozenset(map(Ending, names))
+
+
+@lru_cache(maxsize=256)
+def _retry(items: tuple[tuple[str, Any], ...]) -> Retry:
+    return Retry(**dict(items))
+
+
+def _defaults(kind: type[Graph | Step | Edge | Retry]) -> dict[str, Any]:
+    """Each field with its default. A missing one is a value equal to nothing, so that the field is always written."""
+    return {one.name: {} if one.name == "config" else one.default for one in fields(kind)}
+
+
+def _value(member: Enum) -> Any:
+    return member.value
+
+
+_DEFAULTS: Final = {kind: _defaults(kind) for kind in (Graph, Step, Edge, Retry)}
+
+_WRITE_STEP: Final[dict[str, Callable[[Any], Any]]] = {
+    "kind": _value,
+    "join": _value,
+    "on_crash": _value,
+    "route": _value,
+    "retry": lambda retry: _changed(retry, {}),
+}
+_WRITE_EDGE: Final[dict[str, Callable[[Any], Any]]] = {"on": sorted}
+_WRITE_GRAPH: Final[dict[str, Callable[[Any], Any]]] = {
+    "on_failure": _value,
+    "steps": lambda steps: [_changed(step, _WRITE_STEP) for step in steps],
+    "edges": lambda edges: [_changed(edge, _WRITE_EDGE) for edge in edges],
+}
+_READ_STEP: Final[dict[str, Callable[[Any], Any]]] = {
+    "kind": {kind.value: kind for kind in StepKind}.__getitem__,
+    "join": Join,
+    "on_crash": OnCrash,
+    "route": Route,
+    "retry": lambda row: _retry(tuple(row.items())),
+}
+_READ_EDGE: Final[dict[str, Callable[[Any], Any]]] = {"on": lambda names: _endings(tuple(names))}
+_READ_GRAPH: Final[dict[str, Callable[[Any], Any]]] = {
+    "on_failure": FailurePolicy,
+    "steps": lambda rows: tuple(Step(**_read(row, _READ_STEP)) for row in rows),
+    "edges": lambda rows: tuple(Edge(**_read(row, _READ_EDGE)) for row in rows),
+}

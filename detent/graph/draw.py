@@ -1,0 +1,144 @@
+"""A graph as a picture: Mermaid for documents, lines of text for a terminal."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from detent.graph.check import in_order
+from detent.graph.model import FAILURES, ON_ANY, ON_RAN, ON_SUCCESS, Edge, Ending, Graph, Join, Step, StepKind
+
+_SHAPES: Final = {
+    StepKind.SLEEP: ("([", "])"),
+    StepKind.WAIT: ("{{", "}}"),
+    StepKind.CONDITION: ("{", "}"),
+    StepKind.SUBWORKFLOW: ("[[", "]]"),
+}
+_WIDEST: Final = 60
+_OTHERS: Final = {Join.ALL: "after {} too", Join.ANY: "or after {}"}
+
+
+def mermaid(graph: Graph) -> str:
+    """A Mermaid flowchart, steps in written order."""
+    ids = {step.name: f"s{number}" for number, step in enumerate(graph.steps)}
+    lines = ["flowchart TD"]
+    for step in graph.steps:
+        opening, closing = _SHAPES.get(step.kind, ("[", "]"))
+        lines.append(f'    {ids[step.name]}{opening}"{_escaped(step.name)}"{closing}')
+    conditions = {step.name: step.guard for step in graph.steps}
+    for edge in graph.edges:
+        words = [_on(edge.on), *(text for text in (edge.condition, conditions.get(edge.target)) if text)]
+        label = _escaped(_shortened(" ".join(filter(None, words))))
+        arrow = f'-->|"{label}"|' if label else "-->"
+        lines.append(f"    {ids[edge.source]} {arrow} {ids[edge.target]}")
+    return "\n".join(lines) + "\n"
+
+
+def text(graph: Graph) -> str:
+    """A tree for a terminal. A step stands below the last step it waits for, and names the others it needs.
+
+    A step that is the only one to follow another stands straight below it, so a long chain stays narrow.
+    """
+    follows = _tree(graph)
+    steps = {step.name: step for step in graph.steps}
+    needs = defaultdict(list)
+    for edge in graph.edges:
+        needs[edge.target].append(edge)
+    drawn = _drawn(follows)
+    width = min(_WIDEST, max((len(drawing) for _, _, drawing in drawn), default=0))
+    lines = (
+        f"{drawing:<{width}}  {describe(steps[name])}{_also(needs[name], parent, steps[name].join)}".rstrip()
+        for name, parent, drawing in drawn
+    )
+    return "".join(line + "\n" for line in lines)
+
+
+def describe(step: Step) -> str:
+    """What a step does, in a few words."""
+    words = [step.kind.value, _DETAILS.get(step.kind, _nothing)(step.config)]
+    if step.guard is not None:
+        words.append(f"if {step.guard}")
+    return _shortened(" ".join(filter(None, words)), most=120)
+
+
+def _tree(graph: Graph) -> dict[str | None, list[str]]:
+    """Each step below the one it waits for that comes last in order; None is above the first ones."""
+    rank = {name: number for number, name in enumerate(in_order(graph))}
+    parent: dict[str, str] = {}
+    for edge in graph.edges:
+        if rank[edge.source] >= rank.get(parent.get(edge.target, ""), -1):
+            parent[edge.target] = edge.source
+    follows: dict[str | None, list[str]] = defaultdict(list)
+    for step in graph.steps:
+        follows[parent.get(step.name)].append(step.name)
+    return follows
+
+
+def _drawn(follows: Mapping[str | None, list[str]]) -> list[tuple[str, str | None, str]]:
+    """Name, parent and line of each step, from top to bottom."""
+    lines = []
+    pending: list[tuple[str, str | None, str, str]] = [(name, None, "", "") for name in reversed(follows.get(None, []))]
+    while pending:
+        name, parent, lead, margin = pending.pop()
+        lines.append((name, parent, f"{lead}● {name}"))
+        below = follows.get(name, [])
+        if len(below) == 1:
+            pending.append((below[0], name, margin, margin))
+            continue
+        for follower in reversed(below):
+            branch, rail = ("└─", "  ") if follower == below[-1] else ("├─", "│ ")
+            pending.append((follower, name, margin + branch, margin + rail))
+    return lines
+
+
+def _also(edges: list[Edge], parent: str | None, join: Join) -> str:
+    """How a step is reached, where the drawing does not show it."""
+    others = [edge.source for edge in edges if edge.source != parent]
+    ways = {_on(edge.on) for edge in edges if edge.on not in (ON_SUCCESS, ON_ANY)}
+    conditions = [f"when {edge.condition}" for edge in edges if edge.condition]
+    words = [*sorted(ways), *conditions, *([_OTHERS[join].format(", ".join(others))] if others else [])]
+    return f"  ({_shortened('; '.join(words), most=120)})" if words else ""
+
+
+def _on(endings: frozenset[Ending]) -> str:
+    known = {ON_SUCCESS: "", ON_ANY: "", ON_RAN: "always", FAILURES: "on failure"}
+    return known[endings] if endings in known else "on " + ", ".join(sorted(endings))
+
+
+def _nothing(_: Mapping[str, Any]) -> str:
+    return ""
+
+
+_DETAILS: Final[dict[StepKind, Callable[[Mapping[str, Any]], str]]] = {
+    StepKind.HTTP: lambda config: f"{config.get('method', '')} {config.get('url', '')}",
+    StepKind.ACTION: lambda config: str(config.get("action", "")),
+    StepKind.SLEEP: lambda config: _seconds(config.get("seconds")),
+    StepKind.WAIT: lambda config: f"at most {_seconds(config['timeout'])}" if config.get("timeout") else "",
+}
+
+
+def _seconds(value: object) -> str:
+    """90000 as `1d 1h`; a template as it is."""
+    if not isinstance(value, int | float):
+        return str(value)
+    parts = []
+    rest = value
+    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
+        count, rest = divmod(rest, size)
+        if count:
+            parts.append(f"{count:g}{unit}")
+    if rest or not parts:
+        parts.append(f"{rest:g}s")
+    return " ".join(parts)
+
+
+def _shortened(words: str, most: int = 60) -> str:
+    line = " ".join(words.split())
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def _escaped(label: str) -> str:
+    """Mermaid reads `#` and `;` as an entity and quotes as the end of the label."""
+    named = {'"': "#quot;", "#": "#35;", "<": "#lt;", ">": "#gt;", "`": "#96;"}
+    return "".join(named.get(letter, letter) for letter in label)
