@@ -42,6 +42,7 @@ def _trigger(fields: Fields, type_field: str) -> Trigger:
     kind = _type(fields, type_field)
     timezone = _timezone(fields)
     text = fields.text("cron_expression", most=_LONGEST)
+    cron = cron_expression(text, fields.at("cron_expression"), fields.problems) if text is not None else None
     if kind is None:
         return Trigger()
     if kind is not TriggerType.CRON:
@@ -50,7 +51,6 @@ def _trigger(fields: Fields, type_field: str) -> Trigger:
         return Trigger(kind)
     if fields.get("cron_expression") is None:
         fields.problems.add(fields.at("cron_expression"), f"is missing; {_EXAMPLE}")
-    cron = cron_expression(text, fields.at("cron_expression"), fields.problems) if text is not None else None
     return Trigger(kind, cron, timezone)
 
 

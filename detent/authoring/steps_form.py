@@ -96,11 +96,10 @@ def _read_steps(fields: Fields, limits: Limits, actions: Collection[str] | None)
     """Every step, in written order; of two with the same name the first."""
     found: dict[str, WrittenStep] = {}
     for name, raw, path in _named(fields, limits):
-        folded = name.casefold()
-        if folded in found:
-            fields.problems.add(path, same_name(name, found[folded].name))
-        else:
-            found[folded] = read_step(name, raw, path, fields.problems, actions)
+        written = read_step(name, raw, path, fields.problems, actions)
+        first = found.setdefault(name.casefold(), written)
+        if first is not written:
+            fields.problems.add(path, same_name(name, first.name))
     return list(found.values())
 
 

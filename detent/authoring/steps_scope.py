@@ -47,13 +47,12 @@ class StepsScope:
                 return self._part(root, rest, _PARTS[root])
             case ("tasks" | "steps" as root, str(name), *rest):
                 return self._result(root, name, rest, reader)
-            case ("wait", str(name), "url", *_) | ("$execution", str(name), "resume_url", *_):
-                return self._callback(name)
-            case ("$execution", "resume_url", *_):
+            case ("$execution", "resume_url"):
                 return self._only_callback()
-            case (root, *_):
-                return self._unknown(str(root))
-        return None
+            case ("wait", str(name), "url") | ("$execution", str(name), "resume_url"):
+                return self._callback(name)
+            case _:
+                return self._unknown(str(reference.path[0]))
 
     def _part(self, whole: str, rest: list[str | int], parts: tuple[str, ...]) -> str | None:
         if rest and rest[0] in parts:
@@ -61,7 +60,8 @@ class StepsScope:
         choices = ", ".join(f"{whole}.{part}" for part in parts)
         if not rest:
             return f"say which part: {choices}"
-        return f"{whole} has no {rest[0]!r}{self._problems.did_you_mean(str(rest[0]), parts)}; there is {choices}"
+        hint = self._problems.did_you_mean(str(rest[0]), parts) or f"; there is {choices}"
+        return f"{whole} has no {rest[0]!r}{hint}"
 
     def _result(self, root: str, name: str, rest: list[str | int], reader: str | None) -> str | None:
         if name not in self._kinds:
@@ -96,4 +96,5 @@ class StepsScope:
                 return "write $execution.NAME.resume_url with the name of a wait step"
         if root in self._kinds:
             return f"write tasks.{root} to read the result of that step"
-        return f"unknown name {shown(root)}{self._problems.did_you_mean(root, _ROOTS)}; there is {', '.join(_ROOTS)}"
+        hint = self._problems.did_you_mean(root, _ROOTS) or f"; there is {', '.join(_ROOTS)}"
+        return f"unknown name {shown(root)}{hint}"

@@ -23,6 +23,7 @@ _QUEUE_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 _LARGEST_PRIORITY: Final = 1_000
 _LONGEST_DESCRIPTION: Final = 10_000
 _TIMEOUT: Final = 30.0
+_HASTY: Final = 0.1
 _METHOD: Final = "POST"
 _RETRY: Final = Retry()
 
@@ -181,6 +182,9 @@ def _request(fields: Fields, written: WrittenStep) -> None:
 def _tries(fields: Fields, written: WrittenStep) -> None:
     timeout = fields.duration("timeout", unit=MILLISECOND, zero=False)
     written.timeout = _TIMEOUT if timeout is None else timeout
+    if timeout is not None and timeout < _HASTY and not isinstance(fields.get("timeout"), str):
+        said = f'a number counts milliseconds; write "{fields.get("timeout"):g}s" for seconds'
+        written.warnings.append(f"{fields.at('timeout')}: {said}")
     written.retry = read_retry(fields, _RETRY)
     written.on_crash = fields.choice("on_crash", OnCrash, OnCrash.RETRY)
 

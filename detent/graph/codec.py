@@ -1,6 +1,6 @@
 """A graph as canonical bytes, and back.
 
-Equal graphs give equal bytes, so the hash of the bytes is the version's checksum. Keys are sorted and defaults left
+The same graph always gives the same bytes, so their hash is the version's checksum. Keys are sorted and defaults left
 out: a default may never change its meaning under the same `v`.
 """
 

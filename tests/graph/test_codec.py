@@ -1,0 +1,108 @@
+"""A graph's bytes: canonical, stable, and the same graph again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from detent.errors import EngineError
+from detent.graph import codec
+from detent.graph.model import (
+    FAILURES,
+    Edge,
+    FailurePolicy,
+    Graph,
+    Join,
+    OnCrash,
+    Retry,
+    Route,
+    Step,
+    StepKind,
+)
+from tests.graph.strategies import JSON, graphs
+
+GOLDEN = Path(__file__).parent / "golden" / "graph_v1.json"
+EVERYTHING = Graph(
+    steps=(
+        Step("charge", StepKind.HTTP, {"url": "https://shop.example/ä", "method": "POST"}, retry=Retry(), timeout=30.0),
+        Step("nap", StepKind.SLEEP, {"seconds": 1.5}, guard="tasks.charge.status == 'success'"),
+        Step(
+            "end",
+            StepKind.ACTION,
+            {"action": "mail", "with": {"b": [1, 1.0, None, True], "a": "{{trigger.body}}"}},
+            join=Join.ANY,
+            retry=Retry(attempts=3, delay=0.5, factor=1.0, jitter=False, max_delay=9.0),
+            timeout=2.0,
+            delay=60.0,
+            on_crash=OnCrash.ASK,
+            route=Route.FIRST_MATCH,
+            queue="slow",
+            priority=-1,
+        ),
+    ),
+    edges=(
+        Edge("charge", "nap"),
+        Edge("charge", "end", on=FAILURES, condition="true", order=2, false_on_error=True),
+    ),
+    on_failure=FailurePolicy.FAIL_FAST,
+    scope="graph",
+    output={"id": "{{run.id}}"},
+    max_duration=3600.0,
+    language=2,
+)
+
+
+@given(graphs())
+def test_a_graph_comes_back_from_its_bytes_as_it_was(graph: Graph) -> None:
+    data = codec.encode(graph)
+    assert codec.decode(data) == graph
+    assert codec.encode(codec.decode(data)) == data
+
+
+def reordered(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: reordered(child) for key, child in reversed(value.items())}
+    return [reordered(child) for child in value] if isinstance(value, list) else value
+
+
+@given(st.dictionaries(st.text(st.characters(codec="utf-8")), JSON))
+def test_the_order_in_which_a_mapping_was_built_does_not_change_the_bytes(config: dict[str, Any]) -> None:
+    one = Graph((Step("a", StepKind.ACTION, config),))
+    other = Graph((Step("a", StepKind.ACTION, reordered(config)),))
+    assert codec.encode(one) == codec.encode(other)
+
+
+def test_the_bytes_of_format_1_are_what_they_always_were() -> None:
+    assert codec.encode(EVERYTHING) == GOLDEN.read_bytes().rstrip(b"\n")
+    assert codec.decode(GOLDEN.read_bytes()) == EVERYTHING
+
+
+def test_defaults_are_left_out() -> None:
+    graph = Graph((Step("a", StepKind.WAIT), Step("b", StepKind.WAIT)), (Edge("a", "b"),))
+    assert json.loads(codec.encode(graph)) == {
+        "v": 1,
+        "steps": [{"name": "a", "kind": "wait"}, {"name": "b", "kind": "wait"}],
+        "edges": [{"source": "a", "target": "b"}],
+    }
+
+
+def test_a_fingerprint_is_the_hash_of_the_bytes() -> None:
+    empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    assert codec.fingerprint(b"") == empty
+    assert codec.fingerprint(codec.encode(EVERYTHING)) != empty
+
+
+@pytest.mark.parametrize("data", [b'{"v":2,"steps":[]}', b'{"steps":[]}', b"[]"])
+def test_bytes_of_another_format_are_refused(data: bytes) -> None:
+    with pytest.raises(EngineError, match="reads graphs of format 1"):
+        codec.decode(data)
+
+
+def test_a_number_that_json_cannot_hold_is_refused() -> None:
+    with pytest.raises(ValueError, match="JSON compliant"):
+        codec.encode(Graph((Step("a", StepKind.ACTION, {"x": float("nan")}),)))

@@ -1,0 +1,111 @@
+"""Pictures of graphs."""
+
+from __future__ import annotations
+
+import itertools
+
+from hypothesis import given
+
+from detent.graph.draw import describe, mermaid, text
+from detent.graph.model import FAILURES, ON_ANY, ON_RAN, Edge, Ending, Graph, Join, Step, StepKind
+from tests.graph.strategies import graph_of, plain, shapes
+
+
+def http(name: str, guard: str | None = None) -> Step:
+    return Step(name, StepKind.HTTP, {"method": "POST", "url": f"https://shop.example/{name}"}, guard=guard)
+
+
+ORDER = Graph(
+    (
+        http("charge"),
+        http("receipt", guard="tasks.charge.status_code == 200"),
+        http("ship"),
+        Step("nap", StepKind.SLEEP, {"seconds": 90061.5}),
+        Step("paid", StepKind.WAIT, {"timeout": 3600, "early": "buffer"}),
+        Step("end", StepKind.ACTION, {"action": "mail"}),
+        http("refund"),
+    ),
+    (
+        Edge("charge", "receipt", ON_ANY),
+        Edge("charge", "ship"),
+        Edge("ship", "nap"),
+        Edge("nap", "paid"),
+        Edge("paid", "end"),
+        Edge("receipt", "end"),
+        Edge("charge", "refund", FAILURES, condition="trigger.body.refund"),
+    ),
+)
+
+
+def test_text_is_a_tree_in_which_chains_stay_straight() -> None:
+    assert text(ORDER) == (
+        "● charge     http POST https://shop.example/charge\n"
+        "├─● receipt  http POST https://shop.example/receipt if tasks.charge.status_code == 200\n"
+        "├─● ship     http POST https://shop.example/ship\n"
+        "│ ● nap      sleep 1d 1h 1m 1.5s\n"
+        "│ ● paid     wait at most 1h\n"
+        "│ ● end      action mail  (after receipt too)\n"
+        "└─● refund   http POST https://shop.example/refund  (on failure; when trigger.body.refund)\n"
+    )
+
+
+def test_mermaid_has_every_step_and_edge() -> None:
+    assert mermaid(ORDER) == (
+        "flowchart TD\n"
+        '    s0["charge"]\n'
+        '    s1["receipt"]\n'
+        '    s2["ship"]\n'
+        '    s3(["nap"])\n'
+        '    s4{{"paid"}}\n'
+        '    s5["end"]\n'
+        '    s6["refund"]\n'
+        '    s0 -->|"tasks.charge.status_code == 200"| s1\n'
+        "    s0 --> s2\n"
+        "    s2 --> s3\n"
+        "    s3 --> s4\n"
+        "    s4 --> s5\n"
+        "    s1 --> s5\n"
+        '    s0 -->|"on failure trigger.body.refund"| s6\n'
+    )
+
+
+def test_a_label_cannot_break_out_of_the_drawing() -> None:
+    graph = Graph((plain('a"]; click s0 <b>'), plain("b")), (Edge('a"]; click s0 <b>', "b", condition='x == "1"'),))
+    assert 's0["a#quot;]; click s0 #lt;b#gt;"]' in mermaid(graph)
+    assert '-->|"x == #quot;1#quot;"|' in mermaid(graph)
+
+
+def test_any_one_of_several_needs_reads_as_or() -> None:
+    steps = (plain("a"), plain("b"), Step("c", StepKind.ACTION, join=Join.ANY))
+    graph = Graph(steps, (Edge("a", "c", ON_RAN), Edge("b", "c", frozenset({Ending.SKIPPED}))))
+    assert text(graph).splitlines()[-1] == "● c  action  (always; on skipped; or after a)"
+
+
+def test_a_step_of_few_words_is_described_by_its_kind() -> None:
+    assert describe(Step("a", StepKind.PYTHON)) == "python"
+    assert describe(Step("a", StepKind.WAIT, {"timeout": None})) == "wait"
+    assert describe(Step("a", StepKind.SLEEP, {"seconds": "{{trigger.body.days}}d"})) == "sleep {{trigger.body.days}}d"
+    assert describe(Step("a", StepKind.SLEEP, {"seconds": 0})) == "sleep 0s"
+
+
+def test_a_long_condition_is_cut() -> None:
+    assert len(describe(Step("a", StepKind.PYTHON, guard="x" * 500))) == 120
+
+
+def test_a_chain_of_a_thousand_steps_is_drawn_narrow() -> None:
+    names = [f"s{number}" for number in range(1_000)]
+    lines = text(graph_of(names, list(itertools.pairwise(names)))).splitlines()
+    assert len(lines) == 1_000
+    assert max(map(len, lines)) < 20
+
+
+def test_nothing_is_drawn_for_no_steps() -> None:
+    assert text(Graph(())) == ""
+    assert mermaid(Graph(())) == "flowchart TD\n"
+
+
+@given(shapes(acyclic=True))
+def test_every_step_is_drawn_once(graph: Graph) -> None:
+    drawn = [line.split("● ")[1].split()[0] for line in text(graph).splitlines()]
+    assert sorted(drawn) == sorted(step.name for step in graph.steps)
+    assert mermaid(graph).count("-->") == len(graph.edges)
