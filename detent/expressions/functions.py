@@ -15,7 +15,7 @@ from typing import NoReturn
 from detent.expressions import operators
 from detent.expressions.errors import EvaluationError
 from detent.expressions.limits import Budget, check_length
-from detent.expressions.values import NUMBERS, as_json, as_text, kind_of, opened, settled, utf8_length
+from detent.expressions.values import NUMBERS, SMALL, as_json, as_text, kind_of, opened, settled, utf8_length
 
 ANY_NUMBER = 50
 MOST_DIGITS = 15
@@ -64,6 +64,8 @@ def _object(value: object) -> Mapping[str, object]:
 
 
 def _number(value: object) -> int | float:
+    if type(value) is int and -SMALL < value < SMALL:
+        return value
     if type(value) not in NUMBERS:
         raise EvaluationError(f"needs a number, not {kind_of(value)}")
     return operators.checked(value)  # type: ignore[arg-type]
@@ -240,8 +242,8 @@ def _abs(budget: Budget, value: object) -> int | float:
 
 def _all_numbers(budget: Budget, values: tuple[object, ...]) -> list[int | float]:
     items = _array(values[0]) if len(values) == 1 and isinstance(values[0], list) else list(values)
-    budget.spend(len(items))
-    return [_number(opened(item)) for item in items]
+    budget.spend(len(items) + sum(type(item) is not int for item in items))
+    return [_number(item if type(item) is int else opened(item)) for item in items]
 
 
 def _min(budget: Budget, *values: object) -> int | float | None:

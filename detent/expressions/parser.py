@@ -74,10 +74,10 @@ class _Parser:
         self.references: list[Reference] = []
 
     def advance(self) -> Token:
+        """Past a token that is not END, as every caller has seen."""
         token = self.token
-        if token.kind is not Kind.END:
-            self.index += 1
-            self.token = self.tokens[self.index]
+        self.index += 1
+        self.token = self.tokens[self.index]
         return token
 
     def at(self, operator: str) -> bool:
