@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from detent.errors import Conflict, InvalidInput
-from detent.steps.binding import ActionContext, Bind, compile_binding
+from detent.steps.binding import ActionContext, Bind, compile_binding, innermost
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -85,7 +85,7 @@ class Registry:
         """Register a function. InvalidInput for a name or function that cannot be one, Conflict for a taken name."""
         if len(name) > _LONGEST_NAME or not _NAME.fullmatch(name) or is_core(name) != self._is_core:
             raise InvalidInput(f"{name[:160]!r} cannot be the name of an action")
-        is_async = inspect.iscoroutinefunction(function)
+        is_async = inspect.iscoroutinefunction(innermost(function))
         if is_async and inline:
             raise InvalidInput(f"action {name!r}: only a plain function can be inline, not an async one")
         known = self._actions.get(name)

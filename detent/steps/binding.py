@@ -6,6 +6,7 @@ it (by msgspec, strictly: the text "5" is no int; pydantic models validate thems
 
 from __future__ import annotations
 
+import functools
 import inspect
 import typing
 from collections.abc import Callable, Mapping
@@ -47,7 +48,7 @@ _KEYWORDS: Final = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.K
 
 def compile_binding(function: Callable[..., object]) -> Bind:
     """The function that makes keyword arguments of a `with`; InvalidInput if the function cannot be called by name."""
-    parameters = tuple(inspect.signature(function).parameters.values())
+    parameters = _parameters(function)
     hints = _hints(function)
     if [p.kind for p in parameters] == [inspect.Parameter.VAR_KEYWORD] and set(hints.values()) <= {_AS_IT_IS}:
         return _bind_anything
@@ -129,9 +130,26 @@ def _foreign(kind: type[Any], value: Any) -> Any:
     return validate(value)
 
 
+def innermost(function: Callable[..., object]) -> Callable[..., object]:
+    """The written function behind a partial or an object that can be called."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    if inspect.isroutine(function) or inspect.isclass(function):
+        return function
+    written: Callable[..., object] = type(function).__call__
+    return written
+
+
+def _parameters(function: Callable[..., object]) -> tuple[inspect.Parameter, ...]:
+    try:
+        return tuple(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{_name(function)}: its parameters cannot be read; wrap it in a function") from None
+
+
 def _hints(function: Callable[..., object]) -> dict[str, Any]:
     try:
-        hints = typing.get_type_hints(function, include_extras=True)
+        hints = typing.get_type_hints(innermost(function), include_extras=True)
     except (NameError, TypeError) as error:
         raise InvalidInput(f"{_name(function)}: an annotation cannot be read: {error}") from None
     hints.pop("return", None)

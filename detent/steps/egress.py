@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Final
 
@@ -116,11 +117,13 @@ class EgressGuard:
 
     def __init__(self, policy: EgressPolicy) -> None:
         self._policy = policy
+        # Only what was allowed is remembered; the socket factory asks anew for every connection.
+        self.check_host = lru_cache(maxsize=1024)(self._check_host)
 
-    def check_host(self, host: str, port: int) -> None:
+    def _check_host(self, host: str, port: int) -> None:
         """Raise EgressDenied for a denied name or address literal."""
         reason = self._policy.deny_name(host, port)
-        literal = _as_address(host)
+        literal = _LOOPBACK if _is_localhost(host) else _as_address(host)
         if reason is None and literal is not None:
             reason = self._policy.deny_address(literal, port, host)
         if reason is not None:
@@ -177,7 +180,13 @@ class GuardedResolver(AbstractResolver):
         await self._inner.close()
 
 
+_LOOPBACK: Final = IPv4Address("127.0.0.1")
 _dialled: Final[ContextVar[str | None]] = ContextVar("detent_dialled_host", default=None)
+
+
+def _is_localhost(host: str) -> bool:
+    """Names that are loopback by their standard, so that no name server is asked about them."""
+    return f".{_folded(host)}".endswith(".localhost")
 
 
 def _folded(host: str) -> str:

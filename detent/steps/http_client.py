@@ -57,6 +57,7 @@ def open_session(
         cookie_jar=aiohttp.DummyCookieJar(),
         trust_env=False,
         auto_decompress=False,
+        skip_auto_headers=("Content-Type",),
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=settings.connect_timeout),
         max_line_size=_LONGEST_HEADER_LINE,
         max_field_size=_LONGEST_HEADER_LINE,

@@ -89,7 +89,10 @@ class Request:
         if _NOT_IN_URL.search(location):
             raise InvalidRequest("the redirect's location is no address")
         try:
-            target = parse_target(str(self.target.url.join(URL(location))))
+            link = URL(location)
+            if link.scheme and not link.raw_host:
+                raise InvalidRequest("it names no host")
+            target = parse_target(str(self.target.url.join(link)))
         except ValueError as error:
             raise InvalidRequest(f"the redirect cannot be followed: {error}") from None
         if target.url.origin() == self.target.url.origin():
@@ -129,10 +132,13 @@ def parse_target(text: str) -> Target:
     host, port = url.raw_host, url.port
     if not host or port is None or not url.absolute:
         raise InvalidRequest("the url names no host")
-    if "@" in re.split(r"[/?#]", text.partition("//")[2], maxsplit=1)[0]:
+    authority = re.split(r"[/?#]", text.partition("//")[2], maxsplit=1)[0]
+    if "@" in authority:
         raise InvalidRequest("the url has a user or password in it; send an Authorization header instead")
     if port == 0:
         raise InvalidRequest("the url has port 0")
+    if "[" in authority and ":" not in host:
+        raise InvalidRequest("the url has brackets around what is no IPv6 address")
     _check_host(host)
     return Target(url, host, port)
 

@@ -31,16 +31,14 @@ def is_acceptable_json(raw: bytes) -> bool:
 
 def _is_shallow_and_small(value: Any) -> bool:
     level = [value]
-    for _ in range(NESTING_LIMIT + 1):
+    for depth in range(NESTING_LIMIT + 1):
         below: list[Any] = []
         for item in level:
-            if isinstance(item, dict):
-                below.extend(item.values())
-            elif isinstance(item, list):
-                below.extend(item)
+            if isinstance(item, dict | list):
+                if depth == NESTING_LIMIT:
+                    return False
+                below.extend(item.values() if isinstance(item, dict) else item)
             elif isinstance(item, int) and not SMALLEST_INTEGER <= item <= LARGEST_INTEGER:
                 return False
-        if not below:
-            return True
         level = below
-    return False
+    return True

@@ -1,0 +1,1 @@
+"""Tests of steps: against real servers on loopback."""
