@@ -77,7 +77,7 @@ def _value_problems(document: dict[str, Any]) -> Iterator[Problem]:
         path, value = pending.pop()
         if isinstance(value, dict):
             for key, child in value.items():
-                if message := _text_problem(key):
+                if message := _text_problem(key) if isinstance(key, str) else "must be text":
                     yield Problem(path, f"the key {key!r}: {message}")
                 pending.append((f"{path}.{key}" if path else str(key), child))
         elif isinstance(value, list):
@@ -95,13 +95,13 @@ def _scalar_problem(value: object) -> str | None:
             return None if fits else "this number does not fit in 64 bits; write it as text"
         case float():
             return None if math.isfinite(value) else "this is not a number that JSON can hold"
-        case _:
+        case str():
             return _text_problem(value)
+        case _:
+            return f"JSON has no {type(value).__name__}"
 
 
-def _text_problem(value: object) -> str | None:
-    if not isinstance(value, str):
-        return f"a {type(value).__name__} is not a JSON value"
+def _text_problem(value: str) -> str | None:
     if "\x00" in value:
         return "a NUL character is not text"
     # Most text is ASCII and needs no closer look.
