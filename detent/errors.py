@@ -13,7 +13,8 @@
     |- StoreError              the database refused or failed
     |  |- CommitUnknown        nobody knows whether the last statement was applied
     |  |- StoreBusy            a lock or a conflict; the same call may be made again
-    |  `- SchemaMismatch       the tables are older or newer than this code
+    |  |- SchemaMismatch       the tables are older or newer than this code
+    |  `- StoreInUse           another process has the database file; `pid` and `url` say who
     `- EngineError             a rule inside the engine was broken: always a bug
        |- IllegalMove
        `- UnknownEntry         a journal entry this code does not know
@@ -136,6 +137,16 @@ class SchemaMismatch(StoreError):
     """The tables of this database are not those this version of Detent was made for."""
 
     code = "schema_mismatch"
+
+
+class StoreInUse(StoreError):
+    """Another process has the database file."""
+
+    code = "store_in_use"
+
+    def __init__(self, message: str | None = None, *, pid: int | None = None, url: str | None = None) -> None:
+        super().__init__(message)
+        self.pid, self.url = pid, url
 
 
 class EngineError(DetentError):

@@ -1,0 +1,100 @@
+"""Opens the store that a URL names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+from urllib.parse import unquote, urlsplit
+
+from detent.clock import Clock
+from detent.errors import StoreError
+from detent.store.memory import MemoryStore
+from detent.store.protocol import Store
+
+Role = Literal["engine", "door"]
+
+
+async def open_store(url: str, clock: Clock, *, role: Role = "engine", migrate: bool | None = None) -> Store:
+    """The store at `sqlite:///path`, `postgresql://...` or `memory://`.
+
+    SQLite files are made and migrated by themselves, PostgreSQL only with `migrate`; otherwise tables of another
+    revision are a SchemaMismatch. An engine holds the lock of its SQLite file; a door that finds an engine there can
+    read, and gets StoreInUse when it writes."""
+    match scheme(url):
+        case "memory":
+            return MemoryStore(clock)
+        case "sqlite":
+            from detent.store.sql.sqlite.store import SqliteStore  # SQLAlchemy and threads only when they are used
+
+            return SqliteStore(sqlite_path(url), clock, role=role)
+        case _:
+            _require_postgres()
+            from detent.store.sql.postgres.store import PostgresStore
+
+            return await PostgresStore.open(url, clock, migrated=bool(migrate))
+
+
+async def migrate_store(url: str, to: str | None = None) -> str:
+    """Bring the tables to a revision, by default the newest, and give it."""
+    match scheme(url):
+        case "memory":
+            return ""
+        case "sqlite":
+            from detent.store.sql.sqlite.upkeep import migrate_file
+
+            return migrate_file(sqlite_path(url), to)
+        case _:
+            _require_postgres()
+            from detent.store.sql.postgres.migrate import migrate
+            from detent.store.sql.postgres.wire import Address
+
+            return await migrate(Address.parse(url), to)
+
+
+async def stored_revision(url: str) -> str | None:
+    """The revision of the tables at that URL; null if there are none yet."""
+    match scheme(url):
+        case "memory":
+            return None
+        case "sqlite":
+            from detent.store.sql.sqlite.upkeep import file_revision
+
+            return file_revision(sqlite_path(url))
+        case _:
+            _require_postgres()
+            from detent.store.sql.postgres.migrate import revision
+            from detent.store.sql.postgres.wire import Address
+
+            return await revision(Address.parse(url))
+
+
+def scheme(url: str) -> Literal["memory", "sqlite", "postgresql"]:
+    """Which database a URL means."""
+    match urlsplit(url).scheme:
+        case "memory":
+            return "memory"
+        case "sqlite":
+            return "sqlite"
+        case "postgresql" | "postgres":
+            return "postgresql"
+        case other:
+            raise StoreError(
+                f"{other or url!r} is no database Detent knows; use sqlite:///path/to/detent.db, "
+                "postgresql://user@host/database or memory://"
+            )
+
+
+def sqlite_path(url: str) -> Path:
+    """The file that a `sqlite:` URL names: three slashes and a relative path, or four and an absolute one."""
+    parts = urlsplit(url)
+    path = unquote(parts.path)[1:]
+    if parts.netloc or not path:
+        raise StoreError(f"{url!r} names no file; write sqlite:///detent.db, or sqlite:////var/lib/detent.db")
+    return Path(path)
+
+
+def _require_postgres() -> None:
+    try:
+        import asyncpg  # noqa: F401 - an optional dependency
+    except ImportError:
+        raise StoreError("PostgreSQL needs its driver: pip install 'detent[postgres]'") from None

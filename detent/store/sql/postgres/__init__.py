@@ -1,0 +1,1 @@
+"""The store on PostgreSQL: many nodes, also across machines."""

@@ -1,0 +1,69 @@
+-- Takes runs that nobody works on. $1 node, $2 epoch, $3 limit, $4 queues or null, $5 served actions as a JSON list,
+-- $6 how far ahead (seconds). Cost does not grow with sleeping or owned runs: `lanes` and `owners` hop from one value of
+-- an index to the next.
+with recursive fence as materialized (
+  select 1 from node where id = $1 and epoch = $2 for key share
+),
+lanes as (
+  (select queue, priority from run where owner is null and ended_at is null order by queue, priority limit 1)
+  union all
+  select further.* from lanes cross join lateral (
+    select queue, priority from run
+    where owner is null and ended_at is null and (queue, priority) > (lanes.queue, lanes.priority)
+    order by queue, priority limit 1
+  ) further
+),
+owners as (
+  (select owner from run where owner is not null order by owner limit 1)
+  union all
+  select further.* from owners cross join lateral (
+    select owner from run where owner is not null and owner > owners.owner order by owner limit 1
+  ) further
+),
+due as (
+  select found.* from fence, lanes cross join lateral (
+    select r.id, r.epoch, r.priority, r.wake_at, false as adopted from run r
+    where r.owner is null and r.ended_at is null and r.queue = lanes.queue and r.priority = lanes.priority
+      and r.wake_at <= now() + make_interval(secs => $6) and (r.code is null or r.code::jsonb <@ $5::jsonb)
+    order by r.wake_at limit $3 * 2
+  ) found
+  where $4::text[] is null or lanes.queue = any($4::text[])
+),
+mailed as (
+  -- From the inbox to the run and only then to the limit, or mail of owned runs would starve the others.
+  select found.* from fence, (select distinct run from inbox) mail cross join lateral (
+    select r.id, r.epoch, r.priority, r.wake_at, false as adopted from run r
+    where r.id = mail.run and r.owner is null and r.ended_at is null
+      and ($4::text[] is null or r.queue = any($4::text[])) and (r.code is null or r.code::jsonb <@ $5::jsonb)
+    offset 0
+  ) found
+),
+orphaned as (
+  select found.* from fence, owners cross join lateral (
+    select r.id, r.epoch, r.priority, r.wake_at, true as adopted from run r
+    where r.owner = owners.owner and r.ended_at is null
+      and ($4::text[] is null or r.queue = any($4::text[])) and (r.code is null or r.code::jsonb <@ $5::jsonb)
+    order by r.priority desc, r.wake_at nulls first, r.id limit $3 * 2
+  ) found
+  where not exists (select 1 from node n where n.id = owners.owner)
+),
+candidates as materialized (
+  select id, epoch, adopted, priority, wake_at
+  from (select * from due union select * from mailed union select * from orphaned) every
+  order by priority desc, wake_at nulls first, id limit $3 * 2
+),
+taken as (
+  -- The generation seen in the snapshot must still be the run's when its lock is ours: a run that another node claimed
+  -- since then is left alone, even if that node registered later than our snapshot and looks dead in it.
+  select r.id, c.adopted from candidates c join run r on r.id = c.id and r.epoch = c.epoch
+  order by c.priority desc, c.wake_at nulls first, c.id limit $3
+  for update of r skip locked
+),
+claimed as (
+  update run r set owner = $1, epoch = r.epoch + 1 from taken where r.id = taken.id
+  returning r.id, r.tenant, r.workflow, r.version, r.status, r.input, r.opening, r.epoch, taken.adopted, r.expires_at,
+            r.wake_at, r.queue, r.priority, r.started_at, r.parent
+)
+select (select count(*) from fence) as held, clock_timestamp() as now, claimed.*
+from (select 1) always left join claimed on true
+order by claimed.priority desc, claimed.wake_at nulls first, claimed.id

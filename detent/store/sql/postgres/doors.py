@@ -1,0 +1,80 @@
+"""What the doors do with PostgreSQL. Nothing here touches a run's row, so that no flush ever waits for a door."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import ClauseElement, Dialect
+from sqlalchemy.dialects import postgresql
+
+from detent.store.rows import MessageKind, Receipt
+from detent.store.sql.postgres.link import Pool
+from detent.store.sql.postgres.wire import Connection
+from detent.store.sql.statements import Values, compiled
+from detent.store.sql.verbs import ColdVerbs, Rows, Step
+
+DIALECT: Final[Dialect] = postgresql.dialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]
+
+DELIVER: Final = """
+with hit as (
+  update callback
+  set state = 'received', message_id = $4, answer = case state when 'active' then 'accepted' else 'early' end
+  where run = $1 and step = $2 and (state = 'active' or state = 'pending' and early)
+    and (until is null or until > coalesce($5, clock_timestamp()))
+  returning tenant, answer
+),
+posted as (
+  insert into inbox (tenant, run, kind, step, data, at)
+  select tenant, $1, 'callback', $2, $3, clock_timestamp() from hit
+)
+select answer from hit"""
+SEND: Final = """
+insert into inbox (tenant, run, kind, data, at)
+select tenant, id, $3, $4, clock_timestamp() from run where id = $2 and tenant = $1 and ended_at is null
+returning id"""
+NOW: Final = "select clock_timestamp()"
+
+
+class PostgresDoors(ColdVerbs):
+    """Works on a small pool."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def now(self) -> int:
+        [row] = await self._pool.fetch(NOW, writing=False)
+        now: int = row[0]
+        return now
+
+    async def deliver(
+        self, run: bytes, step: str, *, data: bytes, message_id: str | None, now: int | None = None
+    ) -> tuple[Receipt, bool]:
+        while True:
+            rows = await self._pool.fetch(DELIVER, run, step, data.decode(), message_id, now)
+            if rows:
+                return Receipt(rows[0][0]), False
+            refusal = await self._refusal(run, step, message_id, now or await self.now())
+            if refusal:
+                return refusal
+
+    async def send(self, tenant: int, run: bytes, kind: MessageKind, data: bytes) -> bool:
+        return bool(await self._pool.fetch(SEND, tenant, run, str(kind), data.decode()))
+
+    async def _read(self, clause: ClauseElement, values: Values) -> Rows:
+        statement = compiled(clause, DIALECT)
+        records = await self._pool.fetch(statement.text, *statement.arguments(values), writing=False)
+        return [tuple(record) for record in records]
+
+    async def _write(self, *steps: Step) -> Rows:
+        async def work(connection: Connection) -> Rows:
+            rows: Rows = []
+            for number, (clause, values) in enumerate(steps):
+                statement = compiled(clause, DIALECT)
+                records = await connection.fetch(statement.text, *statement.arguments(values))
+                if number == 0:
+                    rows = [tuple(record) for record in records]
+                if not rows:
+                    break
+            return rows
+
+        return await self._pool.transaction(work)

@@ -1,0 +1,65 @@
+"""Migrating a PostgreSQL database, only when asked to."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from detent.errors import SchemaMismatch
+from detent.store.sql.postgres.partitions import create_ahead
+from detent.store.sql.postgres.wire import Address, Connection, connect, translated
+from detent.store.sql.schema import HEAD
+
+_LOCK: Final = "select pg_advisory_xact_lock(7233194)"
+_IS_NOTED: Final = "select to_regclass('alembic_version') is not null"
+_REVISION: Final = "select version_num from alembic_version"
+
+
+async def migrate(address: Address, to: str | None = None) -> str:
+    """Bring the tables to a revision, by default the newest, as one transaction; gives the revision. Of several that
+    migrate at the same time the first does it."""
+    from detent.store.sql.migrate import statements  # Alembic: only when something is to be migrated
+
+    connection = await connect(address)
+    try:
+        with translated(writing=True):
+            async with connection.transaction():
+                await connection.execute(_LOCK)
+                await connection.execute("set local statement_timeout = 0")
+                text = statements("postgresql", current=await noted_revision(connection), to=to)
+                if text:
+                    await connection.execute(text)
+            revision = await noted_revision(connection)
+            await create_ahead(connection, await connection.fetchval("select clock_timestamp()"))
+    finally:
+        await connection.close()
+    return str(revision)
+
+
+async def revision(address: Address) -> str | None:
+    """The revision of the tables; null if there are none."""
+    connection = await connect(address)
+    try:
+        with translated(writing=False):
+            return await noted_revision(connection)
+    finally:
+        await connection.close()
+
+
+async def noted_revision(connection: Connection) -> str | None:
+    if not await connection.fetchval(_IS_NOTED):
+        return None
+    noted: str | None = await connection.fetchval(_REVISION)
+    return noted
+
+
+def require_head(found: str | None) -> None:
+    """Refuse to work on tables of another shape."""
+    if found == HEAD:
+        return
+    if found is not None and found > HEAD:
+        raise SchemaMismatch(
+            f"the tables of this database are at revision {found}, made by a newer Detent than this one (it knows "
+            f"{HEAD}); install that version"
+        )
+    state = "has no tables of Detent yet" if found is None else f"is at revision {found}, and this Detent needs {HEAD}"
+    raise SchemaMismatch(f"the database {state}: run `detent migrate`")

@@ -1,0 +1,130 @@
+"""Turns a flush into the columns of its statement.
+
+All parts of one PostgreSQL statement see the rows as they were before it, and a row that two parts change is changed by
+one of them only. So what follows on a row that this same flush makes is folded into that row here: a run that starts
+and parks or ends within one flush is inserted as it will stand, a callback likewise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from detent.run.journal import Entry
+from detent.store.rows import Activation, CallbackState, End, Flush, NewCallback, NewRun, Park
+
+Columns = list[list[Any]]
+Key = tuple[bytes, str]
+
+_START_COLUMNS: Final = 26
+_ENTRY_COLUMNS: Final = 9
+_FIRST: Final = 1  # the generation of a run that the node which starts it keeps
+
+
+def only_entries(flush: Flush) -> bool:
+    """Whether there is nothing in the flush but journal entries."""
+    return not (
+        flush.starts or flush.callbacks or flush.activations or flush.parks or flush.ends or flush.expiries
+        or flush.messages or flush.consumed
+    )  # fmt: skip
+
+
+def entry_columns(entries: Sequence[Entry]) -> Columns:
+    """tenant, run, seq, at, kind, step, attempt, outcome, data."""
+    if not entries:
+        return [[] for _ in range(_ENTRY_COLUMNS)]
+    columns: Columns = [list(column) for column in zip(*entries, strict=True)]
+    columns[-1] = [str(data, "utf-8") for data in columns[-1]]
+    return columns
+
+
+def flush_columns(flush: Flush, *, again: bool) -> Columns:
+    """Every array of flush.sql, in its order."""
+    parks = {park.run: park for park in flush.parks}
+    ends = {end.run: end for end in flush.ends}
+    parks = {run: park for run, park in parks.items() if run not in ends}
+    kept = {start.id for start in flush.starts if start.owned}
+    later_parks = [park for run, park in parks.items() if run not in kept]
+    later_ends = [end for run, end in ends.items() if run not in kept]
+    return [
+        *_columns(
+            [_start_row(start, parks.get(start.id), ends.get(start.id)) for start in flush.starts], _START_COLUMNS
+        ),
+        *entry_columns(flush.entries),
+        *_callback_columns(flush, ends),
+        *_columns([(park.run, park.generation, park.wake_at, park.status) for park in later_parks], 4),
+        *_columns([_end_row(end) for end in later_ends], 6),
+        *_message_columns(flush, again=again),
+        list(flush.consumed),
+        *_columns(flush.expiries, 2),
+    ]
+
+
+def _start_row(start: NewRun, park: Park | None, end: End | None) -> tuple[Any, ...]:
+    owned, status, wake_at = start.owned, start.status, start.wake_at
+    ended_at, output, error = None, None, None
+    if end and owned and end.generation == _FIRST:
+        owned, status, wake_at = False, end.status, None
+        ended_at, output, error = end.ended_at, end.output, end.error
+    elif park and owned and park.generation == _FIRST:
+        owned, status, wake_at = False, park.status, park.wake_at
+    return (
+        start.id, start.tenant, start.workflow, start.version, status, start.trigger, _text(start.input),
+        _text(start.opening), owned, int(start.owned), wake_at, start.expires_at, start.queue, start.priority,
+        start.code, start.request_id, start.request_hash, start.hero_type, start.hero_id, start.labels, start.origin,
+        start.parent, start.started_at, ended_at, _text(output), error,
+    )  # fmt: skip
+
+
+def _end_row(end: End) -> tuple[Any, ...]:
+    return end.run, end.generation, end.status, end.ended_at, _text(end.output), end.error
+
+
+def _callback_columns(flush: Flush, ends: dict[bytes, End]) -> Columns:
+    """New callbacks, activations of those that were there before, and expiries of those."""
+    active = {(activation.run, activation.step): activation for activation in flush.activations}
+    expiring = set(flush.expiries)
+    new = {(callback.run, callback.step) for callback in flush.callbacks}
+    rows = [_callback_row(callback, active, expiring, ends) for callback in flush.callbacks]
+    activations = [
+        (run, step, activation.until, _active_state((run, step), expiring, ends))
+        for (run, step), activation in active.items()
+        if (run, step) not in new
+    ]
+    lapsing = [key for key in flush.expiries if key not in new and key not in active]
+    return [*_columns(rows, 6), *_columns(activations, 4), *_columns(lapsing, 2)]
+
+
+def _callback_row(
+    callback: NewCallback, active: dict[Key, Activation], expiring: set[Key], ends: dict[bytes, End]
+) -> tuple[Any, ...]:
+    key = (callback.run, callback.step)
+    activation = active.get(key)
+    state = CallbackState.PENDING
+    if activation or key in expiring or callback.run in ends:
+        state = _active_state(key, expiring, ends)
+    return callback.tenant, callback.run, callback.step, callback.early, state, activation.until if activation else None
+
+
+def _active_state(key: Key, expiring: set[Key], ends: dict[bytes, End]) -> CallbackState:
+    return CallbackState.EXPIRED if key in expiring or key[0] in ends else CallbackState.ACTIVE
+
+
+def _message_columns(flush: Flush, *, again: bool) -> Columns:
+    sent = {(entry.run, entry.seq) for entry in flush.entries} if again and flush.messages else set()
+    rows = [
+        (
+            message.tenant, message.run, message.kind, message.step, _text(message.data), message.source,
+            message.source_seq, (message.source, message.source_seq) in sent,
+        )
+        for message in flush.messages
+    ]  # fmt: skip
+    return _columns(rows, 8)
+
+
+def _columns(rows: Sequence[Sequence[Any]], width: int) -> Columns:
+    return [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in range(width)]
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else str(data, "utf-8")

@@ -1,0 +1,39 @@
+"""The whole store on PostgreSQL."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from detent.clock import Clock
+from detent.store.sql.postgres.doors import PostgresDoors
+from detent.store.sql.postgres.keeper import PostgresKeeper
+from detent.store.sql.postgres.link import Pool
+from detent.store.sql.postgres.migrate import migrate, require_head, revision
+from detent.store.sql.postgres.nodes import PostgresNodes
+from detent.store.sql.postgres.wire import Address
+
+POOL_SIZE: Final = 5
+
+
+class PostgresStore(PostgresNodes, PostgresDoors, PostgresKeeper):
+    """One lane for flushes, one connection for claims, a small pool for the doors, one in the heart's thread."""
+
+    def __init__(self, url: str, clock: Clock, *, pool_size: int = POOL_SIZE) -> None:
+        address = Address.parse(url)
+        pool = Pool(address, pool_size)
+        PostgresNodes.__init__(self, address, clock)
+        PostgresDoors.__init__(self, pool)
+        PostgresKeeper.__init__(self, address, clock, pool)
+
+    @classmethod
+    async def open(cls, url: str, clock: Clock, *, migrated: bool = False, pool_size: int = POOL_SIZE) -> PostgresStore:
+        """A store on a database whose tables fit this code; with `migrated` they are made to fit first."""
+        address = Address.parse(url)
+        if migrated:
+            await migrate(address)
+        require_head(await revision(address))
+        return cls(url, clock, pool_size=pool_size)
+
+    async def close(self) -> None:
+        await self._close_nodes()
+        await self._pool.close()

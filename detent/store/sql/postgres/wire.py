@@ -1,0 +1,162 @@
+"""What travels to PostgreSQL and back: how values are coded, how connections are opened, what their errors mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+import asyncpg
+from asyncpg.connect_utils import SessionAttribute
+from asyncpg.exceptions import InternalClientError, TargetServerAttributeNotMatched
+
+from detent.errors import CommitUnknown, StoreBusy, StoreError
+
+if TYPE_CHECKING:
+    Connection = asyncpg.Connection[asyncpg.Record]
+else:
+    Connection = asyncpg.Connection
+
+#: PostgreSQL counts microseconds from the year 2000.
+_Y2K: Final = 946_684_800_000_000
+
+CONNECT_TIMEOUT: Final = 5.0
+#: The server gives up a lock, then a statement, before we give up the server; all within 10 s.
+LOCK_TIMEOUT: Final = 2.0
+STATEMENT_TIMEOUT: Final = 6.0
+COMMAND_TIMEOUT: Final = 8.0
+
+_SESSION: Final = {
+    "lock_timeout": f"{LOCK_TIMEOUT}s",
+    "statement_timeout": f"{STATEMENT_TIMEOUT}s",
+    "idle_in_transaction_session_timeout": "10s",
+    "default_transaction_isolation": "read committed",
+    "tcp_keepalives_idle": "10",
+    "tcp_keepalives_interval": "5",
+    "tcp_keepalives_count": "3",
+    "tcp_user_timeout": "20s",
+    "jit": "off",
+}
+#: Our hot statements look up rows by key. A plan made while a table was young must not read it whole when it is old.
+_LOOKUPS: Final = {
+    "enable_seqscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+    "plan_cache_mode": "force_generic_plan",
+}
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where the database is. `?pooling=transaction` says that a pooler stands in between that gives every transaction
+    another session: then nothing is kept in a session, not even prepared statements."""
+
+    url: str
+    pooled: bool = False
+    lookups: bool = False
+
+    @classmethod
+    def parse(cls, url: str) -> Address:
+        parts = urlsplit(url)
+        options = dict(parse_qsl(parts.query))
+        pooling = options.pop("pooling", "session")
+        if pooling not in ("session", "transaction"):
+            raise StoreError(f"pooling={pooling} is unknown; say session or transaction")
+        return cls(urlunsplit(parts._replace(query=urlencode(options))), pooled=pooling == "transaction")
+
+    def for_lookups(self) -> Address:
+        return replace(self, lookups=True)
+
+
+async def connect(address: Address) -> Connection:
+    """A new connection, or StoreBusy if there is none to be had now."""
+    settings = {"application_name": "detent"}
+    if not address.pooled:
+        settings |= _SESSION | (_LOOKUPS if address.lookups else {})
+    with translated(writing=False):
+        connection: Connection = await asyncpg.connect(
+            address.url,
+            timeout=CONNECT_TIMEOUT,
+            target_session_attrs=SessionAttribute.read_write,
+            statement_cache_size=0 if address.pooled else 256,
+            max_cached_statement_lifetime=0,
+            max_cacheable_statement_size=0,
+            server_settings=settings,
+        )
+        await _teach(connection)
+    return connection
+
+
+async def _teach(connection: Connection) -> None:
+    """Ids are 16 bytes and instants integers."""
+    await connection.set_type_codec("uuid", schema="pg_catalog", encoder=bytes, decoder=bytes, format="binary")
+    await connection.set_type_codec(
+        "timestamptz",
+        schema="pg_catalog",
+        encoder=lambda instant: (instant - _Y2K,),
+        decoder=lambda parts: parts[0] + _Y2K,
+        format="tuple",
+    )
+
+
+#: The server said that it did not do it, and the same call may be made again.
+_AGAIN: Final = frozenset(
+    {
+        "40001",  # serialization failure
+        "40P01",  # deadlock
+        "55P03",  # lock timeout
+        "57014",  # statement timeout
+        "25006",  # read only: this was the primary
+        "26000",  # the prepared statement is gone: a pooler gave us another session
+        "42P05",
+        "0A000",  # a cached plan does not fit the tables any more
+        "25P02",
+        "53000",
+        "53100",  # disk full
+        "53200",
+        "53300",  # too many connections
+        "57P03",  # starting up
+    }
+)
+#: After these the connection is of no use, or may not be what we think.
+_DROP: Final = frozenset({"25006", "26000", "42P05", "0A000", "25P02"})
+
+
+def leaves_doubt(error: BaseException) -> bool:
+    """Whether a connection must be thrown away after this error."""
+    if isinstance(error, asyncpg.PostgresError):
+        state = error.sqlstate or ""
+        return state in _DROP or state[:2] == "08" or state[:3] == "57P"
+    return True
+
+
+@contextmanager
+def translated(*, writing: bool) -> Iterator[None]:
+    """Say every failure of the driver in our words. `writing`: something that was sent may have been applied."""
+    try:
+        yield
+    except asyncpg.PostgresError as error:
+        raise _translate(error, writing=writing) from error
+    except TargetServerAttributeNotMatched as error:
+        raise StoreBusy(f"no PostgreSQL that can be written to: {error}") from error
+    except (OSError, TimeoutError, asyncpg.InterfaceError, InternalClientError) as error:
+        if isinstance(error, ValueError):
+            raise StoreError(f"PostgreSQL's driver refused a value: {error}") from error
+        reason = f"{type(error).__name__}: {error}".removesuffix(": ")
+        if writing:
+            raise CommitUnknown(
+                f"the connection to PostgreSQL failed in the middle of a statement ({reason})"
+            ) from error
+        raise StoreBusy(f"PostgreSQL cannot be reached ({reason})") from error
+
+
+def _translate(error: asyncpg.PostgresError, *, writing: bool) -> StoreError:
+    state = error.sqlstate or ""
+    said = f"{error} ({state})"
+    if state in _AGAIN:
+        return StoreBusy(f"PostgreSQL: {said}")
+    if state[:2] == "08" or state[:3] == "57P" or state == "40003":
+        return CommitUnknown(f"PostgreSQL: {said}") if writing else StoreBusy(f"PostgreSQL: {said}")
+    return StoreError(f"PostgreSQL: {said}")

@@ -1,0 +1,47 @@
+-- Finds runs that nobody works on; the same thread then takes them, and nobody else writes. Cost does not grow with sleeping or owned runs: `lanes` and `owners` hop from one value
+-- of an index to the next.
+with recursive fence as (
+  select 1 from node where id = :node and epoch = :epoch
+),
+lanes (queue, priority) as (
+  select * from (select queue, priority from run where owner is null and ended_at is null order by queue, priority limit 1)
+  union all
+  select further.queue, further.priority from lanes join run further on further.rowid = coalesce(
+    (select rowid from run where owner is null and ended_at is null and queue = lanes.queue and priority > lanes.priority
+     order by priority limit 1),
+    (select rowid from run where owner is null and ended_at is null and queue > lanes.queue
+     order by queue, priority limit 1))
+),
+owners (owner) as (
+  select * from (select owner from run where owner is not null order by owner limit 1)
+  union all
+  select (select owner from run where owner is not null and owner > owners.owner order by owner limit 1) as next
+  from owners where next is not null
+),
+due as (
+  select r.id, r.priority, r.wake_at, 0 as adopted from fence cross join lanes cross join run r on r.rowid in (
+    select rowid from run
+    where owner is null and ended_at is null and queue = lanes.queue and priority = lanes.priority and wake_at <= :until
+      and (code is null or not exists (
+        select 1 from json_each(code) where value not in (select value from json_each(:serves))))
+    order by wake_at limit :limit)
+  where :queues is null or lanes.queue in (select value from json_each(:queues))
+),
+mailed as (
+  select r.id, r.priority, r.wake_at, 0 as adopted from fence, (select distinct run from inbox) mail cross join run r on r.id = mail.run
+  where r.owner is null and r.ended_at is null
+    and (:queues is null or r.queue in (select value from json_each(:queues)))
+    and (r.code is null or not exists (
+      select 1 from json_each(r.code) where value not in (select value from json_each(:serves))))
+),
+orphaned as (
+  select r.id, r.priority, r.wake_at, 1 as adopted from fence, owners cross join run r on r.owner = owners.owner
+  where not exists (select 1 from node where id = owners.owner) and r.ended_at is null
+    and (:queues is null or r.queue in (select value from json_each(:queues)))
+    and (r.code is null or not exists (
+      select 1 from json_each(r.code) where value not in (select value from json_each(:serves))))
+)
+select (select count(*) from fence), found.id, found.adopted from (select 1) left join (
+  select * from (select * from due union select * from mailed union select * from orphaned)
+  order by priority desc, wake_at nulls first, id limit :limit) found
+order by found.priority desc, found.wake_at nulls first, found.id

@@ -1,0 +1,85 @@
+"""What the doors do with a SQLite file."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+from sqlalchemy import ClauseElement, Dialect
+from sqlalchemy.dialects import sqlite
+
+from detent.store.rows import MessageKind, Receipt
+from detent.store.sql.sqlite.access import Access
+from detent.store.sql.statements import Values, compiled
+from detent.store.sql.verbs import ColdVerbs, Rows, Step
+
+DIALECT: Final[Dialect] = sqlite.dialect(paramstyle="qmark")
+
+RECEIVE: Final = """
+update callback
+set state = 'received', message_id = :message_id, answer = iif(state = 'active', 'accepted', 'early')
+where run = :run and step = :step and (state = 'active' or state = 'pending' and early)
+  and (until is null or until > :now)
+returning tenant, answer"""
+POST: Final = """
+insert into inbox (tenant, run, kind, step, data, at) values (:tenant, :run, 'callback', :step, :data, :at)"""
+SEND: Final = """
+insert into inbox (tenant, run, kind, data, at)
+select tenant, id, :kind, :data, :at from run where id = :run and tenant = :tenant and ended_at is null"""
+
+
+class SqliteDoors(ColdVerbs):
+    """Reads on the reader's thread, writes on the writer's."""
+
+    def __init__(self, access: Access) -> None:
+        self._doors = access
+
+    async def now(self) -> int:
+        return self._doors.time()
+
+    async def deliver(
+        self, run: bytes, step: str, *, data: bytes, message_id: str | None, now: int | None = None
+    ) -> tuple[Receipt, bool]:
+        at = self._doors.time()
+        values = {"run": run, "step": step, "message_id": message_id, "now": now or at, "at": at, "data": data.decode()}
+        while True:
+            answer = await self._doors.write(lambda db: _receive(db, values))
+            if answer:
+                return Receipt(answer), False
+            refusal = await self._refusal(run, step, message_id, now or at)
+            if refusal:
+                return refusal
+
+    async def send(self, tenant: int, run: bytes, kind: MessageKind, data: bytes) -> bool:
+        values = {"tenant": tenant, "run": run, "kind": str(kind), "data": data.decode(), "at": self._doors.time()}
+        return await self._doors.write(lambda db: db.execute(SEND, values).rowcount > 0)
+
+    async def _read(self, clause: ClauseElement, values: Values) -> Rows:
+        statement = compiled(clause, DIALECT)
+        return await self._doors.read(lambda db: db.execute(statement.text, statement.arguments(values)).fetchall())
+
+    async def _write(self, *steps: Step) -> Rows:
+        prepared = [(compiled(clause, DIALECT), values) for clause, values in steps]
+
+        def work(db: sqlite3.Connection) -> Rows:
+            db.execute("begin immediate")
+            rows: Rows = []
+            for number, (statement, values) in enumerate(prepared):
+                found = db.execute(statement.text, statement.arguments(values)).fetchall()
+                if number == 0:
+                    rows = found
+                if not rows:
+                    break
+            db.execute("commit")
+            return rows
+
+        return await self._doors.write(work)
+
+
+def _receive(db: sqlite3.Connection, values: Values) -> str | None:
+    db.execute("begin immediate")
+    row = db.execute(RECEIVE, values).fetchall()
+    if row:
+        db.execute(POST, {**values, "tenant": row[0][0]})
+    db.execute("commit")
+    return row[0][1] if row else None

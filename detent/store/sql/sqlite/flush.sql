@@ -1,0 +1,74 @@
+-- A flush is one insert into this view. Its trigger does everything, so that a flush is one statement and one transaction,
+-- and the writer's thread gives up and takes Python's lock once, not once per row. Each part is a JSON list of rows. Ids and
+-- payloads lie side by side in `bytes`; a row says where one begins (an id has 16 bytes) and, for a payload, its length.
+create temp view flush (
+  node, epoch, again, now, bytes, starts, messages, entries, callbacks, activations, expiries, parks, ends, consumed
+) as select null, null, null, null, null, null, null, null, null, null, null, null, null, null;
+
+create temp trigger flush_everything instead of insert on flush begin
+  select raise(abort, 'fence') where not exists (select 1 from node where id = new.node and epoch = new.epoch);
+
+  insert into run (id, workflow, origin, parent, request_hash, input, opening, owner, epoch, tenant, version, status,
+                   "trigger", wake_at, expires_at, queue, priority, code, request_id, hero_type, hero_id, labels, started_at)
+  select substr(new.bytes, value ->> 0, 16), substr(new.bytes, value ->> 1, 16), substr(new.bytes, value ->> 2, 16),
+         substr(new.bytes, value ->> 3, 16), substr(new.bytes, value ->> 4, value ->> 5),
+         cast(substr(new.bytes, value ->> 6, value ->> 7) as text), cast(substr(new.bytes, value ->> 8, value ->> 9) as text),
+         iif(value ->> 10, new.node, null), value ->> 10, value ->> 11, value ->> 12, value ->> 13, value ->> 14,
+         value ->> 15, value ->> 16, value ->> 17, value ->> 18, value ->> 19, value ->> 20, value ->> 21, value ->> 22,
+         value ->> 23, value ->> 24
+  from json_each(new.starts)
+  where not new.again or not exists (select 1 from run where id = substr(new.bytes, value ->> 0, 16));
+
+  -- Before the entries. Sent again: if the entry that sent a message is there already, so was the message, even if it is
+  -- consumed by now.
+  insert into inbox (run, source, data, source_seq, tenant, kind, step, at)
+  select substr(new.bytes, value ->> 0, 16), substr(new.bytes, value ->> 1, 16),
+         cast(substr(new.bytes, value ->> 2, value ->> 3) as text), value ->> 4, value ->> 5, value ->> 6, value ->> 7, new.now
+  from json_each(new.messages)
+  where not (value ->> 8 and exists (
+    select 1 from journal where run = substr(new.bytes, value ->> 1, 16) and seq = value ->> 4))
+  on conflict (source, source_seq) where source is not null do nothing;
+
+  insert into journal (run, data, seq, tenant, at, kind, step, attempt, outcome)
+  select substr(new.bytes, value ->> 0, 16), cast(substr(new.bytes, value ->> 1, value ->> 2) as text), value ->> 3,
+         value ->> 4, value ->> 5, value ->> 6, value ->> 7, value ->> 8, value ->> 9
+  from json_each(new.entries)
+  where not new.again
+     or not exists (select 1 from journal where run = substr(new.bytes, value ->> 0, 16) and seq = value ->> 3);
+
+  insert into callback (run, tenant, step, early, state, created_at)
+  select substr(new.bytes, value ->> 0, 16), value ->> 1, value ->> 2, value ->> 3, 'pending', new.now
+  from json_each(new.callbacks)
+  where not new.again
+     or not exists (select 1 from callback where run = substr(new.bytes, value ->> 0, 16) and step = value ->> 2);
+
+  update callback set until = given.value ->> 2, state = iif(state = 'pending', 'active', state)
+  from json_each(new.activations) given
+  where run = substr(new.bytes, given.value ->> 0, 16) and step = given.value ->> 1;
+
+  update callback set state = 'expired'
+  from json_each(new.expiries) given
+  where run = substr(new.bytes, given.value ->> 0, 16) and step = given.value ->> 1 and state in ('pending', 'active');
+
+  update run set owner = null, wake_at = given.value ->> 2, status = given.value ->> 3
+  from json_each(new.parks) given
+  where run.id = substr(new.bytes, given.value ->> 0, 16) and owner = new.node and epoch = given.value ->> 1
+    and ended_at is null;
+
+  update run set owner = null, wake_at = null, status = given.value ->> 2, ended_at = given.value ->> 3,
+                 output = cast(substr(new.bytes, given.value ->> 4, given.value ->> 5) as text), error = given.value ->> 6
+  from json_each(new.ends) given
+  where run.id = substr(new.bytes, given.value ->> 0, 16) and owner = new.node and epoch = given.value ->> 1
+    and ended_at is null;
+
+  update callback set state = 'expired'
+  where run in (select run.id from json_each(new.ends) given
+                join run on run.id = substr(new.bytes, given.value ->> 0, 16) where run.ended_at is not null)
+    and state in ('pending', 'active');
+
+  delete from inbox
+  where run in (select run.id from json_each(new.ends) given
+                join run on run.id = substr(new.bytes, given.value ->> 0, 16) where run.ended_at is not null);
+
+  delete from inbox where id in (select value from json_each(new.consumed));
+end;

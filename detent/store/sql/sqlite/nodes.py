@@ -1,0 +1,201 @@
+"""What the engine does with its SQLite file: its flushes, its claims, and nodes as on any other store."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from detent.clock import Clock, micros
+from detent.run.journal import Entry
+from detent.store.heart import QuietHeart
+from detent.store.protocol import Heart
+from detent.store.rows import ClaimedRun, Claims, Flush, Flushed, Mail
+from detent.store.sql.sqlite.access import Access
+from detent.store.sql.sqlite.pack import flush_arguments, ids
+from detent.store.sql.text import read_sql
+from detent.store.sql.verbs import encoded, entry, mail
+
+FLUSH: Final = f"insert into flush values ({', '.join('?' * 14)})"
+CLAIM: Final = read_sql(__package__, "claim.sql")
+TAKE: Final = """
+update run set owner = :node, epoch = epoch + 1
+where id in (select substr(:bytes, value, 16) from json_each(:places))
+returning id, tenant, workflow, version, status, input, opening, epoch, 0, expires_at, wake_at, queue, priority,
+          started_at, parent"""
+EXPIRED: Final = "select 1 from callback where run = ? and step = ? and state = 'expired'"
+RELEASE: Final = """
+update run set owner = null, wake_at = ? where id = ? and owner = ? and epoch = ? and ended_at is null
+  and exists (select 1 from node where id = ? and epoch = ?)"""
+MAIL: Final = """
+select i.id, i.run, r.epoch, i.kind, i.step, i.data, i.at from inbox i cross join run r on r.id = i.run
+where r.owner = ? order by i.id limit ?"""
+JOURNALS: Final = """
+select j.tenant, j.run, j.seq, j.at, j.kind, j.step, j.attempt, j.outcome, j.data
+from json_each(:places) p cross join journal j on j.run = substr(:bytes, p.value, 16)
+order by j.run, j.seq"""
+GRAPH: Final = """
+select w.name, v.graph from workflow_version v join workflow w on w.id = v.workflow
+where v.workflow = ? and v.version = ?"""
+
+#: The lease of a node that holds the file's lock; it does not end by time.
+FOREVER: Final = 100 * 365 * 86_400.0
+
+
+class SqliteNodes:
+    """The same fence, leases and generations as elsewhere, though only one engine can be at work."""
+
+    def __init__(self, access: Access, clock: Clock) -> None:
+        self._access, self._clock = access, clock
+
+    def heart(self, node: bytes, *, ttl: float, interval: float) -> Heart:
+        until = self._access.time() + micros(FOREVER)
+        self._access.post(lambda db: db.execute("update lease set until = ? where node = ?", (until, node)))
+        return QuietHeart(self._clock)
+
+    async def register(self, node: bytes, *, ttl: float) -> tuple[int, int]:
+        now = self._access.time()
+
+        def work(db: sqlite3.Connection) -> None:
+            db.execute("begin immediate")
+            db.execute("insert into node (id, epoch) values (?, 1)", (node,))
+            db.execute("insert into lease (node, until) values (?, ?)", (node, now + micros(ttl)))
+            db.execute("commit")
+
+        await self._access.write(work)
+        return 1, now
+
+    async def beat(self, node: bytes, *, ttl: float) -> int | None:
+        now = self._access.time()
+
+        def work(db: sqlite3.Connection) -> bool:
+            return db.execute("update lease set until = ? where node = ?", (now + micros(ttl), node)).rowcount > 0
+
+        return now if await self._access.write(work) else None
+
+    async def raise_epoch(self, node: bytes, epoch: int) -> int | None:
+        def work(db: sqlite3.Connection) -> list[tuple[int]]:
+            return db.execute("update node set epoch = epoch + 1 where id = ? returning epoch", (node,)).fetchall()
+
+        rows = await self._access.write(work)
+        return rows[0][0] if rows else None
+
+    async def overdue(self) -> list[bytes]:
+        now = self._access.time()
+        rows = await self._access.read(
+            lambda db: db.execute("select node from lease where until < ?", (now,)).fetchall()
+        )
+        return [row[0] for row in rows]
+
+    async def take_over(self, node: bytes) -> bool:
+        now = self._access.time()
+        return await self._access.write(lambda db: _remove(db, node, now))
+
+    async def retire(self, node: bytes) -> None:
+        await self._access.write(lambda db: _remove(db, node, None))
+
+    async def flush(self, node: bytes, epoch: int, flush: Flush, *, again: bool = False) -> Flushed | None:
+        now = self._access.time()
+        arguments = flush_arguments(node, epoch, flush, again=again, now=now)
+        expiries = list(flush.expiries)
+
+        def work(db: sqlite3.Connection) -> frozenset[tuple[bytes, str]] | None:
+            try:
+                db.execute(FLUSH, arguments)
+            except sqlite3.IntegrityError as error:
+                if str(error) == "fence":
+                    return None
+                raise
+            return frozenset(key for key in expiries if db.execute(EXPIRED, key).fetchone())
+
+        expired = await self._access.write(work)
+        return None if expired is None else Flushed(now, expired)
+
+    async def claim(
+        self,
+        node: bytes,
+        epoch: int,
+        *,
+        limit: int,
+        queues: Collection[str] | None,
+        serves: Collection[str],
+        horizon: int,
+    ) -> Claims | None:
+        now = self._access.time()
+        values = {
+            "node": node,
+            "epoch": epoch,
+            "limit": limit,
+            "queues": None if queues is None else msgspec.json.encode(list(queues)).decode(),
+            "serves": msgspec.json.encode(list(serves)).decode(),
+            "until": now + horizon,
+        }
+        claimed = await self._access.write(lambda db: _claim(db, values))
+        return None if claimed is None else Claims(now, claimed)
+
+    async def mail(self, node: bytes, *, limit: int) -> list[Mail]:
+        rows = await self._access.read(lambda db: db.execute(MAIL, (node, limit)).fetchall())
+        return [mail(row) for row in rows]
+
+    async def release(self, node: bytes, epoch: int, runs: Sequence[tuple[bytes, int]]) -> None:
+        now, given = self._access.time(), list(runs)
+
+        def work(db: sqlite3.Connection) -> None:
+            db.execute("begin immediate")
+            for run, generation in given:
+                db.execute(RELEASE, (now, run, node, generation, node, epoch))
+            db.execute("commit")
+
+        await self._access.write(work)
+
+    async def journals(self, runs: Sequence[bytes]) -> dict[bytes, list[Entry]]:
+        places, packed = ids(runs)
+        values = {"places": places, "bytes": packed}
+        found: dict[bytes, list[Entry]] = {}
+        for row in await self._access.read(lambda db: db.execute(JOURNALS, values).fetchall()):
+            found.setdefault(row[1], []).append(entry(row))
+        return found
+
+    async def graphs(self, versions: Sequence[tuple[bytes, int]]) -> dict[tuple[bytes, int], tuple[str, bytes]]:
+        wanted = list(versions)
+
+        def work(db: sqlite3.Connection) -> dict[tuple[bytes, int], tuple[str, bytes]]:
+            rows = ((key, db.execute(GRAPH, key).fetchone()) for key in wanted)
+            return {key: (row[0], row[1]) for key, row in rows if row}
+
+        return await self._access.read(work)
+
+
+def _remove(db: sqlite3.Connection, node: bytes, overdue_at: int | None) -> bool:
+    """Remove a node, if an instant is given only when its lease was over by then."""
+    db.execute("begin immediate")
+    over = (
+        overdue_at is None
+        or db.execute("select 1 from lease where node = ? and until < ?", (node, overdue_at)).fetchone()
+    )
+    if over:
+        db.execute("delete from node where id = ?", (node,))
+        db.execute("delete from lease where node = ?", (node,))
+    db.execute("commit")
+    return bool(over)
+
+
+def _claim(db: sqlite3.Connection, values: dict[str, Any]) -> list[ClaimedRun] | None:
+    """Look first, and write only if there is something to take: nobody else writes in between."""
+    found = db.execute(CLAIM, values).fetchall()
+    if not found[0][0]:
+        return None
+    adopted = {run: bool(flag) for _, run, flag in found if run is not None}
+    if not adopted:
+        return []
+    places, packed = ids(list(adopted))
+    rows = db.execute(TAKE, {"node": values["node"], "places": places, "bytes": packed}).fetchall()
+    taken = {row[0]: _claimed(row) for row in rows}
+    return [taken[run]._replace(adopted=flag) for run, flag in adopted.items()]
+
+
+def _claimed(row: Sequence[Any]) -> ClaimedRun:
+    id_, tenant, workflow, version, status, given, opening, *rest = row
+    return ClaimedRun(id_, tenant, workflow, version, status, given.encode(), encoded(opening), *rest)

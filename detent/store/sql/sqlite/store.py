@@ -1,0 +1,25 @@
+"""The whole store on a SQLite file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from detent.clock import Clock
+from detent.store.sql.sqlite.access import Access, Role
+from detent.store.sql.sqlite.doors import SqliteDoors
+from detent.store.sql.sqlite.keeper import SqliteKeeper
+from detent.store.sql.sqlite.nodes import SqliteNodes
+
+
+class SqliteStore(SqliteNodes, SqliteDoors, SqliteKeeper):
+    """Opens the file, makes its tables if need be, and as an engine holds its lock until it is closed."""
+
+    def __init__(self, path: str | Path, clock: Clock, *, role: Role = "engine") -> None:
+        access = Access(Path(path), clock, role=role)
+        SqliteNodes.__init__(self, access, clock)
+        SqliteDoors.__init__(self, access)
+        SqliteKeeper.__init__(self, access)
+
+    def announce(self, url: str) -> None:
+        """Tell other processes where this engine answers."""
+        self._access.lock.announce(url)

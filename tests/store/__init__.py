@@ -1,0 +1,1 @@
+"""Every store is held to the same truth."""

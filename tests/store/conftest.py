@@ -1,0 +1,59 @@
+"""Stores to test: the same fixture gives each of them, without skips. MariaDB takes its seat here."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from detent.clock import SystemClock
+from detent.store.opening import open_store
+from detent.store.protocol import Store
+from detent.store.sql.postgres.migrate import migrate
+from detent.store.sql.postgres.store import PostgresStore
+from detent.store.sql.postgres.wire import Address
+from detent.store.sql.sqlite.store import SqliteStore
+from tests.servers.postgres import PostgresServer
+
+
+@pytest.fixture(scope="session")
+def postgres_template(postgres: PostgresServer) -> str:
+    """A database with our tables, to be copied."""
+    return postgres.make_template("detent_tables", _migrate)
+
+
+def _migrate(url: str) -> None:
+    asyncio.run(migrate(Address.parse(url)))
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of an empty store with its tables, for each database in turn."""
+    match request.param:
+        case "memory":
+            return "memory://"
+        case "sqlite":
+            return f"sqlite:///{tmp_path}/detent.db"
+        case _:
+            return str(request.getfixturevalue("postgres_database"))
+
+
+@pytest.fixture
+async def store(store_url: str) -> AsyncIterator[Store]:
+    opened = await open_store(store_url, SystemClock())
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def sqlite_store(tmp_path: Path) -> AsyncIterator[SqliteStore]:
+    opened = SqliteStore(tmp_path / "detent.db", SystemClock())
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def postgres_store(postgres_database: str) -> AsyncIterator[PostgresStore]:
+    opened = await PostgresStore.open(postgres_database, SystemClock())
+    yield opened
+    await opened.close()
