@@ -17,7 +17,7 @@ from detent.expressions.nearest import nearest
 _Choice = TypeVar("_Choice", bound=StrEnum)
 _LONGEST_SHOWN: Final = 80
 _MOST_PROBLEMS: Final = 1_000
-_MOST_HINTS: Final = 100
+_MOST_HINTS: Final = 40
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _CONTROL_OR_LINE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 

@@ -88,6 +88,8 @@ def read_step(name: str, raw: object, path: str, problems: Problems, actions: Co
         return written
     fields = Fields(raw, path, problems)
     fields.refuse_unknown(_ALL_FIELDS)
+    if fields.get("name") not in (None, name):
+        problems.add(fields.at("name"), f"this step is named {name!r} by its key; put other words into its description")
     written.needs = _needs(fields)
     written.guard, reads = condition(fields, "if")
     written.reads += reads

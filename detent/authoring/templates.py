@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from detent.authoring.fields import Fields, Problems, inside
@@ -39,12 +39,14 @@ def condition(fields: Fields, name: str) -> tuple[str | None, list[Read]]:
         return None, []
     wrapped = _WRAPPED.fullmatch(value)
     text = wrapped["inner"].strip() if wrapped and "{{" not in wrapped["inner"] else value.strip()
+    start = value.find(text)
     try:
         expression = compile_expression(text)
     except ExpressionError as error:
-        fields.problems.add(fields.at(name), _said(error))
+        fields.problems.add(fields.at(name), _said(error, start))
         return text, []
-    return text, [Read(fields.at(name), reference) for reference in expression.references]
+    reads = (replace(reference, position=start + reference.position) for reference in expression.references)
+    return text, [Read(fields.at(name), reference) for reference in reads]
 
 
 def _texts(value: Any, field: str) -> Iterator[tuple[str, str]]:
@@ -73,6 +75,6 @@ def _placed(field: str, at: tuple[str | int, ...]) -> str:
     return field
 
 
-def _said(error: ExpressionError) -> str:
-    where = f" (at character {error.position + 1})" if error.position is not None else ""
+def _said(error: ExpressionError, start: int = 0) -> str:
+    where = f" (at character {start + error.position + 1})" if error.position is not None else ""
     return f"{error.message}{where}"

@@ -17,6 +17,8 @@ from detent.errors import InvalidDefinition, Problem
 # The C parser is in every wheel; the other one gives the same events, slower.
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MOST_VALUES: Final = 200_000
+# The parser compares each with all before it: a megabyte of them would take seconds.
+_TAG_DIRECTIVES: Final = re.compile(r"^%TAG\b", re.MULTILINE)
 _WORDS: Final = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
     **dict.fromkeys(("true", "True", "TRUE"), True),
@@ -32,6 +34,8 @@ _PLAIN_TAGS: Final = frozenset({"!", "tag:yaml.org,2002:str", "tag:yaml.org,2002
 
 def load_yaml(text: str, *, depth: int) -> Any:
     """The one document of a YAML text; InvalidDefinition with line and column for everything else."""
+    if _TAG_DIRECTIVES.search(text):
+        raise refused("tags are not supported, and %TAG lines say nothing without them", None)
     builder = _Builder(depth)
     try:
         for event in yaml.parse(text, Loader=_LOADER):
@@ -141,8 +145,8 @@ class _Builder:
         parent = self._open[-1]
         if isinstance(parent.value, list):
             parent.value.append(value)
-        elif parent.key is not None:
-            parent.value[parent.key] = value
+        else:
+            parent.value[str(parent.key)] = value
             parent.key = None
 
     def _at_key(self) -> bool:

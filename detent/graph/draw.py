@@ -140,5 +140,5 @@ def _shortened(words: str, most: int = 60) -> str:
 
 def _escaped(label: str) -> str:
     """Mermaid reads `#` and `;` as an entity and quotes as the end of the label."""
-    named = {'"': "#quot;", "#": "#35;", "<": "#lt;", ">": "#gt;", "`": "#96;"}
+    named = {"\n": " ", '"': "#quot;", "#": "#35;", "<": "#lt;", ">": "#gt;", "`": "#96;"}
     return "".join(named.get(letter, letter) for letter in label)

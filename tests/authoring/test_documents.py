@@ -145,6 +145,7 @@ BAD_YAML = {
     "a merge key": ("a: &a {x: 1}\nb: {<<: *a}", "line 2, column 5: merge keys (<<) are not part of YAML 1.2"),
     "two documents": ("a: 1\n---\nb: 2", "line 2, column 1: a definition is one document"),
     "a tag": ("a: !!python/object:os.system x", "is not supported"),
+    "tag directives": ("".join(f"%TAG !a{n}! x\n" for n in range(50_000)) + "---\na: 1", "tags are not supported"),
     "a set": ("a: !!set {b}", "is not supported"),
     "a tagged list": ("a: !x [1]", "the tag '!x' is not supported"),
     "NaN": ("a: .nan", "line 1, column 4: .nan is not a number that JSON can hold"),

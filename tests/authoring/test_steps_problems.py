@@ -110,6 +110,9 @@ STEP = [
     ({"url": URL, "sleep": 1}, "", "a step is one of url, sleep, wait_for_webhook, action; this one has url and sleep"),
     ({"sleep": 1, "action": "x", "wait_for_webhook": {}}, "", "this one has sleep and wait_for_webhook and action"),
     ({"ulr": URL}, ".ulr", "unknown field 'ulr'; did you mean 'url'?"),
+    ({**GOOD, "name": "Ship it"}, ".name", "this step is named 'it' by its key"),
+    ({**GOOD, "if": " {{ tasks.other.status_code = 200 }}"}, ".if", "(at character 29)"),
+    ({**GOOD, "if": "{{ tasks.other.body }}"}, ".if", "add it to its needs (at character 4)"),
     ({**GOOD, "need": ["x"]}, ".need", "did you mean 'needs'?"),
     ({**GOOD, "depends": ["x"]}, ".depends", "unknown field 'depends'; known are action"),
     ({"url": 5}, ".url", "must be text"),
@@ -350,5 +353,5 @@ def test_a_definition_with_endless_problems_is_refused_shortly_with_hints_for_th
     tasks = {name: {**GOOD, "needs": [other + "x" for other in names[:19]]} for name in names}
     found = problems({"name": "a", "tasks": tasks})
     assert len(found) == 1001
-    assert sum("did you mean" in problem.message for problem in found) == 100
+    assert sum("did you mean" in problem.message for problem in found) == 40
     assert str(found[-1]) == "and 18000 more problems"

@@ -70,7 +70,8 @@ def test_mermaid_has_every_step_and_edge() -> None:
 
 
 def test_a_label_cannot_break_out_of_the_drawing() -> None:
-    graph = Graph((plain('a"]; click s0 <b>'), plain("b")), (Edge('a"]; click s0 <b>', "b", condition='x == "1"'),))
+    name = 'a"];\nclick s0 <b>'
+    graph = Graph((plain(name), plain("b")), (Edge(name, "b", condition='x == "1"'),))
     assert 's0["a#quot;]; click s0 #lt;b#gt;"]' in mermaid(graph)
     assert '-->|"x == #quot;1#quot;"|' in mermaid(graph)
 
