@@ -1,6 +1,6 @@
 """The only door to the machine's time.
 
-Instants are `int` microseconds since the Unix epoch, UTC. What the engine calls "now" is the *database's* time: the time
+What the engine calls "now" is the *database's* time: the time
 in its last reply plus the monotonic time since that reply arrived, so it is never ahead of the database and a wrong
 clock on a node changes nothing.
 """
@@ -8,12 +8,9 @@ clock on a node changes nothing.
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
-from typing import Final, Protocol
+from typing import Protocol
 
-Instant = int
-
-SECOND: Final = 1_000_000
+from detent.instant import SECOND, Instant
 
 
 class Clock(Protocol):
@@ -54,18 +51,3 @@ class DatabaseTime:
     def now(self) -> Instant:
         """A time the database has certainly reached."""
         return self._said + int((self._clock.monotonic() - self._at) * SECOND)
-
-
-def as_datetime(instant: Instant) -> datetime:
-    """The instant as an aware datetime, for people and JSON."""
-    return datetime.fromtimestamp(instant / SECOND, UTC)
-
-
-def iso(instant: Instant) -> str:
-    """The instant as RFC 3339 text with microseconds left out when they are zero."""
-    return as_datetime(instant).isoformat().replace("+00:00", "Z")
-
-
-def micros(seconds: float) -> int:
-    """A length of time in microseconds."""
-    return round(seconds * SECOND)

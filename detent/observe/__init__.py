@@ -21,6 +21,7 @@ EVENTS: Final[dict[str, str]] = {
     "run.adopted": "a run was taken from a node that is gone",
     "run.dropped": "a run was dropped from memory; another claim will bring it back",
     "run.refused": "a run's entry could not be written and the run was failed",
+    "run.quarantined": "a run that could not be planned or read was paused, with the reason in its journal",
     "entry.written": "a journal entry is durable",
     "flush.sent": "a group commit is durable",
     "flush.repeated": "a group commit of unknown fate was sent again under a new epoch",

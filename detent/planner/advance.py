@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import msgspec
 
-from detent.clock import Instant
 from detent.graph.model import Ending
+from detent.instant import Instant
 from detent.planner.apply import Change, apply
 from detent.planner.judge import TEMPLATE_ERROR, LiveJudge
 from detent.planner.prepared import Prepared
@@ -116,7 +116,9 @@ def _attempt_ended(event: events.AttemptEnded, prepared: Prepared, state: RunSta
     return Change(Kind.ENDED, index, event.attempt, Ending.TIMEOUT if outcome.timed_out else Ending.FAILED, data)
 
 
-def _attempt_starting(event: events.AttemptStarting, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
+def _attempt_starting(
+    event: events.AttemptStarting, prepared: Prepared, state: RunState, now: Instant
+) -> Change | None:
     if state.phase[event.step] is not Phase.RUNNING:
         return None
     return Change(Kind.STARTED, event.step, state.attempt_number(event.step), None, None)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from detent.clock import Instant
 from detent.errors import UnknownEntry
 from detent.graph.model import Ending, OnCrash
+from detent.instant import Instant
 from detent.planner.judge import Judge
 from detent.planner.prepared import Prepared
 from detent.planner.settle import Settling
@@ -59,7 +59,9 @@ def apply(
             state.status = moved(state.status, Status.TIMEOUT)
             settling.end_all(Ending.CANCELLED)
         case _:
-            raise UnknownEntry(f"the journal of run {state.facts.id.hex()} has an entry of unknown kind {change.kind!r}")
+            raise UnknownEntry(
+                f"the journal of run {state.facts.id.hex()} has an entry of unknown kind {change.kind!r}"
+            )
     return settling.activated
 
 

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from detent.authoring.durations import parse_duration
-from detent.clock import Instant, micros
 from detent.errors import InvalidInput
 from detent.expressions import ExpressionError, Scope
+from detent.instant import Instant, micros
 from detent.planner.prepared import Prepared, PreparedEdge, PreparedStep
 from detent.planner.scope import build_scope
 from detent.run.journal import Decided
@@ -32,7 +32,7 @@ class Judge(Protocol):
 
     def sleeps_until(self, step: PreparedStep) -> Instant | StepError: ...
 
-    def waits_until(self, step: PreparedStep) -> Instant | None | StepError: ...
+    def waits_until(self, step: PreparedStep) -> Instant | StepError | None: ...
 
     def skips(self, step: PreparedStep) -> None: ...
 
@@ -84,7 +84,7 @@ class LiveJudge:
         self.decided.sleep[step.name] = until
         return until
 
-    def waits_until(self, step: PreparedStep) -> Instant | None | StepError:
+    def waits_until(self, step: PreparedStep) -> Instant | StepError | None:
         seconds = self._length(step, "timeout")
         if isinstance(seconds, StepError):
             return seconds
@@ -98,7 +98,7 @@ class LiveJudge:
     def victims(self, candidates: Callable[[], list[int]]) -> list[int]:
         return candidates()
 
-    def _length(self, step: PreparedStep, key: str) -> float | None | StepError:
+    def _length(self, step: PreparedStep, key: str) -> float | StepError | None:
         try:
             config: Any = step.config.render({} if step.config.is_constant else self.scope())
             length = config.get(key)
@@ -136,7 +136,7 @@ class RecordedJudge:
     def sleeps_until(self, step: PreparedStep) -> Instant | StepError:
         return self._decided.errors.get(step.name) or self._decided.sleep[step.name]
 
-    def waits_until(self, step: PreparedStep) -> Instant | None | StepError:
+    def waits_until(self, step: PreparedStep) -> Instant | StepError | None:
         return self._decided.errors.get(step.name) or self._decided.wait[step.name]
 
     def skips(self, step: PreparedStep) -> None:

@@ -36,6 +36,7 @@ class PreparedStep:
     on_crash: OnCrash
     timeout: float | None
     delay: float | None
+    accepts_early: bool  # of a wait: a callback before it is active is kept for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,7 @@ def prepare(graph: Graph) -> Prepared:
             on_crash=step.on_crash,
             timeout=step.timeout,
             delay=step.delay,
+            accepts_early=step.config.get("early") != "reject",
         )
         for index, step in enumerate(graph.steps)
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import zlib
 
-from detent.clock import Instant, micros
 from detent.graph.model import Retry
+from detent.instant import Instant, micros
 from detent.run.outcomes import Fail
 
 

@@ -74,7 +74,7 @@ class _Waits(Mapping[str, object]):
         return len(self._names)
 
 
-class _Execution(_Waits):
+class _ResumeUrls(_Waits):
     """`$execution.N.resume_url`, and `$execution.resume_url` where there is only one wait."""
 
     def __getitem__(self, name: str) -> object:
@@ -136,7 +136,7 @@ def build_scope(prepared: Prepared, state: RunState) -> Scope:
         "tasks": steps,
         "steps": steps,
         "wait": _Waits(prepared, state, "url"),
-        "$execution": _Execution(prepared, state, "resume_url"),
+        "$execution": _ResumeUrls(prepared, state, "resume_url"),
         "$input": _Json(lambda: given.resolve().get("body")),
         "run": {"id": show(RUN, facts.id)},
         "workflow": {"name": facts.workflow},

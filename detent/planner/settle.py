@@ -6,8 +6,8 @@ from zero and nothing is scanned, so an untaken branch cannot block a join and a
 
 from __future__ import annotations
 
-from detent.clock import Instant
 from detent.graph.model import FAILURES, Ending, FailurePolicy, StepKind
+from detent.instant import Instant
 from detent.planner.judge import TEMPLATE_ERROR, Judge
 from detent.planner.prepared import Prepared, PreparedStep
 from detent.run.outcomes import StepError

@@ -10,8 +10,9 @@ import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from detent.clock import Clock, micros
+from detent.clock import Clock
 from detent.errors import StoreError
+from detent.instant import micros
 from detent.run.journal import Entry
 from detent.run.status import TERMINAL
 from detent.store.heart import TaskHeart
@@ -202,7 +203,14 @@ class MemoryStore:
     # -- claiming and loading
 
     async def claim(
-        self, node: bytes, epoch: int, *, limit: int, queues: Collection[str] | None, serves: Collection[str], horizon: int
+        self,
+        node: bytes,
+        epoch: int,
+        *,
+        limit: int,
+        queues: Collection[str] | None,
+        serves: Collection[str],
+        horizon: int,
     ) -> Claims | None:
         if self._fenced(node, epoch):
             return None
@@ -343,7 +351,13 @@ class MemoryStore:
         return self._run_row(row) if row and row.new.tenant == tenant else None
 
     async def runs(
-        self, tenant: int, *, limit: int, workflow: bytes | None = None, status: str | None = None, before: bytes | None = None
+        self,
+        tenant: int,
+        *,
+        limit: int,
+        workflow: bytes | None = None,
+        status: str | None = None,
+        before: bytes | None = None,
     ) -> list[RunRow]:
         rows = [
             row
@@ -368,7 +382,9 @@ class MemoryStore:
         return [entries[seq] for seq in sorted(entries) if seq > after][:limit]
 
     async def callbacks(self, run: bytes) -> list[CallbackRow]:
-        return [CallbackRow(step, c.state, c.created_at, c.until) for (id_, step), c in self.waits.items() if id_ == run]
+        return [
+            CallbackRow(step, c.state, c.created_at, c.until) for (id_, step), c in self.waits.items() if id_ == run
+        ]
 
     # -- keeping
 

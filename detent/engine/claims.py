@@ -1,0 +1,114 @@
+"""Takes the runs that are due, have mail, or lost their node, and brings them into memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from detent.clock import DatabaseTime
+from detent.engine.committer import Committer, Fenced
+from detent.engine.graphs import Graphs
+from detent.engine.held import HeldRun
+from detent.engine.mailbox import Mailbox
+from detent.engine.runner import Runner
+from detent.engine.tuning import Tuning
+from detent.errors import EngineError, UnknownEntry
+from detent.instant import micros
+from detent.observe import emit
+from detent.planner.fold import fold
+from detent.planner.prepared import Prepared
+from detent.run import events
+from detent.run.journal import Entry
+from detent.run.state import RunFacts
+from detent.store.protocol import NodeStore
+from detent.store.rows import ClaimedRun
+
+
+class Claims:
+    """One batch at a time, as much as there is room for."""
+
+    name = "claims"
+
+    def __init__(
+        self,
+        store: NodeStore,
+        node: bytes,
+        *,
+        runner: Runner,
+        committer: Committer,
+        graphs: Graphs,
+        time: DatabaseTime,
+        tuning: Tuning,
+        serves: Collection[str],
+        callback_url: Callable[[bytes, str], str],
+        mailbox: Mailbox,
+    ) -> None:
+        self._store, self._node, self._runner, self._committer = store, node, runner, committer
+        self._graphs, self._time, self._tuning, self._serves = graphs, time, tuning, serves
+        self._callback_url, self._mailbox = callback_url, mailbox
+
+    async def poll(self) -> float:
+        room = min(self._tuning.claim_batch, self._tuning.runnable_limit - self._runner.runnable())
+        if room <= 0 or self._committer.is_unsure or self._committer.is_full():
+            return self._tuning.poll
+        claims = await self._store.claim(
+            self._node,
+            self._committer.epoch,
+            limit=room,
+            queues=self._tuning.queues,
+            serves=self._serves,
+            horizon=micros(self._tuning.horizon),
+        )
+        if claims is None:
+            raise Fenced()
+        self._time.heard(claims.now)
+        if not claims.runs:
+            return self._tuning.idle_poll
+        await self._take(claims.runs)
+        return 0.0 if len(claims.runs) == room else self._tuning.poll
+
+    async def _take(self, runs: list[ClaimedRun]) -> None:
+        graphs = await self._graphs.get([(run.workflow, run.version) for run in runs])
+        journals = await self._store.journals([run.id for run in runs])
+        for run in runs:
+            known = graphs.get((run.workflow, run.version))
+            entries = journals.get(run.id, [])
+            try:
+                if known is None:
+                    raise EngineError(f"version {run.version} of its workflow is not in the database")
+                self._bring_in(run, *known, entries)
+            except Exception as error:  # noqa: BLE001 - one unreadable run must not stop the claims of the others
+                self._set_aside(run, entries, error)
+        # Mail first: a run that was claimed for its mail has nothing else to do and would be parked again.
+        await self._mailbox.poll()
+        for run in runs:
+            held = self._runner.held.get(run.id)
+            if held is not None and held.generation == run.generation and not run.adopted:
+                self._runner.go(held)
+
+    def _bring_in(self, run: ClaimedRun, name: str, prepared: Prepared, entries: list[Entry]) -> None:
+        facts = RunFacts(
+            id=run.id,
+            tenant=run.tenant,
+            workflow=name,
+            input=run.input,
+            started_at=run.started_at,
+            expires_at=run.expires_at,
+            callback_url=lambda step: self._callback_url(run.id, step),
+        )
+        state = fold(prepared, facts, run.opening, entries)
+        held = HeldRun(run.id, run.generation, prepared, state)
+        self._runner.hold(held)
+        if run.adopted:
+            emit("run.adopted", run=run.id)
+            self._runner.happen(held, events.Adopted(self._node.hex(), self._tuning.poison_after))
+
+    def _set_aside(self, run: ClaimedRun, entries: list[Entry], error: Exception) -> None:
+        held = self._runner.held.get(run.id)
+        if held is not None:
+            self._runner.let_go(held)
+        last = entries[-1].seq if entries else 0
+        if isinstance(error, UnknownEntry):
+            # A newer node can read it: leave it for one, and look again in a while.
+            self._runner.put_back(run.id, run.generation, run.status, after=60.0)
+        else:
+            self._runner.quarantine(run.id, run.generation, run.tenant, last, error)

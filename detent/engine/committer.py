@@ -1,0 +1,169 @@
+"""Group commit: one lane per node, everything pending as one flush, strictly one after the other.
+
+Memory runs ahead of the database; whatever a plan says is done only when the flush that carries it has returned. While
+one flush is on its way, the next one gathers. If nobody can say whether a flush was applied, the node raises its own
+epoch, after which the old one can take no effect any more, and sends the same flush again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+
+from detent.clock import DatabaseTime
+from detent.engine.tuning import Tuning
+from detent.engine.unit import Unit
+from detent.errors import CommitUnknown, EngineError, StoreBusy, StoreError, Unavailable
+from detent.observe import emit
+from detent.store.protocol import NodeStore
+from detent.store.rows import Flush, Flushed
+
+BUSY_PAUSE: Final = 0.05
+LONGEST_PAUSE: Final = 1.0
+
+
+class Fenced(EngineError):
+    """This node was removed: nothing it sends counts any more."""
+
+    code = "fenced"
+
+
+class Committer:
+    """`durable` is called with the units of a flush that has returned; `refused` with one that could not be written."""
+
+    def __init__(
+        self,
+        store: NodeStore,
+        node: bytes,
+        epoch: int,
+        *,
+        time: DatabaseTime,
+        tuning: Tuning,
+        durable: Callable[[list[Unit], Flushed], None],
+        refused: Callable[[Unit, StoreError], None],
+    ) -> None:
+        self._store, self._node, self.epoch = store, node, epoch
+        self._time, self._tuning = time, tuning
+        self._durable, self._refused = durable, refused
+        self._queue: deque[Unit] = deque()
+        self._bytes = 0
+        self._wake = asyncio.Event()
+        self._sent = False
+        self.is_unsure = False  # a flush is of unknown fate: nothing may be claimed meanwhile
+
+    def add(self, unit: Unit) -> None:
+        """Queue rows to be written with the next flush that has room."""
+        self._queue.append(unit)
+        self._bytes += unit.size
+        self._wake.set()
+
+    def is_full(self) -> bool:
+        """Whether so much waits to be written that nothing new should be begun."""
+        return self._bytes >= self._tuning.queue_bytes
+
+    def is_idle(self) -> bool:
+        return not self._queue and not self._sent
+
+    async def work(self) -> None:
+        """Flush whatever is queued, for ever. Raises Fenced when this node is gone."""
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            while self._queue:
+                self._sent = True
+                await self._commit(self._take())
+                self._sent = False
+
+    def give_up(self, error: Exception) -> None:
+        """Nothing queued will be written any more: tell those who wait."""
+        for unit in self._queue:
+            if unit.done is not None and not unit.done.done():
+                unit.done.set_exception(error)
+        self._queue.clear()
+
+    def _take(self) -> list[Unit]:
+        queue, rows, size = self._queue, 0, 0
+        if len(queue) > self._tuning.flush_rows:
+            self._take_turns()
+        batch: list[Unit] = []
+        while queue and (not batch or (rows < self._tuning.flush_rows and size < self._tuning.flush_bytes)):
+            unit = queue.popleft()
+            batch.append(unit)
+            rows += unit.rows()
+            size += unit.size
+        self._bytes -= size
+        return batch
+
+    def _take_turns(self) -> None:
+        """Let every run write one unit before any writes its second, so that a wide run does not hold up the others."""
+        turns: dict[bytes, int] = {}
+        order = []
+        for unit in self._queue:
+            turn = turns.get(unit.run, 0)
+            turns[unit.run] = turn + 1
+            order.append(turn)
+        units = list(self._queue)
+        self._queue.clear()
+        self._queue.extend(units[place] for place in sorted(range(len(units)), key=order.__getitem__))
+
+    async def _commit(self, batch: list[Unit]) -> None:
+        flush = Flush()
+        for unit in batch:
+            unit.add_to(flush)
+        try:
+            flushed = await self._send(flush)
+        except StoreError as error:
+            await self._bisect(batch, error)
+            return
+        except BaseException:
+            self._abandon(batch)
+            raise
+        self._time.heard(flushed.now)
+        emit("flush.sent", rows=len(flush.entries) + len(flush.starts) + len(flush.ends) + len(flush.parks))
+        self._durable(batch, flushed)
+
+    def _abandon(self, batch: list[Unit]) -> None:
+        for unit in batch:
+            if unit.done is not None and not unit.done.done():
+                unit.done.set_exception(Unavailable("the engine stopped before this was written; try again"))
+
+    async def _bisect(self, batch: list[Unit], error: StoreError) -> None:
+        """The database refuses the flush as such: find the one run it is about, so that the others go on."""
+        runs = list(dict.fromkeys(unit.run for unit in batch))
+        if len(runs) == 1:
+            for unit in batch:
+                self._refused(unit, error)
+            return
+        half = set(runs[: len(runs) // 2])
+        await self._commit([unit for unit in batch if unit.run in half])
+        await self._commit([unit for unit in batch if unit.run not in half])
+
+    async def _send(self, flush: Flush) -> Flushed:
+        again, pause = False, BUSY_PAUSE
+        while True:
+            try:
+                if self.is_unsure:
+                    await self._raise_epoch()
+                    again = True
+                    emit("flush.repeated", epoch=self.epoch)
+                flushed = await self._store.flush(self._node, self.epoch, flush, again=again)
+            except StoreBusy:
+                await asyncio.sleep(pause)
+            except CommitUnknown:
+                self.is_unsure = True
+                await asyncio.sleep(pause)
+            else:
+                self.is_unsure = False
+                if flushed is None:
+                    raise Fenced
+                return flushed
+            pause = min(LONGEST_PAUSE, pause * 2)
+
+    async def _raise_epoch(self) -> None:
+        epoch = await self._store.raise_epoch(self._node, self.epoch)
+        if epoch is None:
+            raise Fenced
+        self.epoch = epoch
+        self.is_unsure = False

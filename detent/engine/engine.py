@@ -1,0 +1,132 @@
+"""The engine of one process: a node after the other, until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from collections.abc import Collection, Mapping
+from typing import Final
+
+from detent.clock import Clock, DatabaseTime
+from detent.engine.callbacks import CallbackTokens
+from detent.engine.committer import Fenced
+from detent.engine.graphs import Graphs
+from detent.engine.node import Node
+from detent.engine.tuning import Tuning
+from detent.errors import StoreError, Unavailable
+from detent.graph.model import StepKind
+from detent.ids import NewId
+from detent.observe import emit
+from detent.steps.protocol import StepExecutor
+from detent.store.protocol import Store
+
+AFTER_LOSS: Final = 0.2
+
+
+class Engine:
+    """Give it a store and executors; `start` it, use `node` to reach its runs, `stop` it."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        clock: Clock,
+        tokens: CallbackTokens,
+        executors: Mapping[StepKind, StepExecutor],
+        serves: Collection[str] = (),
+        tuning: Tuning | None = None,
+        new_id: NewId,
+        claims: bool = True,
+    ) -> None:
+        self.store, self.clock, self.tokens = store, clock, tokens
+        self.tuning = tuning or Tuning()
+        self.time = DatabaseTime(clock)
+        self.graphs = Graphs(store)
+        self.new_id = new_id
+        self._executors, self._serves, self.does_claim = executors, sorted(serves), claims
+        self._node: Node | None = None
+        self._serving: asyncio.Task[None] | None = None
+        self._is_stopping = False
+
+    @property
+    def node(self) -> Node:
+        """The node of the moment, or Unavailable."""
+        if self._node is None or self._is_stopping:
+            raise Unavailable("the engine is not running just now; try again")
+        return self._node
+
+    @property
+    def is_ready(self) -> bool:
+        return self._node is not None and not self._is_stopping and self._node.is_sure()
+
+    async def start(self) -> None:
+        """Register and begin to work. Returns when the first node is up; raises if the store cannot be reached."""
+        node = await self._register(None)
+        self._serving = asyncio.get_running_loop().create_task(self._serve(node))
+
+    async def stop(self) -> None:
+        """Drain and leave: attempts in flight get their time, everything else is given up at once."""
+        node, self._is_stopping = self._node, True
+        if node is not None:
+            await node.drain()
+        if self._serving:
+            self._serving.cancel()
+            await asyncio.gather(self._serving, return_exceptions=True)
+        if node is not None:
+            await self._retire(node.id)
+        for executor in self._executors.values():
+            await executor.close()
+        emit("engine.stopped")
+
+    async def _serve(self, node: Node) -> None:
+        while True:
+            try:
+                await node.serve(claims=self.does_claim)
+            except Fenced:
+                emit("engine.lost", node=node.id)
+            except Exception as error:  # noqa: BLE001 - a bug in one loop: begin anew rather than stand still
+                emit("engine.trouble", where="node", error=_tell(error))
+            self._node = None
+            node = await self._begin_again(node.id)
+
+    async def _begin_again(self, lost: bytes) -> Node:
+        while True:
+            await asyncio.sleep(AFTER_LOSS)
+            try:
+                return await self._register(lost)
+            except StoreError as error:
+                emit("engine.trouble", where="register", error=error.message)
+
+    async def _register(self, lost: bytes | None) -> Node:
+        id_ = self.new_id()
+        epoch, now = await self.store.register(id_, ttl=self.tuning.lease)
+        self.time.heard(now)
+        if lost is not None:
+            await self._retire(lost)  # whatever it still owns is free for the taking at once
+        self._node = Node(
+            self.store,
+            id_,
+            epoch,
+            clock=self.clock,
+            time=self.time,
+            tuning=self.tuning,
+            executors=self._executors,
+            serves=self._serves,
+            callback_url=self.tokens.url,
+            graphs=self.graphs,
+        )
+        emit("engine.started", node=id_)
+        return self._node
+
+    async def _retire(self, node: bytes) -> None:
+        try:
+            await self.store.retire(node)
+        except StoreError as error:
+            # Its lease runs out by itself.
+            emit("engine.trouble", where="retire", error=error.message)
+
+
+def _tell(error: BaseException) -> str:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return "".join(traceback.format_exception(error))[-4000:]

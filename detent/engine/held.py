@@ -1,0 +1,31 @@
+"""A run that this node owns and keeps in memory."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+from detent.planner.prepared import Prepared
+from detent.run.state import RunState
+
+
+@dataclass(slots=True, eq=False)
+class HeldRun:
+    """`pending` counts writes on their way; `gone` means that this object is no longer the run (parked, ended, lost)."""
+
+    id: bytes
+    generation: int
+    prepared: Prepared
+    state: RunState
+    pending: int = 0
+    attempts: dict[int, asyncio.Task[None]] = field(default_factory=dict)
+    queued: int = 0  # attempts that wait for a slot
+    read: set[int] = field(default_factory=set)  # messages taken from the inbox
+    timer: int | None = None  # when the engine's timer will look at it
+    resting: bool = False  # in memory only for its timer
+    gone: bool = False
+
+    def has_work(self) -> bool:
+        """Whether anything is being done or about to be: such a run stays in memory."""
+        state = self.state
+        return bool(state.running or self.pending or (state.ready and state.paused_by is None))

@@ -1,0 +1,68 @@
+"""Reads the inbox of the runs this node owns: callbacks, cancels, pauses, resumes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from detent.engine.runner import Runner
+from detent.engine.tuning import Tuning
+from detent.run import events
+from detent.store.protocol import NodeStore
+from detent.store.rows import Mail, MessageKind
+
+BATCH: Final = 1_000
+
+
+class Mailbox:
+    """Every message is journalled and its row deleted in the same flush, so it counts once."""
+
+    name = "mailbox"
+
+    def __init__(self, store: NodeStore, node: bytes, *, runner: Runner, tuning: Tuning) -> None:
+        self._store, self._node, self._runner, self._tuning = store, node, runner, tuning
+
+    async def poll(self) -> float:
+        if not self._runner.held:
+            return self._tuning.mail_poll
+        mails = await self._store.mail(self._node, limit=BATCH)
+        fresh = sum(self._read(mail) for mail in mails)
+        return 0.0 if fresh and len(mails) == BATCH else self._tuning.mail_poll
+
+    def _read(self, mail: Mail) -> bool:
+        held = self._runner.held.get(mail.run)
+        # Of another ownership, or read already: a reply that was on its way while things went on.
+        if held is None or held.generation != mail.generation or mail.id in held.read:
+            return False
+        held.read.add(mail.id)
+        event = self._event(mail, held.prepared.numbers)
+        if event is None:
+            self._runner.drop_message(held, mail.id)
+        else:
+            self._runner.happen(held, event, message=mail.id)
+        return True
+
+    def _event(self, mail: Mail, numbers: dict[str, int]) -> events.Event | None:
+        match mail.kind:
+            case MessageKind.CALLBACK if mail.step in numbers:
+                return events.Received(numbers[mail.step], mail.data, mail.id)
+            case MessageKind.CANCEL:
+                return events.Cancelled(_by(mail.data))
+            case MessageKind.PAUSE:
+                return events.Paused(_by(mail.data))
+            case MessageKind.RESUME:
+                return events.Resumed(_by(mail.data))
+            case _:
+                return None
+
+
+class _Sender(msgspec.Struct):
+    by: str = "unknown"
+
+
+_sender = msgspec.json.Decoder(_Sender)
+
+
+def _by(data: bytes) -> str:
+    return _sender.decode(data).by

@@ -1,0 +1,149 @@
+"""One node: one registration in the store, from its first beat to its last.
+
+A node that loses its lease, or cannot be sure of it, stops at once and for good; the engine then begins a new one under
+a new id. So there is no way back from "perhaps gone", and nothing to get wrong about it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Collection, Mapping
+from typing import Final
+
+from detent.clock import Clock, DatabaseTime
+from detent.engine.claims import Claims
+from detent.engine.committer import Committer, Fenced
+from detent.engine.graphs import Graphs
+from detent.engine.mailbox import Mailbox
+from detent.engine.poller import Polling
+from detent.engine.runner import Runner
+from detent.engine.tuning import Tuning
+from detent.engine.unit import Unit
+from detent.engine.watch import Takeovers, Watchdog
+from detent.errors import Unavailable
+from detent.graph.model import StepKind
+from detent.steps.protocol import StepExecutor
+from detent.store.protocol import Store
+from detent.store.rows import Flushed
+
+#: So many units are followed up before others get the loop; the next flush is on its way meanwhile.
+SLICE: Final = 128
+LEASE_CHECK: Final = 0.2
+
+
+class Node:
+    """Composes committer, runner and pollers around one registration."""
+
+    def __init__(
+        self,
+        store: Store,
+        id_: bytes,
+        epoch: int,
+        *,
+        clock: Clock,
+        time: DatabaseTime,
+        tuning: Tuning,
+        executors: Mapping[StepKind, StepExecutor],
+        serves: Collection[str],
+        callback_url: Callable[[bytes, str], str],
+        graphs: Graphs,
+    ) -> None:
+        self.id = id_
+        self._store, self._clock, self._tuning = store, clock, tuning
+        self._heart = store.heart(id_, ttl=tuning.lease, interval=tuning.beat)
+        self.runner = Runner(clock=clock, time=time, tuning=tuning, executors=executors, may_act=self.is_sure)
+        self.committer = Committer(
+            store, id_, epoch, time=time, tuning=tuning, durable=self._durable, refused=self.runner.refused
+        )
+        self.runner.committer = self.committer
+        mailbox = Mailbox(store, id_, runner=self.runner, tuning=tuning)
+        self._mail = Polling(mailbox)
+        self._claims = Polling(
+            Claims(
+                store,
+                id_,
+                runner=self.runner,
+                committer=self.committer,
+                graphs=graphs,
+                time=time,
+                tuning=tuning,
+                serves=serves,
+                callback_url=callback_url,
+                mailbox=mailbox,
+            )
+        )
+        self._takeovers = Polling(Takeovers(store, id_, tuning=tuning))
+        self._watchdog = Polling(Watchdog(store, id_, runner=self.runner, committer=self.committer, tuning=tuning))
+        self._followed: deque[tuple[Unit, Flushed]] = deque()
+        self._follow_up = asyncio.Event()
+
+    def is_sure(self) -> bool:
+        """Whether the lease certainly holds for a while: only then may anything be done in the outside world."""
+        until = self._heart.confirmed() + self._tuning.lease - self._tuning.margin
+        return self._clock.monotonic() < until and not self._heart.lost()
+
+    async def serve(self, *, claims: bool = True) -> None:
+        """Work until cancelled. Raises Fenced when this node is gone or cannot be sure that it is not."""
+        self._heart.start()
+        loops = [
+            self.committer.work,
+            self._follow,
+            self._mail.work,
+            self._takeovers.work,
+            self._watchdog.work,
+            self._keep,
+        ]
+        if claims:
+            loops.append(self._claims.work)
+        try:
+            async with asyncio.TaskGroup() as group:
+                for work in loops:
+                    group.create_task(work())
+        except* Fenced:
+            raise Fenced() from None
+        finally:
+            self.runner.drop_all()
+            self.committer.give_up(Unavailable("the engine has lost its place in the cluster; try again"))
+            await self._heart.stop()
+
+    async def drain(self) -> None:
+        """Begin nothing new, wait for what is in flight, give everything up."""
+        self.runner.drain()
+        until = self._clock.monotonic() + self._tuning.drain
+        while self._clock.monotonic() < until and not self.is_empty():
+            await asyncio.sleep(0.02)
+
+    def is_empty(self) -> bool:
+        return not self.runner.held and self.committer.is_idle() and not self._followed
+
+    def nudge(self) -> None:
+        """Something may have come: look now."""
+        self._mail.nudge()
+        self._claims.nudge()
+
+    def _durable(self, units: list[Unit], flushed: Flushed) -> None:
+        if len(units) <= SLICE and not self._followed:
+            for unit in units:
+                self.runner.durable(unit, flushed)
+            return
+        self._followed.extend((unit, flushed) for unit in units)
+        self._follow_up.set()
+
+    async def _follow(self) -> None:
+        """Carry out the plans of large flushes slice by slice, while the next flush is on its way."""
+        while True:
+            await self._follow_up.wait()
+            self._follow_up.clear()
+            while self._followed:
+                for _ in range(min(SLICE, len(self._followed))):
+                    self.runner.durable(*self._followed.popleft())
+                await asyncio.sleep(0)
+
+    async def _keep(self) -> None:
+        """Tell the heart that the loop lives, and stop when the lease is in doubt."""
+        while True:
+            self._heart.touch()
+            if not self.is_sure():
+                raise Fenced()
+            await asyncio.sleep(LEASE_CHECK)

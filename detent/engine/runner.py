@@ -1,0 +1,351 @@
+"""The runs in memory: events go in, plans come out, attempts are started when their plan is durable.
+
+Everything that happens to a run goes through `happen`: it asks the planner, queues what is to be written, and looks
+whether the run can leave memory. Nothing here waits for the database.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any
+
+from detent.clock import Clock, DatabaseTime
+from detent.engine.attempts import carry_out
+from detent.engine.committer import Committer
+from detent.engine.held import HeldRun
+from detent.engine.timers import Timers
+from detent.engine.tuning import Tuning
+from detent.engine.unit import ROW_BYTES, Unit
+from detent.errors import StoreError
+from detent.graph.model import StepKind
+from detent.instant import micros
+from detent.observe import emit, heard
+from detent.planner.advance import advance, take_ready
+from detent.planner.calls import make_call
+from detent.run import events
+from detent.run.journal import Entry, EntryData, Kind, encode_data
+from detent.run.outcomes import Done, Fail, Outcome
+from detent.run.plan import NOTHING, Plan, Start
+from detent.run.status import Status
+from detent.steps.protocol import StepExecutor
+from detent.store.rows import End, Flushed, Park
+
+
+class Runner:
+    """Holds runs and moves them on. `committer` is given once, after both exist."""
+
+    committer: Committer
+
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        time: DatabaseTime,
+        tuning: Tuning,
+        executors: Mapping[StepKind, StepExecutor],
+        may_act: Callable[[], bool],
+    ) -> None:
+        self._clock, self._time, self._tuning = clock, time, tuning
+        self._executors, self._may_act = executors, may_act
+        self._timers = Timers(time, self._look_at)
+        self._waiting: deque[tuple[HeldRun, int]] = deque()  # attempts without a slot
+        self._ended: dict[bytes, list[asyncio.Future[None]]] = {}
+        self.held: dict[bytes, HeldRun] = {}
+        self.busy = 0  # attempts in flight
+        self._resting = 0
+        self.is_draining = False
+
+    # -- runs come
+
+    def hold(self, held: HeldRun) -> None:
+        """Keep a run that this node owns, without starting anything yet."""
+        self.held[held.id] = held
+
+    def go(self, held: HeldRun) -> None:
+        """Start what is ready in a run that was claimed; everything it rests on is durable already."""
+        self._start(held, take_ready(held.prepared, held.state))
+        self._rest(held)
+
+    # -- events
+
+    def happen(self, held: HeldRun, event: events.Event, *, message: int | None = None) -> None:
+        """Something happened to a run: decide, and queue what is to be written."""
+        if held.gone:
+            return
+        try:
+            plan = advance(held.prepared, held.state, event=event, now=self._time.now())
+        except Exception as error:  # noqa: BLE001 - a run that breaks the planner must not break the engine
+            self.quarantine(held.id, held.generation, held.state.facts.tenant, held.state.seq, error)
+            self.let_go(held)
+            return
+        if plan is NOTHING and message is None:
+            self._rest(held)
+            return
+        if plan.end is not None:
+            self._stop_attempts(held)
+        if plan.entry is None and message is None and not plan.expire:
+            self._start(held, plan.start)
+            self._rest(held)
+            return
+        self.write(held, plan, message=message)
+        for index in plan.expire:
+            self.write(held, Plan(None, [], [], []), expiry=index)
+
+    def write(
+        self,
+        held: HeldRun,
+        plan: Plan,
+        *,
+        message: int | None = None,
+        expiry: int | None = None,
+        recorded: int | None = None,
+    ) -> None:
+        """Queue a plan's rows; what it wants done is done when they are durable."""
+        if plan.entry is None and message is None and expiry is None:
+            return
+        entry = plan.entry
+        unit = Unit(held.id, held, plan, ROW_BYTES + (len(entry.data) if entry else 0), consumed=message)
+        unit.expiry, unit.recorded = expiry, recorded
+        if plan.end is not None:
+            unit.end = self.end_row(held, plan)
+        held.pending += 1
+        self._mark(held, resting=False)
+        self.committer.add(unit)
+
+    def end_row(self, held: HeldRun, plan: Plan) -> End:
+        """The row of a run's end."""
+        assert plan.end is not None
+        status, output, error = plan.end
+        ended_at = plan.entry.at if plan.entry else self._time.now()
+        return End(held.id, held.generation, str(status), ended_at, output, error)
+
+    # -- what became durable
+
+    def durable(self, unit: Unit, flushed: Flushed) -> None:
+        """A unit's rows are committed: now its plan may be carried out."""
+        if unit.done is not None and not unit.done.done():
+            unit.done.set_result(flushed)
+        if heard() and unit.plan.entry is not None:
+            emit("entry.written", run=unit.run, entry=unit.plan.entry)
+        held = unit.held
+        if held is None or held.gone:
+            return
+        held.pending -= 1
+        if unit.end is not None:
+            self._forget(held)
+            self._tell_ended(unit)
+            return
+        if unit.expiry is not None:
+            self._expiry_answered(held, unit.expiry, flushed)
+        if unit.recorded is not None:
+            self._admit(held, unit.recorded)
+        self._start(held, unit.plan.start)
+        self._rest(held)
+
+    def refused(self, unit: Unit, error: StoreError) -> None:
+        """A unit cannot be written at all, which is a bug: fail its run, and let the others go on."""
+        if unit.done is not None and not unit.done.done():
+            unit.done.set_exception(error)
+        emit("run.refused", run=unit.run, error=error.message)
+        held = unit.held
+        if held is None or held.gone:
+            return
+        self._stop_attempts(held)
+        self._forget(held)
+        if unit.end is None:
+            failed = Unit(unit.run, None, Plan(None, [], [], []), ROW_BYTES)
+            failed.end = End(
+                held.id, held.generation, str(Status.FAILED), self._time.now(), None, f"internal error: {error.message}"
+            )
+            self.committer.add(failed)
+
+    def _expiry_answered(self, held: HeldRun, index: int, flushed: Flushed) -> None:
+        if (held.id, held.prepared.steps[index].name) in flushed.expired:
+            self.happen(held, events.WaitExpired(index))
+        # Otherwise the payload won: it lies in the inbox and will be read there.
+
+    # -- attempts
+
+    def _start(self, held: HeldRun, starts: list[Start]) -> None:
+        for start in starts:
+            if self.is_draining or held.gone:
+                return
+            if start.on_record:
+                plan = advance(
+                    held.prepared, held.state, event=events.AttemptStarting(start.step), now=self._time.now()
+                )
+                self.write(held, plan, recorded=start.step)
+            else:
+                self._admit(held, start.step)
+
+    def _admit(self, held: HeldRun, index: int) -> None:
+        """Begin an attempt if there is a free slot; else it waits for one."""
+        if self.busy >= self._tuning.slots or self.committer.is_full():
+            held.queued += 1
+            self._waiting.append((held, index))
+        else:
+            self._begin(held, index)
+
+    def _begin(self, held: HeldRun, index: int) -> None:
+        if not self._may_act():
+            return  # the lease is in doubt: this node is about to begin anew, and somebody will find the run
+        call = make_call(held.prepared, held.state, index)
+        if isinstance(call, Fail):
+            self.happen(held, events.AttemptEnded(index, held.state.attempt_number(index), call, 0.0))
+            return
+        begun = self._clock.monotonic()
+        outcome = self._executors[call.kind].begin(call)
+        if isinstance(outcome, Done | Fail):
+            self._attempt_ended(held, index, call.attempt, outcome, begun)
+            return
+        self.busy += 1
+        work = carry_out(outcome, call.timeout)
+        attempt = asyncio.get_running_loop().create_task(self._follow(held, index, call.attempt, work, begun))
+        held.attempts[index] = attempt
+
+    async def _follow(
+        self, held: HeldRun, index: int, number: int, work: Coroutine[Any, Any, Outcome], begun: float
+    ) -> None:
+        try:
+            outcome = await work
+        finally:
+            self.busy -= 1
+            held.attempts.pop(index, None)
+            self._let_waiting_in()
+        self._attempt_ended(held, index, number, outcome, begun)
+
+    def _attempt_ended(self, held: HeldRun, index: int, number: int, outcome: Outcome, begun: float) -> None:
+        ms = round((self._clock.monotonic() - begun) * 1000, 2)
+        self.happen(held, events.AttemptEnded(index, number, outcome, ms))
+
+    def _let_waiting_in(self) -> None:
+        while self._waiting and self.busy < self._tuning.slots and not self.committer.is_full():
+            held, index = self._waiting.popleft()
+            held.queued -= 1
+            if not held.gone and not self.is_draining:
+                self._begin(held, index)
+
+    def _stop_attempts(self, held: HeldRun) -> None:
+        for attempt in list(held.attempts.values()):
+            attempt.cancel()
+
+    # -- time
+
+    def _look_at(self, held: HeldRun) -> None:
+        """The time a run waited for has come."""
+        now = self._time.now()
+        expires = held.state.facts.expires_at
+        if expires is not None and expires <= now:
+            self.happen(held, events.Expired())
+            return
+        for index in held.state.due(now):
+            self.happen(held, events.Woke(index))
+        self._rest(held)
+
+    # -- runs go
+
+    def _rest(self, held: HeldRun) -> None:
+        """After something was done for a run: set its timer, or let it leave memory."""
+        if held.gone or held.state.is_over:
+            return
+        if self.is_draining:
+            self._leave(held)
+            return
+        wake = held.state.next_wake()
+        if held.has_work():
+            self._mark(held, resting=False)
+            self._timers.set(held, wake)
+            return
+        self._mark(held, resting=True)
+        if wake is not None and wake - self._time.now() < micros(self._tuning.park_after):
+            self._timers.set(held, wake)
+        else:
+            self._park(held, wake)
+
+    def _leave(self, held: HeldRun) -> None:
+        """While draining: a run with nothing in flight is given up, due at once if it has something to do."""
+        if held.attempts or held.pending:
+            return
+        unstarted = held.state.running or held.state.ready
+        self._park(held, self._time.now() if unstarted else held.state.next_wake())
+
+    def _park(self, held: HeldRun, wake: int | None) -> None:
+        unit = Unit(held.id, None, Plan(None, [], [], []), ROW_BYTES)
+        unit.park = Park(held.id, held.generation, wake, str(held.state.status))
+        self._forget(held)
+        self.committer.add(unit)
+
+    def _forget(self, held: HeldRun) -> None:
+        held.gone = True
+        self._mark(held, resting=False)
+        self._timers.set(held, None)
+        if self.held.get(held.id) is held:
+            del self.held[held.id]
+
+    def let_go(self, held: HeldRun) -> None:
+        """Forget a run without writing anything of it."""
+        self._stop_attempts(held)
+        self._forget(held)
+
+    def put_back(self, run: bytes, generation: int, status: str, *, after: float) -> None:
+        """Give up a run that this node cannot work on; it is due again after that many seconds."""
+        unit = Unit(run, None, Plan(None, [], [], []), ROW_BYTES)
+        unit.park = Park(run, generation, self._time.now() + micros(after), status)
+        self.committer.add(unit)
+
+    def drop_message(self, held: HeldRun, message: int) -> None:
+        """A message that means nothing to this run is taken out of its inbox."""
+        self.write(held, NOTHING, message=message)
+
+    def _mark(self, held: HeldRun, *, resting: bool) -> None:
+        if held.resting is not resting:
+            held.resting = resting
+            self._resting += 1 if resting else -1
+
+    def runnable(self) -> int:
+        """Held runs that have something to do; those in memory only for their timer do not count."""
+        return len(self.held) - self._resting
+
+    def quarantine(self, run: bytes, generation: int, tenant: int, seq: int, error: Exception) -> None:
+        """A run that cannot be planned is paused, with the reason in its journal, so that a person can look at it
+        and resume it; it does not hold up the others and is not tried in a circle."""
+        reason = f"detent ({type(error).__name__}: {error})"
+        emit("run.quarantined", run=run, error=reason)
+        data = encode_data(EntryData(by=reason[:1000]))
+        entry = Entry(tenant, run, seq + 1, self._time.now(), Kind.PAUSED, None, 0, None, data)
+        unit = Unit(run, None, Plan(entry, [], [], []), ROW_BYTES)
+        unit.park = Park(run, generation, None, str(Status.PAUSED))
+        self.committer.add(unit)
+
+    def drop_all(self) -> None:
+        """This node is gone: stop everything. Others will find the runs."""
+        self._timers.stop()
+        for held in list(self.held.values()):
+            self._stop_attempts(held)
+            held.gone = True
+        self.held.clear()
+        self._waiting.clear()
+
+    def drain(self) -> None:
+        """Begin nothing new, and give up every run that has nothing in flight."""
+        self.is_draining = True
+        self._waiting.clear()
+        for held in list(self.held.values()):
+            self._leave(held)
+
+    # -- those who wait for a run to end
+
+    def when_ended(self, run: bytes) -> asyncio.Future[None]:
+        """Done when this node has written the run's end."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._ended.setdefault(run, []).append(future)
+        return future
+
+    def _tell_ended(self, unit: Unit) -> None:
+        assert unit.end is not None
+        emit("run.ended", run=unit.run, status=unit.end.status)
+        for future in self._ended.pop(unit.run, ()):
+            if not future.done():
+                future.set_result(None)

@@ -1,0 +1,60 @@
+"""The node's one timer: which of the runs in memory must be looked at next, on the database's clock."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from heapq import heappop, heappush
+from typing import Final
+
+from detent.clock import DatabaseTime
+from detent.engine.held import HeldRun
+from detent.instant import SECOND
+
+#: The loop's clock and the database's are not the same; look again this soon if the time has not quite come.
+SHORTEST: Final = 0.0005
+
+
+class Timers:
+    """`due` is called with each run whose time has come, never before it by the database's clock."""
+
+    def __init__(self, time: DatabaseTime, due: Callable[[HeldRun], None]) -> None:
+        self._time, self._due = time, due
+        self._heap: list[tuple[int, int, HeldRun]] = []
+        self._count = 0
+        self._handle: asyncio.TimerHandle | None = None
+        self._armed: int | None = None
+
+    def set(self, held: HeldRun, at: int | None) -> None:
+        """Look at the run then; the latest call counts."""
+        if held.timer == at:
+            return
+        held.timer = at
+        if at is not None:
+            self._count += 1
+            heappush(self._heap, (at, self._count, held))
+            if self._armed is None or at < self._armed:
+                self._arm(at)
+
+    def stop(self) -> None:
+        if self._handle:
+            self._handle.cancel()
+        self._heap.clear()
+
+    def _arm(self, at: int) -> None:
+        if self._handle:
+            self._handle.cancel()
+        delay = max(SHORTEST, (at - self._time.now()) / SECOND)
+        self._armed = at
+        self._handle = asyncio.get_running_loop().call_later(delay, self._ring)
+
+    def _ring(self) -> None:
+        self._armed, self._handle = None, None
+        now = self._time.now()
+        while self._heap and self._heap[0][0] <= now:
+            at, _, held = heappop(self._heap)
+            if held.timer == at and not held.gone:
+                held.timer = None
+                self._due(held)
+        if self._heap and self._armed is None:
+            self._arm(self._heap[0][0])

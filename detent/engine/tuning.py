@@ -1,0 +1,33 @@
+"""The numbers of an engine, each with its reason. Tests shorten the times."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """Times in seconds."""
+
+    lease: float = 10.0  # how long a silent node keeps its runs
+    beat: float = 2.0  # how often the lease is prolonged
+    margin: float = 2.0  # how long before the end of its lease a node stops its effects
+    poll: float = 0.1  # pause between claims while there is something to do
+    idle_poll: float = 0.5  # and when there is not
+    mail_poll: float = 0.1
+    watch: float = 5.0  # how often ownership is compared with memory
+    drain: float = 25.0  # how long a stopping node waits for attempts in flight
+    park_after: float = 10.0  # a run that waits longer than this leaves memory
+    horizon: float = 1.0  # how far ahead of their time parked runs are claimed
+    slots: int = 1_000  # attempts at once
+    claim_batch: int = 500
+    flush_rows: int = 2_000
+    flush_bytes: int = 1_000_000
+    queue_bytes: int = 64_000_000  # what may wait to be written before starts are refused
+    poison_after: int = 3
+    queues: tuple[str, ...] | None = None  # null: every queue
+
+    @property
+    def runnable_limit(self) -> int:
+        """Runs with something to do that a node keeps or claims."""
+        return 2 * self.slots

@@ -1,0 +1,53 @@
+"""What one event has to write: rows of one run that go into one flush together, and the plan they make good."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+from detent.engine.held import HeldRun
+from detent.run.plan import Plan
+from detent.store.rows import Activation, End, Flush, Flushed, NewCallback, NewRun, Park
+
+#: What a row costs beside its text, about.
+ROW_BYTES = 100
+
+
+@dataclass(slots=True, eq=False)
+class Unit:
+    """`done` is for a caller who waits for the flush; `held` is null for a run that is left to others."""
+
+    run: bytes
+    held: HeldRun | None
+    plan: Plan
+    size: int
+    start: NewRun | None = None
+    callbacks: list[NewCallback] = field(default_factory=list)
+    park: Park | None = None
+    end: End | None = None
+    consumed: int | None = None
+    expiry: int | None = None
+    recorded: int | None = None  # the step whose start this puts on record
+    done: asyncio.Future[Flushed] | None = None
+
+    def rows(self) -> int:
+        return 1 + len(self.callbacks) + len(self.plan.activate)
+
+    def add_to(self, flush: Flush) -> None:
+        """Add the rows."""
+        plan = self.plan
+        if self.start is not None:
+            flush.starts.append(self.start)
+            flush.callbacks.extend(self.callbacks)
+        if plan.entry is not None:
+            flush.entries.append(plan.entry)
+        for step, until in plan.activate:
+            flush.activations.append(Activation(self.run, step, until))
+        if self.end is not None:
+            flush.ends.append(self.end)
+        elif self.park is not None:
+            flush.parks.append(self.park)
+        if self.consumed is not None:
+            flush.consumed.append(self.consumed)
+        if self.expiry is not None and self.held is not None:
+            flush.expiries.append((self.run, self.held.prepared.steps[self.expiry].name))
