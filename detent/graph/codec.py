@@ -30,11 +30,13 @@ from detent.graph.model import (
 
 VERSION: Final = 1
 
-_write = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True).encode
+# Written keys keep their order, since a request's body is sent in it; only the fingerprint looks past it.
+_write = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+_write_sorted = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True).encode
 
 
 def encode(graph: Graph) -> bytes:
-    """The canonical bytes of a graph. What JSON cannot hold (NaN, a date, ...) is a ValueError or TypeError."""
+    """The bytes of a graph. What JSON cannot hold (NaN, a date, ...) is a ValueError or TypeError."""
     document = _changed(graph, _WRITE_GRAPH) | {"v": VERSION}
     return _write(document).encode()
 
@@ -49,8 +51,8 @@ def decode(data: bytes) -> Graph:
 
 
 def fingerprint(data: bytes) -> str:
-    """SHA-256 of canonical bytes, in hexadecimal."""
-    return hashlib.sha256(data).hexdigest()
+    """SHA-256 of an encoded graph, in hexadecimal: the same for the same graph, whatever the order of its keys."""
+    return hashlib.sha256(_write_sorted(json.loads(data)).encode()).hexdigest()
 
 
 def _changed(value: Graph | Step | Edge | Retry, writers: Mapping[str, Callable[[Any], Any]]) -> dict[str, Any]:

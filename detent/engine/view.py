@@ -1,0 +1,168 @@
+"""A run as people see it: its row, its journal folded over its graph, and its callbacks, as one JSON document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from detent.graph.model import StepKind
+from detent.ids import RUN, WORKFLOW, show
+from detent.instant import iso, micros
+from detent.planner.fold import fold
+from detent.planner.prepared import Prepared
+from detent.run.journal import Entry, Kind, decode_data
+from detent.run.outcomes import StepError
+from detent.run.state import Phase, RunFacts, RunState
+from detent.run.status import TERMINAL
+from detent.store.rows import CallbackRow, CallbackState, RunRow
+
+_decode = msgspec.json.Decoder().decode
+
+_CALLBACK_WORDS: Final = {CallbackState.RECEIVED: "consumed"}
+_WAITING: Final = {Phase.SLEEPING: "sleeping", Phase.WAITING: "waiting", Phase.UNCERTAIN: "waiting"}
+
+
+def run_document(
+    row: RunRow,
+    prepared: Prepared,
+    entries: Sequence[Entry],
+    callbacks: Sequence[CallbackRow],
+    callback_url: Callable[[str], str],
+) -> dict[str, Any]:
+    """The document of one run, the same on every route."""
+    state = fold_row(row, prepared, entries, callback_url)
+    facts = _attempt_facts(entries)
+    status = row.status if row.status in TERMINAL else str(state.status)
+    return {
+        "id": show(RUN, row.id),
+        "workflow_id": show(WORKFLOW, row.workflow),
+        "workflow": row.workflow_name,
+        "version": row.version,
+        "status": status,
+        "trigger": row.trigger,
+        "input": _decode(row.input),
+        "started_at": iso(row.started_at),
+        "finished_at": None if row.ended_at is None else iso(row.ended_at),
+        "expires_at": None if row.expires_at is None else iso(row.expires_at),
+        "output": None if row.output is None else _decode(row.output),
+        "error": row.error,
+        "paused_by": state.paused_by,
+        "origin": None if row.origin is None else show(RUN, row.origin),
+        "labels": _decode(row.labels) if row.labels else {},
+        "hero": None if row.hero_type is None else {"type": row.hero_type, "id": row.hero_id},
+        "callbacks": [_callback(callback, callback_url) for callback in callbacks],
+        "tasks": {
+            step.name: _step(prepared, state, step.index, facts.get(step.name, []), owned=row.owner is not None)
+            for step in prepared.steps
+        },
+    }
+
+
+def fold_row(row: RunRow, prepared: Prepared, entries: Sequence[Entry], callback_url: Callable[[str], str]) -> RunState:
+    """The state of a run from what the store keeps of it."""
+    facts = RunFacts(
+        id=row.id,
+        tenant=row.tenant,
+        workflow=row.workflow_name,
+        input=row.input,
+        started_at=row.started_at,
+        expires_at=row.expires_at,
+        callback_url=callback_url,
+    )
+    return fold(prepared, facts, row.opening, entries)
+
+
+def _callback(row: CallbackRow, callback_url: Callable[[str], str]) -> dict[str, Any]:
+    state = CallbackState(row.state)
+    return {
+        "step": row.step,
+        "url": callback_url(row.step),
+        "status": _CALLBACK_WORDS.get(state, str(state)),
+        "created_at": iso(row.created_at),
+        "expires_at": None if row.until is None else iso(row.until),
+    }
+
+
+def _attempt_facts(entries: Sequence[Entry]) -> dict[str, list[dict[str, Any]]]:
+    """Every attempt that ended, by step, in order."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for entry in entries:
+        if entry.step is None or entry.kind not in (Kind.ENDED, Kind.RETRY):
+            continue
+        data = decode_data(entry.data)
+        begun = entry.at - micros((data.ms or 0) / 1000)
+        found.setdefault(entry.step, []).append(
+            {
+                "attempt": entry.attempt,
+                "status": entry.outcome,
+                "started_at": iso(begun),
+                "finished_at": iso(entry.at),
+                "duration_ms": data.ms,
+                "error": _error(data.error),
+                "retry_at": None if data.retry_at is None else iso(data.retry_at),
+            }
+        )
+    return found
+
+
+def _step(
+    prepared: Prepared, state: RunState, index: int, attempts: list[dict[str, Any]], *, owned: bool
+) -> dict[str, Any]:
+    phase = state.phase[index]
+    document: dict[str, Any] = {"status": step_status(state, index, owned=owned)}
+    document["type"] = str(prepared.steps[index].kind)
+    document |= _times(state, index, attempts)
+    document["attempts"] = attempts
+    if phase in (Phase.READY, Phase.RUNNING, Phase.RETRYING):
+        document["attempt"] = state.attempt_number(index)
+    until = state.until.get(index)
+    if until is not None:
+        document["next_at" if phase is Phase.RETRYING else "until"] = iso(until)
+    if phase is Phase.UNCERTAIN:
+        document["reason"] = "uncertain"
+    document |= _result(prepared, state, index)
+    document["error"] = _error(state.errors.get(index))
+    return document
+
+
+def step_status(state: RunState, index: int, *, owned: bool) -> str:
+    """The word for where a step stands."""
+    phase = state.phase[index]
+    if phase is Phase.ENDED:
+        return str(state.ending[index])
+    if phase is Phase.PENDING:
+        return "pending"
+    if phase in (Phase.READY, Phase.RUNNING):
+        return "running" if owned and state.paused_by is None else "scheduled"
+    return _WAITING.get(phase, "scheduled")
+
+
+def _times(state: RunState, index: int, attempts: list[dict[str, Any]]) -> dict[str, Any]:
+    ended = state.phase[index] is Phase.ENDED
+    begun = attempts[0]["started_at"] if attempts else None
+    if begun is None and state.phase[index] not in (Phase.PENDING, Phase.ENDED):
+        begun = iso(state.since[index])
+    return {
+        "started_at": begun,
+        "finished_at": iso(state.since[index]) if ended else None,
+        "duration_ms": attempts[-1]["duration_ms"] if attempts else None,
+    }
+
+
+def _result(prepared: Prepared, state: RunState, index: int) -> dict[str, Any]:
+    raw = state.results.get(index)
+    result = {} if raw is None else _decode(raw)
+    kind = prepared.steps[index].kind
+    document: dict[str, Any] = {}
+    if kind in (StepKind.HTTP, StepKind.WAIT):
+        document = {key: result.get(key) for key in ("status_code", "headers", "body")}
+        document["is_truncated"] = bool(result.get("truncated"))
+    elif kind is not StepKind.SLEEP:
+        document["output"] = result.get("output")
+    return document
+
+
+def _error(error: StepError | None) -> dict[str, Any] | None:
+    return None if error is None else {"code": error.code, "message": error.message, "detail": error.detail}
