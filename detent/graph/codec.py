@@ -1,7 +1,7 @@
-"""A graph as canonical bytes, and back.
+"""A graph as bytes, and back.
 
-The same graph always gives the same bytes, so their hash is the version's checksum. Keys are sorted and defaults left
-out: a default may never change its meaning under the same `v`.
+Defaults are left out: a default may never change its meaning under the same `v`. The fingerprint of the bytes is the
+version's checksum; it does not depend on the order in which somebody wrote the keys of a mapping.
 """
 
 from __future__ import annotations

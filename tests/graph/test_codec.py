@@ -71,10 +71,10 @@ def reordered(value: Any) -> Any:
 
 
 @given(st.dictionaries(st.text(st.characters(codec="utf-8")), JSON))
-def test_the_order_in_which_a_mapping_was_built_does_not_change_the_bytes(config: dict[str, Any]) -> None:
+def test_the_order_in_which_a_mapping_was_built_does_not_change_the_fingerprint(config: dict[str, Any]) -> None:
     one = Graph((Step("a", StepKind.ACTION, config),))
     other = Graph((Step("a", StepKind.ACTION, reordered(config)),))
-    assert codec.encode(one) == codec.encode(other)
+    assert codec.fingerprint(codec.encode(one)) == codec.fingerprint(codec.encode(other))
 
 
 def test_the_bytes_of_format_1_are_what_they_always_were() -> None:
