@@ -60,7 +60,10 @@ class Runner:
     # -- runs come
 
     def hold(self, held: HeldRun) -> None:
-        """Keep a run that this node owns, without starting anything yet."""
+        """Keep a run that this node owns, without starting anything yet. What it held of it before is out of date."""
+        old = self.held.get(held.id)
+        if old is not None:
+            self.let_go(old)
         self.held[held.id] = held
 
     def go(self, held: HeldRun) -> None:
@@ -143,6 +146,8 @@ class Runner:
             self._admit(held, unit.recorded)
         self._start(held, unit.plan.start)
         self._rest(held)
+        if self._waiting:
+            self._let_waiting_in()  # those that waited for the queue to have room again
 
     def refused(self, unit: Unit, error: StoreError) -> None:
         """A unit cannot be written at all, which is a bug: fail its run, and let the others go on."""
@@ -259,7 +264,8 @@ class Runner:
             self._timers.set(held, wake)
             return
         self._mark(held, resting=True)
-        if wake is not None and wake - self._time.now() < micros(self._tuning.park_after):
+        soon = wake is not None and wake - self._time.now() < micros(self._tuning.park_after)
+        if soon and held.state.paused_by is None:  # a paused run parks, so that its row says so
             self._timers.set(held, wake)
         else:
             self._park(held, wake)
