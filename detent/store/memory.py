@@ -117,7 +117,8 @@ class MemoryStore:
         return [node for node, until in self.leases.items() if until < now]
 
     async def take_over(self, node: bytes) -> bool:
-        if self.leases.get(node, self.clock.wall()) >= self.clock.wall():
+        until = self.leases.get(node)
+        if until is None or until >= self.clock.wall():
             return False
         await self.retire(node)
         return True
@@ -162,6 +163,11 @@ class MemoryStore:
         for start in flush.starts:
             if start.id in self.table:
                 raise StoreError(f"run {start.id.hex()} exists already")
+            if start.request_id is not None and self._has_request(start.tenant, start.request_id):
+                raise StoreError(f"request id {start.request_id!r} is taken")
+
+    def _has_request(self, tenant: int, request_id: str) -> bool:
+        return any((run.new.tenant, run.new.request_id) == (tenant, request_id) for run in self.table.values())
 
     def _change_callbacks(self, flush: Flush) -> None:
         for activation in flush.activations:

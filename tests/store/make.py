@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from detent.clock import SECOND
 from detent.ids import new_id
+from detent.instant import SECOND
 from detent.run.journal import Entry, Kind
 from detent.store.protocol import Store
 from detent.store.rows import Activation, ClaimedRun, End, Flush, Message, NewCallback, NewRun, NewVersion, Park

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from detent.clock import SECOND, Clock
+from detent.clock import Clock
+from detent.instant import SECOND
 from detent.store.rows import Finding
 from detent.store.sql.postgres.migrate import noted_revision
 from detent.store.sql.postgres.partitions import existing, weeks

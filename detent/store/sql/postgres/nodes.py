@@ -7,8 +7,9 @@ from typing import Any, Final
 
 import msgspec
 
-from detent.clock import SECOND, Clock
+from detent.clock import Clock
 from detent.errors import StoreError
+from detent.instant import SECOND
 from detent.run.journal import Entry
 from detent.store.protocol import Heart
 from detent.store.rows import ClaimedRun, Claims, Flush, Flushed, Mail

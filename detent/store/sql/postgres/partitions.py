@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
-from detent.clock import SECOND, as_datetime
+from detent.instant import SECOND, as_datetime
 from detent.store.sql.postgres.wire import Connection
 
 WEEK: Final = 7 * 86_400 * SECOND

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import msgspec
 
-from detent.clock import Clock, micros
+from detent.clock import Clock
+from detent.instant import micros
 from detent.run.journal import Entry
 from detent.store.heart import QuietHeart
 from detent.store.protocol import Heart
