@@ -88,13 +88,10 @@ class Request:
         """The request that follows a redirect; InvalidRequest if that leads to no address a step may ask."""
         if _NOT_IN_URL.search(location):
             raise InvalidRequest("the redirect's location is no address")
-        try:
-            link = URL(location)
-            if link.scheme and not link.raw_host:
-                raise InvalidRequest("it names no host")
-            target = parse_target(str(self.target.url.join(link)))
-        except ValueError as error:
-            raise InvalidRequest(f"the redirect cannot be followed: {error}") from None
+        link = _read_url(location)
+        if link.scheme and not link.raw_host:
+            raise InvalidRequest("the redirect's location names no host")
+        target = parse_target(str(self.target.url.join(link)))
         if target.url.origin() == self.target.url.origin():
             return replace(self, target=target, body=None if status == 303 else self.body)
         kept = CIMultiDict((name, value) for name, value in self.headers.items() if name.lower() in _SAFE_ELSEWHERE)
@@ -123,10 +120,7 @@ def parse_target(text: str) -> Target:
         raise InvalidRequest(f"the url is longer than {LONGEST_URL} characters")
     if _NOT_IN_URL.search(text):
         raise InvalidRequest("the url has a space, a backslash or a control character in it")
-    try:
-        url = URL(text)
-    except ValueError as error:
-        raise InvalidRequest(f"the url cannot be read: {error}") from None
+    url = _read_url(text)
     if url.scheme not in {"http", "https"}:
         raise InvalidRequest("the url must begin with http:// or https://")
     host, port = url.raw_host, url.port
@@ -141,6 +135,13 @@ def parse_target(text: str) -> Target:
         raise InvalidRequest("the url has brackets around what is no IPv6 address")
     _check_host(host)
     return Target(url, host, port)
+
+
+def _read_url(text: str) -> URL:
+    try:
+        return URL(text)
+    except Exception as error:  # noqa: BLE001 - the parser fails on some texts in ways of its own (`http://[]@`)
+        raise InvalidRequest(f"the url cannot be read: {error}") from None
 
 
 def _check_host(host: str) -> None:

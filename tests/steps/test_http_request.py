@@ -127,6 +127,8 @@ async def test_f11_a_header_with_letters_of_other_alphabets_arrives(http: HttpSt
         "http://127.0.0.1.:{port}/",
         "http://[fe80::1%25eth0]:{port}/",
         "http://[::1:{port}/",
+        "http://[]@",
+        "http://[]@127.0.0.1:{port}/",
         "http://[v1.a]:{port}/",
         "http://127.0.0.1%2f:{port}/",
         "http://a..b:{port}/",
