@@ -14,6 +14,7 @@ from detent.engine.tuning import Tuning
 from detent.errors import EngineError, UnknownEntry
 from detent.instant import micros
 from detent.observe import emit
+from detent.observe.failpoints import reach
 from detent.planner.fold import fold
 from detent.planner.prepared import Prepared
 from detent.run import events
@@ -63,6 +64,7 @@ class Claims:
         self._time.heard(claims.now)
         if not claims.runs:
             return self._tuning.idle_poll
+        reach("after_claim")
         await self._take(claims.runs)
         return 0.0 if len(claims.runs) == room else self._tuning.poll
 
@@ -99,6 +101,7 @@ class Claims:
         held = HeldRun(run.id, run.generation, prepared, state)
         self._runner.hold(held)
         if run.adopted:
+            reach("inside_recovery")
             emit("run.adopted", run=run.id)
             self._runner.happen(held, events.Adopted(self._node.hex(), self._tuning.poison_after))
 

@@ -22,6 +22,7 @@ from detent.engine.view import run_document
 from detent.errors import Conflict, InvalidInput, NotFound, NotStartable, TooLarge, Unavailable
 from detent.graph import codec
 from detent.ids import RUN, WORKFLOW, InvalidId, parse
+from detent.observe.failpoints import reach
 from detent.run.status import TERMINAL, Status
 from detent.store.rows import MessageKind, NewVersion, Receipt, RunRow, SavedVersion, WorkflowRow
 
@@ -187,6 +188,7 @@ class Commands:
             raise TooLarge(f"a callback may have {INPUT_LIMIT} bytes")
         run, step = place
         answer = await self._store.deliver(run, step, data=data, message_id=message_id)
+        reach("after_delivery")
         self.nudge()
         return answer
 

@@ -17,6 +17,7 @@ from detent.engine.tuning import Tuning
 from detent.engine.unit import Unit
 from detent.errors import CommitUnknown, EngineError, StoreBusy, StoreError, Unavailable
 from detent.observe import emit
+from detent.observe.failpoints import reach
 from detent.store.protocol import NodeStore
 from detent.store.rows import Flush, Flushed
 
@@ -112,6 +113,7 @@ class Committer:
         flush = Flush()
         for unit in batch:
             unit.add_to(flush)
+        reach("before_flush")
         try:
             flushed = await self._send(flush)
         except StoreError as error:
@@ -120,6 +122,7 @@ class Committer:
         except BaseException:
             self._abandon(batch)
             raise
+        reach("after_flush")
         self._time.heard(flushed.now)
         emit("flush.sent", rows=len(flush.entries) + len(flush.starts) + len(flush.ends) + len(flush.parks))
         self._durable(batch, flushed)
@@ -146,6 +149,7 @@ class Committer:
             try:
                 if self.is_unsure:
                     await self._raise_epoch()
+                    reach("before_repeat")
                     again = True
                     emit("flush.repeated", epoch=self.epoch)
                 flushed = await self._store.flush(self._node, self.epoch, flush, again=again)

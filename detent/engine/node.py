@@ -23,6 +23,7 @@ from detent.engine.unit import Unit
 from detent.engine.watch import Takeovers, Watchdog
 from detent.errors import Unavailable
 from detent.graph.model import StepKind
+from detent.observe.failpoints import reach
 from detent.steps.protocol import StepExecutor
 from detent.store.protocol import Store
 from detent.store.rows import Flushed
@@ -110,6 +111,7 @@ class Node:
     async def drain(self) -> None:
         """Begin nothing new, wait for what is in flight, give everything up."""
         self.runner.drain()
+        reach("inside_drain")
         until = self._clock.monotonic() + self._tuning.drain
         while self._clock.monotonic() < until and not self.is_empty():
             await asyncio.sleep(0.02)

@@ -22,6 +22,7 @@ from detent.errors import StoreError
 from detent.graph.model import StepKind
 from detent.instant import micros
 from detent.observe import emit, heard
+from detent.observe.failpoints import reach
 from detent.planner.advance import advance, take_ready
 from detent.planner.calls import make_call
 from detent.run import events
@@ -200,6 +201,7 @@ class Runner:
         if isinstance(call, Fail):
             self.happen(held, events.AttemptEnded(index, held.state.attempt_number(index), call, 0.0))
             return
+        reach("before_effect")
         begun = self._clock.monotonic()
         outcome = self._executors[call.kind].begin(call)
         if isinstance(outcome, Done | Fail):
@@ -222,6 +224,7 @@ class Runner:
         self._attempt_ended(held, index, number, outcome, begun)
 
     def _attempt_ended(self, held: HeldRun, index: int, number: int, outcome: Outcome, begun: float) -> None:
+        reach("after_effect")
         ms = round((self._clock.monotonic() - begun) * 1000, 2)
         self.happen(held, events.AttemptEnded(index, number, outcome, ms))
 
@@ -281,6 +284,7 @@ class Runner:
         unit = Unit(held.id, None, Plan(None, [], [], []), ROW_BYTES)
         unit.park = Park(held.id, held.generation, wake, str(held.state.status))
         self._forget(held)
+        reach("before_park")
         self.committer.add(unit)
 
     def _forget(self, held: HeldRun) -> None:

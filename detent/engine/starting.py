@@ -13,6 +13,7 @@ from detent.engine.unit import ROW_BYTES, Unit
 from detent.errors import Unavailable
 from detent.instant import micros
 from detent.observe import emit
+from detent.observe.failpoints import reach
 from detent.planner.advance import open_run
 from detent.planner.prepared import Prepared
 from detent.run.journal import encode_opening
@@ -59,6 +60,7 @@ async def start_run(engine: Engine, request: StartRequest) -> StartedRun:
     unit.done = asyncio.get_running_loop().create_future()
     node.committer.add(unit)
     await unit.done
+    reach("after_start")
     emit("run.started", run=started.id, workflow=request.name)
     return started
 
