@@ -1,7 +1,7 @@
-"""Callback tokens: not stored, but made from (run, step) and a key, so that any node renders the same URL after any crash.
+"""Callback tokens are not stored but made from (run, step) and a key: any node renders the same URL after any crash.
 
-A token is the run's id, the step's name and a MAC of 144 bits over both, in URL-safe base64. Nobody can make one without
-the instance's key, and a wrong one is told from a right one in constant time.
+A token is the run's id, the step's name and a MAC of 144 bits over both, in URL-safe base64. Nobody can make one
+without the instance's key, and a wrong one is told from a right one in constant time.
 """
 
 from __future__ import annotations

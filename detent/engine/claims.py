@@ -60,7 +60,7 @@ class Claims:
             horizon=micros(self._tuning.horizon),
         )
         if claims is None:
-            raise Fenced()
+            raise Fenced
         self._time.heard(claims.now)
         if not claims.runs:
             return self._tuning.idle_poll

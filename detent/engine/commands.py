@@ -129,7 +129,7 @@ class Commands:
             wait[0].cancel()
 
     async def cancel(self, run: str, *, by: str, tenant: int = DEFAULT_TENANT) -> dict[str, Any]:
-        """Cancel a run. Answers with the run as it is; `cancel_requested` is true if its owner has not got to it yet."""
+        """Cancel a run. Answers with the run as it is; `cancel_requested` if its owner has not got to it yet."""
         return await self._control(run, MessageKind.CANCEL, Status.CANCELLED, by, tenant)
 
     async def pause(self, run: str, *, by: str, tenant: int = DEFAULT_TENANT) -> dict[str, Any]:

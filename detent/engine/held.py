@@ -11,7 +11,7 @@ from detent.run.state import RunState
 
 @dataclass(slots=True, eq=False)
 class HeldRun:
-    """`pending` counts writes on their way; `gone` means that this object is no longer the run (parked, ended, lost)."""
+    """`pending` counts writes on their way; `gone`: this object is no longer the run (parked, ended, lost)."""
 
     id: bytes
     generation: int

@@ -102,7 +102,7 @@ class Node:
                 for work in loops:
                     group.create_task(work())
         except* Fenced:
-            raise Fenced() from None
+            raise Fenced from None
         finally:
             self.runner.drop_all()
             self.committer.give_up(Unavailable("the engine has lost its place in the cluster; try again"))
@@ -113,7 +113,7 @@ class Node:
         self.runner.drain()
         reach("inside_drain")
         until = self._clock.monotonic() + self._tuning.drain
-        while self._clock.monotonic() < until and not self.is_empty():
+        while self._clock.monotonic() < until and not self.is_empty():  # noqa: ASYNC110 - empty is no single event
             await asyncio.sleep(0.02)
 
     def is_empty(self) -> bool:
@@ -147,5 +147,5 @@ class Node:
         while True:
             self._heart.touch()
             if not self.is_sure():
-                raise Fenced()
+                raise Fenced
             await asyncio.sleep(LEASE_CHECK)

@@ -1,7 +1,7 @@
 """One `emit`, named events; logs, metrics and progress only listen.
 
-`EVENTS` is the public list. Engine code formats nothing and counts nothing. A listener must be quick and must not raise;
-one that raises is dropped, never the engine's work.
+`EVENTS` is the public list. Engine code formats nothing and counts nothing. A listener must be quick and must not
+raise; one that raises is dropped, never the engine's work.
 """
 
 from __future__ import annotations

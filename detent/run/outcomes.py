@@ -13,7 +13,7 @@ import msgspec
 
 
 class StepError(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Why a step failed. `code` is stable (`http_status`, `connect`, `timeout`, `egress_denied`, `exception`, `poison`...)."""
+    """Why a step failed. `code` is stable: `http_status`, `connect`, `timeout`, `egress_denied`, `poison`, ..."""
 
     code: str
     message: str

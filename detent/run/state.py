@@ -87,7 +87,7 @@ class RunState:
         return self.status in TERMINAL
 
     def attempt_number(self, step: int) -> int:
-        """The number of the attempt that is running or comes next: crashes count, since the effect may have happened."""
+        """The number of the attempt that runs or comes next. Crashes count: the effect may have happened."""
         return self.attempts[step] + self.adoptions - self.adoptions_before[step] + 1
 
     def set_timer(self, step: int, phase: Phase, until: int | None) -> None:

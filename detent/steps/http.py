@@ -15,8 +15,9 @@ import aiohttp
 from aiohttp.abc import AbstractResolver
 from aiohttp.http_exceptions import HttpProcessingError
 
-from detent.clock import Instant, SystemClock
+from detent.clock import SystemClock
 from detent.graph.model import StepKind
+from detent.instant import Instant
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
 from detent.steps.egress import EgressDenied, EgressGuard, EgressPolicy
@@ -120,7 +121,7 @@ class HttpStep:
         return Fail(
             StepError("http_status", f"{request.method} {request.target.shown} answered {status}{remark}"),
             result,
-            retry=not 400 <= status < 500 or status in _RETRIED_CLIENT_ERRORS,
+            retry=status >= 500 or status in _RETRIED_CLIENT_ERRORS,
             retry_after=wait if status in _ANSWERS_WITH_RETRY_AFTER else None,
         )
 

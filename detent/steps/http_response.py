@@ -13,7 +13,7 @@ import aiohttp
 import msgspec
 from multidict import CIMultiDictProxy
 
-from detent.clock import SECOND, Instant
+from detent.instant import SECOND, Instant
 from detent.steps.json_border import is_acceptable_json
 from detent.steps.limits import BODY_LIMIT, HEADER_BYTES_LIMIT, HEADER_COUNT_LIMIT
 

@@ -1,7 +1,7 @@
 """The model of a store: dictionaries, with the full semantics of many nodes, epochs and leases.
 
-Every verb is one step without an await inside, so it is atomic. It serves users' tests and `--fast` runs, and it is what
-the simulator wraps with faults; the conformance suite holds it to the same truth as the databases.
+Every verb is one step without an await inside, so it is atomic. It serves users' tests and `--fast` runs, and it is
+what the simulator wraps with faults; the conformance suite holds it to the same truth as the databases.
 """
 
 from __future__ import annotations

@@ -82,7 +82,14 @@ class NodeStore(Protocol):
         under a raised epoch: what is there already is left as it is."""
 
     async def claim(
-        self, node: bytes, epoch: int, *, limit: int, queues: Collection[str] | None, serves: Collection[str], horizon: int
+        self,
+        node: bytes,
+        epoch: int,
+        *,
+        limit: int,
+        queues: Collection[str] | None,
+        serves: Collection[str],
+        horizon: int,
     ) -> Claims | None:
         """Take up to `limit` open runs, larger priority first, then the longest due: (a) unowned ones whose `wake_at`
         is at most `horizon` microseconds ahead, or that have mail; (b) those whose owner is not a registered node.
@@ -131,7 +138,13 @@ class DoorStore(Protocol):
     async def run(self, tenant: int, run: bytes) -> RunRow | None: ...
 
     async def runs(
-        self, tenant: int, *, limit: int, workflow: bytes | None = None, status: str | None = None, before: bytes | None = None
+        self,
+        tenant: int,
+        *,
+        limit: int,
+        workflow: bytes | None = None,
+        status: str | None = None,
+        before: bytes | None = None,
     ) -> list[RunRow]:
         """Newest first."""
 
