@@ -92,7 +92,8 @@ class Step:
 
     `config` is what its kind needs, as JSON with `{{ }}` templates: http `url method headers body`; action `action
     with`; sleep `seconds` (a number, or a text that renders to a duration); wait `timeout` (seconds or null) and
-    `early` (`buffer` or `reject`). `guard` is evaluated last, when the join is met; false skips the step.
+    `early` (`buffer` or `reject`). `guard` is evaluated last, when the join is met; false skips the step. `delay` is
+    waited before the first attempt; it makes a sleep longer, and the time limit of a wait.
     """
 
     name: str

@@ -14,12 +14,14 @@ import msgspec
 from detent.graph.model import Ending
 from detent.instant import Instant
 from detent.planner.apply import Change, apply
+from detent.planner.calls import make_call
 from detent.planner.judge import TEMPLATE_ERROR, LiveJudge
 from detent.planner.prepared import Prepared
 from detent.planner.retry import retry_at
 from detent.planner.rollup import run_end
 from detent.planner.settle import Settling
 from detent.run import events
+from detent.run.call import StepCall
 from detent.run.journal import NO_DATA, Decided, Entry, EntryData, Kind, encode_data
 from detent.run.outcomes import EMPTY_RESULT, Done, StepError
 from detent.run.plan import NOTHING, Plan, RunEnd, Start
@@ -98,14 +100,15 @@ def _write(prepared: Prepared, state: RunState, change: Change, decided: Decided
 
 def _attempt_ended(event: events.AttemptEnded, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
     index, outcome = event.step, event.outcome
-    if state.phase[index] is not Phase.RUNNING:
+    if state.phase[index] is not Phase.RUNNING or event.attempt != state.attempt_number(index):
         return None
     if isinstance(outcome, Done):
         data = EntryData(result=msgspec.Raw(outcome.result), ms=event.ms)
         return Change(Kind.ENDED, index, event.attempt, Ending.SUCCESS, data)
     step = prepared.graph.steps[index]
     key = b"%b/%b" % (state.facts.id, step.name.encode())
-    again = retry_at(step.retry, outcome, attempt=event.attempt, key=key, now=now)
+    # A failing run lets its attempts end and begins no more.
+    again = None if state.failing else retry_at(step.retry, outcome, attempt=event.attempt, key=key, now=now)
     data = EntryData(error=outcome.error, ms=event.ms, retry_at=again)
     if outcome.result != EMPTY_RESULT:
         data.result = msgspec.Raw(outcome.result)
@@ -119,9 +122,10 @@ def _attempt_ended(event: events.AttemptEnded, prepared: Prepared, state: RunSta
 def _attempt_starting(
     event: events.AttemptStarting, prepared: Prepared, state: RunState, now: Instant
 ) -> Change | None:
-    if state.phase[event.step] is not Phase.RUNNING:
+    number = state.attempt_number(event.step)
+    if state.phase[event.step] is not Phase.RUNNING or state.begun.get(event.step) == number:
         return None
-    return Change(Kind.STARTED, event.step, state.attempt_number(event.step), None, None)
+    return Change(Kind.STARTED, event.step, number, None, None)
 
 
 def _woke(event: events.Woke, prepared: Prepared, state: RunState, now: Instant) -> Change | Plan | None:
@@ -162,10 +166,16 @@ def _adopted(event: events.Adopted, prepared: Prepared, state: RunState, now: In
     data = EntryData(by=event.by)
     if state.stalled + 1 >= event.poison_after and state.begun:
         index, attempt = next(reversed(state.begun.items()))
-        name = prepared.steps[index].name
-        message = f"'{name}' was running each time its node died ({attempt} attempts); it is not tried again"
-        data.crashed = {name: StepError("poison", message, {"attempts": attempt})}
+        data.crashed = {prepared.steps[index].name: _poison(prepared, state, index, attempt)}
     return Change(Kind.ADOPTED, None, 0, None, data)
+
+
+def _poison(prepared: Prepared, state: RunState, index: int, attempts: int) -> StepError:
+    """What people need to know of a step that is given up: what it was given, how often, and its last own failure."""
+    name, call, last = prepared.steps[index].name, make_call(prepared, state, index), state.errors.get(index)
+    message = f"'{name}' was running each time its node died ({attempts} attempts); it is not tried again"
+    payload = call.parameters if isinstance(call, StepCall) else None
+    return StepError("poison", message, {"attempts": attempts, "payload": payload, "last_error": last and last.message})
 
 
 def _cancelled(event: events.Cancelled, prepared: Prepared, state: RunState, now: Instant) -> Change:

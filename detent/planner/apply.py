@@ -40,15 +40,17 @@ def apply(
             _retry(state, change)
         case Kind.STARTED:
             assert change.step is not None
+            state.begun.pop(change.step, None)  # the one started last stands last
             state.begun[change.step] = change.attempt
         case Kind.ADOPTED:
-            _adopted(prepared, state, change, settling)
+            _adopted(prepared, state, change, settling, now)
         case Kind.RECEIVED:
             assert change.step is not None
             assert change.data is not None
             state.early[change.step] = bytes(change.data.result)
         case Kind.PAUSED:
-            state.status = moved(state.status, Status.PAUSED)
+            if state.paused_by is None:  # a run that could not be planned is paused whatever it was
+                state.status = moved(state.status, Status.PAUSED)
             state.paused_by = (change.data and change.data.by) or ""
         case Kind.RESUMED:
             _resumed(state)
@@ -65,6 +67,15 @@ def apply(
     return settling.activated
 
 
+def take(state: RunState, step: int) -> None:
+    """The step is in flight: it is not ready any more, nor waiting to be tried again."""
+    if state.phase[step] in (Phase.READY, Phase.RETRYING):
+        state.ready.pop(step, None)
+        state.until.pop(step, None)
+        state.phase[step] = Phase.RUNNING
+        state.running += 1
+
+
 def _ended(state: RunState, change: Change, settling: Settling) -> None:
     index, data = change.step, change.data
     assert index is not None
@@ -73,8 +84,7 @@ def _ended(state: RunState, change: Change, settling: Settling) -> None:
     state.attempts[index] += 1
     if data is not None and data.result:
         state.results[index] = bytes(data.result)
-    elif index in state.results:
-        del state.results[index]  # an earlier attempt's answer is not this one's
+    state.errors.pop(index, None)  # an earlier attempt's error is not this one's
     settling.end(index, change.ending, data.error if data else None)
 
 
@@ -89,14 +99,15 @@ def _retry(state: RunState, change: Change) -> None:
         state.running -= 1
     if data.error is not None:
         state.errors[index] = data.error
-    if data.result:
-        state.results[index] = bytes(data.result)
     state.set_timer(index, Phase.RETRYING, data.retry_at)
 
 
-def _adopted(prepared: Prepared, state: RunState, change: Change, settling: Settling) -> None:
+def _adopted(prepared: Prepared, state: RunState, change: Change, settling: Settling, now: Instant) -> None:
     state.adoptions += 1
     state.stalled += 1
+    for index, until in state.until.items():
+        if state.phase[index] is Phase.RETRYING and until is not None and until > now:
+            state.adoptions_before[index] += 1  # it was not being tried, so the crash is not an attempt of it
     crashed = dict(change.data.crashed) if change.data else {}
     for index in list(state.begun):
         step = prepared.steps[index]
@@ -106,8 +117,10 @@ def _adopted(prepared: Prepared, state: RunState, change: Change, settling: Sett
             crashed[step.name] = StepError("crashed", f"the node that ran '{step.name}' died; it may have happened")
         elif step.on_crash is OnCrash.ASK:
             _doubt(state, index)
-    for name, error in crashed.items():
-        index = prepared.numbers[name]
+    ends = {prepared.numbers[name]: error for name, error in crashed.items()}
+    for index in ends:
+        take(state, index)  # each was in flight, so none is given up because another one failed
+    for index, error in ends.items():
         state.stalled = 0
         settling.end(index, Ending.FAILED, error)
 
@@ -116,6 +129,8 @@ def _doubt(state: RunState, index: int) -> None:
     """Nobody knows whether it happened: the run stands still until a person says."""
     state.phase[index] = Phase.UNCERTAIN
     state.ready.pop(index, None)
+    state.until.pop(index, None)
+    state.begun.pop(index, None)
     if state.paused_by is None:
         state.status = moved(state.status, Status.PAUSED)
         state.paused_by = UNCERTAIN
@@ -126,6 +141,5 @@ def _resumed(state: RunState) -> None:
     state.paused_by = None
     for index, phase in enumerate(state.phase):
         if phase is Phase.UNCERTAIN:
-            state.begun.pop(index, None)
             state.phase[index] = Phase.READY
             state.ready[index] = None

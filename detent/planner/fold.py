@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 from detent.errors import EngineError, UnknownEntry
 from detent.graph.model import Ending
-from detent.planner.apply import Change, apply
+from detent.planner.apply import Change, apply, take
 from detent.planner.judge import RecordedJudge
 from detent.planner.prepared import Prepared
 from detent.planner.settle import Settling
 from detent.run.journal import Decided, Entry, Kind, decode_data, decode_opening
-from detent.run.state import Phase, RunFacts, RunState
+from detent.run.state import RunFacts, RunState
 from detent.run.status import Status
 
 _KINDS = {str(kind): kind for kind in Kind}
@@ -41,17 +41,9 @@ def replay(prepared: Prepared, state: RunState, entry: Entry) -> None:
     ending = None if entry.outcome is None else Ending(entry.outcome)
     step = None if entry.step is None else prepared.numbers[entry.step]
     if step is not None and kind in (Kind.ENDED, Kind.RETRY):
-        _take(state, step)
+        take(state, step)  # an attempt that ended had been started
     apply(prepared, state, Change(kind, step, entry.attempt, ending, data), RecordedJudge(prepared, decided), entry.at)
     _finish(state, decided)
-
-
-def _take(state: RunState, step: int) -> None:
-    """An attempt that ended had been started: it is not ready any more."""
-    if state.phase[step] is Phase.READY:
-        del state.ready[step]
-        state.phase[step] = Phase.RUNNING
-        state.running += 1
 
 
 def _finish(state: RunState, decided: Decided) -> None:

@@ -6,18 +6,18 @@ no condition is ever evaluated twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Protocol
 
 from detent.authoring.durations import parse_duration
 from detent.errors import InvalidInput
 from detent.expressions import ExpressionError, Scope
+from detent.graph.model import StepKind
 from detent.instant import Instant, micros
 from detent.planner.prepared import Prepared, PreparedEdge, PreparedStep
 from detent.planner.scope import build_scope
 from detent.run.journal import Decided
 from detent.run.outcomes import StepError
-from detent.run.state import RunState
+from detent.run.state import Phase, RunState
 
 CONDITION_ERROR = "condition_error"
 TEMPLATE_ERROR = "template_error"
@@ -36,8 +36,8 @@ class Judge(Protocol):
 
     def skips(self, step: PreparedStep) -> None: ...
 
-    def victims(self, candidates: Callable[[], list[int]]) -> list[int]:
-        """The steps that a failing run gives up."""
+    def gives_up(self, state: RunState) -> list[int]:
+        """The steps that a failing run gives up: all that have not ended and are not in flight."""
 
 
 class LiveJudge:
@@ -74,13 +74,10 @@ class LiveJudge:
             return self._refuse(step, CONDITION_ERROR, error.message)
 
     def sleeps_until(self, step: PreparedStep) -> Instant | StepError:
-        if step.delay is not None:
-            until = self._now + micros(step.delay)
-        else:
-            seconds = self._length(step, "seconds")
-            if isinstance(seconds, StepError):
-                return seconds
-            until = self._now + micros(seconds or 0)
+        seconds = self._length(step, "seconds") if step.kind is StepKind.SLEEP else None
+        if isinstance(seconds, StepError):
+            return seconds
+        until = self._now + micros((seconds or 0) + (step.delay or 0))
         self.decided.sleep[step.name] = until
         return until
 
@@ -88,15 +85,17 @@ class LiveJudge:
         seconds = self._length(step, "timeout")
         if isinstance(seconds, StepError):
             return seconds
-        until = None if seconds is None else self._now + micros(seconds)
+        until = None if seconds is None else self._now + micros(seconds + (step.delay or 0))
         self.decided.wait[step.name] = until
         return until
 
     def skips(self, step: PreparedStep) -> None:
         self.decided.skipped.append(step.name)
 
-    def victims(self, candidates: Callable[[], list[int]]) -> list[int]:
-        return candidates()
+    def gives_up(self, state: RunState) -> list[int]:
+        idle = [index for index, phase in enumerate(state.phase) if phase not in (Phase.ENDED, Phase.RUNNING)]
+        self.decided.given_up = [self._prepared.steps[index].name for index in idle]
+        return idle
 
     def _length(self, step: PreparedStep, key: str) -> float | StepError | None:
         try:
@@ -142,7 +141,5 @@ class RecordedJudge:
     def skips(self, step: PreparedStep) -> None:
         return None
 
-    def victims(self, candidates: Callable[[], list[int]]) -> list[int]:
-        numbers = self._prepared.numbers
-        wanted = {numbers[name] for name in self._decided.skipped}
-        return [index for index in candidates() if index in wanted]
+    def gives_up(self, state: RunState) -> list[int]:
+        return [self._prepared.numbers[name] for name in self._decided.given_up]

@@ -48,13 +48,14 @@ class Prepared:
     numbers: dict[str, int]
     order: tuple[int, ...]
     output: Template | None
+    wait_steps: dict[str, PreparedStep]
 
     def new_state(self, facts: RunFacts) -> RunState:
         """The state of a run before anything was decided."""
         return RunState(facts, undecided=[step.incoming for step in self.steps])
 
     def waits(self) -> list[PreparedStep]:
-        return [step for step in self.steps if step.kind is StepKind.WAIT]
+        return list(self.wait_steps.values())
 
 
 def prepare(graph: Graph) -> Prepared:
@@ -84,7 +85,8 @@ def prepare(graph: Graph) -> Prepared:
         for index, step in enumerate(graph.steps)
     )
     output = None if graph.output is None else compile_template(graph.output)
-    return Prepared(graph, steps, numbers, _order(steps), output)
+    waits = {step.name: step for step in steps if step.kind is StepKind.WAIT}
+    return Prepared(graph, steps, numbers, _order(steps), output, waits)
 
 
 def _outgoing(graph: Graph, numbers: dict[str, int]) -> list[list[PreparedEdge]]:

@@ -29,10 +29,10 @@ _outputs = msgspec.json.Decoder(_Outputs)
 _encoder = msgspec.json.Encoder()
 
 
-def final_status(prepared: Prepared, state: RunState) -> Status:
-    """Completed if every failure was handled: a step that depends on it, directly or through skipped steps, ran."""
+def unhandled(prepared: Prepared, state: RunState) -> list[int]:
+    """The failures that no step took care of: none that depends on it, directly or through skipped steps, ran."""
     if not state.failures:
-        return Status.COMPLETED
+        return []
     handled = [False] * len(prepared.steps)
     for index in reversed(prepared.order):
         for edge in prepared.steps[index].outgoing:
@@ -40,22 +40,14 @@ def final_status(prepared: Prepared, state: RunState) -> Status:
             if ending in _RAN or (ending is Ending.SKIPPED and handled[edge.target]):
                 handled[index] = True
                 break
-    return Status.COMPLETED if all(handled[index] for index in state.failures) else Status.FAILED
-
-
-def first_failure(prepared: Prepared, state: RunState) -> str | None:
-    """The first thing that went wrong, in a line for people."""
-    for index in state.failures:
-        error = state.errors.get(index)
-        said = error.message if error else str(state.ending[index])
-        return f"{prepared.steps[index].name}: {said}"
-    return None
+    return [index for index in state.failures if not handled[index]]
 
 
 def run_end(prepared: Prepared, state: RunState) -> RunEnd:
-    """The end of a run all of whose steps have ended."""
-    status = final_status(prepared, state)
-    error = first_failure(prepared, state) if status is Status.FAILED else None
+    """The end of a run all of whose steps have ended: completed if every failure was handled."""
+    left = unhandled(prepared, state)
+    status = Status.FAILED if left else Status.COMPLETED
+    error = f"{prepared.steps[left[0]].name}: {state.errors[left[0]].message}" if left else None
     try:
         output = _output(prepared, state)
     except ExpressionError as problem:

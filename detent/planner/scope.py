@@ -59,7 +59,7 @@ class _Waits(Mapping[str, object]):
 
     def __init__(self, prepared: Prepared, state: RunState, key: str) -> None:
         self._urls = state.facts.callback_url
-        self._names = [step.name for step in prepared.waits()]
+        self._names = prepared.wait_steps
         self._key = key
 
     def __getitem__(self, name: str) -> object:
@@ -79,7 +79,7 @@ class _ResumeUrls(_Waits):
 
     def __getitem__(self, name: str) -> object:
         if name == self._key and len(self._names) == 1:
-            return self._urls(self._names[0])
+            return self._urls(next(iter(self._names)))
         return super().__getitem__(name)
 
 

@@ -68,6 +68,8 @@ class Settling:
     def _end(self, index: int, ending: Ending, error: StepError | None = None) -> None:
         state = self._state
         self._close(index, ending)
+        if ending is Ending.SKIPPED:
+            state.errors.pop(index, None)
         if error is not None:
             state.errors[index] = error
         took_one = self._decide_edges(self._steps[index], ending)
@@ -98,12 +100,8 @@ class Settling:
     def _give_up(self) -> None:
         state = self._state
         state.failing = True
-        idle = [
-            index for index, phase in enumerate(state.phase) if phase is not Phase.ENDED and phase is not Phase.RUNNING
-        ]
-        for index in self._judge.victims(lambda: idle):
-            if state.phase[index] is not Phase.ENDED:
-                self._skip(self._steps[index])
+        for index in self._judge.gives_up(state):
+            self._end(index, Ending.SKIPPED)
 
     def _skip(self, step: PreparedStep) -> None:
         self._judge.skips(step)
@@ -117,7 +115,7 @@ class Settling:
             return
         taken = state.taken[index]
         met = taken == step.incoming if step.needs_all else taken > 0 or not step.incoming
-        if not met or state.failing:
+        if not met:
             self._skip(step)
             return
         if step.guard is not None:
@@ -134,14 +132,14 @@ class Settling:
         state, index = self._state, step.index
         state.since[index] = self._now
         state.adoptions_before[index] = state.adoptions
-        if step.kind is StepKind.SLEEP or step.delay is not None:
+        if step.kind is StepKind.WAIT:
+            self._wait(step)
+        elif step.kind is StepKind.SLEEP or step.delay is not None:
             until = self._judge.sleeps_until(step)
             if isinstance(until, StepError):
                 self._end(index, _ending_of(until), until)
             else:
                 state.set_timer(index, Phase.SLEEPING if step.kind is StepKind.SLEEP else Phase.RETRYING, until)
-        elif step.kind is StepKind.WAIT:
-            self._wait(step)
         else:
             state.phase[index] = Phase.READY
             state.ready[index] = None

@@ -31,20 +31,24 @@ class Kind(StrEnum):
 class Decided(msgspec.Struct, omit_defaults=True):
     """What followed from an entry and could not be read off the graph alone.
 
-    `edges` are the answers of edge conditions (by the edge's index), `skipped` every step skipped, `errors` steps that
-    ended at once because a condition or a duration could not be evaluated, `sleep` and `wait` until when, `run` the
-    final status if this ended the run.
+    `edges` are the answers of edge conditions (by the edge's index), `skipped` every step that was decided not to run,
+    `given_up` those skipped because the run is failing, `errors` steps that ended at once because a condition or a
+    duration could not be evaluated, `sleep` and `wait` until when, `run` the final status if this ended the run.
     """
 
     edges: dict[int, bool] = {}
     skipped: list[str] = []
+    given_up: list[str] = []
     errors: dict[str, StepError] = {}
     sleep: dict[str, int] = {}
     wait: dict[str, int | None] = {}
     run: str | None = None
 
     def is_empty(self) -> bool:
-        return not (self.edges or self.skipped or self.errors or self.sleep or self.wait or self.run)
+        return self == _EMPTY
+
+
+_EMPTY: Final = Decided()
 
 
 class EntryData(msgspec.Struct, omit_defaults=True):
