@@ -176,15 +176,17 @@ class Runner:
 
     def _start(self, held: HeldRun, starts: list[Start]) -> None:
         for start in starts:
-            if self.is_draining or held.gone:
+            if self.is_draining or held.gone or held.state.is_over:
                 return
             if start.on_record:
                 plan = advance(
                     held.prepared, held.state, event=events.AttemptStarting(start.step), now=self._time.now()
                 )
-                self.write(held, plan, recorded=start.step)
-            else:
-                self._admit(held, start.step)
+                if plan.entry is not None:
+                    self.write(held, plan, recorded=start.step)
+                    continue
+                # It is on record already, by an owner that gave the run up before the attempt began.
+            self._admit(held, start.step)
 
     def _admit(self, held: HeldRun, index: int) -> None:
         """Begin an attempt if there is a free slot; else it waits for one."""
@@ -195,6 +197,8 @@ class Runner:
             self._begin(held, index)
 
     def _begin(self, held: HeldRun, index: int) -> None:
+        if held.state.is_over:
+            return  # it was cancelled or expired meanwhile
         if not self._may_act():
             return  # the lease is in doubt: this node is about to begin anew, and somebody will find the run
         call = make_call(held.prepared, held.state, index)
