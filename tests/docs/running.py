@@ -1,0 +1,117 @@
+"""Runs an example: a real engine on the memory store, and in the place of the hosts it names a server on loopback."""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from aiohttp import web
+
+from detent.clock import SystemClock
+from detent.engine.callbacks import CallbackTokens
+from detent.engine.commands import Commands, Given
+from detent.engine.engine import Engine
+from detent.engine.starting import StartedRun
+from detent.graph.model import StepKind
+from detent.ids import RUN, new_id, show
+from detent.steps.action_step import ActionStep
+from detent.steps.egress import EgressPolicy
+from detent.steps.http import HttpStep
+from detent.store.memory import MemoryStore
+from detent.store.rows import Receipt
+
+_HOST: Final = re.compile(r"https?://[a-z0-9.-]+(:[0-9]+)?")
+LONGEST_RUN: Final = 20.0
+
+
+class EchoServer:
+    """Answers as the example says, and with what it was sent where the example says nothing."""
+
+    def __init__(self, answers: list[str]) -> None:
+        self._answers = dict(self._parsed(answer) for answer in answers)
+        self.paths: list[str] = []
+        self.url = ""
+
+    @staticmethod
+    def _parsed(answer: str) -> tuple[str, tuple[int, Any]]:
+        path, status, body = answer.split(" ", 2)
+        return path, (int(status), json.loads(body))
+
+    async def _handle(self, request: web.Request) -> web.Response:
+        self.paths.append(request.path)
+        text = await request.text()
+        echo = json.loads(text) if request.content_type == "application/json" and text else text
+        status, body = self._answers.get(request.path, (200, echo))
+        return web.json_response(body, status=status)
+
+    @asynccontextmanager
+    async def serving(self) -> AsyncIterator[None]:
+        app = web.Application()
+        app.router.add_route("*", "/{path:.*}", self._handle)
+        runner = web.AppRunner(app)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        host, port = runner.addresses[0][:2]
+        self.url = f"http://{host}:{port}"
+        try:
+            yield
+        finally:
+            await runner.cleanup()
+
+
+def local(document: dict[str, Any], server: str) -> dict[str, Any]:
+    """The definition with the server in the place of every host, and with sleeps that a test can wait for."""
+    tasks = {name: _local_step(step, server) for name, step in document["tasks"].items()}
+    return document | {"tasks": tasks}
+
+
+def _local_step(step: dict[str, Any], server: str) -> dict[str, Any]:
+    changed = dict(step)
+    if "url" in step:
+        changed["url"] = _HOST.sub(server, step["url"], count=1)
+    if "sleep" in step:
+        changed["sleep"] = "20ms"
+    return changed
+
+
+@asynccontextmanager
+async def commands() -> AsyncIterator[Commands]:
+    """The commands of an engine that has every registered action."""
+    clock = SystemClock()
+    policy = EgressPolicy.from_texts(["127.0.0.0/8"])
+    engine = Engine(
+        MemoryStore(clock),
+        clock=clock,
+        tokens=CallbackTokens("key", "http://127.0.0.1"),
+        executors={StepKind.ACTION: ActionStep(), StepKind.HTTP: HttpStep(policy)},
+        new_id=new_id,
+    )
+    await engine.start()
+    try:
+        yield Commands(engine)
+    finally:
+        await engine.stop()
+
+
+async def run(document: dict[str, Any], *, given: Any, answers: list[str], calls: list[str]) -> dict[str, Any]:
+    """Run a definition to its end, and give the document of the run."""
+    server = EchoServer(answers)
+    async with asyncio.timeout(LONGEST_RUN), server.serving(), commands() as doors:
+        await doors.save_workflow(json.dumps(local(document, server.url)), filename="example.json")
+        _, started = await doors.start(document["name"], Given(body=given), watch=True)
+        for call in calls:
+            await _call_back(doors, started, call)
+        return await doors.ended(started)
+
+
+async def _call_back(doors: Commands, started: StartedRun, call: str) -> None:
+    step, body = call.split(" ", 1)
+    shown = await doors.run(show(RUN, started.id))
+    [url] = [callback["url"] for callback in shown["callbacks"] if callback["step"] == step]
+    token = urlsplit(url).path.rpartition("/")[2]
+    receipt, _ = await doors.deliver(token, body=json.loads(body), headers={}, query={}, message_id=None)
+    assert receipt in {Receipt.ACCEPTED, Receipt.EARLY}

@@ -1,0 +1,81 @@
+"""Every workflow on the pages is what they say it is, and runs to the end they promise."""
+
+import json
+from typing import Any
+
+import pytest
+
+from detent.authoring.documents import read_definition
+from detent.authoring.json_strict import parse_json
+from detent.authoring.steps_form import compile_steps
+from detent.errors import InvalidDefinition
+from detent.steps.actions import registry
+from tests.docs import python_blocks, running
+from tests.docs.pages import Block, blocks, blocks_of
+
+SKIPPED_ENDINGS = {"skipped"}
+
+
+def definition_of(block: Block) -> dict[str, Any]:
+    """The definition of a block; a block without tasks holds some steps of one."""
+    document = read_definition(block.text, syntax="json" if block.language == "json" else "yaml")
+    return document if "tasks" in document else {"name": "some-steps", "tasks": document}
+
+
+def is_workflow(block: Block) -> bool:
+    return block.language == "yaml" or '"tasks": {' in block.text and '"id"' not in block.text
+
+
+WORKFLOWS = [block for block in blocks("yaml", "json") if is_workflow(block)]
+GOOD = [block for block in WORKFLOWS if block.remark("refused") is None]
+REFUSED = [block for block in WORKFLOWS if block.remark("refused") is not None]
+WHOLE = [block for block in GOOD if '"tasks"' in block.text or "tasks:\n" in block.text]
+
+
+def place(block: Block) -> str:
+    return block.place
+
+
+def test_there_are_examples_of_every_sort() -> None:
+    assert len(WHOLE) >= 10
+    assert REFUSED
+
+
+@pytest.mark.parametrize("block", GOOD, ids=place)
+def test_the_workflow_is_accepted_without_a_remark(block: Block) -> None:
+    python_blocks.execute(block.page)
+    compiled = compile_steps(definition_of(block), actions=registry.names())
+    assert compiled.warnings == ()
+
+
+@pytest.mark.parametrize("block", REFUSED, ids=place)
+def test_the_workflow_is_refused_for_what_the_page_says(block: Block) -> None:
+    with pytest.raises(InvalidDefinition) as refused:
+        compile_steps(definition_of(block))
+    problems = refused.value.problems
+    assert sorted(problem.field for problem in problems) == sorted((block.remark("refused") or "").split(", "))
+    following = blocks_of(block.page)[blocks_of(block.page).index(block) + 1]
+    assert sorted(following.text.splitlines()) == sorted(str(problem) for problem in problems)
+
+
+@pytest.mark.parametrize("block", WHOLE, ids=place)
+async def test_the_workflow_runs_to_the_end_the_page_promises(block: Block) -> None:
+    python_blocks.execute(block.page)
+    document = await running.run(
+        definition_of(block),
+        given=json.loads(block.remark("input") or "{}"),
+        answers=block.all_remarks("answer"),
+        calls=block.all_remarks("call"),
+    )
+    errors = {name: step["error"] for name, step in document["tasks"].items() if step["error"]}
+    assert document["status"] == (block.remark("status") or "completed"), errors
+    # What a page shows is what runs: a workflow whose steps were all skipped would show nothing.
+    assert any(step["status"] not in SKIPPED_ENDINGS for step in document["tasks"].values())
+    unexpected = {error["code"] for error in errors.values()} - {"http_status", *block.all_remarks("error")}
+    assert not unexpected, errors
+
+
+@pytest.mark.parametrize("block", [one for one in blocks("json") if not is_workflow(one)], ids=place)
+def test_a_block_marked_as_json_is_json(block: Block) -> None:
+    text = block.text if block.text.lstrip().startswith(("{", "[")) else f"{{{block.text}}}"
+    parse_json(text, InvalidDefinition)
