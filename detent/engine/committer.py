@@ -161,6 +161,7 @@ class Committer:
             else:
                 self.is_unsure = False
                 if flushed is None:
+                    emit("flush.refused", epoch=self.epoch)
                     raise Fenced
                 return flushed
             pause = min(LONGEST_PAUSE, pause * 2)

@@ -25,8 +25,10 @@ EVENTS: Final[dict[str, str]] = {
     "entry.written": "a journal entry is durable",
     "flush.sent": "a group commit is durable",
     "flush.repeated": "a group commit of unknown fate was sent again under a new epoch",
+    "flush.refused": "a group commit of a node that is gone was refused; nothing of it was written",
     "node.taken_over": "this engine removed a node whose lease was over",
     "retention.pruned": "old runs were deleted",
+    "api.failed": "a request met an error of Detent's own",
 }
 
 _listeners: list[Listener] = []
