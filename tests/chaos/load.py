@@ -1,0 +1,123 @@
+"""The clients: they start runs and send callbacks, and write down what they asked and what they were told.
+
+A line is written before a request is sent and another when its answer is known, so that what was accepted is on record
+and what nobody answered is known to be unknown.
+"""
+
+import asyncio
+import json
+import random
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from detent.engine.callbacks import CallbackTokens
+from detent.ids import RUN, parse
+from tests.chaos.cluster import Cluster
+from tests.chaos.programs import Program
+from tests.chaos.tuning import SECRET
+
+NO_ANSWER = (aiohttp.ClientError, TimeoutError, OSError)
+
+
+class ClientLog:
+    """An append-only file of what clients did, one JSON line each."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("a", buffering=1)
+
+    def write(self, **facts: Any) -> None:
+        self._file.write(json.dumps({"at": time.time(), **facts}) + "\n")
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class Clients:
+    """Starts runs at a steady rate while `go` is set, and sends every callback until somebody answers."""
+
+    def __init__(
+        self, cluster: Cluster, target: str, programs: Sequence[Program], log: ClientLog, *, seed: int, rate: float
+    ) -> None:
+        self._cluster, self._target, self._programs, self._log = cluster, target, programs, log
+        self._rng = random.Random(f"{seed}/clients")
+        self._tokens = CallbackTokens(SECRET, "http://127.0.0.1")
+        self._rate = rate
+        self._calling: set[asyncio.Task[None]] = set()
+        self.counts: Counter[str] = Counter()
+
+    async def work(self, until: asyncio.Event) -> None:
+        """Start runs until told to stop, then wait for the callbacks on their way."""
+        timeout = aiohttp.ClientTimeout(total=5)
+        async with aiohttp.ClientSession(timeout=timeout) as session:
+            number = 0
+            while not until.is_set():
+                number += 1
+                self._spawn(self._start(session, number, self._choose()))
+                await asyncio.sleep(self._rng.expovariate(self._rate))
+            while self._calling:
+                await asyncio.wait(self._calling)
+
+    def _choose(self) -> Program:
+        return self._programs[0] if self._rng.random() < 0.5 else self._rng.choice(self._programs)
+
+    def _spawn(self, work: Any) -> None:
+        calling: asyncio.Task[None] = asyncio.get_running_loop().create_task(work)
+        self._calling.add(calling)
+        calling.add_done_callback(self._calling.discard)
+        calling.add_done_callback(asyncio.Task.result)  # an error of ours is told, not swallowed
+
+    async def _start(self, session: aiohttp.ClientSession, number: int, program: Program) -> None:
+        living = self._cluster.living()
+        if not living:
+            return
+        node = self._rng.choice(living)
+        self._log.write(op="start", n=number, program=program.name)
+        try:
+            url = node.url(f"/workflows/{program.name}/start")
+            async with session.post(url, json={"n": number, "target": self._target}) as response:
+                answer = await response.json()
+                run = answer["run"] if response.status == 201 else None
+        except NO_ANSWER:
+            run = None
+        if run is None:
+            self.counts["unknown"] += 1
+            self._log.write(op="unknown", n=number)
+            return
+        self.counts["accepted"] += 1
+        self._log.write(op="ok", n=number, run=run)
+        for step in program.callbacks:
+            self._spawn(self._call_back(session, run, step))
+
+    async def _call_back(self, session: aiohttp.ClientSession, run: str, step: str) -> None:
+        """Send the callback early or late, sometimes twice, sometimes again with another body."""
+        await asyncio.sleep(self._rng.choice((0.0, 0.05, 0.5, 1.5)))
+        message = f"{run}/{step}/1"
+        await self._deliver(session, run, step, message)
+        if self._rng.random() < 0.3:
+            await self._deliver(session, run, step, self._rng.choice((message, f"{run}/{step}/2")))
+
+    async def _deliver(self, session: aiohttp.ClientSession, run: str, step: str, message: str) -> None:
+        path = f"/wh/{self._tokens.token(parse(RUN, run), step)}"
+        while True:
+            answer = await self._try_to_deliver(session, path, message)
+            if answer is not None:
+                self.counts["callbacks"] += 1
+                self._log.write(op="callback", run=run, step=step, message=message, **answer)
+                return
+            await asyncio.sleep(0.1)
+
+    async def _try_to_deliver(self, session: aiohttp.ClientSession, path: str, message: str) -> Any:
+        living = self._cluster.living()
+        if not living:
+            return None
+        url = self._rng.choice(living).url(path)
+        try:
+            async with session.post(url, json={"message": message}, headers={"webhook-id": message}) as response:
+                return await response.json() if response.status == 200 else None
+        except NO_ANSWER:
+            return None

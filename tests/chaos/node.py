@@ -1,0 +1,191 @@
+"""One node as a process of its own: the engine with its real executors, behind a few loopback routes.
+
+    python -m tests.chaos.node --store sqlite:///chaos.db
+
+It prints its port when it is up. A start is answered when it is durable and not before. Everything the engine has to
+say of itself goes to the standard error, a JSON line each.
+"""
+
+import argparse
+import asyncio
+import json
+import signal
+import sys
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
+
+from aiohttp import web
+
+from detent.clock import SystemClock
+from detent.engine.callbacks import CallbackTokens
+from detent.engine.commands import Commands, Given
+from detent.engine.engine import Engine
+from detent.engine.tuning import Tuning
+from detent.errors import Conflict, DetentError, StoreBusy, StoreInUse
+from detent.graph.model import StepKind
+from detent.ids import RUN, new_id, show
+from detent.observe import listen
+from detent.steps.action_step import ActionStep
+from detent.steps.egress import EgressPolicy
+from detent.steps.http import HttpStep
+from detent.store.opening import open_store
+from detent.store.protocol import Store
+from tests.chaos.actions import REGISTRY
+from tests.chaos.tuning import CHAOS, SECRET
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+QUIET = frozenset({"entry.written", "flush.sent", "run.started", "run.ended"})
+
+
+class Voice:
+    """Counts what the engine says, and writes down what is not everyday."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+
+    def hear(self, name: str, facts: dict[str, Any]) -> None:
+        self.counts[name] += 1
+        if name not in QUIET:
+            line = {key: value.hex() if isinstance(value, bytes) else str(value) for key, value in facts.items()}
+            print(json.dumps({"event": name, **line}), file=sys.stderr, flush=True)
+
+
+class Routes:
+    """Each route is one command."""
+
+    def __init__(self, engine: Engine, voice: Voice) -> None:
+        self._engine, self._commands, self._voice = engine, Commands(engine, actions=REGISTRY.names()), voice
+
+    async def save(self, request: web.Request) -> web.StreamResponse:
+        row, _, _ = await self._commands.save_workflow(await request.read(), replace=True)
+        return web.json_response({"name": row.name}, status=201)
+
+    async def start(self, request: web.Request) -> web.StreamResponse:
+        given = Given(body=await request.json())
+        _, started = await self._commands.start(request.match_info["name"], given)
+        return web.json_response({"run": show(RUN, started.id)}, status=201)
+
+    async def show(self, request: web.Request) -> web.StreamResponse:
+        return web.json_response(await self._commands.run(request.match_info["run"]))
+
+    async def cancel(self, request: web.Request) -> web.StreamResponse:
+        return web.json_response(await self._commands.cancel(request.match_info["run"], by="chaos"))
+
+    async def deliver(self, request: web.Request) -> web.StreamResponse:
+        receipt, again = await self._commands.deliver(
+            request.match_info["token"],
+            body=await request.json(),
+            headers={},
+            query={},
+            message_id=request.headers["webhook-id"],
+        )
+        return web.json_response({"receipt": str(receipt), "again": again})
+
+    async def open(self, request: web.Request) -> web.StreamResponse:
+        """How many runs have not ended, up to a thousand of each status."""
+        store = self._engine.store
+        found = [await store.runs(1, limit=1000, status=status) for status in ("running", "paused")]
+        return web.json_response({"open": sum(map(len, found))})
+
+    async def facts(self, request: web.Request) -> web.StreamResponse:
+        ready = self._engine.is_ready
+        node = self._engine.node if ready else None
+        held, busy = (len(node.runner.held), node.runner.busy) if node else (0, 0)
+        found = {"ready": ready, "node": node.id.hex() if node else None, "held": held, "busy": busy}
+        return web.json_response({**found, "counts": self._voice.counts})
+
+
+@web.middleware
+async def tell_errors(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """An error of Detent is an answer: 409 if the state forbids it for good, 503 for what may be tried again."""
+    try:
+        return await handler(request)
+    except DetentError as error:
+        status = 409 if isinstance(error, Conflict) else 503
+        return web.json_response({"code": error.code, "message": error.message}, status=status)
+
+
+def build(engine: Engine, voice: Voice) -> web.Application:
+    routes = Routes(engine, voice)
+    app = web.Application(middlewares=[tell_errors])
+    app.router.add_post("/workflows", routes.save)
+    app.router.add_post("/workflows/{name}/start", routes.start)
+    app.router.add_get("/runs/{run}", routes.show)
+    app.router.add_post("/runs/{run}/cancel", routes.cancel)
+    app.router.add_post("/wh/{token}", routes.deliver)
+    app.router.add_get("/facts", routes.facts)
+    app.router.add_get("/open", routes.open)
+    return app
+
+
+async def open_patiently(url: str, clock: SystemClock) -> Store:
+    """The store, though the database may be starting, or the process that held the file may not be quite gone."""
+    for _ in range(100):
+        try:
+            return await open_store(url, clock)
+        except (StoreInUse, StoreBusy):
+            await asyncio.sleep(0.05)
+    return await open_store(url, clock)
+
+
+async def begin_patiently(engine: Engine) -> None:
+    for _ in range(100):
+        try:
+            return await engine.start()
+        except StoreBusy:
+            await asyncio.sleep(0.05)
+    return await engine.start()
+
+
+async def serve(options: argparse.Namespace, tuning: Tuning) -> None:
+    """Be a node until a signal comes, then drain."""
+    ended, voice, clock = asyncio.Event(), Voice(), SystemClock(options.skew)
+    for name in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(name, ended.set)
+    listen(voice.hear)
+    store = await open_patiently(options.store, clock)
+    http, action = HttpStep(EgressPolicy.from_texts(["127.0.0.0/8"])), ActionStep(REGISTRY)
+    engine = Engine(
+        store,
+        clock=clock,
+        tokens=CallbackTokens(SECRET, "http://127.0.0.1"),
+        executors={StepKind.HTTP: http, StepKind.ACTION: action},
+        serves=REGISTRY.names() if options.actions else (),
+        tuning=tuning,
+        new_id=new_id,
+    )
+    await begin_patiently(engine)
+    runner = web.AppRunner(build(engine, voice), access_log=None, shutdown_timeout=0.5)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    print(runner.addresses[0][1], flush=True)
+    await ended.wait()
+    await engine.stop()
+    await runner.cleanup()
+    await store.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="One node under chaos.")
+    parser.add_argument("--store", required=True)
+    parser.add_argument("--lease", type=float, default=CHAOS.lease)
+    parser.add_argument("--drain", type=float, default=CHAOS.drain)
+    parser.add_argument("--slots", type=int, default=CHAOS.slots)
+    parser.add_argument("--park-after", type=float, default=CHAOS.park_after)
+    parser.add_argument("--poison", type=int, default=CHAOS.poison_after)
+    parser.add_argument("--skew", type=float, default=0.0)
+    parser.add_argument("--no-actions", dest="actions", action="store_false", help="serve none of the user actions")
+    options = parser.parse_args()
+    scale = options.lease / CHAOS.lease
+    tuning = replace(
+        CHAOS, lease=options.lease, beat=CHAOS.beat * scale, margin=CHAOS.margin * scale, drain=options.drain,
+        slots=options.slots, park_after=options.park_after, poison_after=options.poison,
+    )  # fmt: skip
+    asyncio.run(serve(options, tuning))
+
+
+if __name__ == "__main__":
+    main()
