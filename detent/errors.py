@@ -4,8 +4,10 @@
     |- InvalidInput            what was sent cannot be accepted; `problems` says where and why
     |  |- InvalidDefinition    a workflow definition, with all its problems at once
     |  `- TooLarge             an input beyond its limit
+    |- Forbidden               this caller may not
     |- NotFound                no such workflow, run or callback
     |- Conflict                the state of things forbids it
+    |  |- NameTaken            there is a workflow of that name already
     |  |- NotStartable         the workflow is disabled or not active
     |  `- RequestIdReused      the same request id came with something else
     |- Gone                    it was there, and its time is over
@@ -75,6 +77,12 @@ class TooLarge(InvalidInput):
     code = "too_large"
 
 
+class Forbidden(DetentError):
+    """That is not allowed from there."""
+
+    code = "permission_denied"
+
+
 class NotFound(DetentError):
     """There is nothing of that name."""
 
@@ -85,6 +93,12 @@ class Conflict(DetentError):
     """The state of things forbids it."""
 
     code = "conflict"
+
+
+class NameTaken(Conflict):
+    """There is something of that name already."""
+
+    code = "name_taken"
 
 
 class NotStartable(Conflict):

@@ -19,7 +19,7 @@ from detent.authoring.steps_form import compile_steps
 from detent.engine.engine import Engine
 from detent.engine.starting import StartedRun, StartRequest, start_run
 from detent.engine.view import run_document
-from detent.errors import Conflict, InvalidInput, NotFound, NotStartable, TooLarge, Unavailable
+from detent.errors import Conflict, InvalidInput, NameTaken, NotFound, NotStartable, TooLarge, Unavailable
 from detent.graph import codec
 from detent.ids import RUN, WORKFLOW, InvalidId, parse
 from detent.observe.failpoints import reach
@@ -29,6 +29,7 @@ from detent.store.rows import MessageKind, NewVersion, Receipt, RunRow, SavedVer
 DEFAULT_TENANT: Final = 1
 INPUT_LIMIT: Final = 256 * 1024
 DEFAULT_QUEUE: Final = "default"
+_LONGEST_NAME: Final = 200
 #: How long a cancel waits for the owner to journal it before it answers with the run as it is.
 CANCEL_PATIENCE: Final = 2.0
 _LOOK_AGAIN: Final = 0.02
@@ -69,7 +70,7 @@ class Commands:
         version = _new_version(tenant, self._engine.new_id(), compiled, data)
         saved = await self._store.save_workflow(version, replace=replace)
         if saved is None:
-            raise Conflict(f"there is a workflow named {compiled.name!r} already; PUT it to give it a new version")
+            raise NameTaken(f"there is a workflow named {compiled.name!r} already; PUT it to give it a new version")
         return await self.workflow(compiled.name, tenant=tenant), saved, compiled
 
     async def workflow(self, key: str, *, tenant: int = DEFAULT_TENANT) -> WorkflowRow:
@@ -78,10 +79,18 @@ class Commands:
         try:
             row = await self._store.workflow(tenant, parse(WORKFLOW, key))
         except InvalidId:
-            row = await self._store.workflow(tenant, key)
+            # No name is longer or holds a NUL, and a database may refuse to look for one.
+            if len(key) <= _LONGEST_NAME and "\x00" not in key:
+                row = await self._store.workflow(tenant, key)
         if row is None:
             raise NotFound(f"there is no workflow {key[:200]!r}")
         return row
+
+    async def workflows(
+        self, *, limit: int, after: str | None = None, tenant: int = DEFAULT_TENANT
+    ) -> list[WorkflowRow]:
+        """Workflows by name, those after a name."""
+        return await self._store.workflows(tenant, limit=limit, after=after)
 
     # -- runs
 
@@ -115,6 +124,18 @@ class Commands:
     async def run(self, run: str, *, tenant: int = DEFAULT_TENANT) -> dict[str, Any]:
         """The document of a run."""
         return await self._document(await self._row(run, tenant))
+
+    async def runs(
+        self,
+        *,
+        limit: int,
+        workflow: bytes | None = None,
+        status: str | None = None,
+        before: bytes | None = None,
+        tenant: int = DEFAULT_TENANT,
+    ) -> list[RunRow]:
+        """Runs, newest first, those before a run."""
+        return await self._store.runs(tenant, limit=limit, workflow=workflow, status=status, before=before)
 
     async def ended(self, started: StartedRun, *, tenant: int = DEFAULT_TENANT) -> dict[str, Any]:
         """The document of a run once it has ended, wherever it ends."""
@@ -191,6 +212,10 @@ class Commands:
         reach("after_delivery")
         self.nudge()
         return answer
+
+    def callback_place(self, token: str) -> tuple[bytes, str] | None:
+        """(run, step) of a callback token this instance made."""
+        return self._engine.tokens.read(token)
 
     def nudge(self) -> None:
         """Something is in the inbox: let the engine of this process look now rather than at its next turn."""

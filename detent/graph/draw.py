@@ -54,6 +54,11 @@ def text(graph: Graph) -> str:
     return "".join(line + "\n" for line in lines)
 
 
+def outline(graph: Graph) -> list[tuple[str, str]]:
+    """(name, lines that lead to it) of each step from top to bottom, as `text` draws them."""
+    return [(name, drawing.removesuffix(f"● {name}")) for name, _, drawing in _drawn(_tree(graph))]
+
+
 def describe(step: Step) -> str:
     """What a step does, in a few words."""
     words = [step.kind.value, _DETAILS.get(step.kind, _nothing)(step.config)]

@@ -1,0 +1,58 @@
+"""The application: its table of routes, and how it answers errors."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from litestar import Litestar
+from litestar.datastructures import State
+from litestar.exceptions import HTTPException
+from litestar.openapi import OpenAPIConfig
+from litestar.types import ASGIApp
+
+from detent import __version__
+from detent.api import callbacks, health, pages, runs, workflows
+from detent.api.docs import DocsPage, show_openapi
+from detent.api.origin import OriginGuard, known_hosts
+from detent.api.problems import on_detent_error, on_http_error, on_surprise
+from detent.engine.commands import INPUT_LIMIT, Commands
+from detent.errors import DetentError
+
+ROUTES = [*workflows.ROUTES, *runs.ROUTES, *callbacks.ROUTES, *health.ROUTES, pages.show_index, show_openapi]
+
+
+def build_api(
+    commands: Commands,
+    *,
+    is_ready: Callable[[], bool],
+    check: Callable[[], Awaitable[object]],
+    base_url: str,
+    loose: bool = False,
+) -> Litestar:
+    """The API before one engine's commands. `check` asks the database for a sign of life. With `loose` it answers to
+    any host name."""
+    hosts = known_hosts(base_url, loose=loose)
+
+    def guard(app: ASGIApp) -> ASGIApp:
+        return OriginGuard(app, hosts)
+
+    return Litestar(
+        route_handlers=ROUTES,
+        state=State({"commands": commands, "is_ready": is_ready, "check": check}),
+        exception_handlers={
+            DetentError: on_detent_error,
+            HTTPException: on_http_error,
+            Exception: on_surprise,
+        },
+        middleware=[guard],
+        request_max_body_size=INPUT_LIMIT,
+        openapi_config=OpenAPIConfig(
+            title="Detent",
+            version=__version__,
+            description="A durable workflow engine: save workflows, start runs, receive callbacks.",
+            path="/docs",
+            render_plugins=[DocsPage(path="/")],
+            create_examples=False,
+        ),
+        logging_config=None,
+    )

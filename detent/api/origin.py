@@ -1,0 +1,59 @@
+"""Keeps web pages of others away from an API that asks nobody who he is.
+
+A page that a person visits can send requests to this machine. Browsers say where a request comes from
+(`Sec-Fetch-Site`, `Origin`), and a page that makes its own name point here is known by the name it asks for (`Host`).
+Callback URLs are open to everybody: their token is the key.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import urlsplit
+
+from litestar.enums import ScopeType
+from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
+
+from detent.errors import Forbidden
+
+_OPEN: Final = ("/wh/", "/webhook/", "/health/")
+_LOCAL: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+class OriginGuard:
+    """Middleware. `hosts` are the names this API is reached by; null lets every name in."""
+
+    def __init__(self, app: ASGIApp, hosts: frozenset[str] | None) -> None:
+        self._app, self._hosts = app, hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] is ScopeType.HTTP and not scope["path"].startswith(_OPEN):
+            reason = self._reason(scope)
+            if reason:
+                raise Forbidden(reason)
+        await self._app(scope, receive, send)
+
+    def _reason(self, scope: HTTPScope) -> str | None:
+        headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+        host = _hostname(headers.get(b"host", ""))
+        if self._hosts is not None and host not in self._hosts:
+            return f"this API does not answer to the name {host[:100]!r}; DETENT_BASE_URL names it"
+        if scope["method"] in _READS:
+            return None
+        origin = headers.get(b"origin")
+        foreign = origin is not None and urlsplit(origin).netloc != headers.get(b"host")
+        if foreign or headers.get(b"sec-fetch-site") in {"cross-site", "same-site"}:
+            return "a page of another site may not change anything here"
+        return None
+
+
+def known_hosts(base_url: str, *, loose: bool) -> frozenset[str] | None:
+    """The names of this API: those of this machine and that of its address."""
+    return None if loose else _LOCAL | {urlsplit(base_url).hostname or ""}
+
+
+def _hostname(host: str) -> str:
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""

@@ -1,0 +1,150 @@
+"""Errors as the API answers them. Status codes of errors exist only here.
+
+{"error": "invalid_argument", "code": "WFENG005", "message": "workflow validation failed",
+ "details": {"validation_errors": [{"field": "tasks.charge.needs[0]", "message": "..."}]}}
+"""
+
+from __future__ import annotations
+
+import math
+import traceback
+from collections.abc import Iterable
+from typing import Any, Final
+
+import msgspec
+from litestar import Request, Response
+from litestar.exceptions import HTTPException
+
+from detent.errors import (
+    Conflict,
+    DetentError,
+    Forbidden,
+    Gone,
+    InvalidInput,
+    NameTaken,
+    NotFound,
+    Problem,
+    RequestIdReused,
+    StoreError,
+    TooLarge,
+    Unavailable,
+)
+from detent.observe import emit
+from detent.store.rows import Receipt
+
+INVALID: Final = "WFENG005"
+ILLEGAL_STATE: Final = "WFENG002"
+
+# The first kind an error is decides: status, word, code (null: the error's own).
+_KINDS: Final[tuple[tuple[type[DetentError], tuple[int, str, str | None]], ...]] = (
+    (TooLarge, (413, "too_large", None)),
+    (InvalidInput, (400, "invalid_argument", INVALID)),
+    (Forbidden, (403, "permission_denied", None)),
+    (NotFound, (404, "not_found", None)),
+    (NameTaken, (409, "conflict", None)),
+    (RequestIdReused, (409, "conflict", None)),
+    (Conflict, (409, "conflict", ILLEGAL_STATE)),
+    (Gone, (410, "gone", None)),
+    (Unavailable, (503, "unavailable", None)),
+    (StoreError, (503, "unavailable", None)),
+)
+_WORDS: Final = {
+    401: "unauthenticated",
+    403: "permission_denied",
+    404: "not_found",
+    409: "conflict",
+    410: "gone",
+    412: "precondition_failed",
+    413: "too_large",
+    429: "limit_exceeded",
+    503: "unavailable",
+}
+#: What a callback that is not accepted is told.
+REFUSALS: Final[dict[Receipt, tuple[int, str, str]]] = {
+    Receipt.NOT_ACTIVE: (400, "invalid_argument", "Wait node not active"),
+    Receipt.USED: (409, "conflict", "Webhook already used"),
+    Receipt.EXPIRED: (410, "gone", "Webhook expired"),
+    Receipt.NOT_FOUND: (404, "not_found", "Webhook not found"),
+}
+
+
+class FieldProblem(msgspec.Struct):
+    """Where something is wrong, and what."""
+
+    field: str
+    message: str
+
+
+class Details(msgspec.Struct, omit_defaults=True):
+    """More about an error."""
+
+    validation_errors: list[FieldProblem] = []
+
+
+class Refusal(msgspec.Struct, omit_defaults=True):
+    """An error, everywhere."""
+
+    error: str
+    code: str
+    message: str
+    details: Details | None = None
+
+
+def refuse(
+    status: int,
+    error: str,
+    code: str,
+    message: str,
+    *,
+    problems: Iterable[Problem] = (),
+    headers: dict[str, str] | None = None,
+) -> Response[Refusal]:
+    """The answer of an error."""
+    found = [FieldProblem(each.field, each.message) for each in problems if each.field or each.message != message]
+    body = Refusal(error, code, message, Details(found) if found else None)
+    return Response(body, status_code=status, headers=headers or {}, media_type="application/json")
+
+
+def refuse_callback(receipt: Receipt) -> Response[Refusal]:
+    """The answer to a callback that was not accepted."""
+    status, error, message = REFUSALS[receipt]
+    return refuse(status, error, f"webhook_{receipt}", message)
+
+
+def on_detent_error(request: Request[Any, Any, Any], error: DetentError) -> Response[Refusal]:
+    """What a command refused."""
+    found = next((facts for kind, facts in _KINDS if isinstance(error, kind)), None)
+    if found is None:
+        return on_surprise(request, error)
+    status, word, code = found
+    problems = error.problems if isinstance(error, InvalidInput) else ()
+    message = error.message if not isinstance(error, StoreError) else "the database cannot be reached just now"
+    wait = math.ceil(getattr(error, "retry_after", 1.0))
+    headers = {"Retry-After": str(wait)} if status == 503 else None
+    return refuse(status, word, code or error.code, message, problems=problems, headers=headers)
+
+
+def on_http_error(request: Request[Any, Any, Any], error: HTTPException) -> Response[Refusal]:
+    """What the router or the reader of the request refused."""
+    status, path = error.status_code, request.url.path[:200]
+    match status:
+        case 404:
+            return refuse(404, "not_found", "not_found", f"there is nothing at {path}")
+        case 405:
+            message = f"{request.method} is not possible at {path}"
+            return refuse(405, "invalid_argument", "method_not_allowed", message, headers=dict(error.headers or {}))
+        case 413:
+            return refuse(413, "too_large", "too_large", "the body is larger than its limit")
+        case _ if status >= 500:
+            return on_surprise(request, error)
+        case _:
+            word = _WORDS.get(status, "invalid_argument")
+            code = INVALID if word == "invalid_argument" else word
+            return refuse(status, word, code, str(error.detail))
+
+
+def on_surprise(request: Request[Any, Any, Any], error: Exception) -> Response[Refusal]:
+    """A mistake of ours: told to the log in full and to the caller in a word."""
+    trace = "".join(traceback.format_exception(error))[-8000:]
+    emit("api.failed", method=request.method, path=request.url.path, error=trace)
+    return refuse(500, "internal", "internal", "something went wrong inside Detent; its log says more")

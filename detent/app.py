@@ -1,0 +1,257 @@
+"""The composition root: the only module that knows every implementation.
+
+`running` opens the store and starts an engine on it, `listening` puts the API before it, and `told_to_stop` waits for
+the signal to leave. What is opened is closed in the opposite order: attempts in flight get their time while the API
+still takes callbacks, then the API ends, then the store is closed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import os
+import secrets
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+import uvicorn
+
+from detent.api.application import build_api
+from detent.authoring.compiled import Limits
+from detent.clock import Clock, SystemClock
+from detent.engine.callbacks import CallbackTokens
+from detent.engine.commands import Commands
+from detent.engine.engine import Engine
+from detent.engine.poller import Polling
+from detent.engine.retention import Retention
+from detent.engine.tuning import Tuning
+from detent.errors import InvalidInput, Problem
+from detent.graph.model import StepKind
+from detent.ids import new_id
+from detent.settings import Settings
+from detent.steps.action_step import ActionStep
+from detent.steps.actions import registry
+from detent.steps.core_actions import CORE
+from detent.steps.egress import EgressPolicy
+from detent.steps.http import HttpStep
+from detent.steps.http_client import HttpSettings
+from detent.store.opening import open_store, scheme
+from detent.store.protocol import Store
+
+LOOPBACK: Final = ("127.0.0.0/8", "::1")
+Address = tuple[str, int]
+
+
+@dataclass(slots=True)
+class App:
+    """Everything of one process."""
+
+    settings: Settings
+    store: Store
+    engine: Engine
+    commands: Commands
+    base_url: str
+    is_drained: bool = False
+
+    async def drain(self) -> None:
+        """Begin nothing new, and give attempts in flight their time. The API may answer meanwhile."""
+        if not self.is_drained:
+            self.is_drained = True
+            await self.engine.stop()
+
+
+@asynccontextmanager
+async def running(
+    settings: Settings,
+    *,
+    address: Address | None = None,
+    clock: Clock | None = None,
+    tuning: Tuning | None = None,
+    allow: Iterable[str] = (),
+    claims: bool = True,
+    migrate: bool = False,
+) -> AsyncIterator[App]:
+    """A working engine. `address` is where the API will listen, `allow` what steps may call beside the settings'.
+
+    Without `claims` it starts and answers, and leaves the runs to other nodes."""
+    load_modules(settings.imports)
+    clock = clock or SystemClock(settings.clock_skew)
+    async with AsyncExitStack() as stack:
+        store = await open_store(settings.database_url, clock, migrate=migrate)
+        stack.push_async_callback(store.close)
+        base_url = settings.base_url or url_of(address or (settings.host, settings.port))
+        engine = await build_engine(
+            settings, store, clock, base_url, tuning=tuning, own=address, allow=allow, claims=claims
+        )
+        await engine.start()
+        app = App(settings, store, engine, build_commands(settings, engine), base_url)
+        stack.push_async_callback(app.drain)
+        chores = asyncio.create_task(Polling(Retention(store, clock, settings.retention)).work())
+        stack.push_async_callback(_ended, chores)
+        yield app
+
+
+async def build_engine(
+    settings: Settings,
+    store: Store,
+    clock: Clock,
+    base_url: str,
+    *,
+    tuning: Tuning | None = None,
+    own: Address | None = None,
+    allow: Iterable[str] = (),
+    claims: bool = True,
+) -> Engine:
+    """An engine on a store, not started."""
+    key = settings.secret_key or await store.setting("secret_key", secrets.token_urlsafe(32))
+    policy = EgressPolicy.from_texts((*settings.egress_allow, *allow), _own_addresses(settings, own))
+    http = HttpSettings(ca_file=Path(settings.ca_file) if settings.ca_file else None)
+    return Engine(
+        store,
+        clock=clock,
+        tokens=CallbackTokens(key, base_url),
+        executors={StepKind.HTTP: HttpStep(policy, http, wall=clock.wall), StepKind.ACTION: ActionStep(registry)},
+        serves=registry.names(),
+        tuning=tuning or tuning_of(settings),
+        new_id=new_id,
+        claims=claims,
+    )
+
+
+def build_commands(settings: Settings, engine: Engine) -> Commands:
+    """The commands of an engine. Where other nodes may have other code, an action this one lacks is no mistake."""
+    alone = scheme(settings.database_url) != "postgresql"
+    known = (*CORE.names(), *registry.names()) if alone else None
+    return Commands(engine, limits=Limits(steps=settings.max_steps_per_workflow), actions=known)
+
+
+def tuning_of(settings: Settings) -> Tuning:
+    """The numbers of the engine that an operator may decide."""
+    lease = settings.lease_seconds
+    return Tuning(
+        lease=lease,
+        beat=lease / 5,
+        margin=lease / 5,
+        drain=settings.drain_seconds,
+        slots=settings.max_parallel_steps,
+        poison_after=settings.poison_attempts,
+        queues=settings.queues or None,
+    )
+
+
+def load_modules(names: Iterable[str]) -> None:
+    """Import the modules that register actions; those of the current folder are found too."""
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except Exception as error:
+            raise InvalidInput(
+                f"cannot load {name}", [Problem("import", f"{name}: {type(error).__name__}: {error}")]
+            ) from error
+
+
+def _own_addresses(settings: Settings, own: Address | None) -> list[Address]:
+    """Where Detent itself and its database answer: steps may not go there, even where loopback is allowed."""
+    found = [] if own is None else [own]
+    if scheme(settings.database_url) == "postgresql":
+        parts = urlsplit(settings.database_url)
+        host, port = parts.hostname or "localhost", parts.port or 5432
+        found.append((host, port))
+        with suppress(OSError):
+            found += [(str(where[0]), port) for *_, where in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+    return found
+
+
+# -- listening
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A socket that listens there, or InvalidInput."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        sock.bind((host, port))
+        sock.listen(2048)
+    except OSError as error:
+        sock.close()
+        raise InvalidInput(f"cannot listen on {host} port {port}: {error.strerror or error}") from error
+    return sock
+
+
+def url_of(address: Address) -> str:
+    """The URL of an address, as a browser on this machine would write it."""
+    host, port = address
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn without its own ideas about signals: the process drains its engine first."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.is_up = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.is_up.set()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+@asynccontextmanager
+async def listening(app: App, sock: socket.socket) -> AsyncIterator[None]:
+    """The API before a running engine. Ends with the requests that are being answered."""
+    api = build_api(
+        app.commands,
+        is_ready=lambda: app.engine.is_ready,
+        check=app.store.now,
+        base_url=app.base_url,
+        loose=app.settings.allow_loose_auth,
+    )
+    config = uvicorn.Config(
+        api, log_config=None, access_log=False, lifespan="off", server_header=False, timeout_graceful_shutdown=5
+    )
+    server = _Server(config)
+    serving = asyncio.create_task(server.serve(sockets=[sock]))
+    try:
+        await server.is_up.wait()
+        announce = getattr(app.store, "announce", None)
+        if announce is not None:
+            announce(app.base_url)
+        yield
+    finally:
+        server.should_exit = True
+        await serving
+
+
+async def told_to_stop() -> None:
+    """Return at the first SIGTERM or SIGINT. A second one ends the process at once, which harms nothing durable."""
+    loop, told = asyncio.get_running_loop(), asyncio.Event()
+
+    def hear(number: signal.Signals) -> None:
+        if told.is_set():
+            os._exit(128 + number)
+        told.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, hear, number)
+    await told.wait()
+
+
+async def _ended(work: asyncio.Task[None]) -> None:
+    work.cancel()
+    await asyncio.gather(work, return_exceptions=True)

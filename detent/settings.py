@@ -1,0 +1,213 @@
+"""Every setting of Detent, one documented field each.
+
+A value is read from the command line's flag, then from `DETENT_NAME`, then from `name = ...` in `detent.toml` of the
+current folder, and is checked where it is read: a bad one is refused with its name, its value and where it came from.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Final
+
+from detent.errors import InvalidInput, Problem
+
+PREFIX: Final = "DETENT_"
+FILE: Final = "detent.toml"
+#: Read by the tests and not by the product.
+_FOREIGN: Final = "DETENT_TEST_"
+_WORDS: Final = {**dict.fromkeys(("true", "1", "yes", "on"), True), **dict.fromkeys(("false", "0", "no", "off"), False)}
+_UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+_STATUSES: Final = ("completed", "failed", "cancelled", "timeout")
+_SHORTEST_KEY: Final = 16
+
+Parse = Callable[[Any], Any]
+
+
+def _setting(parse: Parse, default: Any, help_: str, *, secret: bool = False) -> Any:
+    return field(default=default, metadata={"parse": parse, "help": help_, "secret": secret})
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError("must be a text")
+    return value.strip()
+
+
+def _key(value: Any) -> str:
+    if len(_text(value)) < _SHORTEST_KEY:
+        raise ValueError(f"must have at least {_SHORTEST_KEY} characters")
+    return _text(value)
+
+
+def _url(value: Any) -> str:
+    if not re.fullmatch(r"https?://[^\s/?#]+(/[^\s?#]*)?", _text(value)):
+        raise ValueError("must be an address such as https://detent.example.org")
+    return _text(value).rstrip("/")
+
+
+def _flag(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    if not isinstance(value, str) or value.strip().lower() not in _WORDS:
+        raise ValueError("must be true or false")
+    return _WORDS[value.strip().lower()]
+
+
+def _whole(least: int, most: int) -> Parse:
+    def parse(value: Any) -> int:
+        text = str(value).strip().replace("_", "")
+        if isinstance(value, bool) or not re.fullmatch(r"-?[0-9]{1,12}", text) or not least <= int(text) <= most:
+            raise ValueError(f"must be a whole number from {least:,} to {most:,}")
+        return int(text)
+
+    return parse
+
+
+def _seconds(least: float, most: float) -> Parse:
+    def parse(value: Any) -> float:
+        text = str(value).strip()
+        if isinstance(value, bool) or not re.fullmatch(r"-?[0-9]{1,12}(\.[0-9]{1,6})?", text):
+            raise ValueError("must be a number of seconds")
+        if not least <= float(text) <= most:
+            raise ValueError(f"must be a number of seconds from {least:g} to {most:g}")
+        return float(text)
+
+    return parse
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    """A comma-separated text, or a list."""
+    parts = value.split(",") if isinstance(value, str) else value
+    if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
+        raise ValueError("must be names with commas between them")
+    return tuple(part.strip() for part in parts if part.strip())
+
+
+def _choice(*words: str) -> Parse:
+    def parse(value: Any) -> str:
+        if value not in words:
+            raise ValueError(f"must be {' or '.join(words)}")
+        return str(value)
+
+    return parse
+
+
+def _retention(value: Any) -> tuple[tuple[str, int], ...]:
+    """`completed=30d,failed=90d` or a table: seconds by status."""
+    pairs = value.items() if isinstance(value, Mapping) else (part.partition("=")[::2] for part in _names(value))
+    kept: dict[str, int] = {}
+    for status, age in pairs:
+        found = re.fullmatch(r"([0-9]{1,9})([smhdw])", str(age).strip())
+        if status.strip() not in _STATUSES or not found:
+            raise ValueError(f"must be like completed=30d,failed=90d; statuses are {', '.join(_STATUSES)}")
+        kept[status.strip()] = int(found[1]) * _UNITS[found[2]]
+    return tuple(kept.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What an operator may decide."""
+
+    database_url: str = _setting(
+        _text, "sqlite:///detent.db", "sqlite:///path/to/file.db, postgresql://user@host/name or memory://"
+    )
+    base_url: str | None = _setting(
+        _url, None, "where the outside world reaches this Detent; callback URLs begin with it"
+    )
+    host: str = _setting(_text, "127.0.0.1", "the address the API listens on")
+    port: int = _setting(_whole(0, 65_535), 8080, "the port the API listens on; 0 takes a free one")
+    secret_key: str | None = _setting(
+        _key, None, "signs callback URLs; without it one is made and kept in the database", secret=True
+    )
+    egress_allow: tuple[str, ...] = _setting(
+        _names, (), "hosts and networks that steps may call beside public ones, such as 10.0.0.0/8,db.internal:8080"
+    )
+    allow_loose_auth: bool = _setting(_flag, False, "allow the API, which asks nobody who he is, on any address")
+    max_parallel_steps: int = _setting(_whole(1, 100_000), 1_000, "attempts that one node makes at once")
+    max_steps_per_workflow: int = _setting(_whole(1, 1_000_000), 1_000, "how many steps a definition may have")
+    lease_seconds: float = _setting(_seconds(1, 3600), 10.0, "how long a silent node keeps its runs")
+    drain_seconds: float = _setting(_seconds(0, 3600), 25.0, "how long a stopping node waits for attempts in flight")
+    poison_attempts: int = _setting(_whole(1, 1_000), 3, "crashes without progress after which a step is given up")
+    queues: tuple[str, ...] = _setting(_names, (), "the queues this node serves; none named: all of them")
+    imports: tuple[str, ...] = _setting(_names, (), "Python modules to load, which register actions")
+    retention: tuple[tuple[str, int], ...] = _setting(
+        _retention, (), "how long ended runs are kept, such as completed=30d,failed=90d; by default for ever"
+    )
+    ca_file: str | None = _setting(_text, None, "certificates that HTTP steps trust beside the system's")
+    log_format: str = _setting(_choice("auto", "console", "json"), "auto", "auto is console on a terminal, else json")
+    clock_skew: float = _setting(_seconds(-86400, 86400), 0.0, "seconds added to this machine's clock, for tests")
+
+
+#: Settings whose name in the environment and the file is not the field's.
+_SPELLED: Final = {"imports": "import"}
+FIELDS: Final = {_SPELLED.get(item.name, item.name): item for item in fields(Settings)}
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The settings, where each that was given came from, and remarks about names nobody knows."""
+
+    settings: Settings
+    sources: Mapping[str, str]
+    warnings: tuple[str, ...]
+
+
+def load_settings(flags: Mapping[str, Any], *, environ: Mapping[str, str], folder: Path) -> Loaded:
+    """Read all settings, or InvalidInput with everything that is wrong. A flag that is null was not given."""
+    values: dict[str, Any] = {}
+    sources: dict[str, str] = {}
+    problems: list[Problem] = []
+    warnings: list[str] = []
+    for source, given in _sources(flags, environ, folder, warnings):
+        for name, value in given.items():
+            item = FIELDS[name]
+            shown = source.format(name=name.upper(), flag=name.replace("_", "-"))
+            try:
+                values[item.name] = item.metadata["parse"](value)
+                sources[item.name] = shown
+            except ValueError as error:
+                said = "" if item.metadata["secret"] else f" (it is {value!r})"
+                problems.append(Problem(shown, f"{error}{said}"))
+    if problems:
+        raise InvalidInput("a setting is wrong", problems)
+    return Loaded(Settings(**values), sources, tuple(warnings))
+
+
+def _sources(
+    flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path, warnings: list[str]
+) -> Iterable[tuple[str, dict[str, Any]]]:
+    """Weakest first, so that the strongest has the last word."""
+    file = folder / FILE
+    if file.is_file():
+        yield "{name} in " + FILE, _known(_read_file(file), f"{FILE} has", "{}", warnings)
+    given = {
+        name.removeprefix(PREFIX).lower(): value
+        for name, value in environ.items()
+        if name.startswith(PREFIX) and not name.startswith(_FOREIGN) and value.strip()
+    }
+    yield PREFIX + "{name}", _known(given, "the environment has", PREFIX + "{}", warnings, upper=True)
+    yield "--{flag}", {name: value for name, value in flags.items() if value is not None}
+
+
+def _known(
+    given: Mapping[str, Any], where: str, spelling: str, warnings: list[str], *, upper: bool = False
+) -> dict[str, Any]:
+    for name in given:
+        if name not in FIELDS:
+            near = difflib.get_close_matches(name, FIELDS, n=1)
+            spelled = [spelling.format(word.upper() if upper else word) for word in (name, *near)]
+            hint = f"; did you mean {spelled[1]}?" if near else ""
+            warnings.append(f"{where} {spelled[0]}, which is no setting of Detent{hint}")
+    return {name: value for name, value in given.items() if name in FIELDS}
+
+
+def _read_file(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text())
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InvalidInput("a setting is wrong", [Problem(FILE, f"cannot be read: {error}")]) from None
