@@ -1,0 +1,152 @@
+"""A Detent node under measurement, in a process of its own: `python -m bench.detent_node URL [--door]`.
+
+The engine is put together as `detent serve` does it, on uvloop, with default settings; runs are started in the process,
+as the peer's are. With `--door` it accepts runs and leaves them to other nodes.
+"""
+
+import argparse
+import asyncio
+import gc
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import psutil
+import uvloop
+
+from bench.load import FlushCounter, burst, each, one_at_a_time, run_to_end
+from bench.serving import Voice, serve
+from detent.authoring.compiled import Limits
+from detent.clock import SystemClock
+from detent.engine.callbacks import CallbackTokens
+from detent.engine.commands import Commands, Given, encode_input
+from detent.engine.engine import Engine
+from detent.engine.starting import StartRequest, start_run
+from detent.graph.model import StepKind
+from detent.ids import new_id
+from detent.observe import listen
+from detent.steps.action_step import ActionStep
+from detent.steps.egress import EgressPolicy
+from detent.steps.http import HttpStep
+from detent.steps.protocol import StepExecutor
+from detent.store.opening import open_store
+from detent.store.protocol import Store
+
+MOST_STEPS = 20_001
+TENANT = 1
+READERS = 4
+
+
+class NodeUnderMeasurement:
+    """What the parent can ask for."""
+
+    def __init__(self, engine: Engine, store: Store) -> None:
+        self._engine, self._store = engine, store
+        self._commands = Commands(engine, limits=Limits(steps=MOST_STEPS))
+        self._counter = FlushCounter(store)
+        self._requests: dict[str, StartRequest] = {}
+        self._ended: dict[bytes, int] = {}
+        self._clock = SystemClock()
+
+    async def apply(self, document: str) -> str:
+        """Save a workflow and give its name, by which the other requests call it."""
+        row, _, _ = await self._commands.save_workflow(document, replace=True)
+        prepared = self._engine.graphs.put((row.id, row.version), row.name, row.graph)
+        given = encode_input(Given(body={"order": 7}))
+        self._requests[row.name] = StartRequest(TENANT, row.id, row.version, row.name, prepared, given, watch=True)
+        return row.name
+
+    async def burst(self, workflow: str, width: int, seconds: float) -> dict[str, float]:
+        request = self._requests[workflow]
+        self._counter.reset()
+        facts = await burst(lambda: run_to_end(self._engine, request), width=width, seconds=seconds)
+        return facts | self._counter.facts()
+
+    async def latency(self, workflow: str, count: int) -> dict[str, Any]:
+        request = self._requests[workflow]
+        self._counter.reset()
+        facts = await one_at_a_time(lambda: run_to_end(self._engine, request), count=count)
+        return facts | self._counter.facts()
+
+    async def sample(self, workflow: str) -> list[list[Any]]:
+        """(kind, step, attempt, outcome, data) of every journal row of one run."""
+        started = await run_to_end(self._engine, self._requests[workflow])
+        entries = await self._store.journal(started.id)
+        return [[e.kind, e.step, e.attempt, e.outcome, e.data.decode()] for e in entries]
+
+    async def begin(self, workflow: str, count: int, width: int) -> dict[str, Any]:
+        """Start runs without waiting for their ends."""
+        request = replace(self._requests[workflow], watch=False)
+        ids: list[str] = []
+
+        async def one() -> None:
+            ids.append((await start_run(self._engine, request)).id.hex())
+
+        facts: dict[str, Any] = await each(one, count=count, width=width)
+        return facts | {"ids": ids}
+
+    async def watch(self) -> None:
+        """Note from now on when this node wrote the end of a run."""
+
+        def note(name: str, facts: dict[str, Any]) -> None:
+            if name == "run.ended":
+                self._ended[facts["run"]] = self._clock.wall()
+
+        listen(note)
+
+    async def ended(self) -> int:
+        """How many ends were noted."""
+        return len(self._ended)
+
+    async def lateness(self, ids: list[str], patience: float) -> dict[str, Any]:
+        """Wait for runs of one sleep to end; how late each woke by its journal, and how late its end was seen here."""
+        runs = [bytes.fromhex(text) for text in ids]
+        until = self._clock.monotonic() + patience
+        while self._clock.monotonic() < until and sum(run in self._ended for run in runs) < len(runs):
+            await asyncio.sleep(0.1)
+        late: list[tuple[float, float]] = []
+
+        async def read(part: list[bytes]) -> None:
+            for run in part:
+                row = await self._store.run(TENANT, run)
+                if row is not None and row.status == "completed" and row.ended_at is not None and row.opening:
+                    due = next(iter(msgspec.json.decode(row.opening)["sleep"].values()))
+                    late.append(((row.ended_at - due) / 1e6, (self._ended.get(run, row.ended_at) - due) / 1e6))
+
+        await asyncio.gather(*(read(runs[number::READERS]) for number in range(READERS)))
+        return {"journal": [journal for journal, _ in late], "seen": [seen for _, seen in late]}
+
+    async def memory(self) -> int:
+        """The resident bytes of this process."""
+        gc.collect()
+        return int(psutil.Process().memory_info().rss)
+
+
+async def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("database")
+    parser.add_argument("--door", action="store_true")
+    arguments = parser.parse_args()
+    voice = Voice()
+    clock = SystemClock()
+    store = await open_store(arguments.database, clock, role="engine", migrate=True)
+    executors: dict[StepKind, StepExecutor] = {
+        StepKind.ACTION: ActionStep(),
+        StepKind.HTTP: HttpStep(EgressPolicy.from_texts(["127.0.0.0/8"])),
+    }
+    tokens = CallbackTokens("benchmark", "http://127.0.0.1:8080")
+    engine = Engine(
+        store, clock=clock, tokens=tokens, executors=executors, new_id=new_id, claims=not arguments.door
+    )  # fmt: skip
+    await engine.start()
+    node = NodeUnderMeasurement(engine, store)
+    verbs = ("apply", "burst", "latency", "sample", "begin", "watch", "ended", "lateness", "memory")
+    try:
+        await serve({verb: getattr(node, verb) for verb in verbs}, voice)
+    finally:
+        await engine.stop()
+        await store.close()
+
+
+if __name__ == "__main__":
+    uvloop.run(main())

@@ -1,0 +1,1 @@
+"""The peers, each in an environment and a process of its own."""

@@ -1,0 +1,38 @@
+"""How much is measured."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """`seconds` is the length of one burst, `rounds` how often the sides take turns."""
+
+    seconds: float = 5.0
+    rounds: int = 3
+    widths: tuple[int, ...] = (200, 1000, 2000)  # runs at once: the best of them is measured
+    http_widths: tuple[int, ...] = (64, 256)
+    latencies: int = 100
+    fans: int = 20
+    wide: tuple[int, ...] = (1_000, 10_000)
+    long: int = 1_000
+    naps: int = 10_000
+    naps_of_peer: int = 1_000
+    asleep: int = 100_000
+    finished: int = 1_000_000
+    backlog: int = 4_000
+    strolling: int = 200
+    kills: int = 3
+
+
+FULL = Sizes()
+QUICK = Sizes(
+    seconds=2.0,
+    rounds=1,
+    latencies=30,
+    fans=8,
+    naps=2_000,
+    naps_of_peer=200,
+    asleep=20_000,
+    finished=100_000,
+    kills=1,
+)

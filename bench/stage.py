@@ -1,0 +1,112 @@
+"""The stage: one PostgreSQL server, a folder for files, and the processes that are measured on it."""
+
+import shutil
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import psutil
+from rich.console import Console
+
+from bench.child import Child
+from bench.peers.environment import peer_python
+from bench.results import Results
+from bench.sizes import Sizes
+from tests.servers.postgres import PostgresServer
+
+STORES = {"postgres": "PostgreSQL", "sqlite": "SQLite"}
+
+
+class Stage:
+    """Whatever was started here ends with it."""
+
+    def __init__(self, sizes: Sizes, console: Console, *, with_peer: bool) -> None:
+        self.sizes, self.console, self.results = sizes, console, Results()
+        self.server = PostgresServer()
+        self._with_peer = with_peer
+        self._folder = Path(tempfile.mkdtemp(prefix="detent-bench-"))
+        self._children: list[Child] = []
+        self._kept: dict[str, Child] = {}
+        self._count = 0
+        self.peer_database = ""
+
+    def __enter__(self) -> Self:
+        self.server.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.clear()
+        self.server.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def clear(self) -> None:
+        """End every process."""
+        for child in self._children:
+            child.stop()
+        self._children.clear()
+        self._kept.clear()
+
+    # -- where
+
+    def database(self) -> str:
+        """A new database on the server."""
+        self._count += 1
+        return self.server.create_database(f"bench_{self._count}")
+
+    def file(self) -> str:
+        """A new SQLite file."""
+        self._count += 1
+        return f"sqlite:///{self._folder / f'bench_{self._count}.db'}"
+
+    def place(self, store: str) -> str:
+        return self.file() if store == "sqlite" else self.database()
+
+    # -- who
+
+    def child(self, module: str, *arguments: str, python: Path | None = None) -> Child:
+        """A new process that lives until `clear`."""
+        self._count += 1
+        log = self._folder / f"{module}.{self._count}.log"
+        child = Child(module, *arguments, log=log, **({} if python is None else {"python": python}))
+        self._children.append(child)
+        return child
+
+    def node(self, url: str, *options: str) -> Child:
+        """A Detent node."""
+        return self.child("bench.detent_node", url, *options)
+
+    def peer(self) -> Child | None:
+        """The peer, on a database of its own; null if it is not wanted."""
+        if not self._with_peer:
+            return None
+        if "peer" not in self._kept:
+            self.say("", "starting the peer")
+            self.peer_database = self.database()
+            self._kept["peer"] = self.child("bench.peers.dbos_peer", self.peer_database, python=peer_python())
+        return self._kept["peer"]
+
+    def leave(self, child: Child) -> None:
+        """Let one process end."""
+        self._children.remove(child)
+        child.stop()
+
+    def server_cpu(self) -> float:
+        """CPU seconds that PostgreSQL has used so far."""
+        postmaster = psutil.Process(self.server.pid)
+        own = postmaster.cpu_times()
+        used = own.user + own.system + own.children_user + own.children_system
+        for process in postmaster.children():
+            try:
+                times = process.cpu_times()
+            except psutil.NoSuchProcess:
+                continue
+            used += times.user + times.system
+        return used
+
+    # -- progress
+
+    def say(self, work: str, text: str) -> None:
+        self.console.print(f"[bold cyan]{work:<8}[/] {text}", highlight=False)
