@@ -23,7 +23,7 @@ from detent.graph.model import StepKind
 from detent.instant import micros
 from detent.observe import emit, heard
 from detent.observe.failpoints import reach
-from detent.planner.advance import advance, take_ready
+from detent.planner.advance import advance, put_back, take_ready
 from detent.planner.calls import make_call
 from detent.run import events
 from detent.run.journal import Entry, EntryData, Kind, encode_data
@@ -68,8 +68,8 @@ class Runner:
         self.held[held.id] = held
 
     def go(self, held: HeldRun) -> None:
-        """Start what is ready in a run that was claimed; everything it rests on is durable already."""
-        self._start(held, take_ready(held.prepared, held.state))
+        """Start what is ready in a run that was claimed."""
+        self._start_ready(held)
         self._rest(held)
 
     # -- events
@@ -90,7 +90,9 @@ class Runner:
         if plan.end is not None:
             self._stop_attempts(held)
         if plan.entry is None and message is None and not plan.expire:
-            self._start(held, plan.start)
+            for start in plan.start:
+                put_back(held.state, start.step)
+            self._start_ready(held)
             self._rest(held)
             return
         self.write(held, plan, message=message)
@@ -146,6 +148,7 @@ class Runner:
         if unit.recorded is not None:
             self._admit(held, unit.recorded)
         self._start(held, unit.plan.start)
+        self._start_ready(held)
         self._rest(held)
         if self._waiting:
             self._let_waiting_in()  # those that waited for the queue to have room again
@@ -174,10 +177,19 @@ class Runner:
 
     # -- attempts
 
+    def _start_ready(self, held: HeldRun) -> None:
+        """Start what became ready without an entry of its own. What it rests on may still be on its way: then it is
+        done when that is durable."""
+        if not held.pending:
+            self._start(held, take_ready(held.prepared, held.state))
+
     def _start(self, held: HeldRun, starts: list[Start]) -> None:
         for start in starts:
             if self.is_draining or held.gone or held.state.is_over:
                 return
+            if held.state.paused_by is not None:
+                put_back(held.state, start.step)
+                continue
             if start.on_record:
                 plan = advance(
                     held.prepared, held.state, event=events.AttemptStarting(start.step), now=self._time.now()
@@ -199,6 +211,10 @@ class Runner:
     def _begin(self, held: HeldRun, index: int) -> None:
         if held.state.is_over:
             return  # it was cancelled or expired meanwhile
+        if held.state.paused_by is not None:
+            put_back(held.state, index)
+            self._rest(held)
+            return
         if not self._may_act():
             return  # the lease is in doubt: this node is about to begin anew, and somebody will find the run
         call = make_call(held.prepared, held.state, index)

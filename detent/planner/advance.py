@@ -72,6 +72,14 @@ def take_ready(prepared: Prepared, state: RunState) -> list[Start]:
     return [Start(index, careful or prepared.steps[index].on_record) for index in taken]
 
 
+def put_back(state: RunState, step: int) -> None:
+    """An attempt that was taken and could not be started is ready again."""
+    if state.phase[step] is Phase.RUNNING:
+        state.phase[step] = Phase.READY
+        state.ready[step] = None
+        state.running -= 1
+
+
 def _end_if_over(prepared: Prepared, state: RunState, decided: Decided) -> RunEnd | None:
     if state.status in (Status.CANCELLED, Status.TIMEOUT):
         error = "the run took longer than its maximum duration" if state.status is Status.TIMEOUT else None
