@@ -31,6 +31,14 @@ class Fenced(EngineError):
     code = "fenced"
 
 
+class _Refused(Exception):
+    """The database refuses a flush as such. `again`: part of it may have been written by an earlier sending."""
+
+    def __init__(self, error: StoreError, again: bool) -> None:
+        super().__init__(error.message)
+        self.error, self.again = error, again
+
+
 class Committer:
     """`durable` is called with the units of a flush that has returned; `refused` with one that could not be written."""
 
@@ -52,10 +60,14 @@ class Committer:
         self._bytes = 0
         self._wake = asyncio.Event()
         self._sent = False
+        self._over: Exception | None = None  # why nothing is written any more
         self.is_unsure = False  # a flush is of unknown fate: nothing may be claimed meanwhile
 
     def add(self, unit: Unit) -> None:
         """Queue rows to be written with the next flush that has room."""
+        if self._over is not None:
+            _tell(unit, self._over)
+            return
         self._queue.append(unit)
         self._bytes += unit.size
         self._wake.set()
@@ -78,10 +90,10 @@ class Committer:
                 self._sent = False
 
     def give_up(self, error: Exception) -> None:
-        """Nothing queued will be written any more: tell those who wait."""
+        """Nothing will be written any more, now or later: tell those who wait."""
+        self._over = error
         for unit in self._queue:
-            if unit.done is not None and not unit.done.done():
-                unit.done.set_exception(error)
+            _tell(unit, error)
         self._queue.clear()
 
     def _take(self) -> list[Unit]:
@@ -109,42 +121,43 @@ class Committer:
         self._queue.clear()
         self._queue.extend(units[place] for place in sorted(range(len(units)), key=order.__getitem__))
 
-    async def _commit(self, batch: list[Unit]) -> None:
+    async def _commit(self, batch: list[Unit], *, again: bool = False) -> None:
         flush = Flush()
         for unit in batch:
             unit.add_to(flush)
         reach("before_flush")
         try:
-            flushed = await self._send(flush)
-        except StoreError as error:
-            await self._bisect(batch, error)
+            flushed = await self._send(flush, again=again)
+        except _Refused as refused:
+            await self._bisect(batch, refused)
             return
         except BaseException:
-            self._abandon(batch)
+            for unit in batch:
+                _tell(unit, Unavailable("the engine stopped before this was written; try again"))
             raise
         reach("after_flush")
         self._time.heard(flushed.now)
         emit("flush.sent", rows=len(flush.entries) + len(flush.starts) + len(flush.ends) + len(flush.parks))
         self._durable(batch, flushed)
 
-    def _abandon(self, batch: list[Unit]) -> None:
-        for unit in batch:
-            if unit.done is not None and not unit.done.done():
-                unit.done.set_exception(Unavailable("the engine stopped before this was written; try again"))
-
-    async def _bisect(self, batch: list[Unit], error: StoreError) -> None:
+    async def _bisect(self, batch: list[Unit], refused: _Refused) -> None:
         """The database refuses the flush as such: find the one run it is about, so that the others go on."""
         runs = list(dict.fromkeys(unit.run for unit in batch))
         if len(runs) == 1:
             for unit in batch:
-                self._refused(unit, error)
+                self._refused(unit, refused.error)
             return
         half = set(runs[: len(runs) // 2])
-        await self._commit([unit for unit in batch if unit.run in half])
-        await self._commit([unit for unit in batch if unit.run not in half])
+        rest = [unit for unit in batch if unit.run not in half]
+        try:
+            await self._commit([unit for unit in batch if unit.run in half], again=refused.again)
+        except BaseException:
+            self._queue.extendleft(reversed(rest))  # for `give_up` to find
+            raise
+        await self._commit(rest, again=refused.again)
 
-    async def _send(self, flush: Flush) -> Flushed:
-        again, pause = False, BUSY_PAUSE
+    async def _send(self, flush: Flush, *, again: bool) -> Flushed:
+        pause = BUSY_PAUSE
         while True:
             try:
                 if self.is_unsure:
@@ -158,6 +171,8 @@ class Committer:
             except CommitUnknown:
                 self.is_unsure = True
                 await asyncio.sleep(pause)
+            except StoreError as error:
+                raise _Refused(error, again) from error
             else:
                 self.is_unsure = False
                 if flushed is None:
@@ -172,3 +187,8 @@ class Committer:
             raise Fenced
         self.epoch = epoch
         self.is_unsure = False
+
+
+def _tell(unit: Unit, error: Exception) -> None:
+    if unit.done is not None and not unit.done.done():
+        unit.done.set_exception(error)

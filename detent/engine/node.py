@@ -106,6 +106,9 @@ class Node:
         finally:
             self.runner.drop_all()
             self.committer.give_up(Unavailable("the engine has lost its place in the cluster; try again"))
+            for unit, flushed in self._followed:
+                if unit.done is not None and not unit.done.done():
+                    unit.done.set_result(flushed)  # durable, though nothing was begun: another node goes on with it
             await self._heart.stop()
 
     async def drain(self) -> None:
