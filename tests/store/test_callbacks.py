@@ -1,6 +1,7 @@
 """Callbacks: exactly one payload or the timeout wins, and everybody is told the same."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -128,7 +129,7 @@ async def test_an_activation_and_an_expiry_within_one_flush_end_expired(store: S
 async def test_a_callback_made_and_expired_within_one_flush_is_expired(store: Store) -> None:
     node = await Node.register(store)
     run = start(owned=True)
-    parts = {"starts": [run], "callbacks": [callback(run.id)], "activations": [activation(run.id)]}
+    parts: dict[str, Any] = {"starts": [run], "callbacks": [callback(run.id)], "activations": [activation(run.id)]}
     assert await node.expire((run.id, "w"), **parts) == {(run.id, "w")}
     assert await state(store, run.id) == "expired"
 

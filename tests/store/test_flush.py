@@ -1,5 +1,7 @@
 """Flushes: everything or nothing, once."""
 
+from typing import Any
+
 import pytest
 
 from detent.errors import StoreError
@@ -100,7 +102,7 @@ async def test_a_second_start_of_the_same_run_is_an_error(store: Store) -> None:
 async def test_a_flush_that_is_sent_again_leaves_what_is_there(store: Store) -> None:
     node = await Node.register(store)
     run, target = start(owned=True), await node.started()
-    parts = {
+    parts: dict[str, Any] = {
         "starts": [run],
         "entries": entries(run.id, 3),
         "callbacks": [callback(run.id)],
@@ -130,7 +132,7 @@ async def test_a_flush_that_is_sent_again_writes_what_is_missing(store: Store) -
 async def test_a_message_that_was_consumed_is_not_delivered_by_a_flush_sent_again(store: Store) -> None:
     node = await Node.register(store)
     source, target = await node.started(), await node.started()
-    parts = {"entries": entries(source, 1), "messages": [message(target, source, 1)]}
+    parts: dict[str, Any] = {"entries": entries(source, 1), "messages": [message(target, source, 1)]}
     await node.flush(**parts)
     [mail] = await store.mail(node.id, limit=10)
     await node.flush(consumed=[mail.id])

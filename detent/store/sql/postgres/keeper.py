@@ -42,7 +42,7 @@ class PostgresKeeper:
     """Works on the doors' pool, and on a connection without a time limit for what takes long."""
 
     def __init__(self, address: Address, clock: Clock, pool: Pool) -> None:
-        self._long = Link(address, limit=3600)
+        self._long, self._pooled = Link(address, limit=3600), address.pooled
         self._keeper_pool, self._keeper_clock = pool, clock
 
     async def prune(self, *, before: int, statuses: Collection[str], limit: int) -> int:
@@ -60,6 +60,9 @@ class PostgresKeeper:
             await link.call(work)
 
     async def compact(self) -> int:
+        if self._pooled:
+            return 0  # VACUUM needs a session of its own, which a pooler does not give
+
         async def work(connection: Connection) -> int:
             await connection.execute("set statement_timeout = 0")
             await connection.execute("vacuum run, inbox, callback")

@@ -28,8 +28,9 @@ async def migrate(address: Address, to: str | None = None) -> str:
                 text = statements("postgresql", current=await noted_revision(connection), to=to)
                 if text:
                     await connection.execute(text)
-            revision = await noted_revision(connection)
-            await create_ahead(connection, await connection.fetchval("select clock_timestamp()"))
+            async with connection.transaction():
+                revision = await noted_revision(connection)
+                await create_ahead(connection, await connection.fetchval("select clock_timestamp()"))
     finally:
         await connection.close()
     return str(revision)
@@ -40,7 +41,8 @@ async def revision(address: Address) -> str | None:
     connection = await connect(address)
     try:
         with translated(writing=False):
-            return await noted_revision(connection)
+            async with connection.transaction():
+                return await noted_revision(connection)
     finally:
         await connection.close()
 

@@ -19,6 +19,7 @@ _MONDAY: Final = 4 * 86_400 * SECOND
 AHEAD: Final = 4
 
 _NAME: Final = "journal_w"
+_ONE_AT_A_TIME: Final = "select pg_advisory_xact_lock(7233195)"
 EXISTING: Final = """
 select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
 where i.inhparent = 'journal'::regclass order by c.relname"""
@@ -71,9 +72,13 @@ async def existing(connection: Connection) -> set[str]:
 
 
 async def create(connection: Connection, week: Week) -> None:
-    """Give a week its partition. It is made first and attached then, which keeps the lock on the journal short."""
+    """Give a week its partition, if nobody else did meanwhile. It is made first and attached then, which keeps the
+    lock on the journal short."""
     low, high = (bound.hex() for bound in week.bounds())
     async with connection.transaction():
+        await connection.execute(_ONE_AT_A_TIME)
+        if await connection.fetchval("select to_regclass($1) is not null", week.table):
+            return
         await connection.execute(f"create table {week.table} (like journal including defaults including constraints)")
         await connection.execute(
             f"alter table journal attach partition {week.table} for values from ('{low}') to ('{high}')"
