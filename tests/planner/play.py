@@ -1,0 +1,255 @@
+"""Plays a run by hand: events in, statuses out. After every event the fold of the journal must be the live state."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from detent.authoring.steps_form import compile_steps
+from detent.graph.model import Graph, StepKind
+from detent.instant import SECOND, micros
+from detent.planner import Prepared, advance, fold, open_run, prepare
+from detent.planner.calls import make_call
+from detent.planner.scope import status_word
+from detent.run import events
+from detent.run.call import StepCall
+from detent.run.journal import Entry, EntryData, decode_data, encode_opening
+from detent.run.outcomes import Done, Fail, Outcome, StepError
+from detent.run.plan import NOTHING, Plan, RunEnd
+from detent.run.state import Phase, RunFacts, RunState
+
+NOON = 1_790_000_000 * SECOND
+RUN = bytes(range(16))
+
+
+def url_of(step: str) -> str:
+    return f"https://detent.example/wh/{step}"
+
+
+def facts_of(graph: Graph, given: Mapping[str, Any] | None = None) -> RunFacts:
+    raw = json.dumps({"body": {}, **(given or {})}).encode()
+    expires = None if graph.max_duration is None else NOON + micros(graph.max_duration)
+    return RunFacts(RUN, 1, "orders", raw, NOON, expires, url_of)
+
+
+def answer(status_code: int, body: Any = None, headers: Mapping[str, str] | None = None) -> bytes:
+    """The result of an HTTP step."""
+    return json.dumps({"status_code": status_code, "headers": dict(headers or {}), "body": body}).encode()
+
+
+def failure(code: str = "http_status", **given: Any) -> Fail:
+    return Fail(StepError(code, f"it failed with {code}"), **given)
+
+
+def settled(state: RunState, woken: frozenset[int] = frozenset()) -> dict[str, Any]:
+    """A state without what is volatile: what runs is only ready to a fold, and a step that was woken for its next
+    attempt still waits for it there, since waking writes nothing."""
+    phases = [Phase.READY if phase is Phase.RUNNING else phase for phase in state.phase]
+    for index in woken:
+        assert phases[index] in (Phase.READY, Phase.RETRYING)
+        phases[index] = Phase.READY
+    names = (
+        *("status", "ending", "taken", "undecided", "attempts", "adoptions_before", "since", "results", "errors"),
+        *("early", "edge_errors", "failures", "open", "seq", "adoptions", "stalled", "failing", "paused_by"),
+    )
+    return {
+        **{name: getattr(state, name) for name in names},
+        "phase": phases,
+        "until": {index: until for index, until in state.until.items() if index not in woken},
+        "begun": list(state.begun.items()),
+    }
+
+
+@dataclass
+class Play:
+    """One run. Steps are named; `now` only moves when the test moves it."""
+
+    prepared: Prepared
+    facts: RunFacts
+    state: RunState = field(init=False)
+    now: int = NOON
+    entries: list[Entry] = field(default_factory=list)
+    plans: list[Plan] = field(default_factory=list)
+    woken: set[int] = field(default_factory=set)
+    active: dict[str, int | None] = field(default_factory=dict)
+    expiring: list[int] = field(default_factory=list)
+    started: list[str] = field(default_factory=list)
+    ended: RunEnd | None = None
+    checks: bool = True
+
+    def __post_init__(self) -> None:
+        self.state = self.prepared.new_state(self.facts)
+        decided, plan = open_run(self.prepared, self.state, now=self.now)
+        self.opening = encode_opening(decided)
+        self._carry_out(plan)
+
+    @property
+    def status(self) -> str:
+        return str(self.state.status)
+
+    @property
+    def output(self) -> Any:
+        assert self.ended is not None
+        return None if self.ended.output is None else json.loads(self.ended.output)
+
+    def number(self, step: str) -> int:
+        return self.prepared.numbers[step]
+
+    def statuses(self) -> dict[str, str]:
+        """What each step reads: the ending's word, or the phase in lower case."""
+        found = {}
+        for name, index in self.prepared.numbers.items():
+            found[name] = status_word(self.prepared, self.state, index) or self.state.phase[index].name.lower()
+        return found
+
+    def error(self, step: str) -> StepError:
+        return self.state.errors[self.number(step)]
+
+    def until(self, step: str) -> float:
+        """Seconds from now until the time the step waits for."""
+        until = self.state.until[self.number(step)]
+        assert until is not None
+        return (until - self.now) / SECOND
+
+    def data(self, place: int = -1) -> EntryData:
+        return decode_data(self.entries[place].data)
+
+    def tell(self, event: events.Event) -> Plan:
+        """Let an event happen, and hold the fold to the state it leads to."""
+        was_over = self.state.is_over
+        plan = advance(self.prepared, self.state, event=event, now=self.now)
+        assert not (was_over and plan is not NOTHING), "an event after the end planned something"
+        self._carry_out(plan)
+        return plan
+
+    def _carry_out(self, plan: Plan) -> None:
+        self.plans.append(plan)
+        if plan.entry is not None:
+            self.entries.append(plan.entry)
+        self.active.update(plan.activate)
+        self.expiring.extend(plan.expire)
+        if plan.end is not None:
+            assert self.ended is None, "the run ended twice"
+            self.ended = plan.end
+        self.woken = {index for index in self.woken if self.state.phase[index] in (Phase.READY, Phase.RUNNING)}
+        if self.checks:
+            self.check_fold()
+        for start in plan.start:
+            assert runs_code(self.prepared.steps[start.step].kind), "a sleep or a wait was started as an attempt"
+            self.started.append(self.prepared.steps[start.step].name)
+            if start.on_record:
+                self.tell(events.AttemptStarting(start.step))
+
+    def check_fold(self) -> None:
+        folded = fold(self.prepared, self.facts, self.opening, self.entries)
+        woken = frozenset(self.woken)
+        assert settled(folded, woken) == settled(self.state, woken)
+
+    # -- what happens to steps
+
+    def call(self, step: str) -> StepCall | Fail:
+        """The call of the attempt that is running."""
+        assert self.state.phase[self.number(step)] is Phase.RUNNING, f"{step} does not run"
+        return make_call(self.prepared, self.state, self.number(step))
+
+    def parameters(self, step: str) -> Any:
+        call = self.call(step)
+        assert isinstance(call, StepCall), call
+        return call.parameters
+
+    def attempt(self, step: str, outcome: Outcome, ms: float = 1.0) -> Plan:
+        index = self.number(step)
+        return self.tell(events.AttemptEnded(index, self.state.attempt_number(index), outcome, ms))
+
+    def succeed(self, step: str, status_code: int = 200, body: Any = None, **headers: str) -> Plan:
+        return self.attempt(step, Done(answer(status_code, body, headers)))
+
+    def give(self, step: str, output: Any) -> Plan:
+        return self.attempt(step, Done(json.dumps({"output": output}).encode()))
+
+    def fail(self, step: str, status_code: int | None = None, body: Any = None, **given: Any) -> Plan:
+        result = b"{}" if status_code is None else answer(status_code, body)
+        return self.attempt(step, failure(**{"retry": False, "result": result, **given}))
+
+    def carry_out(self, step: str) -> StepCall:
+        """Begin the attempt as the engine does: a template that cannot be filled in ends it."""
+        call = self.call(step)
+        if isinstance(call, Fail):
+            self.attempt(step, call)
+            raise AssertionError(call.error.message)
+        return call
+
+    def begin(self, step: str) -> None:
+        """Begin an attempt whose template cannot be filled in."""
+        call = self.call(step)
+        assert isinstance(call, Fail)
+        self.attempt(step, call)
+
+    def sleep(self, seconds: float) -> None:
+        """Let time pass, and wake what is due in between at its time."""
+        end = self.now + micros(seconds)
+        while (due := self.state.next_timer()) is not None and due <= end:
+            self.now = max(self.now, due)
+            for index in self.state.due(self.now):
+                self.wake(index)
+        self.now = end
+
+    def wake(self, index: int) -> None:
+        if self.state.phase[index] is Phase.RETRYING:
+            self.woken.add(index)
+        self.tell(events.Woke(index))
+
+    def expire_callbacks(self) -> None:
+        """The store has expired every callback it was asked to."""
+        expiring, self.expiring = self.expiring, []
+        for index in expiring:
+            self.tell(events.WaitExpired(index))
+
+    def receive(self, step: str, body: Any = None, message: int = 1) -> Plan:
+        result = json.dumps({"status_code": 200, "headers": {}, "body": body}).encode()
+        return self.tell(events.Received(self.number(step), result, message))
+
+    # -- what happens to the run
+
+    def pause(self, by: str = "ann") -> Plan:
+        return self.tell(events.Paused(by))
+
+    def resume(self, by: str = "ann") -> Plan:
+        return self.tell(events.Resumed(by))
+
+    def cancel(self, by: str = "ann") -> Plan:
+        return self.tell(events.Cancelled(by))
+
+    def expire(self) -> Plan:
+        return self.tell(events.Expired())
+
+    def reload(self) -> None:
+        """Another node reads the run from its journal, after this one gave it up."""
+        self.state = fold(self.prepared, self.facts, self.opening, self.entries)
+        self.woken.clear()
+
+    def crash(self, poison_after: int = 3) -> Plan:
+        """The node dies, and another one adopts the run."""
+        self.started.clear()
+        self.reload()
+        return self.tell(events.Adopted("another node", poison_after))
+
+
+def play(graph: Graph, given: Mapping[str, Any] | None = None) -> Play:
+    return Play(prepare(graph), facts_of(graph, given))
+
+
+def play_steps(tasks: Mapping[str, Any], given: Mapping[str, Any] | None = None, **document: Any) -> Play:
+    """A run of a workflow in the steps form. A step without a kind is an HTTP request."""
+    kinds = ("url", "sleep", "wait_for_webhook", "action")
+    whole = {
+        name: dict(step) if any(kind in step for kind in kinds) else {"url": f"https://shop.example/{name}", **step}
+        for name, step in tasks.items()
+    }
+    return play(compile_steps({"name": "orders", "tasks": whole, **document}).graph, given)
+
+
+def runs_code(kind: StepKind) -> bool:
+    return kind not in (StepKind.SLEEP, StepKind.WAIT)

@@ -1,0 +1,234 @@
+"""What holds for every graph and every life of a run. Each property is tried on many seeds and hunted by hypothesis."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from detent.graph.model import Ending, FailurePolicy, Graph, StepKind
+from detent.planner import advance, fold
+from detent.planner.scope import status_word
+from detent.run import events
+from detent.run.journal import Decided, Kind, decode_data
+from detent.run.outcomes import Done, Outcome
+from detent.run.plan import NOTHING
+from detent.run.state import Phase
+from tests.planner import naive
+from tests.planner.play import Play, answer, failure, play, settled
+from tests.planner.worlds import World, random_graph
+
+SEEDS = range(600)
+RANDOMS = st.randoms(use_true_random=False)
+SETTLE = (FailurePolicy.SETTLE,)
+
+
+def _lived(rng: random.Random, *, trouble: float) -> Play:
+    """A run that has ended; its fold was compared with the live state after every event."""
+    return World(random_graph(rng), rng, trouble=trouble).live()
+
+
+@given(RANDOMS, st.sampled_from((0.0, 0.3)))
+@settings(max_examples=150)
+def test_every_run_ends_and_its_journal_adds_up_to_its_state(rng: random.Random, trouble: float) -> None:
+    _check_over(_lived(rng, trouble=trouble))
+
+
+@pytest.mark.parametrize("trouble", [0.0, 0.3])
+def test_many_seeded_runs_end_and_their_journals_add_up(trouble: float) -> None:
+    kinds: Counter[str] = Counter()
+    for seed in SEEDS:
+        over = _lived(random.Random(seed), trouble=trouble)
+        _check_over(over)
+        kinds.update(entry.kind for entry in over.entries)
+    usual = {Kind.ENDED, Kind.RETRY, Kind.STARTED}
+    assert set(kinds) == (set(Kind) if trouble else usual), "the worlds have become too quiet"
+
+
+def _check_over(over: Play) -> None:
+    state = over.state
+    assert over.ended is not None
+    assert str(over.ended.status) == over.status
+    assert state.open == 0
+    assert state.running == 0
+    assert not state.ready
+    assert all(phase is Phase.ENDED for phase in state.phase)
+    assert [entry.seq for entry in over.entries] == list(range(1, len(over.entries) + 1))
+    _check_each_ended_once(over)
+    said = [(decode_data(entry.data).decided or Decided()).run for entry in over.entries]
+    assert said == [None] * (len(said) - 1) + [over.status] * bool(said), "only the last entry ends the run"
+
+
+def _check_each_ended_once(over: Play) -> None:
+    """The journal names each step's ending once: as its own entry, as skipped, given up, or impossible to evaluate."""
+    ended = [entry.step for entry in over.entries if entry.kind == Kind.ENDED]
+    for entry in over.entries:
+        data = decode_data(entry.data)
+        ended += data.crashed
+        ended += [*data.decided.skipped, *data.decided.given_up] if data.decided else []
+    assert max(Counter(ended).values(), default=1) == 1
+
+
+@given(RANDOMS)
+@settings(max_examples=100)
+def test_the_same_events_lead_to_the_same_plans(rng: random.Random) -> None:
+    graph, seed = random_graph(rng), rng.getrandbits(32)
+    first, second = (World(graph, random.Random(seed), trouble=0.2, checks=False).live() for _ in range(2))
+    assert first.plans == second.plans
+    assert settled(first.state) == settled(second.state)
+
+
+@given(RANDOMS)
+@settings(max_examples=100)
+def test_an_event_told_twice_plans_nothing_the_second_time(rng: random.Random) -> None:
+    world = World(random_graph(rng), rng, trouble=0.2)
+    for _ in range(200):
+        if world.play.state.is_over:
+            return
+        count = len(world.told)
+        world.step()
+        for event in world.told[count:]:
+            before = settled(world.play.state)
+            assert advance(world.play.prepared, world.play.state, event=event, now=world.play.now) is NOTHING
+            assert settled(world.play.state) == before
+
+
+@given(RANDOMS)
+@settings(max_examples=100)
+def test_nothing_is_planned_after_the_end(rng: random.Random) -> None:
+    world = World(random_graph(rng), rng, trouble=0.2, checks=False)
+    over = world.live()
+    count = len(over.entries)
+    late: list[events.Event] = [
+        *world.told,
+        *(events.Woke(index) for index in range(len(over.prepared.steps))),
+        *(events.AttemptStarting(index) for index in range(len(over.prepared.steps))),
+        *(events.WaitExpired(index) for index in range(len(over.prepared.steps))),
+        *(events.Cancelled("bob"), events.Paused("bob"), events.Resumed("bob"), events.Expired(), events.Adopted("n")),
+    ]
+    for event in late:
+        assert over.tell(event) is NOTHING
+    assert len(over.entries) == count
+
+
+def _fixed(rng: random.Random, graph: Graph) -> dict[str, Ending]:
+    """How each step ends if it runs."""
+    choices = {
+        StepKind.SLEEP: (Ending.SUCCESS,),
+        StepKind.WAIT: (Ending.SUCCESS, Ending.TIMEOUT),
+    }
+    others = (Ending.SUCCESS, Ending.SUCCESS, Ending.FAILED, Ending.TIMEOUT, Ending.TEMPLATE_ERROR)
+    return {
+        step.name: Ending.SUCCESS
+        if step.kind is StepKind.WAIT and step.config["timeout"] is None
+        else rng.choice(choices.get(step.kind, others))
+        for step in graph.steps
+    }
+
+
+def _outcome(ending: Ending) -> Outcome:
+    if ending is Ending.SUCCESS:
+        return Done(answer(200))
+    code = "template_error" if ending is Ending.TEMPLATE_ERROR else "http_status"
+    return failure(code, retry=False, timed_out=ending is Ending.TIMEOUT)
+
+
+def _live_out(run: Play, would: Mapping[str, Ending], order: random.Random) -> Play:
+    """Let every step end as it would, in a random order."""
+    while not run.state.is_over:
+        moves = [(index, phase) for index, phase in enumerate(run.state.phase) if phase in LIVE]
+        index, phase = order.choice(moves)
+        name = run.prepared.steps[index].name
+        if phase is Phase.RUNNING:
+            run.attempt(name, _outcome(would[name]))
+        elif phase is Phase.WAITING:
+            run.tell(events.WaitExpired(index)) if would[name] is Ending.TIMEOUT else run.receive(name)
+        else:
+            run.wake(index)
+    return run
+
+
+LIVE = (Phase.RUNNING, Phase.WAITING, Phase.SLEEPING, Phase.RETRYING)
+
+
+def _answer(condition: str, found: Mapping[str, Ending]) -> bool | None:
+    """The conditions that random graphs ask, answered without the expression language."""
+    constants = {"1 < 2": True, "1 > 2": False, "1 == 1": True, "1 == 2": False, "trigger.body.missing": None}
+    if condition in constants:
+        return constants[condition]
+    step, _, question = condition.removeprefix("tasks.").partition(".")
+    if question.startswith("nothing"):
+        return None
+    return found[step] is Ending.SUCCESS
+
+
+def _model(graph: Graph, would: Mapping[str, Ending]) -> dict[str, Ending]:
+    waits = {step.name for step in graph.steps if step.kind is StepKind.WAIT}
+
+    def truth(condition: str, found: Mapping[str, Ending]) -> bool | None:
+        step = condition.removeprefix("tasks.").partition(".")[0]
+        # A wait that got its callback reads `received`, not `success`.
+        return False if step in waits and "nothing" not in condition else _answer(condition, found)
+
+    return naive.endings(graph, would, truth)
+
+
+def _check_against_model(rng: random.Random) -> None:
+    graph = random_graph(rng, policies=SETTLE)
+    would = _fixed(rng, graph)
+    over = _live_out(play(graph), would, rng)
+    found = _model(graph, would)
+    assert {step.name: over.state.ending[step.index] for step in over.prepared.steps} == found
+    assert over.status == ("completed" if naive.completed(graph, found) else "failed")
+
+
+@given(RANDOMS)
+@settings(max_examples=150)
+def test_steps_and_run_end_as_the_rules_say(rng: random.Random) -> None:
+    _check_against_model(rng)
+
+
+def test_many_seeded_runs_end_as_the_rules_say() -> None:
+    for seed in SEEDS:
+        _check_against_model(random.Random(seed))
+
+
+@given(RANDOMS, st.integers(), st.integers())
+@settings(max_examples=100)
+def test_independent_events_commute(rng: random.Random, one: int, other: int) -> None:
+    graph = random_graph(rng, policies=SETTLE)
+    would = _fixed(rng, graph)
+    first, second = (_live_out(play(graph), would, random.Random(order)) for order in (one, other))
+    assert first.statuses() == second.statuses()
+    assert first.status == second.status
+
+
+@given(RANDOMS)
+@settings(max_examples=100)
+def test_a_failing_run_starts_nothing_and_skips_what_was_not_in_flight(rng: random.Random) -> None:
+    world = World(random_graph(rng, policies=(FailurePolicy.FAIL_FAST,)), rng, trouble=0.2)
+    run, in_flight = world.play, None
+    while not run.state.is_over:
+        if run.state.failing and in_flight is None:
+            in_flight = {index for index, phase in enumerate(run.state.phase) if phase is not Phase.ENDED}
+            assert all(run.state.phase[index] in (Phase.RUNNING, Phase.READY) for index in in_flight)
+            run.started.clear()
+        world.step()
+    assert in_flight is None or set(run.started) <= {run.prepared.steps[index].name for index in in_flight}
+
+
+def test_a_fold_stops_at_a_gap() -> None:
+    world = World(random_graph(random.Random(7), policies=SETTLE), random.Random(7), checks=False)
+    run = world.live()
+    assert len(run.entries) > 2
+    with pytest.raises(Exception, match="has entry 3 after 1"):
+        fold(run.prepared, run.facts, run.opening, [run.entries[0], *run.entries[2:]])
+
+
+def test_a_word_is_there_for_every_ended_step() -> None:
+    run = World(random_graph(random.Random(3)), random.Random(3), checks=False).live()
+    assert all(status_word(run.prepared, run.state, index) for index in range(len(run.prepared.steps)))

@@ -1,0 +1,153 @@
+"""Random graphs that use everything the model has, and random lives of their runs."""
+
+from __future__ import annotations
+
+import random
+
+from detent.graph.model import (
+    FAILURES,
+    ON_ANY,
+    ON_RAN,
+    ON_SUCCESS,
+    Edge,
+    Ending,
+    FailurePolicy,
+    Graph,
+    Join,
+    OnCrash,
+    Retry,
+    Route,
+    Step,
+    StepKind,
+)
+from detent.planner import prepare
+from detent.run import events
+from detent.run.outcomes import Done, Outcome
+from detent.run.state import Phase
+from tests.planner.play import Play, answer, facts_of, failure
+
+ENDING_SETS = (ON_SUCCESS, ON_ANY, ON_RAN, FAILURES, frozenset({Ending.SKIPPED}), frozenset({Ending.TIMEOUT}))
+POLICIES = (FailurePolicy.SETTLE, FailurePolicy.FAIL_FAST)
+
+
+def random_graph(rng: random.Random, *, most: int = 9, policies: tuple[FailurePolicy, ...] = POLICIES) -> Graph:
+    """Edges point from lower to higher numbers, the written order is shuffled."""
+    count = rng.randint(1, most)
+    names = [f"s{number}" for number in range(count)]
+    edges = [
+        _edge(rng, source, target)
+        for number, target in enumerate(names)
+        for source in rng.sample(names[:number], min(number, rng.choice((0, 1, 1, 2, 3))))
+    ]
+    needs = {name: [edge.source for edge in edges if edge.target == name] for name in names}
+    steps = [_step(rng, name, needs[name]) for name in names]
+    rng.shuffle(steps)
+    return Graph(tuple(steps), tuple(edges), on_failure=rng.choice(policies), max_duration=rng.choice((None, 1e6)))
+
+
+def _edge(rng: random.Random, source: str, target: str) -> Edge:
+    condition = rng.choice(_questions(source)) if rng.random() < 0.2 else None
+    on = rng.choice(ENDING_SETS) if rng.random() < 0.4 else ON_ANY
+    return Edge(source, target, on, condition, order=rng.randint(0, 2), false_on_error=rng.random() < 0.5)
+
+
+def _questions(source: str) -> tuple[str, ...]:
+    """Conditions that are true, false, or cannot be answered."""
+    return (f"tasks.{source}.status == 'success'", f"tasks.{source}.nothing.such == 1", "1 < 2", "1 > 2")
+
+
+def _step(rng: random.Random, name: str, needs: list[str]) -> Step:
+    kind = rng.choice((StepKind.ACTION, StepKind.ACTION, StepKind.HTTP, StepKind.SLEEP, StepKind.WAIT))
+    guards = _questions(rng.choice(needs)) if needs else ("1 == 1", "1 == 2", "trigger.body.missing")
+    return Step(
+        name,
+        kind,
+        _config(rng, kind),
+        guard=rng.choice(guards) if rng.random() < 0.25 else None,
+        join=rng.choice(tuple(Join)),
+        retry=Retry(attempts=rng.choice((1, 2, 3)), delay=rng.choice((0.0, 1.0, 60.0))),
+        delay=rng.choice((0.0, 5.0)) if rng.random() < 0.15 else None,
+        on_crash=rng.choice((OnCrash.RETRY, OnCrash.RETRY, OnCrash.FAIL, OnCrash.ASK)),
+        route=rng.choice(tuple(Route)),
+    )
+
+
+def _config(rng: random.Random, kind: StepKind) -> dict[str, object]:
+    broken = rng.random() < 0.1
+    if kind is StepKind.SLEEP:
+        return {"seconds": "{{ trigger.body.missing }}" if broken else rng.choice((0, 0.5, 30, "2m", "{{ 2 * 3 }}"))}
+    if kind is StepKind.WAIT:
+        return {"timeout": "soon" if broken else rng.choice((None, 1, 3600)), "early": "buffer"}
+    return {"with": "{{ trigger.body }}"}
+
+
+class World:
+    """A run that random things happen to, until it ends. `trouble` adds crashes, pauses, cancels and expiry."""
+
+    def __init__(self, graph: Graph, rng: random.Random, *, trouble: float = 0.0, checks: bool = True) -> None:
+        self.rng, self.trouble = rng, trouble
+        self.play = Play(prepare(graph), facts_of(graph), checks=checks)
+        self.told: list[events.Event] = []
+
+    def live(self, most: int = 2_000) -> Play:
+        """Answer every attempt until the run is over."""
+        for _ in range(most):
+            if self.play.state.is_over:
+                return self.play
+            if self.rng.random() > 1 - self.trouble:
+                self._disturb()
+            else:
+                self.step()
+        raise AssertionError("the run does not end")
+
+    def step(self) -> None:
+        """One thing that must happen sooner or later."""
+        play, state = self.play, self.play.state
+        choices = [index for index, phase in enumerate(state.phase) if phase in (Phase.RUNNING, Phase.WAITING)]
+        if choices and (self.rng.random() < 0.8 or state.next_timer() is None):
+            self._answer(self.rng.choice(choices))
+        elif (due := state.next_timer()) is not None:
+            play.now = max(play.now, due)
+            for index in state.due(play.now):
+                play.wake(index)
+            play.expire_callbacks()
+        else:
+            assert state.paused_by is not None, f"nothing is left to happen: {play.statuses()}"
+            self._tell(events.Resumed("ann"))
+
+    def _answer(self, index: int) -> None:
+        if self.play.state.phase[index] is Phase.WAITING:
+            self._tell(events.Received(index, answer(200, {"paid": True}), 1))
+            return
+        number = self.play.state.attempt_number(index)
+        self._tell(events.AttemptEnded(index, number, self._outcome(), 1.0))
+
+    def _outcome(self) -> Outcome:
+        if self.rng.random() < 0.6:
+            return Done(self.rng.choice((b'{"output":1}', answer(200, {"none": None}), b"{}")))
+        code = self.rng.choice(("http_status", "template_error"))
+        retry = code != "template_error" and self.rng.random() < 0.7
+        result = self.rng.choice((b"{}", answer(503)))
+        return failure(code, retry=retry, timed_out=self.rng.random() < 0.3, result=result)
+
+    def _disturb(self) -> None:
+        play, rng = self.play, self.rng
+        waits = [step.index for step in play.prepared.waits()]
+        match rng.randrange(12):
+            case 0 | 1 | 2:
+                self._tell(events.Paused("ann"))
+            case 3 | 4 | 5:
+                self._tell(events.Resumed("ann"))
+            case 6 | 7 if waits:
+                self._tell(events.Received(rng.choice(waits), answer(200), 2))
+            case 8 | 9:
+                play.crash(rng.choice((2, 3, 4)))
+            case 10:
+                play.reload()
+                self._tell(events.Resumed("ann") if play.state.paused_by is not None else events.Adopted("node"))
+            case 11 if rng.random() < 0.2:
+                self._tell(rng.choice((events.Cancelled("ann"), events.Expired())))
+
+    def _tell(self, event: events.Event) -> None:
+        self.told.append(event)
+        self.play.tell(event)
