@@ -18,6 +18,7 @@ from detent.run.status import TERMINAL
 from detent.store.heart import TaskHeart
 from detent.store.protocol import Heart
 from detent.store.rows import (
+    NOBODY,
     CallbackRow,
     CallbackState,
     ClaimedRun,
@@ -279,7 +280,7 @@ class MemoryStore:
         for id_, generation in runs:
             run = self._mine(node, id_, generation)
             if run:
-                run.owner, run.wake_at = None, self.clock.wall()
+                run.owner, run.wake_at = NOBODY, self.clock.wall()
 
     async def journals(self, runs: Sequence[bytes]) -> dict[bytes, list[Entry]]:
         return {run: await self.journal(run) for run in runs if run in self.entries}

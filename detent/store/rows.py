@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from detent.run.journal import Entry
+
+
+#: The owner of a run that was given back unseen: no node ever has this id, so whoever claims it adopts it.
+NOBODY: Final = bytes(16)
 
 
 class NewRun(NamedTuple):

@@ -151,13 +151,13 @@ async def test_an_ended_run_is_never_claimed(store: Store) -> None:
     assert await node.claim(horizon=HOUR) == []
 
 
-async def test_a_released_run_is_due_at_once(store: Store) -> None:
+async def test_a_released_run_is_adopted_at_once(store: Store) -> None:
     node = await Node.register(store)
     run, kept = await node.started(wake_at=None), await node.started()
     await store.release(node.id, node.epoch, [(run, 1), (kept, 99)])
     assert await store.owned(node.id) == [(kept, 1)]
     [claimed] = await node.claim()
-    assert (claimed.id, claimed.generation, claimed.adopted) == (run, 2, False)
+    assert (claimed.id, claimed.generation, claimed.adopted) == (run, 2, True)
 
 
 async def test_the_limit_holds_over_everything_that_can_be_claimed(store: Store) -> None:

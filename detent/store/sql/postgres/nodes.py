@@ -12,7 +12,7 @@ from detent.errors import StoreError
 from detent.instant import SECOND
 from detent.run.journal import Entry
 from detent.store.protocol import Heart
-from detent.store.rows import ClaimedRun, Claims, Flush, Flushed, Mail
+from detent.store.rows import NOBODY, ClaimedRun, Claims, Flush, Flushed, Mail
 from detent.store.sql.postgres.heart import ThreadHeart
 from detent.store.sql.postgres.link import Link
 from detent.store.sql.postgres.shape import entry_columns, flush_columns, only_entries
@@ -42,7 +42,7 @@ REMOVE_LEASE: Final = "delete from lease where node = $1"
 
 RELEASE: Final = """
 with fence as (select 1 from node where id = $1 and epoch = $2 for key share)
-update run r set owner = null, wake_at = clock_timestamp()
+update run r set owner = $5, wake_at = clock_timestamp()
 from fence, unnest($3::uuid[], $4::int[]) as t(run, generation)
 where r.id = t.run and r.owner = $1 and r.epoch = t.generation and r.ended_at is null"""
 MAIL: Final = """
@@ -139,7 +139,8 @@ class PostgresNodes:
         return [mail(tuple(row)) for row in rows]
 
     async def release(self, node: bytes, epoch: int, runs: Sequence[tuple[bytes, int]]) -> None:
-        await self._claims.fetch(RELEASE, node, epoch, [run for run, _ in runs], [held for _, held in runs])
+        released, generations = [run for run, _ in runs], [generation for _, generation in runs]
+        await self._claims.fetch(RELEASE, node, epoch, released, generations, NOBODY)
 
     async def journals(self, runs: Sequence[bytes]) -> dict[bytes, list[Entry]]:
         found: dict[bytes, list[Entry]] = {}

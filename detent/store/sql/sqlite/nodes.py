@@ -13,7 +13,7 @@ from detent.instant import micros
 from detent.run.journal import Entry
 from detent.store.heart import QuietHeart
 from detent.store.protocol import Heart
-from detent.store.rows import ClaimedRun, Claims, Flush, Flushed, Mail
+from detent.store.rows import NOBODY, ClaimedRun, Claims, Flush, Flushed, Mail
 from detent.store.sql.sqlite.access import Access
 from detent.store.sql.sqlite.pack import flush_arguments, ids
 from detent.store.sql.text import read_sql
@@ -28,7 +28,7 @@ returning id, tenant, workflow, version, status, input, opening, epoch, 0, expir
           started_at, parent"""
 EXPIRED: Final = "select 1 from callback where run = ? and step = ? and state = 'expired'"
 RELEASE: Final = """
-update run set owner = null, wake_at = ? where id = ? and owner = ? and epoch = ? and ended_at is null
+update run set owner = ?, wake_at = ? where id = ? and owner = ? and epoch = ? and ended_at is null
   and exists (select 1 from node where id = ? and epoch = ?)"""
 MAIL: Final = """
 select i.id, i.run, r.epoch, i.kind, i.step, i.data, i.at from inbox i cross join run r on r.id = i.run
@@ -146,7 +146,7 @@ class SqliteNodes:
         def work(db: sqlite3.Connection) -> None:
             db.execute("begin immediate")
             for run, generation in given:
-                db.execute(RELEASE, (now, run, node, generation, node, epoch))
+                db.execute(RELEASE, (NOBODY, now, run, node, generation, node, epoch))
             db.execute("commit")
 
         await self._access.write(work)
