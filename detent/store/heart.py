@@ -19,10 +19,21 @@ class Beats(Protocol):
 class TaskHeart:
     """Beats on the engine's own loop."""
 
-    def __init__(self, store: Beats, node: bytes, *, clock: Clock, ttl: float, interval: float) -> None:
+    def __init__(
+        self,
+        store: Beats,
+        node: bytes,
+        *,
+        clock: Clock,
+        ttl: float,
+        interval: float,
+        confirmed: float | None = None,
+    ) -> None:
+        """`confirmed` is when the registration was sent; null if that is just now."""
         self._store, self._node, self._clock = store, node, clock
         self._ttl, self._interval = ttl, interval
-        self._confirmed = self._touched = clock.monotonic()
+        self._touched = clock.monotonic()
+        self._confirmed = self._touched if confirmed is None else confirmed
         self._lost = False
         self._beating: asyncio.Task[None] | None = None
 
