@@ -13,6 +13,7 @@ Readers do not see it; it tells the tests what the example needs or what becomes
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -79,9 +80,9 @@ def blocks_of(page: Path) -> tuple[Block, ...]:
     return tuple(found)
 
 
-def _until_fence(lines: "enumerate[str] | object") -> str:
-    body = []
-    for _, line in lines:  # type: ignore[attr-defined]
+def _until_fence(lines: Iterator[tuple[int, str]]) -> str:
+    body: list[str] = []
+    for _, line in lines:
         if line == "```":
             return "".join(f"{one}\n" for one in body)
         body.append(line)

@@ -18,5 +18,5 @@ def execute(page: Path) -> dict[str, Any]:
     for block in blocks_of(page):
         if block.language == "python" and block.remark("shown only") is None:
             # Blank lines before the code make the line numbers of errors those of the page.
-            exec(compile("\n" * block.line + block.text, str(page), "exec"), module.__dict__)  # noqa: S102
+            exec(compile("\n" * block.line + block.text, str(page), "exec"), module.__dict__)
     return module.__dict__

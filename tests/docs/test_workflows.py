@@ -23,7 +23,8 @@ def definition_of(block: Block) -> dict[str, Any]:
 
 
 def is_workflow(block: Block) -> bool:
-    return block.language == "yaml" or '"tasks": {' in block.text and '"id"' not in block.text
+    """YAML on the pages is workflows; JSON is also what the API answers."""
+    return block.language == "yaml" or (block.text.startswith("{") and {"name", "tasks"} <= set(json.loads(block.text)))
 
 
 WORKFLOWS = [block for block in blocks("yaml", "json") if is_workflow(block)]

@@ -1,0 +1,120 @@
+"""Whatever a user can meet has its row: kinds of steps, keys, settings, events, error codes, routes."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import Field
+from typing import Any
+
+import pytest
+
+from detent import errors
+from detent.api.application import ROUTES
+from detent.authoring import retries, schedule, steps_form, steps_step, waits
+from detent.graph.model import Ending, OnCrash, StepKind
+from detent.observe import EVENTS
+from detent.planner import judge
+from detent.run.status import TERMINAL
+from detent.settings import FIELDS, PREFIX
+from detent.steps import http
+from detent.steps.core_actions import CORE
+from detent.steps.egress import EgressPolicy
+from tests.docs.pages import DOCS, ROOT, headings, remarked_table, table, tables
+
+#: Kinds of the graph that the steps form cannot write.
+OTHER_FORMS = {StepKind.SUBWORKFLOW, StepKind.PYTHON, StepKind.CONDITION}
+PAGES_OF_OURS = {"/", "/wh/{token}", "/webhook/workflow/resume/{token}"}
+
+
+def test_every_kind_of_step_has_its_heading() -> None:
+    found = [heading.removeprefix("Kind: ") for heading in headings(DOCS / "steps.md") if heading.startswith("Kind: ")]
+    assert sorted(found) == sorted(set(StepKind) - OTHER_FORMS)
+
+
+def test_every_key_of_the_steps_form_has_a_row() -> None:
+    rows = {row[0] for one in tables("steps.md") if one.header[0] == "key" for row in one.rows}
+    known = _words(steps_form, "_FIELDS") | _words(steps_step, "_ALL_FIELDS") | _words(retries, "_BLOCK_FIELDS")
+    known |= _words(waits, "_WAIT_FIELDS")
+    # Other spellings, and what a heading is about, stand in the text.
+    text = (DOCS / "steps.md").read_text()
+    elsewhere = {"steps", "retry", "sleep", "wait_for_webhook"}
+    assert rows == known - elsewhere
+    assert all(f"`{name}`" in text for name in elsewhere | _words(schedule, "_WORDS") - {"schedule"})
+
+
+def _words(module: object, name: str) -> set[str]:
+    return set(vars(module)[name])
+
+
+def test_every_built_in_action_has_a_row() -> None:
+    assert set(table("steps.md", "built in", "does")) == {*steps_step.CORE_ACTIONS, *CORE.names()}
+
+
+def test_every_outcome_and_status_has_a_row() -> None:
+    assert set(table("retries-and-failures.md", "outcome", "meaning")) == set(Ending)
+    assert set(table("retries-and-failures.md", "status", "when")) == set(TERMINAL)
+    assert set(table("retries-and-failures.md", "on_crash", "then")) == set(OnCrash)
+
+
+def test_every_code_of_a_step_error_has_a_row() -> None:
+    sources = [
+        path for part in ("planner", "steps", "engine") for path in sorted((ROOT / "detent" / part).glob("*.py"))
+    ]
+    written = {code for path in sources for code in _codes(ast.parse(path.read_text()))}
+    told = {code for _, code in vars(http)["_CODES"]} | {judge.TEMPLATE_ERROR, judge.CONDITION_ERROR}
+    assert set(table("retries-and-failures.md", "code", "what happened", "tried again")) == written | told
+
+
+def _codes(tree: ast.AST) -> Iterator[str]:
+    """The texts that stand first in a call that makes a step error."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
+            first = node.args[0]
+            if node.func.id in {"StepError", "_permanent"} and isinstance(first, ast.Constant):
+                yield str(first.value)
+
+
+def test_every_code_of_an_error_has_a_row() -> None:
+    found = {kind.code for kind in _below(errors.DetentError)}
+    assert set(table("api.md", "code", "meaning", "seen as")) == found
+
+
+def _below(kind: type[errors.DetentError]) -> Iterator[type[errors.DetentError]]:
+    for child in kind.__subclasses__():
+        if child.__module__ == errors.__name__:
+            yield child
+            yield from _below(child)
+
+
+def test_every_event_has_a_row() -> None:
+    assert dict(remarked_table("operate.md", "events").rows) == EVENTS
+
+
+def test_every_setting_has_a_row_with_its_meaning_and_default() -> None:
+    rows = remarked_table("run-it-for-real.md", "settings").rows
+    known = [(f"{PREFIX}{name.upper()}", item.metadata["help"], _default(item)) for name, item in FIELDS.items()]
+    assert list(rows) == known
+
+
+def _default(item: Field[Any]) -> str:
+    value = item.default
+    if value is None or value == ():
+        return "none"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int) and item.name != "port":
+        return f"{value:,}"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def test_every_route_has_a_row() -> None:
+    found = set()
+    for handler in ROUTES:
+        paths = {path.replace(":str", "") for path in handler.paths}
+        for method in handler.http_methods:
+            found |= {f"{method} {path}" for path in paths if method != "GET" or path not in PAGES_OF_OURS}
+    assert set(table("api.md", "route", "does")) == found
+
+
+@pytest.mark.parametrize("entry", table("egress.md", "entry", "allows"))
+def test_an_entry_of_the_allow_list_can_be_written_as_the_page_says(entry: str) -> None:
+    assert len(EgressPolicy.from_texts([entry]).rules) == 1
