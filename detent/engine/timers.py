@@ -56,5 +56,6 @@ class Timers:
             if held.timer == at and not held.gone:
                 held.timer = None
                 self._due(held)
-        if self._heap and self._armed is None:
+        # A run that was looked at may have armed the timer for its own next time, later than others wait for.
+        if self._heap and (self._armed is None or self._heap[0][0] < self._armed):
             self._arm(self._heap[0][0])
