@@ -50,15 +50,16 @@ create temp trigger flush_everything instead of insert on flush begin
   from json_each(new.expiries) given
   where run = substr(new.bytes, given.value ->> 0, 16) and step = given.value ->> 1 and state in ('pending', 'active');
 
+  -- `+owner` keeps the planner from walking through every run this node owns: the way to a run is its id.
   update run set owner = null, wake_at = given.value ->> 2, status = given.value ->> 3
   from json_each(new.parks) given
-  where run.id = substr(new.bytes, given.value ->> 0, 16) and owner = new.node and epoch = given.value ->> 1
+  where run.id = substr(new.bytes, given.value ->> 0, 16) and +owner = new.node and epoch = given.value ->> 1
     and ended_at is null;
 
   update run set owner = null, wake_at = null, status = given.value ->> 2, ended_at = given.value ->> 3,
                  output = cast(substr(new.bytes, given.value ->> 4, given.value ->> 5) as text), error = given.value ->> 6
   from json_each(new.ends) given
-  where run.id = substr(new.bytes, given.value ->> 0, 16) and owner = new.node and epoch = given.value ->> 1
+  where run.id = substr(new.bytes, given.value ->> 0, 16) and +owner = new.node and epoch = given.value ->> 1
     and ended_at is null;
 
   update callback set state = 'expired'
