@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import pickle
 import random
 import signal
 import time
@@ -40,7 +41,7 @@ class Orders:
     seconds: float
     least: Counter[str]
     nodes: int = 1
-    rate: float = 30.0
+    rate: float = 60.0
 
 
 @dataclass
@@ -82,11 +83,12 @@ async def campaign(orders: Orders, folder: Path, *, postgres: PostgresServer | N
         clients = Clients(cluster, target.url(), programs, log, seed=orders.seed, rate=orders.rate)
         await _fight(orders, nemesis, clients, tell)
         tell(f"{orders.store.split(':')[0]}: every fault is done, everything must end now")
-        await _rest(nodes)
+        await _rest(nodes, clients)
         for node in nodes:
             await asyncio.to_thread(node.end, signal.SIGTERM)
         log.close()
         evidence = await asyncio.to_thread(gather, orders.store, target.ledger, folder / "clients")
+    (folder / "evidence").write_bytes(pickle.dumps(evidence))
     verdict = await asyncio.to_thread(Checker(evidence, _by_name(programs)).check)
     recovery = recoveries(nemesis.kills, evidence, several_nodes=orders.nodes > 1)
     seconds = time.monotonic() - began
@@ -121,14 +123,16 @@ async def _report(orders: Orders, nemesis: Nemesis, clients: Clients, tell: Tell
         tell(f"{orders.store.split(':')[0]} {time.monotonic() - began:4.0f} s: {faults}; {runs}")
 
 
-async def _rest(nodes: list[Node]) -> None:
+async def _rest(nodes: list[Node], clients: Clients) -> None:
     """Wait until no run is open and dead nodes are removed; what has not ended after all that time is a finding."""
     until = time.monotonic() + REST
     await asyncio.sleep(LEASE * 1.5)
     while time.monotonic() < until:
         with contextlib.suppress(OSError):
-            if (await asyncio.to_thread(nodes[0].ask, "/open"))["open"] == 0:
+            found = (await asyncio.to_thread(nodes[0].ask, "/open"))["open"]
+            if not found:
                 return
+            await clients.make_up(found)
         await asyncio.sleep(0.1)
 
 

@@ -74,7 +74,9 @@ class Node:
         try:
             status = self.process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
-            raise NodeFailed(f"the node did not end: {self.log.read_text()[-2000:]}") from None
+            self.send(signal.SIGUSR1)
+            time.sleep(0.5)
+            raise NodeFailed(f"the node did not end: {self.log.read_text()[-8000:]}") from None
         if self.process.stdout and not self.process.stdout.closed:
             self.process.stdout.close()
         self.port = 0

@@ -53,7 +53,7 @@ class Evidence:
     """Everything the checker looks at."""
 
     runs: dict[bytes, Run] = field(default_factory=dict)
-    journal: dict[bytes, list[Entry]] = field(default_factory=lambda: defaultdict(list))
+    journal: dict[bytes, list[Entry]] = field(default_factory=dict)
     callbacks: Rows = field(default_factory=list)
     inbox: Rows = field(default_factory=list)
     nodes: Rows = field(default_factory=list)
@@ -71,7 +71,7 @@ def gather(store: str, ledger: Path, clients: Path) -> Evidence:
     found = Evidence(callbacks=callbacks, inbox=inbox, nodes=nodes, integrity=integrity)
     found.runs = {row[0]: Run(*row) for row in runs}
     for row in journal:
-        found.journal[row[1]].append(Entry._make((*row[:-1], row[-1].encode())))
+        found.journal.setdefault(row[1], []).append(Entry._make((*row[:-1], row[-1].encode())))
     found.graphs = {(row[0], row[1]): (row[2], row[3]) for row in graphs}
     found.hits = _by_step(read_ledger(ledger))
     found.clients = [json.loads(line) for line in clients.read_text().splitlines()]

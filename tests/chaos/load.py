@@ -9,7 +9,7 @@ import json
 import random
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,7 @@ class Clients:
         self._tokens = CallbackTokens(SECRET, "http://127.0.0.1")
         self._rate = rate
         self._calling: set[asyncio.Task[None]] = set()
+        self._answered: set[str] = set()
         self.counts: Counter[str] = Counter()
 
     async def work(self, until: asyncio.Event) -> None:
@@ -90,6 +91,20 @@ class Clients:
             return
         self.counts["accepted"] += 1
         self._log.write(op="ok", n=number, run=run)
+        self._call_back_all(session, run, program)
+
+    async def make_up(self, found: Sequence[Mapping[str, Any]]) -> None:
+        """Send the callbacks of runs that were started although nobody was told."""
+        programs = {program.name: program for program in self._programs}
+        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=5)) as session:
+            for known in found:
+                if known["run"] not in self._answered:
+                    self._call_back_all(session, known["run"], programs[known["workflow"]])
+            while self._calling:
+                await asyncio.wait(self._calling)
+
+    def _call_back_all(self, session: aiohttp.ClientSession, run: str, program: Program) -> None:
+        self._answered.add(run)
         for step in program.callbacks:
             self._spawn(self._call_back(session, run, step))
 

@@ -8,6 +8,7 @@ say of itself goes to the standard error, a JSON line each.
 
 import argparse
 import asyncio
+import faulthandler
 import json
 import signal
 import sys
@@ -85,10 +86,11 @@ class Routes:
         return web.json_response({"receipt": str(receipt), "again": again})
 
     async def open(self, request: web.Request) -> web.StreamResponse:
-        """How many runs have not ended, up to a thousand of each status."""
+        """The runs that have not ended, up to a thousand of each status."""
         store = self._engine.store
-        found = [await store.runs(1, limit=1000, status=status) for status in ("running", "paused")]
-        return web.json_response({"open": sum(map(len, found))})
+        rows = [row for status in ("running", "paused") for row in await store.runs(1, limit=1000, status=status)]
+        found = [{"run": show(RUN, row.id), "workflow": row.workflow_name, **json.loads(row.input)} for row in rows]
+        return web.json_response({"open": found})
 
     async def facts(self, request: web.Request) -> web.StreamResponse:
         ready = self._engine.is_ready
@@ -121,6 +123,18 @@ def build(engine: Engine, voice: Voice) -> web.Application:
     return app
 
 
+def explain_on_request(loop: asyncio.AbstractEventLoop) -> None:
+    """SIGUSR1 asks what everything here is waiting for; the answer is in the log."""
+
+    def explain() -> None:
+        for waiting in asyncio.all_tasks(loop):
+            waiting.print_stack(file=sys.stderr)
+        sys.stderr.flush()
+        faulthandler.dump_traceback(sys.stderr)
+
+    loop.add_signal_handler(signal.SIGUSR1, explain)
+
+
 async def open_patiently(url: str, clock: SystemClock) -> Store:
     """The store, though the database may be starting, or the process that held the file may not be quite gone."""
     for _ in range(100):
@@ -146,6 +160,7 @@ async def serve(options: argparse.Namespace, tuning: Tuning) -> None:
     for name in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(name, ended.set)
     listen(voice.hear)
+    explain_on_request(asyncio.get_running_loop())
     store = await open_patiently(options.store, clock)
     http, action = HttpStep(EgressPolicy.from_texts(["127.0.0.0/8"])), ActionStep(REGISTRY)
     engine = Engine(
