@@ -80,12 +80,14 @@ class Claims:
                 self._bring_in(run, *known, entries)
             except Exception as error:  # noqa: BLE001 - one unreadable run must not stop the claims of the others
                 self._set_aside(run, entries, error)
-        # Mail first: a run that was claimed for its mail has nothing else to do and would be parked again.
-        await self._mailbox.poll()
-        for run in runs:
-            held = self._runner.held.get(run.id)
-            if held is not None and held.generation == run.generation and not run.adopted:
-                self._runner.go(held)
+        try:
+            # Mail first: a run that was claimed for its mail has nothing else to do and would be parked again.
+            await self._mailbox.poll()
+        finally:
+            for run in runs:
+                held = self._runner.held.get(run.id)
+                if held is not None and held.generation == run.generation and not run.adopted:
+                    self._runner.go(held)
 
     def _bring_in(self, run: ClaimedRun, name: str, prepared: Prepared, entries: list[Entry]) -> None:
         facts = RunFacts(
