@@ -8,12 +8,10 @@ still takes callbacks, then the API ends, then the store is closed.
 from __future__ import annotations
 
 import asyncio
-import importlib
 import os
 import secrets
 import signal
 import socket
-import sys
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
@@ -32,7 +30,7 @@ from detent.engine.engine import Engine
 from detent.engine.poller import Polling
 from detent.engine.retention import Retention
 from detent.engine.tuning import Tuning
-from detent.errors import InvalidInput, Problem
+from detent.errors import InvalidInput
 from detent.graph.model import StepKind
 from detent.ids import new_id
 from detent.settings import Settings
@@ -42,6 +40,7 @@ from detent.steps.core_actions import CORE
 from detent.steps.egress import EgressPolicy
 from detent.steps.http import HttpStep
 from detent.steps.http_client import HttpSettings
+from detent.steps.modules import load_modules
 from detent.store.opening import open_store, scheme
 from detent.store.protocol import Store
 
@@ -83,12 +82,13 @@ async def running(
     Without `claims` it starts and answers, and leaves the runs to other nodes."""
     load_modules(settings.imports)
     clock = clock or SystemClock(settings.clock_skew)
+    own = address or (settings.host, settings.port)  # where it listens itself, or the process beside it
     async with AsyncExitStack() as stack:
         store = await open_store(settings.database_url, clock, migrate=migrate)
         stack.push_async_callback(store.close)
-        base_url = settings.base_url or url_of(address or (settings.host, settings.port))
+        base_url = settings.base_url or url_of(own)
         engine = await build_engine(
-            settings, store, clock, base_url, tuning=tuning, own=address, allow=allow, claims=claims
+            settings, store, clock, base_url, tuning=tuning, own=own, allow=allow, claims=claims
         )
         await engine.start()
         app = App(settings, store, engine, build_commands(settings, engine), base_url)
@@ -105,7 +105,7 @@ async def build_engine(
     base_url: str,
     *,
     tuning: Tuning | None = None,
-    own: Address | None = None,
+    own: Address,
     allow: Iterable[str] = (),
     claims: bool = True,
 ) -> Engine:
@@ -146,23 +146,9 @@ def tuning_of(settings: Settings) -> Tuning:
     )
 
 
-def load_modules(names: Iterable[str]) -> None:
-    """Import the modules that register actions; those of the current folder are found too."""
-    folder = str(Path.cwd())
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-    for name in names:
-        try:
-            importlib.import_module(name)
-        except Exception as error:
-            raise InvalidInput(
-                f"cannot load {name}", [Problem("import", f"{name}: {type(error).__name__}: {error}")]
-            ) from error
-
-
-def _own_addresses(settings: Settings, own: Address | None) -> list[Address]:
+def _own_addresses(settings: Settings, own: Address) -> list[Address]:
     """Where Detent itself and its database answer: steps may not go there, even where loopback is allowed."""
-    found = [] if own is None else [own]
+    found = [own]
     if scheme(settings.database_url) == "postgresql":
         parts = urlsplit(settings.database_url)
         host, port = parts.hostname or "localhost", parts.port or 5432

@@ -145,6 +145,7 @@ class Settings:
 
 #: Settings whose name in the environment and the file is not the field's.
 _SPELLED: Final = {"imports": "import"}
+_FLAGS: Final = {"database_url": "database"}
 FIELDS: Final = {_SPELLED.get(item.name, item.name): item for item in fields(Settings)}
 
 
@@ -166,7 +167,7 @@ def load_settings(flags: Mapping[str, Any], *, environ: Mapping[str, str], folde
     for source, given in _sources(flags, environ, folder, warnings):
         for name, value in given.items():
             item = FIELDS[name]
-            shown = source.format(name=name.upper(), flag=name.replace("_", "-"))
+            shown = source.format(name=name.upper(), flag=_FLAGS.get(name, name.replace("_", "-")), key=name)
             try:
                 values[item.name] = item.metadata["parse"](value)
                 sources[item.name] = shown
@@ -184,7 +185,7 @@ def _sources(
     """Weakest first, so that the strongest has the last word."""
     file = folder / FILE
     if file.is_file():
-        yield "{name} in " + FILE, _known(_read_file(file), f"{FILE} has", "{}", warnings)
+        yield "{key} in " + FILE, _known(_read_file(file), f"{FILE} has", "{}", warnings)
     given = {
         name.removeprefix(PREFIX).lower(): value
         for name, value in environ.items()

@@ -7,10 +7,9 @@ Callback URLs are open to everybody: their token is the key.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, cast
 from urllib.parse import urlsplit
 
-from litestar.enums import ScopeType
 from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
 
 from detent.errors import Forbidden
@@ -27,8 +26,8 @@ class OriginGuard:
         self._app, self._hosts = app, hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] is ScopeType.HTTP and not scope["path"].startswith(_OPEN):
-            reason = self._reason(scope)
+        if not scope["path"].startswith(_OPEN):
+            reason = self._reason(cast("HTTPScope", scope))  # there are no sockets here
             if reason:
                 raise Forbidden(reason)
         await self._app(scope, receive, send)

@@ -1,0 +1,55 @@
+"""The command line: one module per command, loaded when its command is called.
+
+So `detent --help` and a mistyped name answer at once, and `detent validate` loads no web server.
+"""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from importlib import import_module
+from typing import Final
+
+from detent import __version__
+
+COMMANDS: Final = {
+    "dev": "Try Detent: everything in one process on SQLite, with examples",
+    "run": "Run a workflow file here and now, and watch it",
+    "validate": "Check workflow files and list everything that is wrong",
+    "graph": "Draw a workflow file as text or Mermaid",
+    "apply": "Save workflow files: create them or give them a new version",
+    "trigger": "Start a run of a saved workflow",
+    "runs": "List, show and cancel runs",
+    "serve": "Serve the API and run workflows",
+    "worker": "Run workflows only, without the API",
+    "migrate": "Bring the tables of a database up to date",
+    "doctor": "Check settings, versions and the database",
+}
+_USAGE: Final = "usage: detent COMMAND [OPTIONS]"
+
+
+def main() -> None:
+    """The program `detent`."""
+    arguments = sys.argv[1:]
+    name = arguments[0] if arguments else "--help"
+    if name in COMMANDS:
+        import_module("detent.cli.calling").call(name, arguments[1:])
+    elif name in ("--help", "-h", "help"):
+        print(_help())
+    elif name in ("--version", "-V"):
+        print(f"detent {__version__}")
+    else:
+        near = difflib.get_close_matches(name, COMMANDS, n=1)
+        hint = f" Did you mean '{near[0]}'?" if near else ""
+        print(f"detent: there is no command {name!r}.{hint}\n{_USAGE}; `detent --help` lists them", file=sys.stderr)
+        sys.exit(2)
+
+
+def _help() -> str:
+    width = max(map(len, COMMANDS))
+    lines = (f"  {name:<{width}}  {summary}" for name, summary in COMMANDS.items())
+    return (
+        f"Detent {__version__}, a durable workflow engine.\n\n{_USAGE}\n\n" + "\n".join(lines) + "\n\n"
+        "`detent COMMAND --help` says more. Begin with `detent dev`.\n"
+        "Settings come from flags, then DETENT_* variables, then detent.toml; `detent doctor` lists them."
+    )

@@ -1,0 +1,35 @@
+"""`detent graph FILE`"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from detent.cli.definitions import compile_file
+from detent.cli.options import Imports, settings_of
+from detent.graph import draw
+
+
+class Format(StrEnum):
+    """How a graph is drawn."""
+
+    TEXT = "text"
+    MERMAID = "mermaid"
+
+
+def graph(
+    file: Annotated[Path, typer.Argument(help="A workflow file, YAML or JSON.")],
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to draw it.")] = Format.TEXT,
+    imports: Imports = None,
+) -> None:
+    """Draw a workflow as a tree of text, or as Mermaid for a document."""
+    _, compiled = compile_file(file, settings_of(**{"import": imports}), strict=False)
+    drawing = draw.mermaid if format_ is Format.MERMAID else draw.text
+    print(drawing(compiled.graph), end="")
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(graph)

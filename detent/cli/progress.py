@@ -1,0 +1,149 @@
+"""A run as it goes on: a live tree of its steps on a terminal, one line per change elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, Final, Protocol
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from detent.cli.terminal import MARKS, SPINNER, duration
+from detent.graph.draw import outline
+from detent.graph.model import Graph
+from detent.instant import SECOND
+
+ENDED: Final = frozenset({"success", "failed", "timeout", "skipped", "cancelled", "template_error"})
+_REST: Final = 6  # lines of the terminal that are not the tree's
+
+Document = dict[str, Any]
+
+
+class View(Protocol):
+    """Shows a run to a person."""
+
+    def note(self, text: str) -> None: ...
+
+    def show(self, document: Document) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class LineView:
+    """One line for each change of a step."""
+
+    def __init__(self, console: Console, wall: Callable[[], int]) -> None:
+        self._console, self._wall = console, wall
+        self._seen: dict[str, str] = {}
+
+    def note(self, text: str) -> None:
+        self._console.print(escape(text))
+
+    def show(self, document: Document) -> None:
+        width = max(map(len, document["tasks"]), default=0)
+        for name, step in document["tasks"].items():
+            state = f"{step['status']}/{len(step['attempts'])}"
+            if self._seen.get(name, "pending/0") == state:
+                continue
+            self._seen[name] = state
+            words = (f"{name:<{width}}  {step['status']:<9}", took(step, self._wall()), detail(step, self._wall()))
+            self._console.print(escape("  ".join(filter(None, words)).rstrip()))
+
+    def close(self) -> None:
+        return None
+
+
+class LiveView:
+    """The tree of steps, redrawn in place."""
+
+    def __init__(self, console: Console, graph: Graph, wall: Callable[[], int]) -> None:
+        self._lines, self._wall = outline(graph), wall
+        self._height = max(5, console.height - _REST)
+        self._tick = 0
+        self._live = Live(console=console, auto_refresh=False, vertical_overflow="crop")
+        self._live.start()
+
+    def note(self, text: str) -> None:
+        self._live.console.print(escape(text), style="dim")
+
+    def show(self, document: Document) -> None:
+        self._tick += 1
+        self._live.update(self._drawn(document), refresh=True)
+
+    def close(self) -> None:
+        self._live.stop()
+
+    def _drawn(self, document: Document) -> RenderableType:
+        table = Table.grid(padding=(0, 2))
+        for column in ("step", "status", "took"):
+            table.add_column(column, no_wrap=True, justify="right" if column == "took" else "left")
+        table.add_column("detail", overflow="ellipsis", no_wrap=True)
+        shown = self._chosen(document)
+        for name, lead in shown:
+            step = document["tasks"][name]
+            mark, colour = MARKS.get(step["status"], ("?", "default"))
+            if step["status"] == "running":
+                mark = SPINNER[self._tick % len(SPINNER)]
+            faint = "bright_black" if step["status"] in ("pending", "skipped") else "default"
+            title = Text.assemble((lead, "bright_black"), (f"{mark} ", colour), (name, faint))
+            error = colour if step["status"] in ("failed", "timeout", "template_error") else "bright_black"
+            table.add_row(
+                title,
+                Text(step["status"], style=colour),
+                Text(took(step, self._wall()), style="bright_black"),
+                Text(detail(step, self._wall()), style=error),
+            )
+        hidden = len(self._lines) - len(shown)
+        more = Text(f"… and {hidden} more steps, {_ended(document)} of all have ended", style="bright_black")
+        return Group(table, more) if hidden else table
+
+    def _chosen(self, document: Document) -> list[tuple[str, str]]:
+        """All steps if there is room; else those where something happens."""
+        if len(self._lines) <= self._height:
+            return self._lines
+        dull = ("pending", "skipped", "success")
+        active = [line for line in self._lines if document["tasks"][line[0]]["status"] not in dull]
+        return active[: self._height - 1] or self._lines[: self._height - 1]
+
+
+def took(step: Document, now: int) -> str:
+    """How long a step took, or has taken so far."""
+    if step["status"] in ("pending", "skipped") or not step["started_at"]:
+        return ""
+    if step["status"] in ENDED and step["duration_ms"] is not None:
+        return duration(step["duration_ms"] / 1000)
+    end = instant(step["finished_at"]) if step["finished_at"] else now
+    return duration(max(0, end - instant(step["started_at"])) / SECOND)
+
+
+def detail(step: Document, now: int) -> str:
+    """What else is worth knowing of a step, in a few words."""
+    words: list[str] = []
+    if step.get("status_code") is not None:
+        words.append(str(step["status_code"]))
+    tries = step.get("attempt") or len(step["attempts"])
+    if tries > 1:
+        words.append(f"attempt {tries}")
+    until = step.get("until") or step.get("next_at")
+    if until and step["status"] not in ENDED:
+        left = duration(max(0, instant(until) - now) / SECOND)
+        words.append(
+            {"scheduled": f"again in {left}", "waiting": f"at most {left} more"}.get(step["status"], f"{left} left")
+        )
+    error = step.get("error") or (step["attempts"][-1]["error"] if step["attempts"] else None)
+    if error and step["status"] != "success":
+        words.append(" ".join(error["message"].split())[:300])
+    return ", ".join(words)
+
+
+def instant(text: str) -> int:
+    """Microseconds of a time as documents write it."""
+    return int(datetime.fromisoformat(text).timestamp() * SECOND)
+
+
+def _ended(document: Document) -> int:
+    return sum(step["status"] in ENDED for step in document["tasks"].values())

@@ -1,0 +1,72 @@
+"""How things look: colours, marks and words, on a terminal and off it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Final
+
+from rich.console import Console
+from rich.markup import escape
+
+from detent.errors import DetentError, InvalidInput
+
+out: Final = Console(highlight=False, soft_wrap=True)
+err: Final = Console(stderr=True, highlight=False, soft_wrap=True)
+
+#: Mark and colour of each status of steps and runs.
+MARKS: Final = {
+    "pending": ("·", "bright_black"),
+    "scheduled": ("◷", "yellow"),
+    "running": ("●", "cyan"),
+    "sleeping": ("☾", "blue"),
+    "waiting": ("◇", "magenta"),
+    "paused": ("‖", "yellow"),
+    "success": ("✓", "green"),
+    "completed": ("✓", "green"),
+    "failed": ("✗", "red"),
+    "timeout": ("✗", "red"),
+    "template_error": ("✗", "red"),
+    "skipped": ("–", "bright_black"),
+    "cancelled": ("⊘", "yellow"),
+}
+SPINNER: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+
+
+def marked(status: str, *, word: bool = True) -> str:
+    """A status with its mark, in its colour."""
+    mark, colour = MARKS.get(status, ("?", "default"))
+    if not _can_show_marks():
+        return f"[{colour}]{status}[/]"
+    return f"[{colour}]{mark}{' ' + status if word else ''}[/]"
+
+
+def _can_show_marks() -> bool:
+    return "utf" in (sys.stdout.encoding or "").lower()
+
+
+def say_error(error: DetentError) -> None:
+    """An error and all its problems, each with its place."""
+    problems = error.problems if isinstance(error, InvalidInput) else ()
+    err.print(f"[red]error:[/] {escape(error.message)}")
+    for problem in problems:
+        if problem.field or problem.message != error.message:
+            place = f"[bold]{escape(problem.field)}[/]: " if problem.field else ""
+            err.print(f"  {place}{escape(problem.message)}")
+
+
+def warn(message: str) -> None:
+    err.print(f"[yellow]warning:[/] {escape(message)}")
+
+
+def duration(seconds: float) -> str:
+    """A length of time as short as it can be said."""
+    if seconds < 0.9995:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    parts = ((days, "d"), (hours, "h"), (minutes, "m"), (rest, "s"))
+    shown = [f"{count}{unit}" for count, unit in parts if count]
+    return " ".join(shown[:2])

@@ -1,0 +1,46 @@
+"""Logs listen to events: one line each, JSON for machines or coloured text for people."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, Final
+
+import structlog
+
+from detent.observe import listen
+
+#: The events that are logged, and how loudly. The others are for metrics.
+LEVELS: Final = {
+    "engine.started": "info",
+    "engine.stopped": "info",
+    "engine.lost": "warning",
+    "engine.trouble": "warning",
+    "node.taken_over": "warning",
+    "run.refused": "error",
+    "run.quarantined": "error",
+    "retention.pruned": "info",
+    "api.failed": "error",
+}
+
+
+def log_events(format_: str, *, troubles_only: bool = False) -> Callable[[], None]:
+    """Write events to standard error from now on; call what is returned to stop."""
+    people = sys.stderr.isatty() if format_ == "auto" else format_ == "console"
+    renderer: Any = structlog.dev.ConsoleRenderer() if people else structlog.processors.JSONRenderer()
+    logger = structlog.wrap_logger(
+        structlog.PrintLogger(sys.stderr),
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            renderer,
+        ],
+    )
+
+    def write(name: str, facts: dict[str, Any]) -> None:
+        level = LEVELS.get(name)
+        if level is not None and not (troubles_only and level == "info"):
+            shown = {key: value.hex() if isinstance(value, bytes) else value for key, value in facts.items()}
+            getattr(logger, level)(name, **shown)
+
+    return listen(write)
