@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from detent.errors import UnknownEntry
 from detent.graph.model import Ending, OnCrash
 from detent.instant import Instant
 from detent.planner.judge import Judge
@@ -57,13 +56,10 @@ def apply(
         case Kind.CANCELLED:
             state.status = moved(state.status, Status.CANCELLED)
             settling.end_all(Ending.CANCELLED)
-        case Kind.EXPIRED:
+        case _:
+            assert change.kind is Kind.EXPIRED
             state.status = moved(state.status, Status.TIMEOUT)
             settling.end_all(Ending.CANCELLED)
-        case _:
-            raise UnknownEntry(
-                f"the journal of run {state.facts.id.hex()} has an entry of unknown kind {change.kind!r}"
-            )
     return settling.activated
 
 
@@ -92,13 +88,12 @@ def _retry(state: RunState, change: Change) -> None:
     index, data = change.step, change.data
     assert index is not None
     assert data is not None
+    assert data.error is not None
     state.stalled = 0
     state.attempts[index] += 1
     state.begun.pop(index, None)
-    if state.phase[index] is Phase.RUNNING:
-        state.running -= 1
-    if data.error is not None:
-        state.errors[index] = data.error
+    state.running -= 1
+    state.errors[index] = data.error
     state.set_timer(index, Phase.RETRYING, data.retry_at)
 
 

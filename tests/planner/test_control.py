@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from detent.graph.model import Graph, OnCrash, Step, StepKind
+from detent.planner.advance import put_back, take_ready
 from tests.planner.play import Play, play, play_steps
 
 
@@ -145,6 +146,15 @@ def test_a_failure_after_a_cancel_is_not_recorded() -> None:
     run.cancel()
     assert run.fail("a").entry is None
     assert run.statuses()["a"] == "cancelled"
+
+
+def test_an_attempt_that_could_not_be_started_is_ready_again() -> None:
+    run = play_steps({"a": {}, "b": {"needs": ["a"]}})
+    put_back(run.state, run.number("a"))
+    put_back(run.state, run.number("b"))
+    assert run.statuses() == {"a": "ready", "b": "pending"}
+    assert run.state.running == 0
+    assert [start.step for start in take_ready(run.prepared, run.state)] == [run.number("a")]
 
 
 def test_a_second_pause_entry_is_read_without_complaint() -> None:

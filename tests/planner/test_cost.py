@@ -58,6 +58,7 @@ def no_garbage() -> Iterator[None]:
     gc.enable()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_garbage")
 @pytest.mark.parametrize("make", [_wide, _chain])
 def test_ten_thousand_steps_cost_no_more_each_than_a_hundred(make: Callable[[int], Graph]) -> None:

@@ -9,6 +9,8 @@ import pytest
 from detent.graph.model import Graph, Retry, Step, StepKind
 from detent.instant import SECOND
 from detent.planner.retry import retry_at
+from detent.run import events
+from detent.run.plan import NOTHING
 from tests.planner.play import NOON, failure, play, play_steps
 
 DAY = 86_400.0
@@ -194,6 +196,19 @@ def test_a_wait_whose_time_limit_cannot_be_read_ends_as_template_error() -> None
 def test_a_run_expires_after_thirty_days_unless_it_says_otherwise() -> None:
     run = play_steps({"w": {"wait_for_webhook": True}})
     assert run.facts.expires_at == NOON + 30 * 86_400 * SECOND
+
+
+def test_a_wake_up_of_a_step_that_waits_for_no_time_changes_nothing() -> None:
+    run = play_steps({"a": {}, "b": {"needs": ["a"]}})
+    assert run.tell(events.Woke(run.number("a"))) is NOTHING
+    assert run.tell(events.Woke(run.number("b"))) is NOTHING
+    assert run.tell(events.WaitExpired(run.number("b"))) is NOTHING
+
+
+def test_the_next_wake_is_the_earlier_of_timer_and_expiry() -> None:
+    assert play_steps({"nap": {"sleep": "1h"}}, max_duration="2h").state.next_wake() == NOON + 3600 * SECOND
+    assert play_steps({"nap": {"sleep": "3h"}}, max_duration="2h").state.next_wake() == NOON + 7200 * SECOND
+    assert play(Graph((Step("nap", StepKind.SLEEP, {"seconds": 5}),))).state.next_wake() == NOON + 5 * SECOND
 
 
 # -- retries
