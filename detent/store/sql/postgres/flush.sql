@@ -46,17 +46,19 @@ lapsed as (
   where c.run = t.run and c.step = t.step and c.state in ('pending', 'active')
   returning c.run, c.step, c.state
 ),
+-- `is not distinct from` rather than `=`: an equality would let the planner walk through every run the node owns, for
+-- each run that parks or ends, when the way to a run is its id.
 parked as (
   update run r set owner = null, wake_at = t.wake_at, status = t.status
   from fence, unnest($50::uuid[], $51::int[], $52::timestamptz[], $53::text[]) as t(run, generation, wake_at, status)
-  where r.id = t.run and r.owner = $1 and r.epoch = t.generation and r.ended_at is null
+  where r.id = t.run and r.owner is not distinct from $1 and r.epoch = t.generation and r.ended_at is null
 ),
 ended as (
   update run r
   set owner = null, wake_at = null, status = t.status, ended_at = t.ended_at, output = t.output, error = t.error
   from fence, unnest($54::uuid[], $55::int[], $56::text[], $57::timestamptz[], $58::text[], $59::text[])
        as t(run, generation, status, ended_at, output, error)
-  where r.id = t.run and r.owner = $1 and r.epoch = t.generation and r.ended_at is null
+  where r.id = t.run and r.owner is not distinct from $1 and r.epoch = t.generation and r.ended_at is null
   returning r.id
 ),
 closed as (

@@ -44,7 +44,7 @@ RELEASE: Final = """
 with fence as (select 1 from node where id = $1 and epoch = $2 for key share)
 update run r set owner = $5, wake_at = clock_timestamp()
 from fence, unnest($3::uuid[], $4::int[]) as t(run, generation)
-where r.id = t.run and r.owner = $1 and r.epoch = t.generation and r.ended_at is null"""
+where r.id = t.run and r.owner is not distinct from $1 and r.epoch = t.generation and r.ended_at is null"""
 MAIL: Final = """
 select i.id, i.run, owned.epoch, i.kind, i.step, i.data, i.at
 from inbox i cross join lateral (select epoch from run r where r.id = i.run and r.owner = $1 offset 0) owned
