@@ -1,25 +1,134 @@
-"""One attempt in flight: its time limit, and nothing it does may hurt the engine."""
+"""Attempts in flight: so many at once, each within its time, and nothing that one does may hurt the engine."""
 
 from __future__ import annotations
 
 import asyncio
 import traceback
-from collections.abc import Coroutine
+from collections import deque
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final
 
-from detent.run.outcomes import Fail, Outcome, StepError
+from detent.clock import Clock
+from detent.engine.held import HeldRun
+from detent.graph.model import StepKind
+from detent.observe.failpoints import reach
+from detent.planner.calls import make_call
+from detent.run.call import StepCall
+from detent.run.outcomes import Done, Fail, Outcome, StepError
+from detent.steps.protocol import StepExecutor
 
 TRACE_LIMIT: Final = 8_000
 
+Work = Coroutine[Any, Any, Outcome]
 
-async def carry_out(work: Coroutine[Any, Any, Outcome], timeout: float | None) -> Outcome:
+
+class Attempts:
+    """Begins attempts while there are slots; the others wait in order. `ended` is told the outcome of each."""
+
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        slots: int,
+        executors: Mapping[StepKind, StepExecutor],
+        may_begin: Callable[[HeldRun, int], bool],
+        has_room: Callable[[], bool],
+        ended: Callable[[HeldRun, int, int, Outcome, float], None],
+    ) -> None:
+        self._clock, self._slots, self._executors = clock, slots, executors
+        self._may_begin, self._has_room, self._ended = may_begin, has_room, ended
+        self._waiting: deque[tuple[HeldRun, int]] = deque()
+        self.in_flight = 0
+
+    def admit(self, held: HeldRun, step: int) -> None:
+        """Begin an attempt if there is a free slot; else it waits for one."""
+        if self._is_free():
+            self._begin(held, step)
+        else:
+            self._waiting.append((held, step))
+
+    def let_waiting_in(self) -> None:
+        """Begin those that waited, as far as there is room."""
+        while self._waiting and self._is_free():
+            held, step = self._waiting.popleft()
+            if not held.gone:
+                self._begin(held, step)
+
+    def forget_waiting(self) -> None:
+        self._waiting.clear()
+
+    def stop(self, held: HeldRun) -> None:
+        """End the attempts of a run that are in flight; nobody wants to know what becomes of them."""
+        for attempt in list(held.attempts.values()):
+            attempt.cancel()
+
+    def _is_free(self) -> bool:
+        return self.in_flight < self._slots and self._has_room()
+
+    def _begin(self, held: HeldRun, step: int) -> None:
+        if not self._may_begin(held, step):
+            return
+        begun, number = self._clock.monotonic(), held.state.attempt_number(step)
+        call = make_call(held.prepared, held.state, step)
+        if isinstance(call, Fail):
+            self._tell(held, step, number, call, begun)
+            return
+        reach("before_effect")
+        work = self._ask_executor(call)
+        if isinstance(work, Done | Fail):
+            self._tell(held, step, number, work, begun)
+            return
+        self.in_flight += 1
+        attempt = asyncio.get_running_loop().create_task(carry_out(work, call.timeout))
+        held.attempts[step] = attempt
+        attempt.add_done_callback(lambda attempt: self._done(attempt, held, step, number, work, begun))
+
+    def _ask_executor(self, call: StepCall) -> Outcome | Work:
+        try:
+            return self._executors[call.kind].begin(call)
+        except Exception as error:  # noqa: BLE001 - an executor that raises all the same has failed
+            return _surprise(error)
+
+    def _done(
+        self, attempt: asyncio.Task[Outcome], held: HeldRun, step: int, number: int, work: Work, begun: float
+    ) -> None:
+        # Here and not in the attempt itself: one that is stopped before it has begun would never come to its end.
+        self.in_flight -= 1
+        if held.attempts.get(step) is attempt:
+            del held.attempts[step]
+        if attempt.cancelled():
+            work.close()
+        else:
+            self._tell(held, step, number, attempt.result(), begun)
+        self.let_waiting_in()
+
+    def _tell(self, held: HeldRun, step: int, number: int, outcome: Outcome, begun: float) -> None:
+        reach("after_effect")
+        self._ended(held, step, number, outcome, round((self._clock.monotonic() - begun) * 1000, 2))
+
+
+async def carry_out(work: Work, timeout: float | None) -> Outcome:
     """The outcome of the work, within its time. An executor that raises all the same has failed."""
     limit = asyncio.timeout(timeout)
     try:
         async with limit:
             return await work
-    except Exception as error:  # noqa: BLE001 - whatever a step does must end as an outcome
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever a step does must end as an outcome
         if limit.expired():
             return Fail(StepError("timeout", f"the step took longer than {timeout:g} s"), timed_out=True)
-        trace = "".join(traceback.format_exception(error))[-TRACE_LIMIT:]
-        return Fail(StepError("exception", f"{type(error).__name__}: {error}", {"traceback": trace}))
+        if isinstance(error, asyncio.CancelledError) and _is_stopped():
+            raise
+        return _surprise(error)
+
+
+def _is_stopped() -> bool:
+    """Whether it was the engine that stopped the attempt, and not a step that stopped itself."""
+    attempt = asyncio.current_task()
+    return attempt is not None and attempt.cancelling() > 0
+
+
+def _surprise(error: BaseException) -> Fail:
+    trace = "".join(traceback.format_exception(error))[-TRACE_LIMIT:]
+    return Fail(StepError("exception", f"{type(error).__name__}: {error}", {"traceback": trace}))

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 
 from detent.planner.prepared import Prepared
+from detent.run.outcomes import Outcome
 from detent.run.state import RunState
 
 
@@ -18,8 +19,7 @@ class HeldRun:
     prepared: Prepared
     state: RunState
     pending: int = 0
-    attempts: dict[int, asyncio.Task[None]] = field(default_factory=dict)
-    queued: int = 0  # attempts that wait for a slot
+    attempts: dict[int, asyncio.Task[Outcome]] = field(default_factory=dict)
     read: set[int] = field(default_factory=set)  # messages taken from the inbox
     timer: int | None = None  # when the engine's timer will look at it
     resting: bool = False  # in memory only for its timer

@@ -7,12 +7,10 @@ whether the run can leave memory. Nothing here waits for the database.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import Callable, Coroutine, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
 
 from detent.clock import Clock, DatabaseTime
-from detent.engine.attempts import carry_out
+from detent.engine.attempts import Attempts
 from detent.engine.committer import Committer
 from detent.engine.held import HeldRun
 from detent.engine.timers import Timers
@@ -24,10 +22,9 @@ from detent.instant import micros
 from detent.observe import emit, heard
 from detent.observe.failpoints import reach
 from detent.planner.advance import advance, put_back, take_ready
-from detent.planner.calls import make_call
 from detent.run import events
 from detent.run.journal import Entry, EntryData, Kind, encode_data
-from detent.run.outcomes import Done, Fail, Outcome
+from detent.run.outcomes import Outcome
 from detent.run.plan import NOTHING, Plan, Start
 from detent.run.status import Status
 from detent.steps.protocol import StepExecutor
@@ -48,13 +45,18 @@ class Runner:
         executors: Mapping[StepKind, StepExecutor],
         may_act: Callable[[], bool],
     ) -> None:
-        self._clock, self._time, self._tuning = clock, time, tuning
-        self._executors, self._may_act = executors, may_act
+        self._time, self._tuning, self._may_act = time, tuning, may_act
         self._timers = Timers(time, self._look_at)
-        self._waiting: deque[tuple[HeldRun, int]] = deque()  # attempts without a slot
+        self._attempts = Attempts(
+            clock=clock,
+            slots=tuning.slots,
+            executors=executors,
+            may_begin=self._may_begin,
+            has_room=lambda: not self.committer.is_full(),
+            ended=self._attempt_ended,
+        )
         self._ended: dict[bytes, list[asyncio.Future[None]]] = {}
         self.held: dict[bytes, HeldRun] = {}
-        self.busy = 0  # attempts in flight
         self._resting = 0
         self.is_draining = False
 
@@ -88,7 +90,7 @@ class Runner:
             self._rest(held)
             return
         if plan.end is not None:
-            self._stop_attempts(held)
+            self._attempts.stop(held)
         if plan.entry is None and message is None and not plan.expire:
             for start in plan.start:
                 put_back(held.state, start.step)
@@ -146,12 +148,11 @@ class Runner:
         if unit.expiry is not None:
             self._expiry_answered(held, unit.expiry, flushed)
         if unit.recorded is not None:
-            self._admit(held, unit.recorded)
+            self._attempts.admit(held, unit.recorded)
         self._start(held, unit.plan.start)
         self._start_ready(held)
         self._rest(held)
-        if self._waiting:
-            self._let_waiting_in()  # those that waited for the queue to have room again
+        self._attempts.let_waiting_in()  # those that waited for the queue to have room again
 
     def refused(self, unit: Unit, error: StoreError) -> None:
         """A unit cannot be written at all, which is a bug: fail its run, and let the others go on."""
@@ -161,7 +162,7 @@ class Runner:
         held = unit.held
         if held is None or held.gone:
             return
-        self._stop_attempts(held)
+        self._attempts.stop(held)
         self._forget(held)
         if unit.end is None:
             failed = Unit(unit.run, None, Plan(None, [], [], []), ROW_BYTES)
@@ -198,66 +199,20 @@ class Runner:
                     self.write(held, plan, recorded=start.step)
                     continue
                 # It is on record already, by an owner that gave the run up before the attempt began.
-            self._admit(held, start.step)
+            self._attempts.admit(held, start.step)
 
-    def _admit(self, held: HeldRun, index: int) -> None:
-        """Begin an attempt if there is a free slot; else it waits for one."""
-        if self.busy >= self._tuning.slots or self.committer.is_full():
-            held.queued += 1
-            self._waiting.append((held, index))
-        else:
-            self._begin(held, index)
-
-    def _begin(self, held: HeldRun, index: int) -> None:
-        if held.state.is_over:
-            return  # it was cancelled or expired meanwhile
+    def _may_begin(self, held: HeldRun, index: int) -> bool:
+        if self.is_draining or held.gone or held.state.is_over:
+            return False
         if held.state.paused_by is not None:
             put_back(held.state, index)
             self._rest(held)
-            return
-        if not self._may_act():
-            return  # the lease is in doubt: this node is about to begin anew, and somebody will find the run
-        call = make_call(held.prepared, held.state, index)
-        if isinstance(call, Fail):
-            self.happen(held, events.AttemptEnded(index, held.state.attempt_number(index), call, 0.0))
-            return
-        reach("before_effect")
-        begun = self._clock.monotonic()
-        outcome = self._executors[call.kind].begin(call)
-        if isinstance(outcome, Done | Fail):
-            self._attempt_ended(held, index, call.attempt, outcome, begun)
-            return
-        self.busy += 1
-        work = carry_out(outcome, call.timeout)
-        attempt = asyncio.get_running_loop().create_task(self._follow(held, index, call.attempt, work, begun))
-        held.attempts[index] = attempt
+            return False
+        # If the lease is in doubt, this node is about to begin anew, and somebody will find the run.
+        return self._may_act()
 
-    async def _follow(
-        self, held: HeldRun, index: int, number: int, work: Coroutine[Any, Any, Outcome], begun: float
-    ) -> None:
-        try:
-            outcome = await work
-        finally:
-            self.busy -= 1
-            held.attempts.pop(index, None)
-            self._let_waiting_in()
-        self._attempt_ended(held, index, number, outcome, begun)
-
-    def _attempt_ended(self, held: HeldRun, index: int, number: int, outcome: Outcome, begun: float) -> None:
-        reach("after_effect")
-        ms = round((self._clock.monotonic() - begun) * 1000, 2)
+    def _attempt_ended(self, held: HeldRun, index: int, number: int, outcome: Outcome, ms: float) -> None:
         self.happen(held, events.AttemptEnded(index, number, outcome, ms))
-
-    def _let_waiting_in(self) -> None:
-        while self._waiting and self.busy < self._tuning.slots and not self.committer.is_full():
-            held, index = self._waiting.popleft()
-            held.queued -= 1
-            if not held.gone and not self.is_draining:
-                self._begin(held, index)
-
-    def _stop_attempts(self, held: HeldRun) -> None:
-        for attempt in list(held.attempts.values()):
-            attempt.cancel()
 
     # -- time
 
@@ -316,7 +271,7 @@ class Runner:
 
     def let_go(self, held: HeldRun) -> None:
         """Forget a run without writing anything of it."""
-        self._stop_attempts(held)
+        self._attempts.stop(held)
         self._forget(held)
 
     def put_back(self, run: bytes, generation: int, status: str, *, after: float) -> None:
@@ -333,6 +288,11 @@ class Runner:
         if held.resting is not resting:
             held.resting = resting
             self._resting += 1 if resting else -1
+
+    @property
+    def busy(self) -> int:
+        """Attempts in flight."""
+        return self._attempts.in_flight
 
     def runnable(self) -> int:
         """Held runs that have something to do; those in memory only for their timer do not count."""
@@ -353,15 +313,15 @@ class Runner:
         """This node is gone: stop everything. Others will find the runs."""
         self._timers.stop()
         for held in list(self.held.values()):
-            self._stop_attempts(held)
+            self._attempts.stop(held)
             held.gone = True
         self.held.clear()
-        self._waiting.clear()
+        self._attempts.forget_waiting()
 
     def drain(self) -> None:
         """Begin nothing new, and give up every run that has nothing in flight."""
         self.is_draining = True
-        self._waiting.clear()
+        self._attempts.forget_waiting()
         for held in list(self.held.values()):
             self._leave(held)
 

@@ -33,15 +33,16 @@ class Timers:
         if at is not None:
             self._count += 1
             heappush(self._heap, (at, self._count, held))
-            if self._armed is None or at < self._armed:
-                self._arm(at)
+            self._ring_by(at)
 
     def stop(self) -> None:
         if self._handle:
             self._handle.cancel()
         self._heap.clear()
 
-    def _arm(self, at: int) -> None:
+    def _ring_by(self, at: int) -> None:
+        if self._armed is not None and self._armed <= at:
+            return
         if self._handle:
             self._handle.cancel()
         delay = max(SHORTEST, (at - self._time.now()) / SECOND)
@@ -57,5 +58,5 @@ class Timers:
                 held.timer = None
                 self._due(held)
         # A run that was looked at may have armed the timer for its own next time, later than others wait for.
-        if self._heap and (self._armed is None or self._heap[0][0] < self._armed):
-            self._arm(self._heap[0][0])
+        if self._heap:
+            self._ring_by(self._heap[0][0])
