@@ -46,20 +46,31 @@ class Claims:
         self._store, self._node, self._runner, self._committer = store, node, runner, committer
         self._graphs, self._time, self._tuning, self._serves = graphs, time, tuning, serves
         self._callback_url, self._mailbox = callback_url, mailbox
+        self.begun = self.ended = 0  # polls
 
     async def poll(self) -> float:
+        self.begun += 1
+        try:
+            return await self._poll()
+        finally:
+            self.ended += 1
+
+    async def _poll(self) -> float:
         room = min(self._tuning.claim_batch, self._tuning.runnable_limit - self._runner.runnable())
-        if room <= 0 or self._committer.is_unsure or self._committer.is_full():
+        if room <= 0 or self._committer.is_unsure or self._committer.is_full() or self._runner.is_draining:
             return self._tuning.poll
+        epoch = self._committer.epoch
         claims = await self._store.claim(
             self._node,
-            self._committer.epoch,
+            epoch,
             limit=room,
             queues=self._tuning.queues,
             serves=self._serves,
             horizon=micros(self._tuning.horizon),
         )
         if claims is None:
+            if not self._committer.stands_by(epoch):
+                return self._tuning.poll  # it was this node itself that made its old epoch void
             raise Fenced
         self._time.heard(claims.now)
         if not claims.runs:

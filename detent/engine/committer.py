@@ -76,6 +76,10 @@ class Committer:
         """Whether so much waits to be written that nothing new should be begun."""
         return self._bytes >= self._tuning.queue_bytes
 
+    def stands_by(self, epoch: int) -> bool:
+        """Whether this node has not itself made that epoch void, or is about to."""
+        return not self.is_unsure and self.epoch == epoch
+
     def is_idle(self) -> bool:
         return not self._queue and not self._sent
 

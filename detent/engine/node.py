@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Collection, Mapping
-from typing import Final
+from collections.abc import Callable, Collection, Coroutine, Mapping
+from typing import Any, Final
 
 from detent.clock import Clock, DatabaseTime
 from detent.engine.claims import Claims
@@ -60,29 +60,35 @@ class Node:
         self.runner.committer = self.committer
         mailbox = Mailbox(store, id_, runner=self.runner, tuning=tuning)
         self._mail = Polling(mailbox)
-        self._claims = Polling(
-            Claims(
-                store,
-                id_,
-                runner=self.runner,
-                committer=self.committer,
-                graphs=graphs,
-                time=time,
-                tuning=tuning,
-                serves=serves,
-                callback_url=callback_url,
-                mailbox=mailbox,
-            )
+        claims = Claims(
+            store,
+            id_,
+            runner=self.runner,
+            committer=self.committer,
+            graphs=graphs,
+            time=time,
+            tuning=tuning,
+            serves=serves,
+            callback_url=callback_url,
+            mailbox=mailbox,
         )
+        self._claims = Polling(claims)
         self._takeovers = Polling(Takeovers(store, id_, tuning=tuning))
-        self._watchdog = Polling(Watchdog(store, id_, runner=self.runner, committer=self.committer, tuning=tuning))
+        self._watchdog = Polling(
+            Watchdog(store, id_, runner=self.runner, committer=self.committer, claims=claims, tuning=tuning)
+        )
+        self._is_doubtful = False
         self._followed: deque[tuple[Unit, Flushed]] = deque()
         self._follow_up = asyncio.Event()
 
     def is_sure(self) -> bool:
-        """Whether the lease certainly holds for a while: only then may anything be done in the outside world."""
+        """Whether the lease certainly holds for a while: only then may anything be done in the outside world.
+
+        There is no way back from a doubt, even if a late beat would end it: something was left undone because of it."""
         until = self._heart.confirmed() + self._tuning.lease - self._tuning.margin
-        return self._clock.monotonic() < until and not self._heart.lost()
+        if self._clock.monotonic() >= until or self._heart.lost():
+            self._is_doubtful = True
+        return not self._is_doubtful
 
     async def serve(self, *, claims: bool = True) -> None:
         """Work until cancelled. Raises Fenced when this node is gone or cannot be sure that it is not."""
@@ -100,7 +106,7 @@ class Node:
         try:
             async with asyncio.TaskGroup() as group:
                 for work in loops:
-                    group.create_task(work())
+                    group.create_task(self._guard(work))
         except* Fenced:
             raise Fenced from None
         finally:
@@ -110,6 +116,13 @@ class Node:
                 if unit.done is not None and not unit.done.done():
                     unit.done.set_result(flushed)  # durable, though nothing was begun: another node goes on with it
             await self._heart.stop()
+
+    async def _guard(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        try:
+            await work()
+        except Fenced:
+            self._is_doubtful = True  # at once, and not when all loops have ended
+            raise
 
     async def drain(self) -> None:
         """Begin nothing new, wait for what is in flight, give everything up."""

@@ -57,6 +57,7 @@ class Runner:
         )
         self._ended: dict[bytes, list[asyncio.Future[None]]] = {}
         self.held: dict[bytes, HeldRun] = {}
+        self._leaving: dict[tuple[bytes, int], None] = {}  # given up, and the row does not say so yet
         self._resting = 0
         self.is_draining = False
 
@@ -137,6 +138,7 @@ class Runner:
             unit.done.set_result(flushed)
         if heard() and unit.plan.entry is not None:
             emit("entry.written", run=unit.run, entry=unit.plan.entry)
+        self._has_left(unit)
         held = unit.held
         if held is None or held.gone:
             return
@@ -159,17 +161,16 @@ class Runner:
         if unit.done is not None and not unit.done.done():
             unit.done.set_exception(error)
         emit("run.refused", run=unit.run, error=error.message)
+        self._has_left(unit)
         held = unit.held
         if held is None or held.gone:
             return
         self._attempts.stop(held)
         self._forget(held)
         if unit.end is None:
-            failed = Unit(unit.run, None, Plan(None, [], [], []), ROW_BYTES)
-            failed.end = End(
-                held.id, held.generation, str(Status.FAILED), self._time.now(), None, f"internal error: {error.message}"
-            )
-            self.committer.add(failed)
+            reason = f"internal error: {error.message}"
+            end = End(held.id, held.generation, str(Status.FAILED), self._time.now(), None, reason)
+            self._give_up(Unit(held.id, None, Plan(None, [], [], []), ROW_BYTES, end=end))
 
     def _expiry_answered(self, held: HeldRun, index: int, flushed: Flushed) -> None:
         if (held.id, held.prepared.steps[index].name) in flushed.expired:
@@ -256,11 +257,22 @@ class Runner:
         self._park(held, self._time.now() if unstarted else held.state.next_wake())
 
     def _park(self, held: HeldRun, wake: int | None) -> None:
-        unit = Unit(held.id, None, Plan(None, [], [], []), ROW_BYTES)
-        unit.park = Park(held.id, held.generation, wake, str(held.state.status))
+        park = Park(held.id, held.generation, wake, str(held.state.status))
         self._forget(held)
         reach("before_park")
+        self._give_up(Unit(held.id, None, Plan(None, [], [], []), ROW_BYTES, park=park))
+
+    def _give_up(self, unit: Unit) -> None:
+        """Queue the last that this node writes of a run."""
+        row = unit.park or unit.end
+        assert row is not None
+        self._leaving[row.run, row.generation] = None
         self.committer.add(unit)
+
+    def _has_left(self, unit: Unit) -> None:
+        row = unit.park or unit.end
+        if row is not None and unit.held is None:
+            self._leaving.pop((row.run, row.generation), None)
 
     def _forget(self, held: HeldRun) -> None:
         held.gone = True
@@ -276,9 +288,8 @@ class Runner:
 
     def put_back(self, run: bytes, generation: int, status: str, *, after: float) -> None:
         """Give up a run that this node cannot work on; it is due again after that many seconds."""
-        unit = Unit(run, None, Plan(None, [], [], []), ROW_BYTES)
-        unit.park = Park(run, generation, self._time.now() + micros(after), status)
-        self.committer.add(unit)
+        park = Park(run, generation, self._time.now() + micros(after), status)
+        self._give_up(Unit(run, None, Plan(None, [], [], []), ROW_BYTES, park=park))
 
     def drop_message(self, held: HeldRun, message: int) -> None:
         """A message that means nothing to this run is taken out of its inbox."""
@@ -294,6 +305,11 @@ class Runner:
         """Attempts in flight."""
         return self._attempts.in_flight
 
+    def knows(self, run: bytes, generation: int) -> bool:
+        """Whether this node holds the run, or has something to write of it, in that ownership."""
+        held = self.held.get(run)
+        return (held is not None and held.generation == generation) or (run, generation) in self._leaving
+
     def runnable(self) -> int:
         """Held runs that have something to do; those in memory only for their timer do not count."""
         return len(self.held) - self._resting
@@ -305,9 +321,8 @@ class Runner:
         emit("run.quarantined", run=run, error=reason)
         data = encode_data(EntryData(by=reason[:1000]))
         entry = Entry(tenant, run, seq + 1, self._time.now(), Kind.PAUSED, None, 0, None, data)
-        unit = Unit(run, None, Plan(entry, [], [], []), ROW_BYTES)
-        unit.park = Park(run, generation, None, str(Status.PAUSED))
-        self.committer.add(unit)
+        park = Park(run, generation, None, str(Status.PAUSED))
+        self._give_up(Unit(run, None, Plan(entry, [], [], []), ROW_BYTES, park=park))
 
     def drop_all(self) -> None:
         """This node is gone: stop everything. Others will find the runs."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from detent.engine.claims import Claims
 from detent.engine.committer import Committer
 from detent.engine.runner import Runner
 from detent.engine.tuning import Tuning
@@ -25,27 +26,33 @@ class Takeovers:
 
 
 class Watchdog:
-    """Finds runs that this node owns but does not hold: a claim or a start whose reply was lost.
+    """Finds runs that this node owns but does not hold: a claim whose reply was lost.
 
-    A run is given back when it was seen so twice in a row with the same generation: by then nothing of it can still
-    be on its way."""
+    A run is given back only when nothing of it can still be on its way: it was loose before with the same generation,
+    every claim that had been sent by then is over, and no write of it is waiting."""
 
     name = "watchdog"
 
-    def __init__(self, store: NodeStore, node: bytes, *, runner: Runner, committer: Committer, tuning: Tuning) -> None:
-        self._store, self._node, self._runner = store, node, runner
+    def __init__(
+        self,
+        store: NodeStore,
+        node: bytes,
+        *,
+        runner: Runner,
+        committer: Committer,
+        claims: Claims,
+        tuning: Tuning,
+    ) -> None:
+        self._store, self._node, self._runner, self._claims = store, node, runner, claims
         self._committer, self._tuning = committer, tuning
-        self._suspects: dict[tuple[bytes, int], None] = {}
+        self._suspects: dict[tuple[bytes, int], int] = {}  # with the number of claims begun when it was first seen
 
     async def poll(self) -> float:
         owned = await self._store.owned(self._node)
-        loose = {key: None for key in owned if not self._holds(*key)}
-        again = [key for key in loose if key in self._suspects]
+        sent = self._claims.begun
+        loose = {key: self._suspects.get(key, sent) for key in owned if not self._runner.knows(*key)}
+        lost = [key for key, claim in loose.items() if key in self._suspects and claim <= self._claims.ended]
         self._suspects = loose
-        if again and not self._committer.is_unsure:
-            await self._store.release(self._node, self._committer.epoch, again)
+        if lost and not self._committer.is_unsure:
+            await self._store.release(self._node, self._committer.epoch, lost)
         return self._tuning.watch
-
-    def _holds(self, run: bytes, generation: int) -> bool:
-        held = self._runner.held.get(run)
-        return held is not None and held.generation == generation
