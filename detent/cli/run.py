@@ -146,7 +146,7 @@ class _Watching:
 
     async def until_ended(self, stopping: asyncio.Task[None]) -> str:
         order = self._order
-        _, saved, _ = await self._commands.save_workflow(order.data, filename=order.filename, replace=True)
+        await self._commands.save_workflow(order.data, filename=order.filename, replace=True)
         _, started = await self._commands.start(order.compiled.name, Given(order.input), trigger="manual")
         run = show(RUN, started.id)
         out.print(f"[bold]{escape(order.compiled.name)}[/] [bright_black]{run}[/]")

@@ -28,6 +28,7 @@ _HEAD: Final = """
   [bright_black]examples [/]  {shop}   [bright_black]a shop that the examples call, on this machine only[/]
   [bright_black]egress   [/]  steps may call this machine (127.0.0.0/8, ::1) as well as public addresses
 """
+_STATUS_WIDTH: Final = 8
 _FOOT: Final = """
   [bold]Try it[/]
     curl {base}/api/v1/workflows/order-processing/trigger -d '{{"order_id": 7}}'
@@ -42,7 +43,7 @@ class Shown:
     """A run on the screen."""
 
     run: str
-    input: Any
+    input: dict[str, Any]
     document: dict[str, Any] | None = None
 
     @property
@@ -93,8 +94,10 @@ class Screen:
     def _drawn(self, shown: Sequence[Shown]) -> RenderableType:
         self._tick += 1
         table = Table.grid(padding=(0, 2))
-        for _ in range(3):
-            table.add_column(no_wrap=True)
+        known = [each.document for each in shown if each.document]
+        table.add_column(no_wrap=True, min_width=2 + max((len(one["workflow"]) for one in known), default=0))
+        table.add_column(no_wrap=True, min_width=max((len(_short(each.input)) for each in shown), default=0))
+        table.add_column(no_wrap=True, min_width=_STATUS_WIDTH)
         table.add_column(no_wrap=True, overflow="ellipsis")
         for each in shown:
             if each.document is not None:
@@ -124,6 +127,6 @@ def _took(document: dict[str, Any]) -> str:
     return duration((instant(document["finished_at"]) - instant(document["started_at"])) / SECOND)
 
 
-def _short(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 40 else f"{text[:39]}…"
+def _short(value: dict[str, Any]) -> str:
+    """The first thing a run was given."""
+    return next((f"{key} {json.dumps(one, ensure_ascii=False)}" for key, one in value.items()), "")

@@ -26,7 +26,7 @@ MARKS: Final = {
     "failed": ("✗", "red"),
     "timeout": ("✗", "red"),
     "template_error": ("✗", "red"),
-    "skipped": ("–", "bright_black"),
+    "skipped": ("-", "bright_black"),
     "cancelled": ("⊘", "yellow"),
 }
 SPINNER: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"

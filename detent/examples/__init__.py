@@ -19,7 +19,7 @@ class Example:
     """A workflow file and what `detent dev` starts it with."""
 
     name: str
-    inputs: tuple[Any, ...]
+    inputs: tuple[dict[str, Any], ...]
 
     @property
     def filename(self) -> str:

@@ -1,0 +1,74 @@
+"""`detent runs list|show|cancel`"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from detent.cli.doors import Door, open_door
+from detent.cli.options import Database, Url, settings_of
+from detent.cli.progress import LineView, instant
+from detent.cli.terminal import duration, marked, out
+from detent.clock import SystemClock
+from detent.instant import SECOND
+
+Workflow = Annotated[str, typer.Argument(help="The name or id of a workflow.")]
+Run = Annotated[str, typer.Argument(help="The id of a run, run_...")]
+Json = Annotated[bool, typer.Option("--json", help="The whole document as JSON.")]
+
+
+def list_runs(
+    workflow: Workflow,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200)] = 20,
+    url: Url = None,
+    database: Database = None,
+) -> None:
+    """The latest runs of a workflow."""
+    rows = _ask(url, database, lambda door: door.runs(workflow, limit))
+    table = Table.grid(padding=(0, 2))
+    for row in rows:
+        took = _took(row)
+        table.add_row(row["id"], marked(row["status"]), took, escape(row["error"] or ""))
+    out.print(table)
+
+
+def show_run(workflow: Workflow, run: Run, as_json: Json = False, url: Url = None, database: Database = None) -> None:
+    """One run with its steps."""
+    document = _ask(url, database, lambda door: door.run(workflow, run))
+    if as_json:
+        print(json.dumps(document, indent=2, ensure_ascii=False))
+        return
+    out.print(f"{marked(document['status'])}  {escape(document['workflow'])}  {_took(document)}")
+    LineView(out, SystemClock().wall).show(document)
+
+
+def cancel_run(workflow: Workflow, run: Run, url: Url = None, database: Database = None) -> None:
+    """Cancel a run."""
+    document = _ask(url, database, lambda door: door.cancel(workflow, run))
+    waiting = " (its node has not got to it yet)" if document.get("cancel_requested") else ""
+    out.print(f"{marked(document['status'])}{waiting}")
+
+
+def _ask(url: str | None, database: str | None, question: Callable[[Door], Awaitable[Any]]) -> Any:
+    async def ask() -> Any:
+        async with open_door(settings_of(database_url=database), url) as door:
+            return await question(door)
+
+    return asyncio.run(ask())
+
+
+def _took(row: dict[str, Any]) -> str:
+    end = instant(row["finished_at"]) if row["finished_at"] else SystemClock().wall()
+    return duration(max(0, end - instant(row["started_at"])) / SECOND)
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command("list")(list_runs)
+    app.command("show")(show_run)
+    app.command("cancel")(cancel_run)
