@@ -123,13 +123,23 @@ def build(engine: Engine, voice: Voice) -> web.Application:
     return app
 
 
+def where(waiting: Any) -> list[str]:
+    """The places a coroutine is at, from the outermost to the innermost."""
+    found = []
+    while waiting is not None:
+        frame = getattr(waiting, "cr_frame", None) or getattr(waiting, "gi_frame", None)
+        found.append(f"{frame.f_code.co_qualname}:{frame.f_lineno}" if frame else type(waiting).__name__)
+        waiting = getattr(waiting, "cr_await", None) or getattr(waiting, "gi_yieldfrom", None)
+    return found
+
+
 def explain_on_request(loop: asyncio.AbstractEventLoop) -> None:
     """SIGUSR1 asks what everything here is waiting for; the answer is in the log."""
 
     def explain() -> None:
-        for waiting in asyncio.all_tasks(loop):
-            waiting.print_stack(file=sys.stderr)
-        sys.stderr.flush()
+        stacks = Counter(" < ".join(reversed(where(waiting.get_coro()))) for waiting in asyncio.all_tasks(loop))
+        for stack, count in stacks.items():
+            print(f"{count} x {stack}", file=sys.stderr, flush=True)
         faulthandler.dump_traceback(sys.stderr)
 
     loop.add_signal_handler(signal.SIGUSR1, explain)
