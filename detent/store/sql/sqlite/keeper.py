@@ -84,7 +84,8 @@ def _vacuum_slice(db: sqlite3.Connection) -> bool:
     free = int(db.execute("pragma freelist_count").fetchone()[0])
     if free == 0:
         return False
-    db.execute(f"pragma incremental_vacuum({SLICE_PAGES})").fetchall()
+    # A script, because it is run to its end: `execute` would stop after the first page.
+    db.executescript(f"pragma incremental_vacuum({SLICE_PAGES})")
     return free > int(db.execute("pragma freelist_count").fetchone()[0]) > 0
 
 

@@ -1,0 +1,138 @@
+"""What DESIGN says of SQLite, on a real file: the wrong way beside ours."""
+
+import asyncio
+import json
+import sqlite3
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from detent.clock import SystemClock
+from detent.store.rows import Flush
+from detent.store.sql.sqlite.store import SqliteStore
+from tests.store.make import Node, entries, entry, start
+
+pytestmark = pytest.mark.slow
+
+
+async def test_a_flush_beside_a_busy_loop_is_many_times_faster_than_executemany(tmp_path: Path) -> None:
+    """`executemany` gives up and takes Python's lock once per row."""
+    store = SqliteStore(tmp_path / "ours.db", SystemClock())
+    node = await Node.register(store)
+    run = await node.started()
+    wrong = sqlite3.connect(tmp_path / "wrong.db", isolation_level=None, check_same_thread=False)
+    wrong.execute("pragma journal_mode = wal")
+    wrong.execute("create table journal (run blob, seq int, data text, primary key (run, seq)) without rowid")
+    rows = 250
+    stopped = threading.Event()
+
+    def busy() -> None:
+        while not stopped.is_set():
+            for _ in range(200):
+                json.loads('{"a":[1,2,3]}')
+
+    beside = threading.Thread(target=busy)
+    beside.start()
+    try:
+        began = time.perf_counter()
+        assert await store.flush(node.id, node.epoch, Flush(entries=entries(run, rows)))
+        ours = time.perf_counter() - began
+        began = time.perf_counter()
+        await asyncio.to_thread(
+            wrong.executemany, "insert into journal values (?, ?, '{}')", [(run, seq) for seq in range(rows)]
+        )
+        theirs = time.perf_counter() - began
+    finally:
+        stopped.set()
+        beside.join()
+    wrong.close()
+    await store.close()
+    assert ours * 3 < theirs
+
+
+async def test_a_backup_in_steps_never_ends_beside_a_writer_and_vacuum_into_does(
+    sqlite_store: SqliteStore, tmp_path: Path
+) -> None:
+    node = await Node.register(sqlite_store)
+    runs = [start(owned=True) for _ in range(300)]
+    await node.flush(starts=runs, entries=[found for run in runs for found in entries(run.id, 10)])
+    await sqlite_store.compact()
+    ended = asyncio.Event()
+    written = threading.Event()
+
+    async def write() -> int:
+        seq = 10
+        while not ended.is_set():
+            seq += 1
+            await node.flush(entries=[entry(runs[0].id, seq)])
+            written.set()
+        return seq
+
+    def in_steps() -> int:
+        """How often the backup began anew within a second; it is stopped then. Each step takes as long as a flush."""
+        source, copy = sqlite3.connect(tmp_path / "detent.db"), sqlite3.connect(tmp_path / "steps.db")
+        began, left, restarts = time.monotonic(), 1 << 60, 0
+
+        def progress(status: int, remaining: int, total: int) -> None:
+            nonlocal left, restarts
+            restarts += remaining >= left
+            left = remaining
+            written.clear()
+            written.wait(1)
+            if time.monotonic() - began > 1:
+                raise TimeoutError
+
+        try:
+            source.backup(copy, pages=5, progress=progress)
+            return 0
+        except TimeoutError:
+            return restarts
+        finally:
+            source.close()
+            copy.close()
+
+    def whole() -> int:
+        source = sqlite3.connect(tmp_path / "detent.db")
+        source.execute("vacuum into ?", (str(tmp_path / "whole.db"),))
+        source.close()
+        copy = sqlite3.connect(tmp_path / "whole.db")
+        assert copy.execute("pragma integrity_check").fetchall() == [("ok",)]
+        count = int(copy.execute("select count(*) from journal").fetchone()[0])
+        copy.close()
+        return count
+
+    writing = asyncio.create_task(write())
+    assert await asyncio.to_thread(in_steps) > 0, "the backup in steps should have begun anew"
+    copied = await asyncio.wait_for(asyncio.to_thread(whole), 20)
+    ended.set()
+    last = await writing
+    assert 3_000 <= copied <= 3_000 + last
+    restored = SqliteStore(tmp_path / "whole.db", SystemClock())
+    assert len(await restored.journal(runs[1].id)) == 10
+    await restored.close()
+
+
+async def test_readers_see_what_was_acknowledged_at_once(sqlite_store: SqliteStore) -> None:
+    node = await Node.register(sqlite_store)
+    run = await node.started()
+    for seq in range(1, 60):
+        await node.flush(entries=[entry(run, seq)])
+        assert len(await sqlite_store.journal(run)) == seq
+
+
+async def test_flushes_and_doors_at_the_same_time_do_not_disturb_each_other(sqlite_store: SqliteStore) -> None:
+    node = await Node.register(sqlite_store)
+    runs = [await node.started() for _ in range(8)]
+
+    async def write(run: bytes) -> None:
+        for seq in range(1, 30):
+            assert await node.flush(entries=[entry(run, seq)])
+
+    async def read(run: bytes) -> None:
+        for _ in range(30):
+            seqs = [found.seq for found in await sqlite_store.journal(run)]
+            assert seqs == list(range(1, len(seqs) + 1))
+
+    await asyncio.gather(*(write(run) for run in runs), *(read(run) for run in runs))
