@@ -23,7 +23,7 @@ Work = Coroutine[Any, Any, Outcome]
 
 
 class Attempts:
-    """Begins attempts while there are slots; the others wait in order. `ended` is told the outcome of each."""
+    """Begins attempts while there are slots; the others wait. `ended` is told the outcome of each."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class Attempts:
     ) -> None:
         self._clock, self._slots, self._executors = clock, slots, executors
         self._may_begin, self._has_room, self._ended = may_begin, has_room, ended
-        self._waiting: deque[tuple[HeldRun, int]] = deque()
+        self._waiting: dict[HeldRun, deque[int]] = {}
         self.in_flight = 0
 
     def admit(self, held: HeldRun, step: int) -> None:
@@ -45,14 +45,19 @@ class Attempts:
         if self._is_free():
             self._begin(held, step)
         else:
-            self._waiting.append((held, step))
+            self._waiting.setdefault(held, deque()).append(step)
 
     def let_waiting_in(self) -> None:
-        """Begin those that waited, as far as there is room."""
+        """Begin those that waited, as far as there is room: one step of each run in turn, so that wide ones share."""
         while self._waiting and self._is_free():
-            held, step = self._waiting.popleft()
-            if not held.gone:
-                self._begin(held, step)
+            held = next(iter(self._waiting))
+            steps = self._waiting.pop(held)
+            step = steps.popleft()
+            if held.gone:
+                continue
+            if steps:
+                self._waiting[held] = steps
+            self._begin(held, step)
 
     def forget_waiting(self) -> None:
         self._waiting.clear()

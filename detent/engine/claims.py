@@ -111,7 +111,7 @@ class Claims:
             callback_url=lambda step: self._callback_url(run.id, step),
         )
         state = fold(prepared, facts, run.opening, entries)
-        held = HeldRun(run.id, run.generation, prepared, state)
+        held = HeldRun(run.id, run.generation, prepared, state, run.status)
         self._runner.hold(held)
         if run.adopted:
             reach("inside_recovery")

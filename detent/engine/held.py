@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from detent.planner.prepared import Prepared
 from detent.run.outcomes import Outcome
 from detent.run.state import RunState
+from detent.run.status import Status
 
 
 @dataclass(slots=True, eq=False)
@@ -18,6 +19,7 @@ class HeldRun:
     generation: int
     prepared: Prepared
     state: RunState
+    row_status: str = str(Status.RUNNING)  # what the run's row says
     pending: int = 0
     attempts: dict[int, asyncio.Task[Outcome]] = field(default_factory=dict)
     read: set[int] = field(default_factory=set)  # messages taken from the inbox

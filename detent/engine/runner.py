@@ -244,7 +244,8 @@ class Runner:
             return
         self._mark(held, resting=True)
         soon = wake is not None and wake - self._time.now() < micros(self._tuning.park_after)
-        if soon and held.state.paused_by is None:  # a paused run parks, so that its row says so
+        # A run that was paused or resumed parks once, so that its row says so; whoever claims it then rests as usual.
+        if soon and held.row_status == held.state.status:
             self._timers.set(held, wake)
         else:
             self._park(held, wake)
