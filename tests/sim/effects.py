@@ -1,0 +1,98 @@
+"""The outside world that steps act on: it keeps a ledger of every effect, and answers, fails, hangs or kills."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from detent.graph.model import StepKind
+from detent.run.call import StepCall
+from detent.run.outcomes import Done, Fail, Outcome, StepError
+from tests.sim.swarm import Swarm
+
+
+@dataclass(slots=True)
+class Effect:
+    """One attempt as the outside world saw it."""
+
+    key: str
+    attempt: int
+    node: bytes
+    outcome: Outcome | None = None
+
+
+class Ledger:
+    """Every effect, by run and step, in the order of arrival."""
+
+    def __init__(self) -> None:
+        self.effects: dict[tuple[bytes, str], list[Effect]] = {}
+
+    def of(self, run: bytes, step: str) -> list[Effect]:
+        return self.effects.setdefault((run, step), [])
+
+    def attempt(self, run: bytes, step: str, number: int) -> Effect | None:
+        return next((one for one in self.of(run, step) if one.attempt == number), None)
+
+
+class SimExecutor:
+    """Carries out one kind of step for one process. `begins` looks at each effect, `kill` ends the process."""
+
+    def __init__(
+        self,
+        kind: StepKind,
+        rng: random.Random,
+        swarm: Swarm,
+        *,
+        begins: Callable[[StepCall], Effect],
+        kill: Callable[[], None],
+        is_deadly: Callable[[StepCall], bool],
+    ) -> None:
+        self.kind = kind
+        self._rng, self._swarm = rng, swarm
+        self._begins, self._kill, self._is_deadly = begins, kill, is_deadly
+        self.is_healed = False
+
+    def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
+        effect = self._begins(call)
+        if self._is_deadly(call):
+            self._kill()
+        elif self.kind is StepKind.ACTION and self._rng.random() < 0.5:
+            effect.outcome = self._answer()
+            return effect.outcome
+        return self._work(effect)
+
+    async def _work(self, effect: Effect) -> Outcome:
+        dice = 1.0 if self.is_healed else self._rng.random()
+        if dice < self._swarm.hanging:
+            await asyncio.sleep(self._rng.choice((2.0, 9.0, 30.0)))
+        else:
+            await asyncio.sleep(self._rng.choice((0.001, 0.05, 0.5, 2.0)))
+        effect.outcome = self._answer()
+        if isinstance(effect.outcome, Fail) and self._rng.random() < 0.2:
+            self._break()
+        return effect.outcome
+
+    def _break(self) -> None:
+        """What executors must not do, and some will."""
+        if self._rng.random() < 0.5:
+            raise asyncio.CancelledError
+        raise ValueError("an executor that raises")
+
+    def _answer(self) -> Outcome:
+        if not self.is_healed and self._rng.random() < self._swarm.failing:
+            return Fail(
+                StepError("http_status", "the server answered 503"),
+                b'{"status_code":503}',
+                retry=self._rng.random() < 0.8,
+                retry_after=self._rng.choice((None, None, 3.0)),
+            )
+        n = self._rng.randrange(1_000_000)
+        return Done(msgspec.json.encode({"status_code": 200, "headers": {}, "body": {"n": n}}))
+
+    async def close(self) -> None:
+        return None

@@ -1,0 +1,114 @@
+"""After the last fault: everything that does not wait for somebody outside comes to its end, and so does the rest."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from detent.run.state import Phase
+from detent.store.rows import MessageKind
+from tests.sim.checks import Violation
+from tests.sim.store import finished
+from tests.sim.story import RUNNABLE, Story
+
+if TYPE_CHECKING:
+    from tests.sim.world import World
+
+#: Virtual seconds without any news of a run that has something to do, until it is called stuck.
+PATIENCE = 60.0
+
+
+async def settle(world: World) -> None:
+    """Wait for the runs to end; then help those that wait for us, until none is left."""
+    seen: dict[bytes, tuple[object, float]] = {}
+    while True:
+        await asyncio.sleep(2.0)
+        stories = [story for story in world.checks.stories.values() if _is_open(world, story)]
+        if not stories and not world.clients.asking:
+            break
+        for story in stories:
+            if _waits_for_us(world, story):
+                _help(world, story)
+            _complain_if_stuck(world, story, seen)
+        _complain_if_unanswered(world)
+    _check_all(world)
+
+
+def _is_open(world: World, story: Story) -> bool:
+    return world.database.model.table[story.row.id].is_open()
+
+
+def _has_mail(world: World, story: Story) -> bool:
+    return any(mail.run == story.row.id for mail in world.database.model.inbox.values())
+
+
+def _waits_for_us(world: World, story: Story) -> bool:
+    if _has_mail(world, story):
+        return False
+    state = story.state()
+    if state.paused_by is not None:
+        return True
+    timed = (Phase.SLEEPING, *RUNNABLE)
+    if any(phase in timed for phase in state.phase):
+        return False
+    waiting = [index for index, phase in enumerate(state.phase) if phase is Phase.WAITING]
+    return all(state.until.get(index) is None for index in waiting)
+
+
+def _help(world: World, story: Story) -> None:
+    state, model = story.state(), world.database.model
+    if state.paused_by is not None:
+        world.note("a paused run is resumed")
+        finished(model.send(1, story.row.id, MessageKind.RESUME, b'{"by":"healing"}'))
+    for index, phase in enumerate(state.phase):
+        if phase is Phase.WAITING:
+            name = story.prepared.steps[index].name
+            if name in story.accepted:
+                raise Violation(f"the callback of {name} was accepted and is lost")
+            data = msgspec.json.encode({"body": {"n": 1, "id": "help"}, "headers": {}})
+            world.note(f"{name} is called back")
+            world.database.watcher("deliver", (story.row.id, name), {"data": data, "message_id": None})
+
+
+def _complain_if_stuck(world: World, story: Story, seen: dict[bytes, tuple[object, float]]) -> None:
+    """A run may only stand still until its next time comes."""
+    now = world.loop.time()
+    row, state = world.database.model.table[story.row.id], story.state()
+    news = (len(story.entries), len(story.accepted), row.status)
+    wakes = [until for step, until in state.until.items() if until is not None and state.phase[step] is not Phase.ENDED]
+    wake = max(wakes, default=0)
+    patience = PATIENCE + max(0.0, (wake - world.clock.wall()) / 1_000_000)
+    known = seen.get(story.row.id)
+    if known is None or known[0] != news:
+        seen[story.row.id] = (news, now + patience)
+    elif now > known[1]:
+        phases = {story.prepared.steps[index].name: phase.name for index, phase in enumerate(state.phase)}
+        mail = _has_mail(world, story)
+        raise Violation(f"run {story.row.id.hex()[-4:]} is stuck: {phases}, {row}, mail {mail}")
+
+
+def _complain_if_unanswered(world: World) -> None:
+    if world.loop.time() < world.swarm.chaos + PATIENCE:
+        return
+    for process in world.clients.asking.values():
+        if not process.is_dead:
+            raise Violation("a start was never answered")
+    world.clients.asking.clear()
+
+
+def _check_all(world: World) -> None:
+    model = world.database.model
+    for run in world.clients.acknowledged:
+        if run not in world.checks.stories:
+            raise Violation("an acknowledged run is not there")
+    for story in world.checks.stories.values():
+        for step, payload in story.accepted.items():
+            ending = story.closed.get(step)
+            if ending == "timeout":
+                raise Violation(f"{step} timed out though its callback was accepted")
+            if ending == "success" and payload not in (story.early.get(step), story.state().results.get(story.prepared.numbers[step])):
+                raise Violation(f"{step} did not get the payload that was accepted")
+    if model.inbox:
+        raise Violation(f"mail was left behind: {list(model.inbox.values())[:3]}")

@@ -1,0 +1,81 @@
+"""What is known of one run from outside the engine: what was acknowledged, what the journal said, and when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from detent.graph.model import Ending
+from detent.planner.fold import fold
+from detent.planner.prepared import Prepared
+from detent.run.journal import Decided, Entry, decode_opening
+from detent.run.state import Phase, RunFacts, RunState
+from detent.store.rows import NewRun
+
+RUNNABLE = (Phase.READY, Phase.RUNNING, Phase.RETRYING)
+
+
+@dataclass(slots=True)
+class Story:
+    """One run. `closed` are the steps that have ended in any way, `until` what sleeps and waits were promised."""
+
+    row: NewRun
+    facts: RunFacts
+    prepared: Prepared
+    entries: list[Entry] = field(default_factory=list)
+    ended: dict[str, Ending] = field(default_factory=dict)
+    closed: dict[str, str] = field(default_factory=dict)
+    sleeps: dict[str, int] = field(default_factory=dict)
+    waits: dict[str, int | None] = field(default_factory=dict)
+    accepted: dict[str, bytes] = field(default_factory=dict)
+    early: dict[str, bytes] = field(default_factory=dict)
+    owes_adoption: bool = False
+    final: tuple[object, ...] | None = None
+    cancel_asked: bool = False
+
+    def note(self, decided: Decided) -> None:
+        """Keep what was decided beside the entry itself."""
+        for name in (*decided.skipped, *decided.given_up):
+            self.closed[name] = "skipped"
+        for name in decided.errors:
+            self.closed[name] = "failed"
+        self.sleeps.update(decided.sleep)
+        self.waits.update(decided.wait)
+        for name in decided.wait:
+            if name in self.early:
+                self.closed[name] = "success"
+
+    def opened(self) -> None:
+        self.note(decode_opening(self.row.opening))
+
+    def state(self) -> RunState:
+        """What the journal adds up to."""
+        return fold(self.prepared, self.facts, self.row.opening, self.entries)
+
+
+def comparable(state: RunState) -> dict[str, object]:
+    """A state without what memory may know ahead of the journal: which of the runnable attempts were begun."""
+    phases = ["runnable" if phase in RUNNABLE else phase.name for phase in state.phase]
+    return {
+        "status": str(state.status),
+        "paused_by": state.paused_by,
+        "seq": state.seq,
+        "phases": phases,
+        "endings": list(state.ending),
+        "attempts": list(state.attempts),
+        "numbers": [state.attempt_number(index) for index in range(len(phases))],
+        "undecided": list(state.undecided),
+        "taken": list(state.taken),
+        "results": dict(sorted(state.results.items())),
+        "errors": dict(sorted(state.errors.items())),
+        "early": dict(sorted(state.early.items())),
+        "until": {
+            step: until
+            for step, until in sorted(state.until.items())
+            if state.phase[step] in (Phase.SLEEPING, Phase.WAITING)
+        },
+        "begun": dict(sorted(state.begun.items())),
+        "failures": list(state.failures),
+        "failing": state.failing,
+        "stalled": state.stalled,
+        "open": state.open,
+    }

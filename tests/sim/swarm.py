@@ -1,0 +1,93 @@
+"""What kind of world it is: every world draws its own rates, zero among them, so quiet and violent ones both occur."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from detent.engine.tuning import Tuning
+
+
+@dataclass(frozen=True, slots=True)
+class Swarm:
+    """Rates are per statement, per attempt, or per virtual minute as their names say."""
+
+    nodes: int
+    runs: int
+    workflows: int
+    shuffled: bool
+    chaos: float  # seconds until everything is healed
+    # per statement
+    busy: float
+    reply_lost: float  # applied, and the caller gets an error
+    never_came: float  # not applied, and the caller gets the same error
+    late: float  # the caller gets an error, and then it is applied
+    slow: float
+    # per minute
+    crashes: float
+    pauses: float
+    stops: float  # graceful
+    outages: float
+    locks: float
+    jumps: float
+    # per attempt
+    failing: float
+    hanging: float
+    deadly: float  # steps that take their node down
+    # per run
+    controls: float
+    callbacks: float
+    skew: float
+    tuning: Tuning
+
+
+def draw(rng: random.Random) -> Swarm:
+    """A world's nature."""
+
+    def rate(*choices: float) -> float:
+        return rng.choice((0.0, *choices))
+
+    quiet = rng.random() < 0.15
+    return Swarm(
+        nodes=rng.choice((1, 2, 2, 3)),
+        runs=rng.randint(2, 5),
+        workflows=rng.choice((1, 2)),
+        shuffled=rng.random() < 0.7,
+        chaos=rng.uniform(15, 45),
+        busy=0.0 if quiet else rate(0.02, 0.15),
+        reply_lost=0.0 if quiet else rate(0.02, 0.1),
+        never_came=0.0 if quiet else rate(0.02, 0.1),
+        late=0.0 if quiet else rate(0.02, 0.1),
+        slow=0.0 if quiet else rate(0.02, 0.1, 0.3),
+        crashes=0.0 if quiet else rate(1, 4),
+        pauses=0.0 if quiet else rate(1, 6),
+        stops=rate(0, 2),
+        outages=0.0 if quiet else rate(0, 1, 2),
+        locks=rate(0, 3, 10),
+        jumps=rng.choice((0.0, 0.0, 0.0, 2.0)),
+        failing=rate(0.1, 0.3),
+        hanging=rate(0.05, 0.2),
+        deadly=rate(0, 0, 0.1),
+        controls=rate(0.3, 0.8),
+        callbacks=rng.choice((0.3, 0.8, 1.0)),
+        skew=rng.choice((0.0, 3600.0, -86400.0)),
+        tuning=_draw_tuning(rng),
+    )
+
+
+def _draw_tuning(rng: random.Random) -> Tuning:
+    return Tuning(
+        lease=8.0,
+        beat=2.0,
+        margin=2.0,
+        poll=0.3,
+        idle_poll=1.0,
+        mail_poll=rng.choice((0.5, 1.0)),
+        watch=rng.choice((2.0, 5.0)),
+        drain=rng.choice((1.0, 5.0)),
+        park_after=rng.choice((2.0, 10.0)),
+        slots=rng.choice((1, 2, 1000)),
+        claim_batch=rng.choice((1, 2, 500)),
+        flush_rows=rng.choice((1, 3, 2000)),
+        queue_bytes=rng.choice((300, 64_000_000)),
+    )

@@ -1,0 +1,231 @@
+"""A world: some nodes, a database, an outside world, and misfortune; made from one integer."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from detent import observe
+from detent.engine.starting import StartRequest, start_run
+from detent.errors import StoreBusy, StoreError, Unavailable
+from detent.run.call import StepCall
+from tests.sim.checks import Checks, Violation
+from tests.sim.clients import Clients
+from tests.sim.counters import Counters
+from tests.sim.effects import Effect, Ledger
+from tests.sim.healing import settle
+from tests.sim.loop import PROCESS, SimLoop
+from tests.sim.mutants import NO_MUTANT, Mutant
+from tests.sim.nemesis import Nemesis
+from tests.sim.node import SimNode
+from tests.sim.programs import Program, make_program
+from tests.sim.store import Database, DatabaseClock, finished
+from tests.sim.story import comparable
+from tests.sim.swarm import draw
+
+TRACE_LENGTH = 4000
+
+
+class World:
+    """`run` lives it through and gives what went wrong, or null."""
+
+    def __init__(self, seed: int, counters: Counters, *, mutant: Mutant = NO_MUTANT, tracing: bool = False) -> None:
+        self.rng = random.Random(seed)
+        self.swarm = mutant.bend(draw(self.rng))
+        self.loop = SimLoop(self.rng, shuffled=self.swarm.shuffled)
+        self.counters, self._tracing = counters, tracing
+        self.trace: deque[str] = deque(maxlen=TRACE_LENGTH)
+        self.clock = DatabaseClock(self.loop)
+        self.database = Database(self.loop, self.rng, self.swarm, mutant.store(self.clock))
+        self.database.count = counters.add
+        self.database.watcher = self._watched
+        self.ledger = Ledger()
+        self._last_id = 0
+        self.programs: dict[bytes, Program] = {}
+        self.checks = Checks(self.database, self.clock, self.ledger, self.programs, counters.add)
+        self.nodes: list[SimNode] = []
+        self.is_healed = False
+        self.broken: str | None = None
+        self.clients = Clients(self)
+        self.checks.on_story = self.clients.meet
+        self._deadly: dict[tuple[bytes, str], None] = {}
+
+    def new_id(self) -> bytes:
+        self._last_id += 1
+        return self._last_id.to_bytes(16, "big")
+
+    # -- life
+
+    def run(self) -> str | None:
+        """Live through it; gives the broken rule."""
+        stop = observe.listen(self._heard)
+        try:
+            self.loop.run(self._live())
+        except Violation as error:
+            self.fail(str(error))
+        finally:
+            stop()
+            self.loop.bury()
+        for error in self.loop.errors:
+            if "exception" in error and self.broken is None:
+                self.broken = f"an exception nobody caught: {error['exception']!r} in {error.get('handle') or error}"
+        return self.broken
+
+    async def _live(self) -> None:
+        for number in range(self.swarm.workflows):
+            program = make_program(self.rng, self.new_id(), f"workflow {number}")
+            self.programs[program.id] = program
+            finished(self.database.model.save_workflow(program.version(), replace=False))
+            for step in program.graph.steps:
+                if self.rng.random() < self.swarm.deadly:
+                    self._deadly[program.id, step.name] = None
+        self.nodes = [SimNode(self, number) for number in range(self.swarm.nodes)]
+        nemesis = Nemesis(self)
+        nemesis.begin()
+        self.clients.begin()
+        self.loop.spawn(None, self._compare_memory())
+        if self.swarm.busy + self.swarm.crashes + self.swarm.late + self.swarm.slow + self.swarm.reply_lost == 0:
+            self.counters.add("world was quiet")
+        await asyncio.sleep(self.swarm.chaos)
+        self.note("everything is healed")
+        self.is_healed = True
+        nemesis.heal()
+        await settle(self)
+
+    async def start_engine(self, node: SimNode) -> None:
+        """What a supervisor does: start, and try again if that fails."""
+        while True:
+            try:
+                await node.engine.start()
+            except StoreError:
+                await asyncio.sleep(1.0)
+            else:
+                return
+
+    async def start(self, node: SimNode, program: Program) -> bytes:
+        """Start a run through a node's own door."""
+        engine = node.engine
+        request = StartRequest(
+            tenant=1,
+            workflow=program.id,
+            version=1,
+            name=program.name,
+            prepared=engine.graphs.put((program.id, 1), program.name, program.raw),
+            input=b'{"body":{},"headers":{}}',
+        )
+        started = await start_run(engine, request)
+        if started.id not in self.database.model.table:
+            self.fail("a start was acknowledged that is not durable")
+        return started.id
+
+    # -- what happens
+
+    def is_deadly(self, call: StepCall) -> bool:
+        row = self.database.model.table.get(call.run_id)
+        return row is not None and (row.new.workflow, call.step) in self._deadly
+
+    def kill(self, node: SimNode) -> None:
+        """A step took its node down; somebody starts it again."""
+        self.counters.add("deadly step")
+        self.note(f"{node.process} was killed by a step")
+        node.crash()
+        self.loop.spawn(None, self._boot_later(node))
+
+    async def _boot_later(self, node: SimNode) -> None:
+        process = node.process
+        await asyncio.sleep(self.rng.uniform(0.2, 5.0))
+        if node.process is process:
+            node.boot()
+
+    def effect(self, call: StepCall, node: bytes, generation: int | None) -> Effect:
+        self.note(f"effect {call.step} attempt {call.attempt} of run {short(call.run_id)}")
+        try:
+            return self.checks.effect(call, node, generation)
+        except Violation as error:
+            self.fail(str(error))
+            return Effect(call.idempotency_key, call.attempt, node)
+
+    def _watched(self, verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        try:
+            result = self.checks.watch(verb, args, kwargs)
+        except Violation as error:
+            self.note(f"{verb} {show(args)} {kwargs}")
+            self.fail(str(error))
+            raise StoreBusy from None
+        if self._tracing and verb not in ("beat", "overdue") and result != []:
+            self.note(f"{verb} {show(args)} -> {show(result)}")
+        return result
+
+    def _heard(self, name: str, facts: dict[str, Any]) -> None:
+        match name:
+            case "run.refused" | "run.quarantined":
+                self.fail(f"{name}: run {short(facts['run'])}: {facts['error']}")
+            case "engine.trouble" if facts["where"] == "node":
+                self.fail(f"a loop of the engine broke: {facts['error']}")
+            case "engine.lost":
+                self.counters.add("node lost its lease and began again")
+            case "node.taken_over":
+                self.counters.add("node taken over")
+        if name not in ("flush.sent", "entry.written"):
+            self.note(f"{name} {show(facts)}")
+
+    async def _compare_memory(self) -> None:
+        """Whenever nothing of a run is on its way, memory and the journal say the same."""
+        while True:
+            await asyncio.sleep(self.rng.uniform(0.5, 3.0))
+            for node in self.nodes:
+                if node.is_alive and node.engine._node is not None:
+                    self._compare(node)
+
+    def _compare(self, sim: SimNode) -> None:
+        node = sim.engine._node
+        assert node is not None
+        for held in list(node.runner.held.values()):
+            row = self.database.model.table.get(held.id)
+            if row is None or held.pending or held.gone or (row.owner, row.generation) != (node.id, held.generation):
+                continue
+            self.counters.add("memory compared with the journal")
+            memory, journal = comparable(held.state), comparable(self.checks.stories[held.id].state())
+            if memory != journal:
+                differing = {key: (memory[key], journal[key]) for key in memory if memory[key] != journal[key]}
+                self.fail(f"memory and journal of run {short(held.id)} differ: {differing}")
+
+    # -- telling
+
+    def note(self, text: str) -> None:
+        if self._tracing:
+            process = PROCESS.get()
+            self.trace.append(f"{self.loop.time():9.3f} {process or '-'!s:9} {text}")
+
+    def fail(self, text: str) -> None:
+        """A rule was broken: the world ends here."""
+        if self.broken is None:
+            self.broken = f"{text} (at {self.loop.time():.3f} s)"
+            self.note(f"BROKEN: {text}")
+        self.loop.stop()
+
+
+def short(id_: bytes) -> str:
+    return f"#{int.from_bytes(id_, 'big')}"
+
+
+def show(value: Any) -> str:
+    """A value in few words, for the trace."""
+    if isinstance(value, bytes):
+        return short(value) if len(value) == 16 else value.decode(errors="replace")[:80]
+    if isinstance(value, tuple | list | frozenset):
+        name = type(value).__name__ if hasattr(value, "_fields") else ""
+        return f"{name}({', '.join(show(part) for part in value)})"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{show(key)}: {show(part)}" for key, part in value.items()) + "}"
+    if hasattr(value, "__dataclass_fields__"):
+        parts = {name: getattr(value, name) for name in value.__dataclass_fields__}
+        return show({name: part for name, part in parts.items() if part})
+    return str(value)
+
+
+Report = Callable[[str], None]
+__all__ = ["Unavailable", "World", "short"]
