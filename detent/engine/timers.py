@@ -13,6 +13,8 @@ from detent.instant import SECOND
 
 #: The loop's clock and the database's are not the same; look again this soon if the time has not quite come.
 SHORTEST: Final = 0.0005
+#: And look this often in any case, because the database's clock may step.
+LONGEST: Final = 1.0
 
 
 class Timers:
@@ -45,7 +47,7 @@ class Timers:
             return
         if self._handle:
             self._handle.cancel()
-        delay = max(SHORTEST, (at - self._time.now()) / SECOND)
+        delay = min(LONGEST, max(SHORTEST, (at - self._time.now()) / SECOND))
         self._armed = at
         self._handle = asyncio.get_running_loop().call_later(delay, self._ring)
 
