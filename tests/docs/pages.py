@@ -49,8 +49,9 @@ class Block:
 
 @dataclass(frozen=True)
 class Table:
-    """A table: its header, and its rows as cells without the marks of code around them."""
+    """A table: the heading it stands under, its header, and its rows as cells without the marks of code around them."""
 
+    section: str
     remarks: tuple[tuple[str, str], ...]
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -99,10 +100,12 @@ def tables(name: str) -> list[Table]:
     lines = (DOCS / name).read_text().splitlines()
     found: list[Table] = []
     remarks: list[tuple[str, str]] = []
+    section = ""
     for number, line in enumerate(lines):
+        section = line.lstrip("#").strip() if line.startswith("#") else section
         if line.startswith("|") and not (number and lines[number - 1].startswith("|")):
             rows = [_cells(row) for row in _while_table(lines[number:])]
-            found.append(Table(tuple(remarks), rows[0], tuple(rows[2:])))
+            found.append(Table(section, tuple(remarks), rows[0], tuple(rows[2:])))
         remarks = _remembered(remarks, line)
     return found
 

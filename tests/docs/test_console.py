@@ -23,7 +23,7 @@ def test_there_is_something_to_type() -> None:
 @pytest.mark.parametrize(("block", "call"), CALLS)
 def test_the_command_prints_what_the_page_shows(block: Block, call: Call, tmp_path: Path) -> None:
     save_files(block.page, block, tmp_path)
-    printed = output_of(call, tmp_path)
+    printed = output_of(call.command, tmp_path)
     assert "Traceback" not in printed
     assert missing(call.shown, printed) == [], printed
 
