@@ -47,9 +47,6 @@ class Link:
             except BaseException as error:
                 if leaves_doubt(error.__cause__ or error):
                     self._drop()
-                if _is_told_to_stop():
-                    # A rollback that failed must not hide that the caller was cancelled: it would go on for ever.
-                    raise asyncio.CancelledError from error
                 raise
             finally:
                 limit.cancel()
@@ -80,11 +77,6 @@ class Link:
         connection, self._connection = self._connection, None
         if connection:
             connection.terminate()
-
-
-def _is_told_to_stop() -> bool:
-    this = asyncio.current_task()
-    return this is not None and this.cancelling() > 0
 
 
 async def _in_transaction(connection: Connection, work: Work[T]) -> T:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -42,6 +43,7 @@ _SESSION: Final = {
 #: Our hot statements look up rows by key. A plan made while a table was young must not read it whole when it is old.
 _LOOKUPS: Final = {
     "enable_seqscan": "off",
+    "enable_bitmapscan": "off",
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",
     "plan_cache_mode": "force_generic_plan",
@@ -137,19 +139,41 @@ def translated(*, writing: bool) -> Iterator[None]:
     """Say every failure of the driver in our words. `writing`: something that was sent may have been applied."""
     try:
         yield
-    except asyncpg.PostgresError as error:
-        raise _translate(error, writing=writing) from error
-    except TargetServerAttributeNotMatched as error:
-        raise StoreBusy(f"no PostgreSQL that can be written to: {error}") from error
-    except (OSError, TimeoutError, asyncpg.InterfaceError, InternalClientError) as error:
-        if isinstance(error, ValueError):
-            raise StoreError(f"PostgreSQL's driver refused a value: {error}") from error
-        reason = f"{type(error).__name__}: {error}".removesuffix(": ")
-        if writing:
-            raise CommitUnknown(
-                f"the connection to PostgreSQL failed in the middle of a statement ({reason})"
-            ) from error
-        raise StoreBusy(f"PostgreSQL cannot be reached ({reason})") from error
+    except _DRIVER_ERRORS as error:
+        _stop_if_told(error)
+        raise _said(error, writing=writing) from error
+
+
+_DRIVER_ERRORS: Final = (
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    InternalClientError,
+    TargetServerAttributeNotMatched,
+    OSError,
+    TimeoutError,
+)
+
+
+def _stop_if_told(error: Exception) -> None:
+    """A caller that was cancelled must hear of that, and not of what came of it, such as a rollback that failed on a
+    broken connection: it would take it for trouble of the database and go on for ever."""
+    this = asyncio.current_task()
+    if this is not None and this.cancelling():
+        raise asyncio.CancelledError from error
+
+
+def _said(error: Exception, *, writing: bool) -> StoreError:
+    match error:
+        case asyncpg.PostgresError():
+            return _translate(error, writing=writing)
+        case TargetServerAttributeNotMatched():
+            return StoreBusy(f"no PostgreSQL that can be written to: {error}")
+        case ValueError():
+            return StoreError(f"PostgreSQL's driver refused a value: {error}")
+    reason = f"{type(error).__name__}: {error}".removesuffix(": ")
+    if writing:
+        return CommitUnknown(f"the connection to PostgreSQL failed in the middle of a statement ({reason})")
+    return StoreBusy(f"PostgreSQL cannot be reached ({reason})")
 
 
 def _translate(error: asyncpg.PostgresError, *, writing: bool) -> StoreError:
