@@ -4,8 +4,9 @@ import asyncio
 
 import pytest
 
+from detent.errors import StoreBusy
 from detent.store.sql.postgres.link import Link
-from detent.store.sql.postgres.wire import Address, Connection
+from detent.store.sql.postgres.wire import Address, Connection, translated
 
 pytestmark = pytest.mark.slow
 
@@ -23,3 +24,17 @@ async def test_a_cancelled_transaction_stays_cancelled_though_its_connection_bro
     with pytest.raises(asyncio.CancelledError):
         await asyncio.ensure_future(link.transaction(work))
     await link.close()
+
+
+async def test_one_who_outlived_a_cancellation_hears_of_trouble_as_trouble() -> None:
+    async def outlive() -> None:
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.sleep(60)
+        with translated(writing=False):  # as a task group's owner does after one of its own failed
+            raise ConnectionRefusedError
+
+    outliving = asyncio.ensure_future(outlive())
+    await asyncio.sleep(0)
+    outliving.cancel()
+    with pytest.raises(StoreBusy):
+        await outliving

@@ -137,10 +137,14 @@ def leaves_doubt(error: BaseException) -> bool:
 @contextmanager
 def translated(*, writing: bool) -> Iterator[None]:
     """Say every failure of the driver in our words. `writing`: something that was sent may have been applied."""
+    told = _times_told_to_stop()
     try:
         yield
     except _DRIVER_ERRORS as error:
-        _stop_if_told(error)
+        if _times_told_to_stop() > told:
+            # A caller that was cancelled meanwhile must hear of that, and not of what came of it, such as a rollback
+            # that failed on a broken connection: it would take it for trouble of the database and go on for ever.
+            raise asyncio.CancelledError from error
         raise _said(error, writing=writing) from error
 
 
@@ -154,12 +158,9 @@ _DRIVER_ERRORS: Final = (
 )
 
 
-def _stop_if_told(error: Exception) -> None:
-    """A caller that was cancelled must hear of that, and not of what came of it, such as a rollback that failed on a
-    broken connection: it would take it for trouble of the database and go on for ever."""
+def _times_told_to_stop() -> int:
     this = asyncio.current_task()
-    if this is not None and this.cancelling():
-        raise asyncio.CancelledError from error
+    return this.cancelling() if this else 0
 
 
 def _said(error: Exception, *, writing: bool) -> StoreError:
