@@ -129,6 +129,7 @@ Index("run_due", run.c.queue, run.c.priority, run.c.wake_at, postgresql_where=UN
 Index("run_owner", run.c.owner, postgresql_where=OWNED, sqlite_where=OWNED)
 Index(
     "run_ended",
+    run.c.status,
     run.c.ended_at,
     postgresql_where=text("ended_at is not null"),
     sqlite_where=text("ended_at is not null"),

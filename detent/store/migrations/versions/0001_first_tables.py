@@ -130,7 +130,7 @@ def _runs() -> None:
     op.create_index(
         "run_ended",
         "run",
-        ["ended_at"],
+        ["status", "ended_at"],
         postgresql_where=text("ended_at is not null"),
         sqlite_where=text("ended_at is not null"),
     )

@@ -14,9 +14,14 @@ from detent.store.sql.postgres.partitions import Week
 from detent.store.sql.postgres.wire import Address, Connection
 
 PRUNE: Final = """
-with old as materialized (
-  select id from run where ended_at < $1 and status = any($2::text[]) order by ended_at limit $3
-  for update skip locked
+with found as materialized (
+  select ended.id from unnest($2::text[]) as t(status) cross join lateral (
+    select id from run r where r.status = t.status and r.ended_at < $1 order by r.ended_at limit $3
+  ) ended
+  limit $3
+),
+old as materialized (
+  select r.id from found join run r on r.id = found.id where r.ended_at < $1 for update of r skip locked
 ),
 entries as (delete from journal j using old where j.run = old.id),
 waits as (delete from callback c using old where c.run = old.id),
@@ -43,10 +48,11 @@ class PostgresKeeper:
 
     def __init__(self, address: Address, clock: Clock, pool: Pool) -> None:
         self._long, self._pooled = Link(address, limit=3600), address.pooled
+        self._pruner = Link(address.for_lookups())
         self._keeper_pool, self._keeper_clock = pool, clock
 
     async def prune(self, *, before: int, statuses: Collection[str], limit: int) -> int:
-        [row] = await self._keeper_pool.fetch(PRUNE, before, [str(status) for status in statuses], limit)
+        [row] = await self._pruner.fetch(PRUNE, before, [str(status) for status in statuses], limit)
         count: int = row[0]
         return count
 
@@ -81,6 +87,10 @@ class PostgresKeeper:
             return await self._long.call(work)
         finally:
             await self._long.close()
+
+    async def _close_keeper(self) -> None:
+        await self._pruner.close()
+        await self._long.close()
 
     async def examine(self) -> list[Finding]:
         async def work(connection: Connection) -> list[Finding]:

@@ -36,4 +36,5 @@ class PostgresStore(PostgresNodes, PostgresDoors, PostgresKeeper):
 
     async def close(self) -> None:
         await self._close_nodes()
+        await self._close_keeper()
         await self._pool.close()

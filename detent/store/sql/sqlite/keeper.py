@@ -6,8 +6,6 @@ import sqlite3
 from collections.abc import Collection
 from typing import Final
 
-import msgspec
-
 from detent.store.rows import Finding
 from detent.store.sql.schema import HEAD
 from detent.store.sql.sqlite.access import CHECKPOINT_BYTES, Access, checkpoint
@@ -17,8 +15,7 @@ OLD: Final = """
 create temp table if not exists old (id blob primary key);
 delete from old;"""
 CHOOSE: Final = """
-insert into old select id from run
-where ended_at < ? and status in (select value from json_each(?)) order by ended_at limit ?"""
+insert into old select id from run where status = ? and ended_at < ? order by ended_at limit ?"""
 #: Below this version two connections that write and checkpoint can lose what the log held.
 RESET_FIXED: Final = (3, 51, 3)
 SLICE_PAGES: Final = 256
@@ -32,8 +29,8 @@ class SqliteKeeper:
         self._file = access
 
     async def prune(self, *, before: int, statuses: Collection[str], limit: int) -> int:
-        chosen = (before, msgspec.json.encode([str(status) for status in statuses]).decode(), limit)
-        return await self._file.write(lambda db: _prune(db, chosen))
+        chosen = [str(status) for status in statuses]
+        return await self._file.write(lambda db: _prune(db, chosen, before, limit))
 
     async def tidy(self) -> None:
         def work(db: sqlite3.Connection) -> None:
@@ -62,10 +59,12 @@ class SqliteKeeper:
         self._file.close()
 
 
-def _prune(db: sqlite3.Connection, chosen: tuple[int, str, int]) -> int:
+def _prune(db: sqlite3.Connection, statuses: Collection[str], before: int, limit: int) -> int:
     db.executescript(OLD)
     db.execute("begin immediate")
-    count = db.execute(CHOOSE, chosen).rowcount
+    count = 0
+    for status in statuses:
+        count += db.execute(CHOOSE, (status, before, limit - count)).rowcount
     if count:
         for table, column in (("journal", "run"), ("callback", "run"), ("inbox", "run"), ("run", "id")):
             db.execute(f"delete from {table} where {column} in (select id from old)")

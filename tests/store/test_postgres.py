@@ -1,0 +1,165 @@
+"""What only PostgreSQL has: plans, hearts in threads, restarts."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from detent.clock import SystemClock
+from detent.errors import CommitUnknown, StoreBusy
+from detent.ids import new_id
+from detent.store.heart import STANDSTILL
+from detent.store.sql.postgres.nodes import CLAIM, MAIL
+from detent.store.sql.postgres.store import PostgresStore
+from detent.store.sql.postgres.wire import Address, connect
+from tests.servers.postgres import PostgresServer
+from tests.store.make import Node, entries, entry, start
+from tests.store.sessions import eventually, session
+
+pytestmark = pytest.mark.slow
+
+MANY_SLEEP = """
+insert into run (id, tenant, workflow, version, status, trigger, input, epoch, queue, priority, wake_at, started_at)
+select gen_random_uuid(), 1, $1, 1, 'running', 'api', '{}', 1, case g % 2 when 0 then 'a' else 'b' end, g % 3,
+       now() + interval '1 day' + g * interval '1 ms', now() from generate_series(1, 60000) g"""
+MANY_OWNED = """
+insert into run (id, tenant, workflow, version, status, trigger, input, epoch, queue, priority, owner, started_at)
+select gen_random_uuid(), 1, $1, 1, 'running', 'api', '{}', 1, 'a', 0, $2, now() from generate_series(1, 20000) g"""
+
+
+class Moving(SystemClock):
+    """A clock whose monotonic time a test can push forward."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pushed = 0.0
+
+    def monotonic(self) -> float:
+        return super().monotonic() + self.pushed
+
+
+def scans(plan: dict[str, Any]) -> list[tuple[str, float]]:
+    """Every scan of a table in a plan, with the rows it touched."""
+    touched = (plan.get("Actual Rows", 0) + plan.get("Rows Removed by Filter", 0)) * plan.get("Actual Loops", 0)
+    own = [(plan["Node Type"], touched)] if "Relation Name" in plan else []
+    return own + [found for part in plan.get("Plans", []) for found in scans(part)]
+
+
+async def test_e9_the_cost_of_a_poll_does_not_grow_with_sleeping_or_owned_runs(
+    postgres_store: PostgresStore, postgres_database: str
+) -> None:
+    node, busy = await Node.register(postgres_store), await Node.register(postgres_store)
+    due = start(queue="b")
+    await node.flush(starts=[due])
+    async with session(postgres_database) as connection:
+        await connection.execute(MANY_SLEEP, new_id())
+        await connection.execute(MANY_OWNED, new_id(), busy.id)
+    looking = await connect(Address.parse(postgres_database).for_lookups())
+    try:
+        for statement, values in ((CLAIM, (node.id, 1, 50, None, "[]", 1.0)), (MAIL, (node.id, 50))):
+            text = await looking.fetchval(f"explain (analyze, format json) {statement}", *values)
+            found = scans(json.loads(text)[0]["Plan"])
+            assert sum(touched for _, touched in found) < 60, found
+            assert not [kind for kind, _ in found if kind in ("Seq Scan", "Bitmap Heap Scan")], found
+    finally:
+        await looking.close()
+    assert [run for run, _ in await postgres_store.owned(node.id)] == [due.id]
+
+
+async def test_a_heart_that_is_not_touched_stops_beating(postgres_database: str) -> None:
+    clock = Moving()
+    store = await PostgresStore.open(postgres_database, clock)
+    node = await Node.register(store, ttl=0.3)
+    heart = store.heart(node.id, ttl=0.3, interval=0.02)
+    heart.start()
+    before = heart.confirmed()
+
+    async def beats() -> bool:
+        return heart.confirmed() > before
+
+    await eventually(beats, "the heart does not beat")
+    clock.pushed = STANDSTILL + 1
+
+    async def is_overdue() -> bool:
+        return await store.overdue() == [node.id]
+
+    await eventually(is_overdue, "the heart beats although nobody touches it")
+    heart.touch()
+
+    async def is_alive() -> bool:
+        return await store.overdue() == []
+
+    await eventually(is_alive, "the heart does not beat again")
+    await heart.stop()
+    await store.close()
+
+
+async def test_a_heart_says_that_its_node_was_taken_over(postgres_store: PostgresStore) -> None:
+    node = await Node.register(postgres_store, ttl=-1)
+    assert await postgres_store.take_over(node.id)
+    heart = postgres_store.heart(node.id, ttl=5, interval=0.02)
+    heart.start()
+
+    async def is_lost() -> bool:
+        return heart.lost()
+
+    await eventually(is_lost, "nobody told the heart")
+    await heart.stop()
+
+
+async def test_a_heart_beats_while_the_engines_loop_is_blocked(postgres_store: PostgresStore) -> None:
+    node = await Node.register(postgres_store, ttl=0.5)
+    heart = postgres_store.heart(node.id, ttl=0.5, interval=0.05)
+    heart.start()
+    before = heart.confirmed()
+    end = SystemClock().monotonic() + 1.0
+    while SystemClock().monotonic() < end:
+        sum(range(1000))  # a step that keeps the loop for itself
+    assert heart.confirmed() > before + 0.5
+    assert await postgres_store.overdue() == []
+    await heart.stop()
+
+
+async def test_b1_a_store_outlives_crashes_of_its_server_and_loses_nothing() -> None:
+    with PostgresServer() as server:
+        store = await PostgresStore.open(server.create_database(), SystemClock(), migrated=True)
+        node = await Node.register(store, ttl=60)
+        run = await node.started()
+        acknowledged = 0
+        ended = asyncio.Event()
+
+        async def write() -> int:
+            nonlocal acknowledged
+            doubts = 0
+            while not ended.is_set():
+                try:
+                    await node.flush(again=True, entries=[entry(run, acknowledged + 1)])
+                    acknowledged += 1
+                except (CommitUnknown, StoreBusy):
+                    doubts += 1
+                    await asyncio.sleep(0.01)
+            return doubts
+
+        writing = asyncio.create_task(write())
+        for _ in range(2):
+            seen = acknowledged
+
+            async def goes_on(seen: int = seen) -> bool:
+                return acknowledged > seen + 3
+
+            await eventually(goes_on, "nothing is written")
+            await asyncio.to_thread(server.restart_immediately)
+        ended.set()
+        assert await writing > 0
+        seqs = [found.seq for found in await store.journal(run)]
+        assert seqs[:acknowledged] == list(range(1, acknowledged + 1))
+        await store.close()
+
+
+async def test_journals_of_many_runs_are_read_in_one_go(postgres_store: PostgresStore) -> None:
+    node = await Node.register(postgres_store)
+    runs = [start(owned=True) for _ in range(300)]
+    await node.flush(starts=runs, entries=[found for run in runs for found in entries(run.id, 3)])
+    journals = await postgres_store.journals([run.id for run in runs])
+    assert all(journals[run.id] == entries(run.id, 3) for run in runs)
