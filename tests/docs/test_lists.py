@@ -6,9 +6,11 @@ from dataclasses import Field
 from typing import Any
 
 import pytest
+from litestar.testing import RequestFactory
 
 from detent import errors
 from detent.api.application import ROUTES
+from detent.api.problems import REFUSALS, on_detent_error
 from detent.authoring import retries, schedule, steps_form, steps_step, waits
 from detent.graph.model import Ending, OnCrash, StepKind
 from detent.observe import EVENTS
@@ -120,3 +122,19 @@ def test_every_route_has_a_row() -> None:
 @pytest.mark.parametrize("entry", table("egress.md", "entry", "allows"))
 def test_an_entry_of_the_allow_list_can_be_written_as_the_page_says(entry: str) -> None:
     assert len(EgressPolicy.from_texts([entry]).rules) == 1
+
+
+def test_every_answer_to_a_callback_is_on_its_page() -> None:
+    answers = {row[0] for row in table("callbacks.md", "situation", "answer").values()}
+    refused = {f"{status} `{message}`" for status, _, message in REFUSALS.values()}
+    assert refused <= answers
+
+
+def test_every_error_is_answered_as_its_row_says() -> None:
+    words = table("api.md", "error", "status")
+    seen = {code: cells[1] for code, cells in table("api.md", "code", "meaning", "seen as").items()}
+    request = RequestFactory().get("/")
+    for kind in _below(errors.DetentError):
+        answer = on_detent_error(request, kind())
+        assert words[answer.content.error][0].startswith(str(answer.status_code))
+        assert seen[kind.code] in {str(answer.status_code), "at start"}
