@@ -50,5 +50,5 @@ def test_the_pages_keep_to_the_words_of_the_glossary() -> None:
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
 def test_every_file_of_the_project_a_page_names_exists(page: Path) -> None:
-    named = re.findall(r"\b((?:detent|tests|bench|docs)/[a-z0-9_./-]+\.[a-z]+)", page.read_text())
+    named = re.findall(r"(?<![\w./-])((?:detent|tests|bench|docs)/[a-z0-9_./-]+\.[a-z]+)", page.read_text())
     assert [name for name in named if not (ROOT / name).exists()] == []
