@@ -9,6 +9,7 @@ from detent.engine.committer import Committer, Fenced
 from detent.engine.graphs import Graphs
 from detent.engine.held import HeldRun
 from detent.engine.mailbox import Mailbox
+from detent.engine.quarantine import is_set_aside
 from detent.engine.runner import Runner
 from detent.engine.tuning import Tuning
 from detent.errors import EngineError, UnknownEntry
@@ -82,22 +83,25 @@ class Claims:
     async def _take(self, runs: list[ClaimedRun]) -> None:
         graphs = await self._graphs.get([(run.workflow, run.version) for run in runs])
         journals = await self._store.journals([run.id for run in runs])
+        broken: list[tuple[ClaimedRun, list[Entry], Exception]] = []
         for run in runs:
             known = graphs.get((run.workflow, run.version))
             entries = journals.get(run.id, [])
             try:
                 if known is None:
-                    raise EngineError(f"version {run.version} of its workflow is not in the database")
+                    raise EngineError(f"version {run.version} of its workflow is not there or cannot be read")
                 self._bring_in(run, *known, entries)
             except Exception as error:  # noqa: BLE001 - one unreadable run must not stop the claims of the others
-                self._set_aside(run, entries, error)
+                broken.append((run, entries, error))
         try:
+            if broken:
+                await self._set_aside(broken)
             # Mail first: a run that was claimed for its mail has nothing else to do and would be parked again.
             await self._mailbox.poll()
         finally:
             for run in runs:
                 held = self._runner.held.get(run.id)
-                if held is not None and held.generation == run.generation and not run.adopted:
+                if held is not None and held.generation == run.generation:
                     self._runner.go(held)
 
     def _bring_in(self, run: ClaimedRun, name: str, prepared: Prepared, entries: list[Entry]) -> None:
@@ -113,18 +117,21 @@ class Claims:
         state = fold(prepared, facts, run.opening, entries)
         held = HeldRun(run.id, run.generation, prepared, state, run.status)
         self._runner.hold(held)
-        if run.adopted:
+        # Nothing was in flight in a run that was set aside, however often it is looked at.
+        if run.adopted and not is_set_aside(state.paused_by):
             reach("inside_recovery")
             emit("run.adopted", run=run.id)
             self._runner.happen(held, events.Adopted(self._node.hex(), self._tuning.poison_after))
 
-    def _set_aside(self, run: ClaimedRun, entries: list[Entry], error: Exception) -> None:
-        held = self._runner.held.get(run.id)
-        if held is not None:
-            self._runner.let_go(held)
-        last = entries[-1].seq if entries else 0
-        if isinstance(error, UnknownEntry):
-            # A newer node can read it: leave it for one, and look again in a while.
-            self._runner.put_back(run.id, run.generation, run.status, after=60.0)
-        else:
-            self._runner.quarantine(run.id, run.generation, run.tenant, last, error)
+    async def _set_aside(self, broken: list[tuple[ClaimedRun, list[Entry], Exception]]) -> None:
+        mails = await self._mailbox.look()
+        for run, entries, error in broken:
+            held = self._runner.held.get(run.id)
+            if held is not None:
+                self._runner.let_go(held)
+            if isinstance(error, UnknownEntry):
+                # A newer node can read it: leave it for one, and look again in a while.
+                self._runner.put_back(run.id, run.generation, run.status, after=60.0)
+            else:
+                mine = [mail for mail in mails if (mail.run, mail.generation) == (run.id, run.generation)]
+                self._runner.leave_unreadable(run, entries, mine, error)

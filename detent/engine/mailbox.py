@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from detent.engine.quarantine import is_set_aside
 from detent.engine.runner import Runner
 from detent.engine.tuning import Tuning
 from detent.run import events
@@ -26,9 +27,18 @@ class Mailbox:
     async def poll(self) -> float:
         if not self._runner.held:
             return self._tuning.mail_poll
-        mails = await self._store.mail(self._node, limit=BATCH)
-        fresh = sum(self._read(mail) for mail in mails)
+        mails = await self.look()
+        fresh = sum(self._read(mail) for mail in sorted(mails, key=self._waits))
         return 0.0 if fresh and len(mails) == BATCH else self._tuning.mail_poll
+
+    async def look(self) -> list[Mail]:
+        """The oldest messages of the runs this node owns, without reading them."""
+        return await self._store.mail(self._node, limit=BATCH)
+
+    def _waits(self, mail: Mail) -> bool:
+        """Messages are read in the order they came, but a run that was set aside for one of them can be cancelled."""
+        held = self._runner.held.get(mail.run)
+        return held is None or mail.kind != MessageKind.CANCEL or not is_set_aside(held.state.paused_by)
 
     def _read(self, mail: Mail) -> bool:
         held = self._runner.held.get(mail.run)
@@ -65,4 +75,7 @@ _sender = msgspec.json.Decoder(_Sender)
 
 
 def _by(data: bytes) -> str:
-    return _sender.decode(data).by
+    try:
+        return _sender.decode(data).by
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return _Sender().by  # what is asked for counts, even if nobody can say by whom

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 
 from detent.clock import Clock, DatabaseTime
+from detent.engine import quarantine
 from detent.engine.attempts import Attempts
 from detent.engine.committer import Committer
 from detent.engine.held import HeldRun
@@ -23,12 +24,12 @@ from detent.observe import emit, heard
 from detent.observe.failpoints import reach
 from detent.planner.advance import advance, put_back, take_ready
 from detent.run import events
-from detent.run.journal import Entry, EntryData, Kind, encode_data
+from detent.run.journal import Entry
 from detent.run.outcomes import Outcome
 from detent.run.plan import NOTHING, Plan, Start
 from detent.run.status import Status
 from detent.steps.protocol import StepExecutor
-from detent.store.rows import End, Flushed, Park
+from detent.store.rows import ClaimedRun, End, Flushed, Mail, Park
 
 
 class Runner:
@@ -84,8 +85,7 @@ class Runner:
         try:
             plan = advance(held.prepared, held.state, event=event, now=self._time.now())
         except Exception as error:  # noqa: BLE001 - a run that breaks the planner must not break the engine
-            self.quarantine(held.id, held.generation, held.state.facts.tenant, held.state.seq, error)
-            self.let_go(held)
+            self._set_aside(held, event, message, error)
             return
         if plan is NOTHING and message is None:
             self._rest(held)
@@ -115,7 +115,8 @@ class Runner:
         if plan.entry is None and message is None and expiry is None:
             return
         entry = plan.entry
-        unit = Unit(held.id, held, plan, ROW_BYTES + (len(entry.data) if entry else 0), consumed=message)
+        unit = Unit(held.id, held, plan, ROW_BYTES + (len(entry.data) if entry else 0))
+        unit.consumed = () if message is None else (message,)
         unit.expiry, unit.recorded = expiry, recorded
         if plan.end is not None:
             unit.end = self.end_row(held, plan)
@@ -167,10 +168,9 @@ class Runner:
             return
         self._attempts.stop(held)
         self._forget(held)
-        if unit.end is None:
-            reason = f"internal error: {error.message}"
-            end = End(held.id, held.generation, str(Status.FAILED), self._time.now(), None, reason)
-            self._give_up(Unit(held.id, None, Plan(None, [], [], []), ROW_BYTES, end=end))
+        reason = f"internal error: {error.message}"
+        end = End(held.id, held.generation, str(Status.FAILED), self._time.now(), None, reason)
+        self._give_up(Unit(held.id, None, Plan(None, [], [], []), ROW_BYTES, end=end))
 
     def _expiry_answered(self, held: HeldRun, index: int, flushed: Flushed) -> None:
         if (held.id, held.prepared.steps[index].name) in flushed.expired:
@@ -315,15 +315,31 @@ class Runner:
         """Held runs that have something to do; those in memory only for their timer do not count."""
         return len(self.held) - self._resting
 
-    def quarantine(self, run: bytes, generation: int, tenant: int, seq: int, error: Exception) -> None:
-        """A run that cannot be planned is paused, with the reason in its journal, so that a person can look at it
-        and resume it; it does not hold up the others and is not tried in a circle."""
-        reason = f"detent ({type(error).__name__}: {error})"
-        emit("run.quarantined", run=run, error=reason)
-        data = encode_data(EntryData(by=reason[:1000]))
-        entry = Entry(tenant, run, seq + 1, self._time.now(), Kind.PAUSED, None, 0, None, data)
-        park = Park(run, generation, None, str(Status.PAUSED))
-        self._give_up(Unit(run, None, Plan(entry, [], [], []), ROW_BYTES, park=park))
+    def _set_aside(self, held: HeldRun, event: events.Event, message: int | None, error: Exception) -> None:
+        """A run that cannot be planned is paused, with the reason in its journal."""
+        emit("run.quarantined", run=held.id, error=quarantine.reason(error))
+        self.let_go(held)
+        state = held.state
+        is_payload = isinstance(event, events.Received)
+        if is_payload and quarantine.is_set_aside(state.paused_by):
+            return  # it is paused already, and its payload is not lost
+        unit = quarantine.paused(
+            held.id,
+            held.generation,
+            state.facts.tenant,
+            state.seq,
+            by=quarantine.reason(error),
+            now=self._time.now(),
+        )
+        unit.consumed = () if message is None or is_payload else (message,)
+        self._give_up(unit)
+
+    def leave_unreadable(self, run: ClaimedRun, entries: list[Entry], mails: list[Mail], error: Exception) -> None:
+        """A claimed run that cannot be read is paused, or cancelled if somebody asked for that."""
+        emit("run.quarantined", run=run.id, error=quarantine.reason(error))
+        unit = quarantine.unreadable(run, entries, mails, error, self._time.now())
+        if unit is not None:
+            self._give_up(unit)
 
     def drop_all(self) -> None:
         """This node is gone: stop everything. Others will find the runs."""

@@ -25,7 +25,7 @@ class Unit:
     callbacks: list[NewCallback] = field(default_factory=list)
     park: Park | None = None
     end: End | None = None
-    consumed: int | None = None
+    consumed: tuple[int, ...] = ()  # messages of the inbox
     expiry: int | None = None
     recorded: int | None = None  # the step whose start this puts on record
     done: asyncio.Future[Flushed] | None = None
@@ -47,7 +47,6 @@ class Unit:
             flush.ends.append(self.end)
         elif self.park is not None:
             flush.parks.append(self.park)
-        if self.consumed is not None:
-            flush.consumed.append(self.consumed)
+        flush.consumed.extend(self.consumed)
         if self.expiry is not None and self.held is not None:
             flush.expiries.append((self.run, self.held.prepared.steps[self.expiry].name))

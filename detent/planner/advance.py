@@ -94,7 +94,6 @@ def _end_if_over(prepared: Prepared, state: RunState, decided: Decided) -> RunEn
 
 
 def _write(prepared: Prepared, state: RunState, change: Change, decided: Decided, now: Instant) -> Entry:
-    state.seq += 1
     data = change.data
     if not decided.is_empty():
         data = data or EntryData()
@@ -103,6 +102,7 @@ def _write(prepared: Prepared, state: RunState, change: Change, decided: Decided
     outcome = None if change.ending is None else str(change.ending)
     raw = NO_DATA if data is None else encode_data(data)
     facts = state.facts
+    state.seq += 1
     return Entry(facts.tenant, facts.id, state.seq, now, change.kind, step, change.attempt, outcome, raw)
 
 
