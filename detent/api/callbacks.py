@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from litestar import MediaType, Response, get, post
+from litestar.params import FromPath
 
 from detent.api.bodies import AnyRequest, callback_body, commands, headers_of, message_id
 from detent.api.operations import TakesAnything, answers, refusals
@@ -31,7 +32,7 @@ _TAKEN: Final = {Receipt.ACCEPTED: (200, "accepted"), Receipt.EARLY: (202, "buff
     },
     request_max_body_size=INPUT_LIMIT,
 )
-async def receive_callback(request: AnyRequest, token: str) -> Response[Any]:
+async def receive_callback(request: AnyRequest, token: FromPath[str]) -> Response[Any]:
     """The body becomes the step's `body`. What is answered with 2xx is durable and counts exactly once; the same
     `webhook-id` or `Idempotency-Key` again gets the first answer again."""
     body, headers = await callback_body(request), headers_of(request)
@@ -46,7 +47,7 @@ async def receive_callback(request: AnyRequest, token: str) -> Response[Any]:
 
 
 @get(PATHS, include_in_schema=False, media_type=MediaType.HTML)
-async def show_callback(token: str) -> Response[str]:
+async def show_callback(token: FromPath[str]) -> Response[str]:
     """A page with a button: link checkers and mail scanners fetch addresses, and must not answer for a person."""
     return Response(confirm_page(token), media_type=MediaType.HTML, headers=PAGE_HEADERS)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from litestar import Response, get, post
+from litestar.params import FromPath
 
 from detent.api.bodies import AnyRequest, commands, cursor_of, page_of
 from detent.api.operations import answers, refusals
@@ -19,7 +20,7 @@ _RUN: Final = answers(200, One[RunDocument], "The run as it is now.")
 
 
 @get(BASE, tags=["runs"], summary="List the runs of a workflow", responses=refusals(400, 404))
-async def list_runs(request: AnyRequest, workflow: str) -> Many[RunSummary]:
+async def list_runs(request: AnyRequest, workflow: FromPath[str]) -> Many[RunSummary]:
     """Newest first, `limit` at a time, of one `status` if it is given."""
     limit, cursor = page_of(request)
     status = request.query_params.get("status")
@@ -35,7 +36,7 @@ async def list_runs(request: AnyRequest, workflow: str) -> Many[RunSummary]:
 
 
 @get(BASE + "/{run:str}", tags=["runs"], summary="Get a run", responses={**_RUN, **refusals(404)})
-async def get_run(request: AnyRequest, workflow: str, run: str) -> Response[dict[str, Any]]:
+async def get_run(request: AnyRequest, workflow: FromPath[str], run: FromPath[str]) -> Response[dict[str, Any]]:
     """With the state, attempts and result of each step."""
     document = await commands(request).run(run)
     await _check_workflow(request, workflow, document)
@@ -49,7 +50,7 @@ async def get_run(request: AnyRequest, workflow: str, run: str) -> Response[dict
     status_code=200,
     responses={**_RUN, **refusals(403, 404, 409)},
 )
-async def cancel_run(request: AnyRequest, workflow: str, run: str) -> Response[dict[str, Any]]:
+async def cancel_run(request: AnyRequest, workflow: FromPath[str], run: FromPath[str]) -> Response[dict[str, Any]]:
     """Answers with the run; `cancel_requested` is true if its node has not got to it within two seconds."""
     await _check_workflow(request, workflow, await commands(request).run(run))
     return Response({"data": await commands(request).cancel(run, by="api")})

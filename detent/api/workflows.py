@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from litestar import Response, get, post, put
+from litestar.params import FromPath
 
 from detent.api.bodies import AnyRequest, commands, cursor_of, filename_of, headers_of, json_body, page_of
 from detent.api.operations import TakesAnything, TakesDefinition, answers, refusals
@@ -50,7 +51,7 @@ async def create_workflow(request: AnyRequest) -> One[WorkflowDocument]:
     },
     request_max_body_size=LARGEST_DEFINITION,
 )
-async def save_workflow(request: AnyRequest, workflow: str) -> Response[SavedWorkflow]:
+async def save_workflow(request: AnyRequest, workflow: FromPath[str]) -> Response[SavedWorkflow]:
     """A version is made only if the definition differs from the current one. Runs in flight keep theirs."""
     data, filename = await request.body(), filename_of(request)
     name = await _name(request, workflow)
@@ -90,7 +91,7 @@ async def list_workflows(request: AnyRequest) -> Many[WorkflowDocument]:
 
 
 @get(BASE + "/{workflow:str}", tags=["workflows"], summary="Get a workflow", responses=refusals(404))
-async def get_workflow(request: AnyRequest, workflow: str) -> One[WorkflowDocument]:
+async def get_workflow(request: AnyRequest, workflow: FromPath[str]) -> One[WorkflowDocument]:
     """By id or by name, with its definition as it was written."""
     return One(workflow_document(await commands(request).workflow(workflow)))
 
@@ -103,7 +104,7 @@ async def get_workflow(request: AnyRequest, workflow: str) -> One[WorkflowDocume
     responses=refusals(400, 403, 404, 409, 413),
     request_max_body_size=INPUT_LIMIT,
 )
-async def trigger_workflow(request: AnyRequest, workflow: str) -> Response[One[StartedDocument]]:
+async def trigger_workflow(request: AnyRequest, workflow: FromPath[str]) -> Response[One[StartedDocument]]:
     """The whole body is `trigger.body`. When this answers, the run is durable and will end."""
     body: Any = await json_body(request, empty={})
     given = Given(body, headers_of(request), dict(request.query_params))

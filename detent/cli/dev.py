@@ -55,6 +55,8 @@ async def _dev(settings: Settings, *, examples: bool, exact: bool) -> None:
         stack.callback(log_events(settings.log_format, troubles_only=True))
         sock = bind(settings.host, settings.port) if exact else _first_free(settings.port)
         shop = _first_free(SERVICE_PORT)
+        stack.callback(sock.close)
+        stack.callback(shop.close)
         await stack.enter_async_context(serving_shop(shop))
         address = sock.getsockname()[:2]
         app = await stack.enter_async_context(running(settings, address=address, allow=LOOPBACK, migrate=True))

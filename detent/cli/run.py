@@ -131,6 +131,7 @@ async def _carry_out(order: Order) -> str:
         except StoreInUse as error:
             raise InvalidInput(f"{error.message}. Use `detent apply` and `detent trigger`") from None
         if sock is not None:
+            stack.callback(sock.close)
             await stack.enter_async_context(listening(app, sock))
         return await _Watching(app, order, clock).until_ended(stopping)
 

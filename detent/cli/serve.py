@@ -72,6 +72,7 @@ async def _serve(settings: Settings, *, engine: bool, workers: int, migrate: boo
     async with AsyncExitStack() as stack:
         stack.callback(stop_logs)
         sock = bind(settings.host, settings.port)
+        stack.callback(sock.close)
         address = sock.getsockname()[:2]
         settings = replace(settings, port=address[1])
         app = await stack.enter_async_context(running(settings, address=address, claims=engine, migrate=migrate))

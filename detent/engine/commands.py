@@ -243,6 +243,9 @@ def _finished(status: str) -> str:
 
 def _new_version(tenant: int, id_: bytes, compiled: Compiled, data: bytes | str) -> NewVersion:
     graph = codec.encode(compiled.graph)
+    facts = _trigger_facts(compiled.trigger, compiled)
+    # All that a definition says, so that a change of its words or of what starts it is a new version too.
+    meaning = [json.loads(graph), facts, compiled.description, compiled.enabled, dict(compiled.labels)]
     return NewVersion(
         tenant=tenant,
         id=id_,
@@ -250,11 +253,11 @@ def _new_version(tenant: int, id_: bytes, compiled: Compiled, data: bytes | str)
         form=compiled.form,
         description=compiled.description,
         enabled=compiled.enabled,
-        trigger=json.dumps(_trigger_facts(compiled.trigger, compiled)),
+        trigger=json.dumps(facts),
         labels=json.dumps(dict(compiled.labels)) if compiled.labels else None,
         source=data if isinstance(data, str) else data.decode("utf-8-sig"),
         graph=graph,
-        checksum=codec.fingerprint(graph),
+        checksum=codec.fingerprint(json.dumps(meaning).encode()),
         language=compiled.graph.language,
     )
 

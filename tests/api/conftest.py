@@ -1,0 +1,39 @@
+"""A Detent on each database in turn, and a shop for its steps to call."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.api.server import Detent, serving
+from tests.api.shop import Shop, open_shop
+
+
+@pytest.fixture
+async def shop() -> AsyncIterator[Shop]:
+    async with open_shop() as opened:
+        yield opened
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty database of each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/detent.db"
+    return str(request.getfixturevalue("postgres_database"))
+
+
+@pytest.fixture
+async def detent(database_url: str) -> AsyncIterator[Detent]:
+    """On SQLite and on PostgreSQL."""
+    async with serving(database_url) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def api() -> AsyncIterator[Detent]:
+    """In memory, for what does not depend on the database."""
+    async with serving("memory://") as opened:
+        yield opened

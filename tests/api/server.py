@@ -1,0 +1,86 @@
+"""A whole Detent in the test's own process, and a client that speaks HTTP to it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+
+from detent.app import LOOPBACK, App, bind, listening, running
+from detent.run.status import TERMINAL
+from detent.settings import Settings
+
+PATIENCE = 20.0
+
+
+@dataclass
+class Answer:
+    """What came back."""
+
+    status: int
+    headers: Any
+    text: str
+    json: Any
+
+
+class Detent:
+    """Speaks to the API as anybody would."""
+
+    def __init__(self, app: App, session: aiohttp.ClientSession) -> None:
+        self.app, self._session = app, session
+
+    async def call(self, method: str, path: str, **options: Any) -> Answer:
+        async with self._session.request(method, path, **options) as answer:
+            text = await answer.text()
+            is_json = answer.content_type == "application/json"
+            return Answer(answer.status, answer.headers, text, await answer.json() if is_json else None)
+
+    async def save(self, definition: str) -> dict[str, Any]:
+        answer = await self.call("POST", "/api/v1/workflows", data=definition)
+        assert answer.status == 201, answer.text
+        document: dict[str, Any] = answer.json["data"]
+        return document
+
+    async def start(self, workflow: str, body: Any) -> dict[str, Any]:
+        answer = await self.call("POST", f"/api/v1/workflows/{workflow}/trigger", json=body)
+        assert answer.status == 201, answer.text
+        document: dict[str, Any] = answer.json["data"]
+        return document
+
+    async def run(self, started: dict[str, Any]) -> dict[str, Any]:
+        place = f"/api/v1/workflows/{started['workflow_id']}/runs/{started['run_id']}"
+        document: dict[str, Any] = (await self.call("GET", place)).json["data"]
+        return document
+
+    async def ended(self, started: dict[str, Any]) -> dict[str, Any]:
+        """The run once it has ended."""
+        return await self.until(started, lambda run: run["status"] in TERMINAL)
+
+    async def until(self, started: dict[str, Any], is_so: Any) -> dict[str, Any]:
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                run = await self.run(started)
+                if is_so(run):
+                    return run
+                await asyncio.sleep(0.02)  # the API is polled, as any of its users would
+
+
+def statuses(run: dict[str, Any]) -> dict[str, str]:
+    return {name: step["status"] for name, step in run["tasks"].items()}
+
+
+@asynccontextmanager
+async def serving(url: str, **settings: Any) -> AsyncIterator[Detent]:
+    """A Detent on that database."""
+    chosen = Settings(database_url=url, **settings)
+    with closing(bind("127.0.0.1", 0)) as sock:
+        async with (
+            running(chosen, address=sock.getsockname()[:2], allow=LOOPBACK, migrate=True) as app,
+            listening(app, sock),
+            aiohttp.ClientSession(app.base_url) as session,
+        ):
+            yield Detent(app, session)
