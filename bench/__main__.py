@@ -1,6 +1,7 @@
 """`python -m bench`: everything, or the works that are asked for."""
 
 import argparse
+import signal
 import sqlite3
 import sys
 import time
@@ -21,6 +22,7 @@ WIDTH = 150
 
 def main() -> int:
     options = _parse()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what was started ends with us
     sizes = QUICK if options.quick else FULL
     if options.seconds:
         sizes = replace(sizes, seconds=options.seconds)
@@ -39,14 +41,14 @@ def main() -> int:
 
 def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make bench", description="Measure Detent beside its peer.")
-    parser.add_argument("--only", type=_works, default=list(WORKS), help=f"works, of {','.join(WORKS)}")
+    parser.add_argument("--only", type=works_of, default=list(WORKS), help=f"works, of {','.join(WORKS)}")
     parser.add_argument("--quick", action="store_true", help="small sizes and one round: a look, not a measurement")
     parser.add_argument("--seconds", type=float, help="the length of one burst")
     parser.add_argument("--no-peer", action="store_true", help="Detent alone; nothing is installed")
     return parser.parse_args()
 
 
-def _works(text: str) -> list[str]:
+def works_of(text: str) -> list[str]:
     known = {name.lower(): name for name in WORKS}
     try:
         return [known[name.strip().lower()] for name in text.split(",")]

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-PATIENCE = 600.0
+PATIENCE = 240.0
+START_PATIENCE = 60.0
 
 
 class ChildFailed(RuntimeError):
@@ -20,7 +21,9 @@ class ChildFailed(RuntimeError):
 
 
 class Child:
-    """One process: `ask` it and wait for its answer, or `send` and `receive` to have several work at once."""
+    """One process: `ask` it and wait for its answer, or `send` and `receive` to have several work at once.
+
+    It is waited for when it is first asked, so that several come up side by side."""
 
     def __init__(self, module: str, *arguments: str, log: Path, python: Path | str = sys.executable) -> None:
         self.name, self._log = module, log
@@ -34,7 +37,7 @@ class Child:
                 stderr=errors,
                 start_new_session=True,
             )
-        self.receive(60.0)
+        self._is_ready = False
 
     @property
     def pid(self) -> int:
@@ -47,6 +50,8 @@ class Child:
 
     def send(self, do: str, **given: Any) -> None:
         assert self._process.stdin is not None
+        if not self._is_ready:
+            self._is_ready = bool(self.receive(START_PATIENCE))
         try:
             self._process.stdin.write(json.dumps({"do": do, "given": given}).encode() + b"\n")
             self._process.stdin.flush()
@@ -75,12 +80,16 @@ class Child:
         line, _, self._buffer = self._buffer.partition(b"\n")
         return line
 
-    def stop(self) -> None:
-        """Let it end by itself, and end it if it does not."""
+    def hang_up(self) -> None:
+        """Let it end by itself."""
         assert self._process.stdin is not None
-        assert self._process.stdout is not None
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.close()
+
+    def stop(self) -> None:
+        """Let it end by itself, and end it if it does not."""
+        assert self._process.stdout is not None
+        self.hang_up()
         try:
             self._process.wait(timeout=40)
         except subprocess.TimeoutExpired:

@@ -7,6 +7,8 @@ as the peer's are. With `--door` it accepts runs and leaves them to other nodes.
 import argparse
 import asyncio
 import gc
+from collections import deque
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
@@ -35,6 +37,7 @@ from detent.store.protocol import Store
 MOST_STEPS = 20_001
 TENANT = 1
 READERS = 4
+CHECKED = 20  # runs of a burst whose status is looked at
 
 
 class NodeUnderMeasurement:
@@ -46,6 +49,7 @@ class NodeUnderMeasurement:
         self._counter = FlushCounter(store)
         self._requests: dict[str, StartRequest] = {}
         self._ended: dict[bytes, int] = {}
+        self._last: deque[bytes] = deque(maxlen=CHECKED)
         self._clock = SystemClock()
 
     async def apply(self, document: str) -> str:
@@ -57,16 +61,33 @@ class NodeUnderMeasurement:
         return row.name
 
     async def burst(self, workflow: str, width: int, seconds: float) -> dict[str, float]:
-        request = self._requests[workflow]
         self._counter.reset()
-        facts = await burst(lambda: run_to_end(self._engine, request), width=width, seconds=seconds)
+        facts = await burst(self._run(workflow), width=width, seconds=seconds)
+        await self._check()
         return facts | self._counter.facts()
 
     async def latency(self, workflow: str, count: int) -> dict[str, Any]:
-        request = self._requests[workflow]
         self._counter.reset()
-        facts = await one_at_a_time(lambda: run_to_end(self._engine, request), count=count)
+        facts = await one_at_a_time(self._run(workflow), count=count)
+        await self._check()
         return facts | self._counter.facts()
+
+    def _run(self, workflow: str) -> Callable[[], Awaitable[None]]:
+        """One run from start to end; the last few are remembered."""
+        engine, request, last = self._engine, self._requests[workflow], self._last
+
+        async def run() -> None:
+            last.append((await run_to_end(engine, request)).id)
+
+        return run
+
+    async def _check(self) -> None:
+        """A figure of runs that failed is no figure."""
+        for run in self._last:
+            row = await self._store.run(TENANT, run)
+            if row is None or row.status != "completed":
+                raise RuntimeError(f"a run did not complete: {row}")
+        self._last.clear()
 
     async def sample(self, workflow: str) -> list[list[Any]]:
         """(kind, step, attempt, outcome, data) of every journal row of one run."""
@@ -74,13 +95,15 @@ class NodeUnderMeasurement:
         entries = await self._store.journal(started.id)
         return [[e.kind, e.step, e.attempt, e.outcome, e.data.decode()] for e in entries]
 
-    async def begin(self, workflow: str, count: int, width: int) -> dict[str, Any]:
-        """Start runs without waiting for their ends."""
+    async def begin(self, workflow: str, count: int, width: int, named: bool = True) -> dict[str, Any]:
+        """Start runs without waiting for their ends; `named` gives their ids."""
         request = replace(self._requests[workflow], watch=False)
         ids: list[str] = []
 
         async def one() -> None:
-            ids.append((await start_run(self._engine, request)).id.hex())
+            started = await start_run(self._engine, request)
+            if named:
+                ids.append(started.id.hex())
 
         facts: dict[str, Any] = await each(one, count=count, width=width)
         return facts | {"ids": ids}
@@ -98,10 +121,10 @@ class NodeUnderMeasurement:
         """How many ends were noted."""
         return len(self._ended)
 
-    async def lateness(self, ids: list[str], patience: float) -> dict[str, Any]:
+    async def lateness(self, ids: list[str], wait: float) -> dict[str, Any]:
         """Wait for runs of one sleep to end; how late each woke by its journal, and how late its end was seen here."""
         runs = [bytes.fromhex(text) for text in ids]
-        until = self._clock.monotonic() + patience
+        until = self._clock.monotonic() + wait
         while self._clock.monotonic() < until and sum(run in self._ended for run in runs) < len(runs):
             await asyncio.sleep(0.1)
         late: list[tuple[float, float]] = []

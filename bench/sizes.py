@@ -11,11 +11,12 @@ class Sizes:
     rounds: int = 3
     widths: tuple[int, ...] = (200, 1000, 2000)  # runs at once: the best of them is measured
     http_widths: tuple[int, ...] = (64, 256)
-    latencies: int = 100
+    latencies: int = 300  # runs, one at a time, of each side
     fans: int = 20
     wide: tuple[int, ...] = (1_000, 10_000)
     long: int = 1_000
     naps: int = 10_000
+    nap_seconds: tuple[float, ...] = (5.0, 15.0)  # the second is long enough to leave the node's memory
     naps_of_peer: int = 1_000
     asleep: int = 100_000
     finished: int = 1_000_000

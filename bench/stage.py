@@ -1,5 +1,6 @@
 """The stage: one PostgreSQL server, a folder for files, and the processes that are measured on it."""
 
+import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -21,29 +22,41 @@ STORES = {"postgres": "PostgreSQL", "sqlite": "SQLite"}
 class Stage:
     """Whatever was started here ends with it."""
 
-    def __init__(self, sizes: Sizes, console: Console, *, with_peer: bool) -> None:
+    def __init__(
+        self, sizes: Sizes, console: Console, *, with_peer: bool, server: PostgresServer | None = None
+    ) -> None:
+        """`server` is one that runs already and goes on running."""
         self.sizes, self.console, self.results = sizes, console, Results()
-        self.server = PostgresServer()
+        self.server = server or PostgresServer()
+        self._owns_server = server is None
         self._with_peer = with_peer
         self._folder = Path(tempfile.mkdtemp(prefix="detent-bench-"))
         self._children: list[Child] = []
+        self.databases: list[str] = []
         self._kept: dict[str, Child] = {}
         self._count = 0
         self.peer_database = ""
 
     def __enter__(self) -> Self:
-        self.server.start()
+        if self._owns_server:
+            self.server.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.clear()
-        self.server.close()
+        if self._owns_server:
+            self.server.close()
+        else:
+            for url in self.databases:
+                self.server.drop_database(url)
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def clear(self) -> None:
         """End every process."""
+        for child in self._children:
+            child.hang_up()
         for child in self._children:
             child.stop()
         self._children.clear()
@@ -54,7 +67,9 @@ class Stage:
     def database(self) -> str:
         """A new database on the server."""
         self._count += 1
-        return self.server.create_database(f"bench_{self._count}")
+        url = self.server.create_database(f"bench_{os.getpid()}_{self._count}")
+        self.databases.append(url)
+        return url
 
     def file(self) -> str:
         """A new SQLite file."""

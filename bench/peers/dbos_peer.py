@@ -211,7 +211,7 @@ async def main() -> None:
     config = {"name": "bench", "system_database_url": url, "log_level": "ERROR", "application_version": "1"}
     DBOS(config=config | {"executor_id": f"bench-{os.getpid()}"})
     DBOS.launch()
-    DBOS.register_queue(QUEUE, worker_concurrency=50)
+    await DBOS.register_queue_async(QUEUE, worker_concurrency=50)
     peer = Peer()
     verbs = ("chain", "latency", "fan", "posts", "naps")
     try:

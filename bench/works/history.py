@@ -39,9 +39,10 @@ def measure(stage: Stage) -> None:
     names = {name: node.ask("apply", document=workflow) for name, node in nodes.items()}
     _fill(stage, urls["full"].rsplit("/", 1)[1])
     rates: dict[str, list[float]] = {name: [] for name in nodes}
+    width = min(WIDTH, max(stage.sizes.widths))
     for round_ in range(2 * stage.sizes.rounds + 1):
         for name, node in nodes.items():
-            facts = node.ask("burst", workflow=names[name], width=WIDTH, seconds=stage.sizes.seconds)
+            facts = node.ask("burst", workflow=names[name], width=width, seconds=stage.sizes.seconds)
             rate = STEPS * facts["done"] / facts["seconds"]
             stage.say("W5b", f"{name}: {rate:,.0f} steps/s")
             if round_:  # the first warms up

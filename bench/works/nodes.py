@@ -34,10 +34,10 @@ def _share(stage: Stage) -> None:
     """A door that works on nothing itself starts runs; both nodes take of them."""
     url = stage.database()
     door = stage.node(url, "--door")
+    workflow = door.ask("apply", document=documents.chain(STEPS))
     nodes = [stage.node(url), stage.node(url)]
     for node in nodes:
         node.ask("watch")
-    workflow = door.ask("apply", document=documents.chain(STEPS))
     begun = time.monotonic()
     door.ask("begin", workflow=workflow, count=stage.sizes.backlog, width=WIDTH)
     shares = _wait_for(nodes, stage.sizes.backlog)
@@ -67,8 +67,10 @@ def _kill(stage: Stage, number: int) -> None:
     """Runs that always have something to do soon, on a node that is killed in the middle of them."""
     url = stage.database()
     database = url.rsplit("/", 1)[1]
-    victim, heir = stage.node(url), stage.node(url)
+    victim = stage.node(url)
     workflow = victim.ask("apply", document=documents.stroll(40, 0.5))
+    heir = stage.node(url)
+    heir.ask("ended")
     victim.ask("begin", workflow=workflow, count=stage.sizes.strolling, width=WIDTH)
     time.sleep(1.3 + 0.37 * number)
     owned = int(stage.server.query(OPEN, database=database))

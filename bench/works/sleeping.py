@@ -7,7 +7,6 @@ from bench.child import Child
 from bench.figures import p50, p99
 from bench.stage import STORES, Stage
 
-SHORT, PARKED = 5.0, 15.0  # the second is long enough to leave the node's memory
 AN_HOUR = 3600.0
 WIDTH = 500
 PATIENCE = 90.0
@@ -17,17 +16,15 @@ MOST_MEMORY = 20e6
 
 
 def measure(stage: Stage) -> None:
+    nodes = {store: stage.node(stage.place(store)) for store in STORES}
     for store, name in STORES.items():
-        node = stage.node(stage.place(store))
-        node.ask("watch")
-        for seconds in (SHORT, PARKED):
-            _naps(stage, node, name, seconds)
-        stage.leave(node)
+        nodes[store].ask("watch")
+        for seconds in stage.sizes.nap_seconds:
+            _naps(stage, nodes[store], name, seconds)
     peer = stage.peer()
     if peer:
         _peer_naps(stage, peer)
-    node = stage.node(stage.place("postgres"))
-    _asleep(stage, node)
+    _asleep(stage, nodes["postgres"])
     stage.clear()
 
 
@@ -35,7 +32,7 @@ def _naps(stage: Stage, node: Child, name: str, seconds: float) -> None:
     count = stage.sizes.naps
     workflow = node.ask("apply", document=documents.nap(seconds))
     begun = node.ask("begin", workflow=workflow, count=count, width=WIDTH)
-    late: dict[str, list[float]] = node.ask("lateness", ids=begun["ids"], patience=seconds + PATIENCE)
+    late: dict[str, list[float]] = node.ask("lateness", ids=begun["ids"], wait=seconds + PATIENCE)
     _judge(stage, f"{name}: {count:,} runs sleep {seconds:g} s", count, late)
     rate = count / begun["seconds"]
     stage.say("W5", f"{name}: {count:,} sleeps of {seconds:g} s, begun at {rate:,.0f}/s, {_shown(late['seen'])} late")
@@ -69,10 +66,9 @@ def _asleep(stage: Stage, node: Child) -> None:
     count = stage.sizes.asleep
     workflow = node.ask("apply", document=documents.nap(AN_HOUR))
     # The first ones warm up: what starting runs needs at all is not what sleeping ones keep.
-    node.ask("begin", workflow=workflow, count=max(1, count // 10), width=WIDTH)
+    node.ask("begin", workflow=workflow, count=max(1, count // 10), width=WIDTH, named=False)
     before: int = node.ask("memory")
-    facts: dict[str, Any] = node.ask("begin", workflow=workflow, count=count, width=WIDTH)
-    del facts["ids"]
+    facts: dict[str, Any] = node.ask("begin", workflow=workflow, count=count, width=WIDTH, named=False)
     grown = node.ask("memory") - before
     stage.results.figure("W5", "asleep", count=count, grown=grown, **facts)
     stage.results.line(
