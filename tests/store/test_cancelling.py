@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from detent.errors import StoreBusy
-from detent.store.sql.postgres.link import Link
+from detent.store.sql.postgres.link import Link, Pool
 from detent.store.sql.postgres.wire import Address, Connection, translated
 
 pytestmark = pytest.mark.slow
@@ -38,3 +38,16 @@ async def test_one_who_outlived_a_cancellation_hears_of_trouble_as_trouble() -> 
     outliving.cancel()
     with pytest.raises(StoreBusy):
         await outliving
+
+
+@pytest.mark.parametrize("turns", range(1, 8))
+async def test_a_cancelled_door_is_cancelled_at_whatever_moment_that_comes(postgres_database: str, turns: int) -> None:
+    pool = Pool(Address.parse(postgres_database), 1)
+    asking = asyncio.ensure_future(pool.fetch("select 1"))
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert await pool.fetch("select 1")  # and its place is free again
+    await pool.close()

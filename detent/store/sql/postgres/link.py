@@ -96,7 +96,8 @@ class Pool:
     @asynccontextmanager
     async def link(self) -> AsyncIterator[Link]:
         try:
-            await asyncio.wait_for(self._room.acquire(), self._patience)
+            async with asyncio.timeout(self._patience):  # `wait_for` of Python 3.11 can lose a cancellation
+                await self._room.acquire()
         except TimeoutError:
             raise StoreBusy("every connection to PostgreSQL is in use") from None
         link = self._free.pop()
