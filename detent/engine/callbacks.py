@@ -29,11 +29,10 @@ class CallbackTokens:
         return f"{self._base_url}/wh/{self.token(run, step)}"
 
     def token(self, run: bytes, step: str) -> str:
-        raw = run + self._mac(run, step.encode()) + step.encode()
-        return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+        return _spell(run + self._mac(run, step.encode()) + step.encode())
 
     def read(self, token: str) -> tuple[bytes, str] | None:
-        """(run, step) of a token this instance made; null for anything else."""
+        """(run, step) of a token this instance made; null for anything else, other spellings of it too."""
         if len(token) > _LONGEST or not token.isascii():
             return None
         try:
@@ -41,9 +40,13 @@ class CallbackTokens:
         except (binascii.Error, ValueError):
             return None
         run, mac, step = raw[:_ID_BYTES], raw[_ID_BYTES : _ID_BYTES + _MAC_BYTES], raw[_ID_BYTES + _MAC_BYTES :]
-        if not hmac.compare_digest(mac, self._mac(run, step)):
+        if not hmac.compare_digest(mac, self._mac(run, step)) or _spell(raw) != token:
             return None
         return run, step.decode()
 
     def _mac(self, run: bytes, step: bytes) -> bytes:
         return hmac.digest(self._key, run + step, "sha256")[:_MAC_BYTES]
+
+
+def _spell(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
