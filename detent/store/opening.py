@@ -10,6 +10,8 @@ from detent.clock import Clock
 from detent.errors import StoreError
 from detent.store.memory import MemoryStore
 from detent.store.protocol import Store
+from detent.store.sql.sqlite.store import SqliteStore
+from detent.store.sql.sqlite.upkeep import file_revision, migrate_file
 
 Role = Literal["engine", "door"]
 
@@ -24,8 +26,6 @@ async def open_store(url: str, clock: Clock, *, role: Role = "engine", migrate: 
         case "memory":
             return MemoryStore(clock)
         case "sqlite":
-            from detent.store.sql.sqlite.store import SqliteStore  # SQLAlchemy and threads only when they are used
-
             return SqliteStore(sqlite_path(url), clock, role=role)
         case _:
             _require_postgres()
@@ -40,8 +40,6 @@ async def migrate_store(url: str, to: str | None = None) -> str:
         case "memory":
             return ""
         case "sqlite":
-            from detent.store.sql.sqlite.upkeep import migrate_file
-
             return migrate_file(sqlite_path(url), to)
         case _:
             _require_postgres()
@@ -57,8 +55,6 @@ async def stored_revision(url: str) -> str | None:
         case "memory":
             return None
         case "sqlite":
-            from detent.store.sql.sqlite.upkeep import file_revision
-
             return file_revision(sqlite_path(url))
         case _:
             _require_postgres()

@@ -1,7 +1,7 @@
 """Stores to test: the same fixture gives each of them, without skips. MariaDB takes its seat here."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,8 +12,10 @@ from detent.store.protocol import Store
 from detent.store.sql.postgres.migrate import migrate
 from detent.store.sql.postgres.store import PostgresStore
 from detent.store.sql.postgres.wire import Address
+from detent.store.sql.schema import metadata
 from detent.store.sql.sqlite.store import SqliteStore
 from tests.servers.postgres import PostgresServer
+from tests.store.sessions import session
 
 
 @pytest.fixture(scope="session")
@@ -35,11 +37,28 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         case "sqlite":
             return f"sqlite:///{tmp_path}/detent.db"
         case _:
-            return str(request.getfixturevalue("postgres_database"))
+            return str(request.getfixturevalue("shared_database"))
+
+
+@pytest.fixture(scope="session")
+def shared_database(postgres: PostgresServer, postgres_template: str) -> Iterator[str]:
+    """One database for the whole suite: emptying it is much quicker than making another."""
+    url = postgres.create_database(template=postgres_template)
+    yield url
+    postgres.drop_database(url)
+
+
+async def _empty(url: str) -> None:
+    async with session(url) as connection:
+        for table in metadata.tables:
+            if table != "tenant":
+                await connection.execute(f"delete from {table}")
 
 
 @pytest.fixture
 async def store(store_url: str) -> AsyncIterator[Store]:
+    if store_url.startswith("postgresql"):
+        await _empty(store_url)
     opened = await open_store(store_url, SystemClock())
     yield opened
     await opened.close()

@@ -14,8 +14,8 @@ from detent.clock import SystemClock
 from detent.errors import SchemaMismatch, StoreError
 from detent.store import migrations
 from detent.store.memory import MemoryStore
+from detent.store.migrations.statements import revisions, statements
 from detent.store.opening import migrate_store, open_store, sqlite_path, stored_revision
-from detent.store.sql.migrate import revisions, statements
 from detent.store.sql.schema import HEAD, metadata
 from detent.store.sql.sqlite.store import SqliteStore
 from tests.store.sessions import session

@@ -35,7 +35,9 @@ FAILURES: Final = text("outcome in ('failed', 'timeout', 'template_error')")
 
 def upgrade() -> None:
     _workflows()
+    _versions()
     _runs()
+    _indexes_of_runs()
     _journal()
     _messages()
     _nodes()
@@ -78,6 +80,9 @@ def _workflows() -> None:
         postgresql_where=text("deleted_at is null"),
         sqlite_where=text("deleted_at is null"),
     )
+
+
+def _versions() -> None:
     op.create_table(
         "workflow_version",
         Column("workflow", ID, nullable=False),
@@ -124,6 +129,9 @@ def _runs() -> None:
         Column("error", Text),
         sqlite_strict=True,
     )
+
+
+def _indexes_of_runs() -> None:
     op.create_index("run_list", "run", ["tenant", "workflow", "id"])
     op.create_index("run_due", "run", ["queue", "priority", "wake_at"], postgresql_where=UNOWNED, sqlite_where=UNOWNED)
     op.create_index("run_owner", "run", ["owner"], postgresql_where=OWNED, sqlite_where=OWNED)

@@ -17,7 +17,7 @@ _REVISION: Final = "select version_num from alembic_version"
 async def migrate(address: Address, to: str | None = None) -> str:
     """Bring the tables to a revision, by default the newest, as one transaction; gives the revision. Of several that
     migrate at the same time the first does it."""
-    from detent.store.sql.migrate import statements  # Alembic: only when something is to be migrated
+    from detent.store.migrations.statements import statements  # Alembic: only when something is to be migrated
 
     connection = await connect(address)
     try:

@@ -58,7 +58,7 @@ def migrate(connection: sqlite3.Connection, to: str | None = None) -> str:
             f"the file is at revision {found}, made by a newer Detent than this one (it knows {HEAD}); "
             "install that version"
         )
-    from detent.store.sql.migrate import statements  # Alembic: only when something is to be migrated
+    from detent.store.migrations.statements import statements  # Alembic: only when something is to be migrated
 
     text = statements("sqlite", current=found, to=to)
     try:

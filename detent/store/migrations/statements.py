@@ -15,11 +15,10 @@ from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 
-import detent.store.migrations
 from detent.errors import SchemaMismatch
 from detent.store.sql.schema import HEAD
 
-_FOLDER: Final = Path(detent.store.migrations.__file__).parent
+_FOLDER: Final = Path(__file__).parent
 
 
 def revisions() -> list[str]:
