@@ -67,12 +67,13 @@ class Jumper:
             for name, step in steps.items()
             if (when := step.get("until") or step.get("next_at"))
         ]
-        if not times and document["expires_at"]:
-            times = [(_instant(document["expires_at"]), name, "waiting") for name in _waiting(steps)]
+        expires = _instant(document["expires_at"]) if document["expires_at"] else None
+        if expires is not None:
+            times += [(expires, name, "waiting") for name in _waiting(steps)]
         if times:
             at, name, status = min(times)
             if status != "waiting" or self._is_given_up(name):
-                self._clock.jump_to(at)
+                self._clock.jump_to(at if expires is None else min(at, expires))
 
     def _is_given_up(self, name: str) -> bool:
         """Whether nobody will answer that wait step any more."""

@@ -191,8 +191,13 @@ class Commands:
         entries = await self._store.journal(row.id)
         callbacks = await self._store.callbacks(row.id)
         prepared = graphs[row.workflow, row.version][1]
-        tokens = self._engine.tokens
-        return run_document(row, prepared, entries, callbacks, lambda step: tokens.url(row.id, step))
+        tokens, id_ = self._engine.tokens, row.id
+        document = run_document(row, prepared, entries, callbacks, lambda step: tokens.url(id_, step))
+        if document["status"] in TERMINAL and row.status not in TERMINAL:
+            # It ended between the two reads. Its row was written together with its last entry.
+            row = await self._store.run(row.tenant, id_) or row
+            document = run_document(row, prepared, entries, callbacks, lambda step: tokens.url(id_, step))
+        return document
 
     # -- callbacks
 
