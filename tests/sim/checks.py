@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from detent.graph.model import Ending, StepKind
 from detent.planner.judge import TEMPLATE_ERROR
 from detent.run.call import StepCall
 from detent.run.journal import Decided, Entry, EntryData, Kind, decode_data
-from detent.run.outcomes import Done, Fail
+from detent.run.outcomes import Done
 from detent.run.state import Phase, RunFacts
 from detent.run.status import TERMINAL
-from detent.store.rows import CallbackState, Claims, Flush, Flushed, MessageKind, NewRun, Receipt
+from detent.store.rows import CallbackState, Claims, End, Flush, Flushed, MessageKind, NewRun, Park, Receipt
 from tests.sim.effects import Effect, Ledger
 from tests.sim.programs import Program
 from tests.sim.store import Database, DatabaseClock
@@ -128,17 +128,18 @@ class Checks:
     def _check_rows(
         self, node: bytes, flush: Flush, before: dict[bytes, Ownership], after: dict[bytes, Ownership]
     ) -> None:
-        for row in (*flush.parks, *flush.ends):
+        rows: list[Park | End] = [*flush.parks, *flush.ends]
+        for row in rows:
             was = before.get(row.run)
             if was is None or was == after[row.run]:
                 continue
             if was[:2] != (node, row.generation):
                 raise Violation("a run was parked or ended by a node that does not own it any more")
-            self._count("run parked" if row in flush.parks else f"run {row.status}")
+            self._count("run parked" if isinstance(row, Park) else f"run {row.status}")
         for run in after:
             self._check_final(run)
         for run, was in before.items():
-            owner, generation, status = after[run]
+            owner, generation, _ = after[run]
             if was[2] not in TERMINAL and owner != was[0] and owner is not None:
                 raise Violation("a flush gave a run to another node")
             if generation != was[1]:
@@ -174,6 +175,7 @@ class Checks:
         is_current = self._model.nodes.get(node) == epoch
         with_mail = {mail.run for mail in self._model.inbox.values()}
         wakes = {run: row.wake_at for run, row in self._model.table.items()}
+        orphans = {run for run, row in self._model.table.items() if row.owner is not None}
         claims: Claims | None = self._database.perform("claim", args, kwargs)
         if claims is None:
             self._count("fence refused a claim")
@@ -182,12 +184,12 @@ class Checks:
             raise Violation("a node that is not registered under that epoch claimed a run")
         for run in claims.runs:
             wake = wakes[run.id]
-            if run.adopted:
+            if run.id in orphans:
                 self._count("run adopted")
                 self.stories[run.id].owes_adoption = True
             elif run.id in with_mail and (wake is None or wake > claims.now + kwargs["horizon"]):
                 self._count("run claimed for its mail")
-            elif self.stories[run.id].entries or not self.stories[run.id].row.wake_at == wake:
+            elif self.stories[run.id].entries or self.stories[run.id].row.wake_at != wake:
                 self._count("run woken from its park")
         return claims
 
@@ -358,9 +360,6 @@ class Checks:
 
 def _touched(flush: Flush) -> list[bytes]:
     runs = [start.id for start in flush.starts]
-    runs.extend(row.run for row in (*flush.entries, *flush.parks, *flush.ends, *flush.activations))
+    for rows in (flush.entries, flush.parks, flush.ends, flush.activations):
+        runs.extend(row.run for row in cast(Sequence[Park], rows))
     return list(dict.fromkeys(runs))
-
-
-def outcome_word(effect: Effect) -> str:
-    return "none" if effect.outcome is None else "fail" if isinstance(effect.outcome, Fail) else "done"

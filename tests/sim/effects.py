@@ -51,11 +51,14 @@ class SimExecutor:
         begins: Callable[[StepCall], Effect],
         kill: Callable[[], None],
         is_deadly: Callable[[StepCall], bool],
+        count: Callable[[str], None],
     ) -> None:
         self.kind = kind
         self._rng, self._swarm = rng, swarm
         self._begins, self._kill, self._is_deadly = begins, kill, is_deadly
+        self._count = count
         self.is_healed = False
+        self.works: list[Coroutine[Any, Any, Outcome]] = []
 
     def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
         effect = self._begins(call)
@@ -64,14 +67,18 @@ class SimExecutor:
         elif self.kind is StepKind.ACTION and self._rng.random() < 0.5:
             effect.outcome = self._answer()
             return effect.outcome
-        return self._work(effect)
+        work = self._work(effect)
+        self.works.append(work)
+        return work
 
     async def _work(self, effect: Effect) -> Outcome:
         dice = 1.0 if self.is_healed else self._rng.random()
-        if dice < self._swarm.hanging:
-            await asyncio.sleep(self._rng.choice((2.0, 9.0, 30.0)))
-        else:
-            await asyncio.sleep(self._rng.choice((0.001, 0.05, 0.5, 2.0)))
+        lengths = (2.0, 9.0, 30.0) if dice < self._swarm.hanging else (0.001, 0.05, 0.5, 2.0)
+        try:
+            await asyncio.sleep(self._rng.choice(lengths))
+        except asyncio.CancelledError:
+            self._count("attempt in flight was stopped")
+            raise
         effect.outcome = self._answer()
         if isinstance(effect.outcome, Fail) and self._rng.random() < 0.2:
             self._break()

@@ -108,7 +108,10 @@ def _check_all(world: World) -> None:
             ending = story.closed.get(step)
             if ending == "timeout":
                 raise Violation(f"{step} timed out though its callback was accepted")
-            if ending == "success" and payload not in (story.early.get(step), story.state().results.get(story.prepared.numbers[step])):
+            if ending == "success" and payload not in (
+                story.early.get(step),
+                story.state().results.get(story.prepared.numbers[step]),
+            ):
                 raise Violation(f"{step} did not get the payload that was accepted")
     if model.inbox:
         raise Violation(f"mail was left behind: {list(model.inbox.values())[:3]}")

@@ -8,7 +8,9 @@ import random
 from asyncio import events
 from collections.abc import Callable, Coroutine
 from contextvars import Context, ContextVar
-from typing import Any
+from typing import Any, TypeVarTuple, cast
+
+Ts = TypeVarTuple("Ts")
 
 
 class Process:
@@ -28,6 +30,7 @@ class Process:
 
 #: Whose code is running; null is the outside world and the database.
 PROCESS: ContextVar[Process | None] = ContextVar("PROCESS", default=None)
+OUTSIDE = Context()
 
 
 class SimLoop(asyncio.AbstractEventLoop):
@@ -59,14 +62,14 @@ class SimLoop(asyncio.AbstractEventLoop):
         return False
 
     def call_soon(
-        self, callback: Callable[..., object], *args: Any, context: Context | None = None
+        self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.Handle:
         handle = asyncio.Handle(callback, args, self, context)
         self._ready.append(handle)
         return handle
 
     def call_at(
-        self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None
+        self, when: float, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.TimerHandle:
         handle = asyncio.TimerHandle(when, callback, args, self, context)
         self._count += 1
@@ -74,7 +77,7 @@ class SimLoop(asyncio.AbstractEventLoop):
         return handle
 
     def call_later(
-        self, delay: float, callback: Callable[..., object], *args: Any, context: Context | None = None
+        self, delay: float, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.TimerHandle:
         return self.call_at(self._now + delay, callback, *args, context=context)
 
@@ -84,9 +87,7 @@ class SimLoop(asyncio.AbstractEventLoop):
     def create_future(self) -> asyncio.Future[Any]:
         return asyncio.Future(loop=self)
 
-    def create_task(
-        self, coro: Any, *, name: str | None = None, context: Context | None = None
-    ) -> asyncio.Task[Any]:
+    def create_task(self, coro: Any, *, name: str | None = None, context: Context | None = None) -> asyncio.Task[Any]:
         task: asyncio.Task[Any] = asyncio.Task(coro, loop=self, name=name or "", context=context)
         self._tasks.append(task)
         return task
@@ -128,10 +129,7 @@ class SimLoop(asyncio.AbstractEventLoop):
         if not ready:
             self._pass_time()
             return
-        if self._shuffled and len(ready) > 1:
-            handle = ready.pop(self._rng.randrange(len(ready)))
-        else:
-            handle = ready.pop(0)
+        handle = ready.pop(self._rng.randrange(len(ready)) if self._shuffled and len(ready) > 1 else 0)
         process = handle._context.get(PROCESS)  # type: ignore[attr-defined]
         if process is not None:
             if process.is_dead:
@@ -139,7 +137,7 @@ class SimLoop(asyncio.AbstractEventLoop):
             if process.paused_until > self._now:
                 process.stashed.append(handle)
                 return
-        if not handle._cancelled:  # type: ignore[attr-defined]
+        if not handle._cancelled:
             self.handles += 1
             handle._run()
 
@@ -150,23 +148,27 @@ class SimLoop(asyncio.AbstractEventLoop):
         self._now = max(self._now, timers[0][0])
         while timers and timers[0][0] <= self._now:
             handle = heapq.heappop(timers)[2]
-            if not handle._cancelled:  # type: ignore[attr-defined]
+            if not handle._cancelled:
                 self._ready.append(handle)
 
     def bury(self) -> None:
-        """End everything that is left, without letting it do anything any more."""
+        """End everything that is left; nothing it still does reaches anybody."""
+        events._set_running_loop(self)
+        try:
+            for task in self._tasks:
+                if not task.done():
+                    task._log_destroy_pending = False  # type: ignore[attr-defined]
+                    close(cast(Coroutine[Any, Any, Any], task.get_coro()))
+        finally:
+            events._set_running_loop(None)
         self._ready.clear()
         self._timers.clear()
-        for task in self._tasks:
-            if not task.done():
-                task._log_destroy_pending = False  # type: ignore[attr-defined]
-                _close(task)
         self._tasks.clear()
 
 
-def _close(task: asyncio.Task[Any]) -> None:
-    coroutine = task.get_coro()
+def close(coroutine: Coroutine[Any, Any, Any]) -> None:
+    """End a coroutine where it stands."""
     try:
-        coroutine.close()  # type: ignore[union-attr]
+        coroutine.close()
     except RuntimeError:
         return  # it had something to await while it was closed: nobody waits for that any more

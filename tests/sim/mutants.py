@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
+from tests.sim import engine_bugs, store_bugs
 from tests.sim.store import ModelStore
 from tests.sim.swarm import Swarm
 
@@ -15,12 +18,77 @@ def _as_it_is(swarm: Swarm) -> Swarm:
 
 @dataclass(frozen=True)
 class Mutant:
-    """A store with a bug, or patches of engine parts. `bend` makes worlds in which it shows sooner."""
+    """A store with a bug, or patches of engine parts: (class or table, name, bug). `bend` makes worlds in which the bug
+    shows sooner."""
 
     name: str
     store: type[ModelStore] = ModelStore
-    patches: tuple[tuple[object, str, object], ...] = ()
+    patches: tuple[tuple[Any, Any, Any], ...] = ()
     bend: Callable[[Swarm], Swarm] = _as_it_is
 
+    @contextmanager
+    def applied(self) -> Iterator[None]:
+        """The engine has the bug for so long."""
+        kept = [(target, name, _get(target, name)) for target, name, _ in self.patches]
+        for target, name, bug in self.patches:
+            _set(target, name, bug)
+        try:
+            yield
+        finally:
+            for target, name, old in kept:
+                _set(target, name, old)
 
-NO_MUTANT = Mutant("none")
+
+def _get(target: Any, name: Any) -> Any:
+    return target[name] if isinstance(target, dict) else target.__dict__[name]
+
+
+def _set(target: Any, name: Any, value: Any) -> None:
+    if isinstance(target, dict):
+        target[name] = value
+    else:
+        setattr(target, name, value)
+
+
+def _lossy(swarm: Swarm) -> Swarm:
+    return replace(swarm, late=0.1, reply_lost=0.1, slow=0.1)
+
+
+def _racing(swarm: Swarm) -> Swarm:
+    return replace(swarm, callbacks=1.0, jumps=0.0)
+
+
+def _deadly(swarm: Swarm) -> Swarm:
+    return replace(swarm, nodes=3, crashes=4.0, pauses=6.0, late=0.1, slow=0.3, jumps=0.0)
+
+
+def _leaving(swarm: Swarm) -> Swarm:
+    tuning = replace(swarm.tuning, park_after=0.1, poll=0.05, idle_poll=0.05, mail_poll=0.2)
+    return replace(swarm, nodes=3, reply_lost=0.3, slow=0.3, jumps=0.0, callbacks=1.0, controls=1.0, tuning=tuning)
+
+
+def _jumping(swarm: Swarm) -> Swarm:
+    return replace(swarm, nodes=2, runs=6, jumps=10.0, outages=0.0)
+
+
+def _halting(swarm: Swarm) -> Swarm:
+    """Nodes stand still again and again while steps wait for their next attempt."""
+    return replace(swarm, nodes=2, runs=6, pauses=25.0, failing=0.5, crashes=0.0, outages=0.0, jumps=0.0, slow=0.0)
+
+
+def _crowded(swarm: Swarm) -> Swarm:
+    return replace(swarm, controls=1.0, runs=6, tuning=replace(swarm.tuning, slots=1))
+
+
+NO_MUTANT: Final = Mutant("none")
+MUTANTS: Final = (
+    *(Mutant(name, store=store, bend=_racing) for name, store in store_bugs.OF_CALLBACKS.items()),
+    *(Mutant(name, store=store, bend=_deadly) for name, store in store_bugs.OF_OWNERSHIP.items()),
+    *(Mutant(name, store=store, bend=_leaving) for name, store in store_bugs.OF_LEAVING.items()),
+    *(Mutant(name, patches=patches, bend=_lossy) for name, patches in engine_bugs.OF_COMMITS.items()),
+    *(Mutant(name, patches=patches, bend=_deadly) for name, patches in engine_bugs.OF_OWNERSHIP.items()),
+    *(Mutant(name, patches=patches, bend=_halting) for name, patches in engine_bugs.OF_LEASES.items()),
+    *(Mutant(name, patches=patches, bend=_jumping) for name, patches in engine_bugs.OF_CLOCKS.items()),
+    *(Mutant(name, patches=patches, bend=_racing) for name, patches in engine_bugs.OF_TIME.items()),
+    *(Mutant(name, patches=patches, bend=_crowded) for name, patches in engine_bugs.OF_CONTROL.items()),
+)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
 from detent.graph.model import StepKind
 from detent.run.call import StepCall
+from detent.steps.protocol import StepExecutor
 from tests.sim.effects import Effect, SimExecutor
 from tests.sim.loop import Process
 from tests.sim.store import NodeClock, connect
@@ -41,7 +42,7 @@ class SimNode:
             connect(world.database, self.process, clock),
             clock=clock,
             tokens=TOKENS,
-            executors={executor.kind: executor for executor in self.executors},
+            executors={executor.kind: cast(StepExecutor, executor) for executor in self.executors},
             tuning=world.swarm.tuning,
             new_id=world.new_id,
         )
@@ -63,9 +64,16 @@ class SimNode:
     def _executor(self, kind: StepKind, rng: random.Random) -> SimExecutor:
         world = self._world
         executor = SimExecutor(
-            kind, rng, world.swarm, begins=self._begins(), kill=self._kill, is_deadly=world.is_deadly
+            kind,
+            rng,
+            world.swarm,
+            begins=self._begins(),
+            kill=self._kill,
+            is_deadly=world.is_deadly,
+            count=world.counters.add,
         )
         executor.is_healed = world.is_healed
+        world.executors.append(executor)
         return executor
 
     def _begins(self) -> Callable[[StepCall], Effect]:

@@ -93,7 +93,9 @@ def _make_edge(rng: random.Random, source: str, target: str) -> Edge:
 
 def _make_step(rng: random.Random, name: str, kind: StepKind, needs: list[str]) -> Step:
     guard = None
-    if needs and rng.random() < 0.2:
+    if not needs and rng.random() < 0.1:
+        guard = "trigger.body.wanted == true"
+    elif needs and rng.random() < 0.2:
         guard = rng.choice((f"tasks.{needs[0]}.status != 'failed'", f"tasks.{needs[-1]}.body.n > 1"))
     is_effect = kind in (StepKind.HTTP, StepKind.ACTION)
     return Step(
@@ -120,6 +122,6 @@ def _make_config(rng: random.Random, kind: StepKind, needs: list[str]) -> dict[s
                 "early": rng.choice(("buffer", "buffer", "reject")),
             }
         case _ if needs and rng.random() < 0.4:
-            return {"url": "http://sim", "body": "{{ tasks.%s.status }}" % rng.choice(needs)}
+            return {"url": "http://sim", "body": f"{{{{ tasks.{rng.choice(needs)}.status }}}}"}
         case _:
             return {"url": "http://sim"}

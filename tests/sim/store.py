@@ -1,7 +1,7 @@
-"""The simulated database: the memory store behind a network, where every statement travels and may meet with an accident.
+"""The simulated database: the memory store behind a network, where statements travel and may meet with an accident.
 
-A statement is applied in one moment, but not when it was sent, not always once its sender still lives, and its reply may
-be lost. What is applied belongs to no process: a dead node's statement still arrives.
+A statement is applied in one moment, but not when it was sent, not always while its sender still lives, and its reply
+may be lost. What is applied belongs to no process: a dead node's statement still arrives.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable, Collection, Coroutine
-from contextvars import Context
 from typing import Any, Final, TypeVar, cast
 
 from detent.clock import Clock
@@ -19,7 +18,7 @@ from detent.store.heart import TaskHeart
 from detent.store.memory import MemoryStore
 from detent.store.protocol import Heart, Store
 from detent.store.rows import Flush
-from tests.sim.loop import Process, SimLoop
+from tests.sim.loop import OUTSIDE, Process, SimLoop
 from tests.sim.swarm import Swarm
 
 T = TypeVar("T")
@@ -119,7 +118,8 @@ class Database:
                 self._later(there + back, _fail, reply, CommitUnknown())
             case _:
                 self._later(there, self._arrive, reply, sent, verb, args, kwargs, back)
-                self._later(PATIENCE, _fail, reply, CommitUnknown())
+                if there + back > PATIENCE:
+                    self._later(PATIENCE, _fail, reply, CommitUnknown())
 
     def _draw_fault(self) -> str:
         swarm, dice = self._swarm, self._rng.random()
@@ -140,7 +140,7 @@ class Database:
         return 0.001 + 0.004 * self._rng.random()
 
     def _later(self, delay: float, callback: Callable[..., None], *args: Any) -> None:
-        self.loop.call_later(delay, callback, *args, context=Context())
+        self.loop.call_later(delay, callback, *args, context=OUTSIDE)
 
     def _arrive(
         self,
@@ -173,6 +173,8 @@ class Database:
             return
         if reply is not None:
             self._later(back, _answer, reply, result)
+        elif verb == "flush" and result is None:
+            self.count("late flush fenced")
 
     def _held_until(self, verb: str, args: tuple[Any, ...]) -> float:
         locked = self.model.locked
@@ -182,7 +184,7 @@ class Database:
             touched = [run for run, _ in args[2]]
         else:
             flush: Flush = args[2]
-            touched = [row.run for row in (*flush.parks, *flush.ends)]
+            touched = [park.run for park in flush.parks] + [end.run for end in flush.ends]
         return max((locked.get(run, 0.0) for run in touched), default=0.0)
 
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import deque
-from collections.abc import Callable
 from typing import Any
 
 from detent import observe
 from detent.engine.starting import StartRequest, start_run
-from detent.errors import StoreBusy, StoreError, Unavailable
+from detent.errors import StoreBusy, StoreError
 from detent.run.call import StepCall
 from tests.sim.checks import Checks, Violation
 from tests.sim.clients import Clients
 from tests.sim.counters import Counters
-from tests.sim.effects import Effect, Ledger
+from tests.sim.effects import Effect, Ledger, SimExecutor
 from tests.sim.healing import settle
-from tests.sim.loop import PROCESS, SimLoop
+from tests.sim.loop import PROCESS, SimLoop, close
 from tests.sim.mutants import NO_MUTANT, Mutant
 from tests.sim.nemesis import Nemesis
 from tests.sim.node import SimNode
@@ -35,7 +34,7 @@ class World:
     def __init__(self, seed: int, counters: Counters, *, mutant: Mutant = NO_MUTANT, tracing: bool = False) -> None:
         self.rng = random.Random(seed)
         self.swarm = mutant.bend(draw(self.rng))
-        self.loop = SimLoop(self.rng, shuffled=self.swarm.shuffled)
+        self.loop = SimLoop(self.rng, shuffled=self.swarm.shuffled)  # type: ignore[abstract]  # of a loop, what is used
         self.counters, self._tracing = counters, tracing
         self.trace: deque[str] = deque(maxlen=TRACE_LENGTH)
         self.clock = DatabaseClock(self.loop)
@@ -47,6 +46,7 @@ class World:
         self.programs: dict[bytes, Program] = {}
         self.checks = Checks(self.database, self.clock, self.ledger, self.programs, counters.add)
         self.nodes: list[SimNode] = []
+        self.executors: list[SimExecutor] = []
         self.is_healed = False
         self.broken: str | None = None
         self.clients = Clients(self)
@@ -69,9 +69,12 @@ class World:
         finally:
             stop()
             self.loop.bury()
-        for error in self.loop.errors:
-            if "exception" in error and self.broken is None:
-                self.broken = f"an exception nobody caught: {error['exception']!r} in {error.get('handle') or error}"
+            for executor in self.executors:
+                for work in executor.works:
+                    close(work)
+        for trouble in self.loop.errors:
+            if "exception" in trouble and self.broken is None:
+                self.broken = f"an exception that nobody caught: {trouble}"
         return self.broken
 
     async def _live(self) -> None:
@@ -183,6 +186,8 @@ class World:
     def _compare(self, sim: SimNode) -> None:
         node = sim.engine._node
         assert node is not None
+        if node.runner._attempts._waiting:
+            self.counters.add("step waited for a slot")
         for held in list(node.runner.held.values()):
             row = self.database.model.table.get(held.id)
             if row is None or held.pending or held.gone or (row.owner, row.generation) != (node.id, held.generation):
@@ -225,7 +230,3 @@ def show(value: Any) -> str:
         parts = {name: getattr(value, name) for name in value.__dataclass_fields__}
         return show({name: part for name, part in parts.items() if part})
     return str(value)
-
-
-Report = Callable[[str], None]
-__all__ = ["Unavailable", "World", "short"]

@@ -1,0 +1,209 @@
+"""Parts of the engine with one bug each, as patches: (class or table, name, what stands there instead)."""
+
+from __future__ import annotations
+
+import asyncio
+from importlib import import_module
+from typing import Any, Final
+
+from detent.clock import DatabaseTime
+from detent.engine.claims import Claims
+from detent.engine.committer import Committer, Fenced, _Refused
+from detent.engine.held import HeldRun
+from detent.engine.node import Node
+from detent.engine.runner import Runner
+from detent.engine.timers import Timers
+from detent.engine.unit import Unit
+from detent.engine.watch import Watchdog
+from detent.errors import CommitUnknown, StoreBusy, StoreError
+from detent.planner.apply import Change
+from detent.planner.prepared import Prepared
+from detent.run import events
+from detent.run.plan import Plan, Start
+from detent.run.state import Phase, RunState
+from detent.store.rows import Flush, Flushed
+
+planning = import_module("detent.planner.advance")
+running = import_module("detent.engine.runner")
+living = import_module("detent.engine.node")
+
+Patches = tuple[tuple[Any, Any, Any], ...]
+
+_write = Runner.write
+_add_to = Unit.add_to
+_bring_in = Claims._bring_in
+_take_ready = planning.take_ready
+_received = planning._CHANGES[events.Received]
+_wait_expired = planning._CHANGES[events.WaitExpired]
+_woke = planning._CHANGES[events.Woke]
+
+
+async def _resend_blindly(self: Committer, flush: Flush, *, again: bool) -> Flushed:
+    while True:
+        try:
+            flushed = await self._store.flush(self._node, self.epoch, flush)
+        except (StoreBusy, CommitUnknown):
+            await asyncio.sleep(0.05)
+        except StoreError as error:
+            raise _Refused(error, again) from error
+        else:
+            if flushed is None:
+                raise Fenced
+            return flushed
+
+
+async def _read_back(self: Committer, flush: Flush, *, again: bool) -> Flushed:
+    """Looks whether it is there, and takes "not there" for an answer."""
+    while True:
+        try:
+            flushed = await self._store.flush(self._node, self.epoch, flush)
+        except StoreBusy:
+            await asyncio.sleep(0.05)
+        except CommitUnknown:
+            if await _is_there(self, flush):
+                return Flushed(self._time.now(), frozenset())
+        except StoreError as error:
+            raise _Refused(error, again) from error
+        else:
+            if flushed is None:
+                raise Fenced
+            return flushed
+
+
+async def _is_there(self: Committer, flush: Flush) -> bool:
+    while True:
+        try:
+            journals = await self._store.journals([entry.run for entry in flush.entries])
+        except (StoreBusy, CommitUnknown):
+            await asyncio.sleep(0.05)
+        else:
+            return all(entry in journals.get(entry.run, ()) for entry in flush.entries)
+
+
+async def _take_refusal_for_success(self: Committer, flush: Flush, *, again: bool) -> Flushed:
+    while True:
+        try:
+            flushed = await self._store.flush(self._node, self.epoch, flush, again=again)
+        except (StoreBusy, CommitUnknown):
+            again = True
+            await asyncio.sleep(0.05)
+        else:
+            return flushed or Flushed(self._time.now(), frozenset())
+
+
+def _start_before_the_flush(self: Runner, held: HeldRun, plan: Plan, **rest: Any) -> None:
+    starts, plan.start = plan.start, []
+    _write(self, held, plan, **rest)
+    self._start(held, starts)
+
+
+def _consume_without_deleting(self: Unit, flush: Flush) -> None:
+    self.consumed = ()
+    _add_to(self, flush)
+
+
+def _start_ready_at_once(self: Runner, held: HeldRun) -> None:
+    self._start(held, _take_ready(held.prepared, held.state))
+
+
+def _go_before_the_adoption(self: Claims, run: Any, *rest: Any) -> None:
+    _bring_in(self, run, *rest)
+    held = self._runner.held[run.id]
+    begun = [index for index, phase in enumerate(held.state.phase) if phase is Phase.RUNNING]
+    self._runner._start(held, [Start(index, False) for index in begun])
+
+
+def _always_sure(self: Node) -> bool:
+    return True
+
+
+def _sure_again(self: Node) -> bool:
+    until = self._heart.confirmed() + self._tuning.lease - self._tuning.margin
+    return self._clock.monotonic() < until and not self._heart.lost()
+
+
+async def _sleeping_watchdog(self: Watchdog) -> float:
+    return 60.0
+
+
+async def _hasty_watchdog(self: Watchdog) -> float:
+    owned = await self._store.owned(self._node)
+    loose = {key: 0 for key in owned if not self._runner.knows(*key)}
+    lost = [key for key in loose if key in self._suspects]
+    self._suspects = loose
+    if lost:
+        await self._store.release(self._node, self._committer.epoch, lost)
+    return self._tuning.watch
+
+
+def _own_clock(self: DatabaseTime) -> int:
+    return self._clock.wall()
+
+
+def _time_out_unasked(event: events.Woke, prepared: Prepared, state: RunState, now: int) -> Any:
+    if state.phase[event.step] is Phase.WAITING:
+        return _wait_expired(events.WaitExpired(event.step), prepared, state, now)
+    return _woke(event, prepared, state, now)
+
+
+def _drop_early(event: events.Received, prepared: Prepared, state: RunState, now: int) -> Any:
+    if state.phase[event.step] is Phase.PENDING:
+        return None
+    return _received(event, prepared, state, now)
+
+
+def _ring_for_the_last(self: Timers) -> None:
+    self._armed, self._handle = None, None
+    now = self._time.now()
+    while self._heap and self._heap[0][0] <= now:
+        at, _, held = self._heap.pop(0)
+        if held.timer == at and not held.gone:
+            held.timer = None
+            self._due(held)
+
+
+def _ignore_pause(self: Runner, held: HeldRun, index: int) -> bool:
+    return not (self.is_draining or held.gone or held.state.is_over) and self._may_act()
+
+
+def _keep_paused(event: events.Resumed, prepared: Prepared, state: RunState, now: int) -> Change | None:
+    return None
+
+
+def _start_unrecorded(prepared: Prepared, state: RunState) -> list[Start]:
+    return [Start(start.step, False) for start in _take_ready(prepared, state)]
+
+
+OF_COMMITS: Final[dict[str, Patches]] = {
+    "resend without a new epoch": ((Committer, "_send", _resend_blindly),),
+    "reading back without a new epoch": ((Committer, "_send", _read_back),),
+    "effects before the flush returned": ((Runner, "write", _start_before_the_flush),),
+    "a retry begins before its entry is durable": ((Runner, "_start_ready", _start_ready_at_once),),
+    "message consumed without deleting it": ((Unit, "add_to", _consume_without_deleting),),
+}
+OF_OWNERSHIP: Final[dict[str, Patches]] = {
+    "effects of an adopted run before its entry": ((Claims, "_bring_in", _go_before_the_adoption),),
+    "a watchdog that sleeps": ((Watchdog, "poll", _sleeping_watchdog),),
+    "a watchdog that does not wait for claims": ((Watchdog, "poll", _hasty_watchdog),),
+    "the start of a dangerous step is not journalled": (
+        (planning, "take_ready", _start_unrecorded),
+        (running, "take_ready", _start_unrecorded),
+    ),
+}
+OF_LEASES: Final[dict[str, Patches]] = {
+    "a node that is always sure of its lease": ((Node, "is_sure", _always_sure),),
+    "a doubt about the lease that ends again": ((Node, "is_sure", _sure_again), (living, "LEASE_CHECK", 1.9)),
+}
+OF_CLOCKS: Final[dict[str, Patches]] = {
+    "a refused flush is taken for done": ((Committer, "_send", _take_refusal_for_success),),
+}
+OF_TIME: Final[dict[str, Patches]] = {
+    "timer on the node's own clock": ((DatabaseTime, "now", _own_clock),),
+    "a timeout does not ask the store": ((planning._CHANGES, events.Woke, _time_out_unasked),),
+    "early callback dropped": ((planning._CHANGES, events.Received, _drop_early),),
+    "a timer that is not armed again": ((Timers, "_ring", _ring_for_the_last),),
+}
+OF_CONTROL: Final[dict[str, Patches]] = {
+    "an attempt that waited begins in a paused run": ((Runner, "_may_begin", _ignore_pause),),
+    "a resume that is forgotten": ((planning._CHANGES, events.Resumed, _keep_paused),),
+}
