@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-
-from detent.clock import DatabaseTime
 from detent.engine.committer import Committer, Fenced
-from detent.engine.graphs import Graphs
+from detent.engine.equipment import Equipment
 from detent.engine.held import HeldRun
 from detent.engine.mailbox import Mailbox
 from detent.engine.quarantine import is_set_aside
 from detent.engine.runner import Runner
-from detent.engine.tuning import Tuning
 from detent.errors import EngineError, UnknownEntry
 from detent.instant import micros
 from detent.observe import emit
@@ -21,7 +17,6 @@ from detent.planner.prepared import Prepared
 from detent.run import events
 from detent.run.journal import Entry
 from detent.run.state import RunFacts
-from detent.store.protocol import NodeStore
 from detent.store.rows import ClaimedRun
 
 
@@ -31,22 +26,11 @@ class Claims:
     name = "claims"
 
     def __init__(
-        self,
-        store: NodeStore,
-        node: bytes,
-        *,
-        runner: Runner,
-        committer: Committer,
-        graphs: Graphs,
-        time: DatabaseTime,
-        tuning: Tuning,
-        serves: Collection[str],
-        callback_url: Callable[[bytes, str], str],
-        mailbox: Mailbox,
+        self, equipment: Equipment, node: bytes, *, runner: Runner, committer: Committer, mailbox: Mailbox
     ) -> None:
-        self._store, self._node, self._runner, self._committer = store, node, runner, committer
-        self._graphs, self._time, self._tuning, self._serves = graphs, time, tuning, serves
-        self._callback_url, self._mailbox = callback_url, mailbox
+        self._store, self._graphs, self._time = equipment.store, equipment.graphs, equipment.time
+        self._tuning, self._serves, self._callback_url = equipment.tuning, equipment.serves, equipment.callback_url
+        self._node, self._runner, self._committer, self._mailbox = node, runner, committer, mailbox
         self.begun = self.ended = 0  # polls
 
     async def poll(self) -> float:

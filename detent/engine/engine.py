@@ -10,6 +10,7 @@ from typing import Final
 from detent.clock import Clock, DatabaseTime
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.committer import Fenced
+from detent.engine.equipment import Equipment
 from detent.engine.graphs import Graphs
 from detent.engine.node import Node
 from detent.engine.tuning import Tuning
@@ -43,7 +44,11 @@ class Engine:
         self.time = DatabaseTime(clock)
         self.graphs = Graphs(store)
         self.new_id = new_id
-        self._executors, self._serves, self.does_claim = executors, sorted(serves), claims
+        self.does_claim = claims
+        self._executors = executors
+        self._equipment = Equipment(
+            store, clock, self.time, self.tuning, self.graphs, executors, sorted(serves), tokens.url
+        )
         self._node: Node | None = None
         self._serving: asyncio.Task[None] | None = None
         self._is_stopping = False
@@ -103,18 +108,7 @@ class Engine:
         self.time.heard(now)
         if lost is not None:
             await self._retire(lost)  # whatever it still owns is free for the taking at once
-        self._node = Node(
-            self.store,
-            id_,
-            epoch,
-            clock=self.clock,
-            time=self.time,
-            tuning=self.tuning,
-            executors=self._executors,
-            serves=self._serves,
-            callback_url=self.tokens.url,
-            graphs=self.graphs,
-        )
+        self._node = Node(self._equipment, id_, epoch)
         emit("engine.started", node=id_)
         return self._node
 

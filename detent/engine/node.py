@@ -8,24 +8,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Collection, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
-from detent.clock import Clock, DatabaseTime
 from detent.engine.claims import Claims
 from detent.engine.committer import Committer, Fenced
-from detent.engine.graphs import Graphs
+from detent.engine.equipment import Equipment
 from detent.engine.mailbox import Mailbox
 from detent.engine.poller import Polling
 from detent.engine.runner import Runner
-from detent.engine.tuning import Tuning
 from detent.engine.unit import Unit
 from detent.engine.watch import Takeovers, Watchdog
 from detent.errors import Unavailable
-from detent.graph.model import StepKind
 from detent.observe.failpoints import reach
-from detent.steps.protocol import StepExecutor
-from detent.store.protocol import Store
 from detent.store.rows import Flushed
 
 #: So many units are followed up before others get the loop; the next flush is on its way meanwhile.
@@ -36,42 +31,21 @@ LEASE_CHECK: Final = 0.2
 class Node:
     """Composes committer, runner and pollers around one registration."""
 
-    def __init__(
-        self,
-        store: Store,
-        id_: bytes,
-        epoch: int,
-        *,
-        clock: Clock,
-        time: DatabaseTime,
-        tuning: Tuning,
-        executors: Mapping[StepKind, StepExecutor],
-        serves: Collection[str],
-        callback_url: Callable[[bytes, str], str],
-        graphs: Graphs,
-    ) -> None:
+    def __init__(self, equipment: Equipment, id_: bytes, epoch: int) -> None:
+        store, time, tuning = equipment.store, equipment.time, equipment.tuning
         self.id = id_
-        self._store, self._clock, self._tuning = store, clock, tuning
+        self._clock, self._tuning = equipment.clock, tuning
         self._heart = store.heart(id_, ttl=tuning.lease, interval=tuning.beat)
-        self.runner = Runner(clock=clock, time=time, tuning=tuning, executors=executors, may_act=self.is_sure)
+        self.runner = Runner(
+            clock=self._clock, time=time, tuning=tuning, executors=equipment.executors, may_act=self.is_sure
+        )
         self.committer = Committer(
             store, id_, epoch, time=time, tuning=tuning, durable=self._durable, refused=self.runner.refused
         )
         self.runner.committer = self.committer
         mailbox = Mailbox(store, id_, runner=self.runner, tuning=tuning)
         self._mail = Polling(mailbox)
-        claims = Claims(
-            store,
-            id_,
-            runner=self.runner,
-            committer=self.committer,
-            graphs=graphs,
-            time=time,
-            tuning=tuning,
-            serves=serves,
-            callback_url=callback_url,
-            mailbox=mailbox,
-        )
+        claims = Claims(equipment, id_, runner=self.runner, committer=self.committer, mailbox=mailbox)
         self._claims = Polling(claims)
         self._takeovers = Polling(Takeovers(store, id_, tuning=tuning))
         self._watchdog = Polling(

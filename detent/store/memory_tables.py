@@ -1,0 +1,67 @@
+"""The tables of the memory store, as dictionaries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from detent.clock import Clock
+from detent.run.journal import Entry
+from detent.run.status import TERMINAL
+from detent.store.rows import CallbackState, Mail, NewRun, NewVersion, Receipt
+
+
+@dataclass(slots=True)
+class StoredRun:
+    new: NewRun
+    owner: bytes | None
+    generation: int
+    status: str
+    wake_at: int | None
+    ended_at: int | None = None
+    output: bytes | None = None
+    error: str | None = None
+
+    def is_open(self) -> bool:
+        return self.status not in TERMINAL
+
+
+@dataclass(slots=True)
+class StoredCallback:
+    tenant: int
+    early: bool
+    created_at: int
+    state: CallbackState = CallbackState.PENDING
+    until: int | None = None
+    message_id: str | None = None
+    answer: Receipt | None = None
+
+
+@dataclass(slots=True)
+class StoredWorkflow:
+    new: NewVersion
+    version: int
+    created_at: int
+    updated_at: int
+    versions: dict[int, NewVersion] = field(default_factory=dict)
+
+
+class MemoryTables:
+    """What every part of the memory store works on."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self.nodes: dict[bytes, int] = {}
+        self.leases: dict[bytes, int] = {}
+        self.table: dict[bytes, StoredRun] = {}
+        self.entries: dict[bytes, dict[int, Entry]] = {}
+        self.inbox: dict[int, Mail] = {}
+        self.sources: set[tuple[bytes, int]] = set()
+        self.waits: dict[tuple[bytes, str], StoredCallback] = {}
+        self.saved: dict[bytes, StoredWorkflow] = {}
+        self.settings: dict[str, str] = {}
+        self.last_mail = 0
+
+    def post(self, run: bytes, kind: str, step: str | None, data: bytes) -> None:
+        """Put a message into a run's inbox."""
+        self.last_mail += 1
+        self.inbox[self.last_mail] = Mail(self.last_mail, run, 0, kind, step, data, self.clock.wall())
