@@ -210,6 +210,7 @@ class Rig:
     engines: list[Engine] = field(default_factory=list)
     lines: dict[Engine, Line] = field(default_factory=dict)
     heard: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    saved: dict[bytes, NewVersion] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.store = MemoryStore(self.clock)
@@ -250,14 +251,20 @@ class Rig:
     ) -> StartedRun:
         graph = what if isinstance(what, Graph) else _compiled(what, document)
         engine = engine or self.engines[0]
-        id_ = new_id()
-        version = NewVersion(
-            TENANT, id_, f"w{id_.hex()}", "steps", None, True, "{}", None, "", codec.encode(graph), "c", 1
-        )
-        await self.store.save_workflow(version, replace=False)
-        prepared = engine.graphs.put((id_, 1), version.name, version.graph)
+        version = await self._saved(codec.encode(graph))
+        prepared = engine.graphs.put((version.id, 1), version.name, version.graph)
         given = json.dumps({"body": body}).encode()
-        return await start_run(engine, StartRequest(TENANT, id_, 1, version.name, prepared, given, watch=True))
+        return await start_run(engine, StartRequest(TENANT, version.id, 1, version.name, prepared, given, watch=True))
+
+    async def _saved(self, graph: bytes) -> NewVersion:
+        """The workflow of that graph, saved the first time."""
+        version = self.saved.get(graph)
+        if version is None:
+            id_ = new_id()
+            version = NewVersion(TENANT, id_, f"w{id_.hex()}", "steps", None, True, "{}", None, "", graph, "c", 1)
+            await self.store.save_workflow(version, replace=False)
+            self.saved[graph] = version
+        return version
 
     async def until(self, holds: Callable[[], bool], within: float = 60.0) -> float:
         """Let time pass until that holds; gives the seconds it took."""

@@ -12,6 +12,7 @@ from tests.engine.rig import rig, virtual
 NAP: dict[str, Any] = {"a": {}, "nap": {"needs": ["a"], "sleep": 5}, "b": {"needs": ["nap"]}}
 
 
+@pytest.mark.case("C2")
 @virtual
 @pytest.mark.parametrize("at", [0.5, 4.9, 4.999, 5.0])
 async def test_a_database_clock_that_steps_back_drops_no_timer(at: float) -> None:
@@ -40,6 +41,7 @@ async def test_a_parked_timer_survives_a_clock_that_steps_back() -> None:
         assert row.ended_at - row.started_at >= 30_000_000
 
 
+@pytest.mark.case("C3")
 @virtual
 async def test_a_database_clock_that_jumps_ahead_ends_leases_and_loses_nothing() -> None:
     async with rig() as world:
@@ -55,6 +57,7 @@ async def test_a_database_clock_that_jumps_ahead_ends_leases_and_loses_nothing()
             assert ended == ["a", "nap", "b"]
 
 
+@pytest.mark.case("C5")
 @virtual
 async def test_a_timer_that_was_due_long_ago_rings() -> None:
     async with rig() as world:

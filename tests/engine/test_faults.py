@@ -23,6 +23,7 @@ async def _with(world: Rig, **tuning: Any) -> tuple[Engine, Line]:
     return engine, world.lines[engine]
 
 
+@pytest.mark.case("B2", "B3")
 @virtual
 @pytest.mark.parametrize("fault", ["busy", "lost", "applied"])
 @pytest.mark.parametrize("skip", [0, 1, 2, 3])
@@ -177,6 +178,7 @@ async def _broken(world: Rig, engine: Engine) -> tuple[bytes, Entry]:
     return run, entry
 
 
+@pytest.mark.case("A17")
 @virtual
 async def test_a_run_that_cannot_be_read_is_paused_with_the_reason_and_holds_up_nobody() -> None:
     async with rig() as world:
@@ -253,7 +255,7 @@ async def _entry(world: Rig, engine: Engine) -> Entry:
 async def test_a_graph_that_cannot_be_read_pauses_only_its_runs() -> None:
     async with rig() as world:
         engine = await world.engine()
-        run, other = [await world.start({"nap": {"sleep": "15s"}}, engine=engine) for _ in range(2)]
+        run, other = [await world.start({"nap": {"sleep": length}}, engine=engine) for length in ("15s", "16s")]
         saved = world.store.saved[(await world.row(run)).workflow]
         saved.versions[1] = saved.versions[1]._replace(graph=b"no graph")
         world.crash(engine)

@@ -131,6 +131,7 @@ async def test_a_step_has_its_time_limit() -> None:
         assert b"longer than 3 s" in entry.data
 
 
+@pytest.mark.case("A13")
 @virtual
 async def test_waiting_is_not_counted_against_a_time_limit() -> None:
     async with rig() as world:
@@ -394,11 +395,13 @@ async def test_runs_only_waiting_for_a_timer_do_not_fill_a_node() -> None:
             assert await world.ended(nap) == "completed"
 
 
+@pytest.mark.slow
+@pytest.mark.case("C6")
 @virtual
 async def test_every_one_of_many_wake_ups_at_the_same_moment_happens_once() -> None:
     async with rig() as world:
-        await world.engine(claim_batch=100)
-        runs = [await world.start({"nap": {"sleep": "20s"}, "b": {"needs": ["nap"]}}) for _ in range(500)]
+        await world.engine(idle_poll=0.5, mail_poll=0.5)
+        runs = [await world.start({"nap": {"sleep": "20s"}, "b": {"needs": ["nap"]}}) for _ in range(10_000)]
         for run in runs:
             assert await world.ended(run) == "completed"
-        assert len(world.hands.calls) == 500
+        assert len({call.run_id for call in world.hands.calls}) == len(world.hands.calls) == 10_000

@@ -95,6 +95,7 @@ async def test_a_crash_between_claim_and_effect_is_told_by_the_next_owner() -> N
         assert world.kinds(run) == [("adopted", None), ("ended", "nap")]
 
 
+@pytest.mark.case("C4")
 @virtual
 async def test_a_sleep_that_ended_while_everybody_was_down_ends_when_somebody_returns() -> None:
     async with rig() as world:
@@ -107,6 +108,7 @@ async def test_a_sleep_that_ended_while_everybody_was_down_ends_when_somebody_re
         assert await world.ended(parked, 3) == "completed"
 
 
+@pytest.mark.case("A9")
 @virtual
 async def test_an_engine_without_its_store_stops_its_attempts_before_others_begin_them() -> None:
     async with rig() as world:
@@ -138,6 +140,7 @@ async def test_an_engine_that_lost_its_place_begins_anew_under_another_name() ->
         assert await world.ended(run) == "completed"
 
 
+@pytest.mark.case("C1")
 @virtual
 async def test_wrong_clocks_of_nodes_change_nothing() -> None:
     async with rig() as world:
@@ -152,6 +155,7 @@ async def test_wrong_clocks_of_nodes_change_nothing() -> None:
         assert world.told("engine.lost") == []
 
 
+@pytest.mark.case("A15")
 @virtual
 async def test_a_step_that_kills_its_nodes_is_found_and_its_neighbours_go_on() -> None:
     async with rig() as world:
@@ -199,6 +203,7 @@ async def test_a_step_that_must_not_be_repeated_is_not(policy: OnCrash, status: 
 # -- leaving
 
 
+@pytest.mark.case("A19")
 @virtual
 async def test_a_drain_lets_attempts_end_and_leaves_the_rest_to_others() -> None:
     async with rig() as world:

@@ -58,6 +58,7 @@ def no_garbage() -> Iterator[None]:
     gc.enable()
 
 
+@pytest.mark.case("E4")
 @pytest.mark.slow
 @pytest.mark.usefixtures("no_garbage")
 @pytest.mark.parametrize("make", [_wide, _chain])

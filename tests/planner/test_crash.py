@@ -94,6 +94,7 @@ def test_the_next_step_starts_when_the_careful_one_has_ended() -> None:
     assert _kinds(run)[-1] == ("ended", "a"), "there was progress, so nothing is careful any more"
 
 
+@pytest.mark.case("A15")
 def test_at_the_third_adoption_the_step_that_was_started_last_is_the_killer() -> None:
     run = _pair()
     for _ in range(3):

@@ -270,12 +270,14 @@ def test_jitter_spreads_over_nearly_the_whole_delay_and_is_the_same_every_time()
     assert 5.0 < sum(spread) / 500 < 6.0
 
 
+@pytest.mark.case("C11")
 def test_a_thousand_failed_steps_do_not_come_back_together() -> None:
     policy = Retry(attempts=2, delay=10.0)
     seconds = [int(_delays(policy, b"run%d/step" % number)[0]) for number in range(1000)]
     assert max(seconds.count(second) for second in set(seconds)) < 200
 
 
+@pytest.mark.case("C11")
 @pytest.mark.parametrize(("said", "waited"), [(60.0, 60), (0.5, 2), (None, 2)])
 def test_a_retry_waits_at_least_as_long_as_the_server_says(said: float | None, waited: float) -> None:
     assert _delays(Retry(attempts=2, jitter=False), retry_after=said) == [waited]
