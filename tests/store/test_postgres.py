@@ -10,11 +10,13 @@ from detent.clock import SystemClock
 from detent.errors import CommitUnknown, StoreBusy
 from detent.ids import new_id
 from detent.store.heart import STANDSTILL
-from detent.store.sql.postgres.nodes import CLAIM, MAIL
+from detent.store.rows import Flush, MessageKind
+from detent.store.sql.postgres.nodes import CLAIM, FLUSH, MAIL
+from detent.store.sql.postgres.shape import flush_columns
 from detent.store.sql.postgres.store import PostgresStore
 from detent.store.sql.postgres.wire import Address, connect
 from tests.servers.postgres import PostgresServer
-from tests.store.make import Node, entries, entry, start
+from tests.store.make import Node, end, entries, entry, park, start
 from tests.store.sessions import eventually, session
 
 pytestmark = pytest.mark.slow
@@ -65,6 +67,25 @@ async def test_e9_the_cost_of_a_poll_does_not_grow_with_sleeping_or_owned_runs(
     finally:
         await looking.close()
     assert [run for run, _ in await postgres_store.owned(node.id)] == [due.id]
+
+
+async def test_a_flush_and_a_look_at_the_mail_do_not_walk_through_all_that_a_node_owns(
+    postgres_store: PostgresStore, postgres_database: str
+) -> None:
+    node = await Node.register(postgres_store)
+    parked, ended = await node.started(), await node.started()
+    await postgres_store.send(1, parked, MessageKind.PAUSE, b"{}")
+    async with session(postgres_database) as connection:
+        await connection.execute(MANY_OWNED, new_id(), node.id)
+    flush = flush_columns(Flush(parks=[park(parked)], ends=[end(ended)]), again=False)
+    looking = await connect(Address.parse(postgres_database).for_lookups())
+    try:
+        for statement, values in ((FLUSH[False], (node.id, 1, *flush)), (MAIL, (node.id, 50))):
+            text = await looking.fetchval(f"explain (analyze, format json) {statement}", *values)
+            found = scans(json.loads(text)[0]["Plan"])
+            assert sum(touched for _, touched in found) < 60, found
+    finally:
+        await looking.close()
 
 
 async def test_a_heart_that_is_not_touched_stops_beating(postgres_database: str) -> None:

@@ -47,7 +47,9 @@ from fence, unnest($3::uuid[], $4::int[]) as t(run, generation)
 where r.id = t.run and r.owner is not distinct from $1 and r.epoch = t.generation and r.ended_at is null"""
 MAIL: Final = """
 select i.id, i.run, owned.epoch, i.kind, i.step, i.data, i.at
-from inbox i cross join lateral (select epoch from run r where r.id = i.run and r.owner = $1 offset 0) owned
+from inbox i cross join lateral (
+  select epoch from run r where r.id = i.run and r.owner is not distinct from $1 offset 0
+) owned
 order by i.id limit $2"""
 JOURNALS: Final = """
 select tenant, run, seq, at, kind, step, attempt, outcome, data from journal where run = any($1::uuid[])
