@@ -177,7 +177,7 @@ async def test_of_many_senders_one_is_accepted(store: Store) -> None:
 
 @pytest.mark.slow
 async def test_callback_and_expiry_never_both_win_and_never_both_lose(store: Store) -> None:
-    """D: a hundred rounds of payload against timeout at the same moment."""
+    """Two hundred waits, payload against timeout at the same moment."""
     node = await Node.register(store)
     runs = [start(owned=True) for _ in range(200)]
     await node.flush(

@@ -290,7 +290,7 @@ async def test_b20_settings_that_endanger_durability_are_errors_for_doctor() -> 
     assert all("is off" in message for message in errors)
 
 
-async def test_doctor_names_a_session_that_is_idle_in_a_transaction_and_a_wrong_clock(
+async def test_doctor_names_a_clock_that_differs_from_the_databases(
     postgres_database: str,
 ) -> None:
     skewed = await PostgresStore.open(postgres_database, SystemClock(skew=3600))
