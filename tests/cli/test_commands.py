@@ -1,0 +1,197 @@
+"""The other commands end to end: help at once, files checked, drawn and saved, databases looked after."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from detent.cli import COMMANDS
+from tests.cli.program import detent, environment, started
+
+ECHO = "name: echo\ntasks:\n  a: {action: core.echo, with: {x: '{{trigger.body.x ?? 0}}'}}\n"
+BAD = "name: bad\ntasks:\n  a: {needs: [b], action: core.echo}\n"
+#: Twice the promise and more: the machine that tests is busy. `-X importtime` below shows that nothing heavy is loaded.
+SLOWEST_HELP = 0.4
+
+
+def write(folder: Path, text: str, name: str = "w.yaml") -> str:
+    (folder / name).write_text(text)
+    return name
+
+
+def test_help_lists_every_command_and_answers_at_once(folder: Path) -> None:
+    done = detent(folder, "--help")
+    assert done.returncode == 0
+    times = []
+    for _ in range(3):
+        begun = time.perf_counter()
+        detent(folder, "--help")
+        times.append(time.perf_counter() - begun)
+    assert all(name in done.stdout and summary in done.stdout for name, summary in COMMANDS.items())
+    assert min(times) < SLOWEST_HELP
+
+
+def test_help_and_the_package_itself_load_nothing_heavy(folder: Path) -> None:
+    for code in ("import detent", "import sys; sys.argv = ['detent', '--help']; from detent.cli import main; main()"):
+        loaded = subprocess.run(
+            [sys.executable, "-X", "importtime", "-c", code],
+            cwd=folder, env=environment(folder), capture_output=True, text=True, check=True,
+        ).stderr  # fmt: skip
+        assert not re.search(r"\b(litestar|typer|rich|msgspec|aiohttp|sqlalchemy|asyncio)\b", loaded)
+
+
+def test_the_version_is_told(folder: Path) -> None:
+    assert re.fullmatch(r"detent \d+\.\d+\.\d+\n", detent(folder, "--version").stdout)
+
+
+def test_a_command_that_is_mistyped_gets_a_hint(folder: Path) -> None:
+    done = detent(folder, "valdate")
+    assert (done.returncode, "Did you mean 'validate'?" in done.stderr) == (2, True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(folder: Path, name: str) -> None:
+    done = detent(folder, name, "--help")
+    assert done.returncode == 0, done.stderr
+    assert f"detent {name}" in done.stdout
+
+
+@pytest.mark.slow
+def test_validate_lists_the_problems_of_all_files(folder: Path) -> None:
+    good, bad = write(folder, ECHO, "good.yaml"), write(folder, BAD, "bad.yaml")
+    done = detent(folder, "validate", good, bad)
+    assert done.returncode == 2
+    assert "good.yaml: echo, 1 step" in done.stdout
+    assert "tasks.a.needs[0]" in done.stderr
+    assert detent(folder, "validate", good).returncode == 0
+
+
+@pytest.mark.slow
+def test_graph_draws_text_and_mermaid(folder: Path) -> None:
+    text = ECHO + "  b: {needs: [a], sleep: 90s}\n"
+    assert "● a" in detent(folder, "graph", write(folder, text)).stdout
+    mermaid = detent(folder, "graph", "w.yaml", "--format", "mermaid").stdout
+    assert mermaid.startswith("flowchart TD")
+    assert "s0 --> s1" in mermaid
+
+
+@pytest.mark.slow
+def test_apply_creates_changes_and_leaves_as_it_is(folder: Path) -> None:
+    file = write(folder, ECHO)
+    assert detent(folder, "apply", file).stdout.split() == ["created", "echo", "version", "1"]
+    assert detent(folder, "apply", file).stdout.split() == ["unchanged", "echo", "version", "1"]
+    write(folder, ECHO.replace("x:", "y:"))
+    assert detent(folder, "apply", file).stdout.split() == ["changed", "echo", "version", "2"]
+
+
+@pytest.mark.slow
+def test_apply_saves_nothing_if_one_file_is_not_valid(folder: Path) -> None:
+    done = detent(folder, "apply", write(folder, ECHO, "good.yaml"), write(folder, BAD, "bad.yaml"))
+    assert done.returncode == 2
+    assert not (folder / "detent.db").exists()
+
+
+@pytest.mark.slow
+def test_commands_find_the_engine_that_has_the_file_and_talk_to_it(folder: Path) -> None:
+    file = write(folder, ECHO)
+    with started(folder, "serve", "--port", "0") as server:
+        url = server.wait_for(r"answers at (http://\S+)")[1]
+        assert detent(folder, "apply", file).stdout.startswith("created")
+        refused = detent(folder, "run", file, "--database", "sqlite:///detent.db")
+        assert (refused.returncode, "in use" in refused.stderr) == (2, True)
+        run = detent(folder, "trigger", "echo", "--input", '{"x": 5}').stdout.strip()
+        assert run.startswith("run_")
+        shown = json.loads(detent(folder, "runs", "show", "echo", run, "--json", "--url", url).stdout)
+        assert (shown["status"], shown["output"]) == ("completed", {"x": 5})
+        assert run in detent(folder, "runs", "list", "echo").stdout
+        late = detent(folder, "runs", "cancel", "echo", run)
+        assert (late.returncode, "Cannot cancel a finished workflow" in late.stderr) == (1, True)
+        nobody = detent(folder, "trigger", "nobody")
+        assert (nobody.returncode, "there is no workflow 'nobody'" in nobody.stderr) == (1, True)
+        assert server.stop() == 0
+
+
+@pytest.mark.slow
+def test_a_run_that_is_triggered_without_an_engine_waits_for_one(folder: Path) -> None:
+    detent(folder, "apply", write(folder, ECHO))
+    done = detent(folder, "trigger", "echo")
+    run = done.stdout.strip()
+    assert "the run begins when one does" in done.stderr
+    with started(folder, "serve", "--port", "0") as server:
+        server.wait_for("answers at")
+        until = time.monotonic() + 20
+        while "completed" not in (shown := detent(folder, "runs", "show", "echo", run).stdout):
+            assert time.monotonic() < until, shown
+
+
+@pytest.mark.slow
+def test_serve_refuses_addresses_beyond_this_machine_unless_told_otherwise(folder: Path) -> None:
+    done = detent(folder, "serve", "--host", "0.0.0.0", "--port", "0")
+    assert (done.returncode, "DETENT_ALLOW_LOOSE_AUTH" in done.stderr) == (2, True)
+    with started(folder, "serve", "--host", "0.0.0.0", "--port", "0", DETENT_ALLOW_LOOSE_AUTH="true") as server:
+        server.wait_for("answers at")
+        assert server.stop() == 0
+
+
+@pytest.mark.slow
+def test_serve_says_what_stands_in_its_way(folder: Path) -> None:
+    with started(folder, "serve", "--port", "0") as server:
+        port = server.wait_for(r"answers at http://127\.0\.0\.1:(\d+)")[1]
+        taken = detent(folder, "serve", "--port", port, "--database", "sqlite:///other.db")
+        assert (taken.returncode, f"port {port}" in taken.stderr) == (2, True)
+        second = detent(folder, "serve", "--port", "0")
+        assert (second.returncode, f"pid {server.process.pid}" in second.stderr) == (1, True)
+    many = detent(folder, "serve", "--workers", "2")
+    assert (many.returncode, "PostgreSQL" in many.stderr) == (2, True)
+    unknown = detent(folder, "serve", "--database", "oracle://x")
+    assert (unknown.returncode, "sqlite:///" in unknown.stderr, "Traceback" in unknown.stderr) == (1, True, False)
+
+
+@pytest.mark.slow
+def test_migrate_and_doctor_tell_how_a_database_is(folder: Path) -> None:
+    assert "yet" in detent(folder, "doctor").stdout
+    assert not (folder / "detent.db").exists()
+    assert "went from nothing to" in detent(folder, "migrate").stdout
+    assert "already" in detent(folder, "migrate").stdout
+    well = detent(folder, "doctor", DETENT_PROT="1", DETENT_SECRET_KEY="a-long-secret-key-of-mine")
+    assert well.returncode == 0, well.stdout
+    assert "did you mean DETENT_PORT?" in well.stdout
+    assert "a-long-secret-key-of-mine" not in well.stdout
+    (folder / "broken.db").write_bytes(b"SQLite format 3\x00" + b"\xff" * 8000)
+    broken = detent(folder, "doctor", "--database", "sqlite:///broken.db")
+    assert broken.returncode == 1
+    assert "Traceback" not in broken.stderr
+
+
+@pytest.mark.slow
+def test_a_postgres_database_without_tables_is_refused_with_the_command_to_run(
+    folder: Path, postgres_database: str
+) -> None:
+    bare = detent(folder, "worker", "--database", postgres_database)
+    assert (bare.returncode, "detent migrate" in bare.stderr) == (1, True)
+    assert detent(folder, "doctor", "--database", postgres_database).returncode == 1
+    assert detent(folder, "migrate", "--database", postgres_database).returncode == 0
+    assert detent(folder, "apply", write(folder, ECHO), "--database", postgres_database).returncode == 0
+    assert detent(folder, "doctor", "--database", postgres_database).returncode == 0
+
+
+@pytest.mark.slow
+def test_several_workers_serve_one_postgres_and_leave_together(folder: Path, postgres_database: str) -> None:
+    options = ("serve", "--port", "0", "--database", postgres_database, "--migrate", "--workers", "2")
+    with started(folder, *options) as server:
+        url = server.wait_for(r"answers at (http://\S+)")[1]
+        server.wait_for("the worker is ready")
+        detent(folder, "apply", write(folder, ECHO), "--url", url)
+        run = detent(folder, "trigger", "echo", "--url", url).stdout.strip()
+        until = time.monotonic() + 20
+        while "completed" not in (shown := detent(folder, "runs", "show", "echo", run, "--url", url).stdout):
+            assert time.monotonic() < until, shown
+        assert server.stop() == 0
+        assert server.text.count("engine.stopped") == 2

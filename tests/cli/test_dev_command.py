@@ -1,0 +1,42 @@
+"""`detent dev`: a newcomer sees real HTTP steps, a sleep and a callback succeed, and can go on from there."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from detent.examples import EXAMPLES
+from tests.cli.program import started
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_all_examples_complete_within_a_minute_and_it_leaves_gently(folder: Path, how: signal.Signals) -> None:
+    with started(folder, "dev", "--port", "0") as dev:
+        base = dev.wait_for(r"page +(http://127\.0\.0\.1:\d+)")[1]
+        dev.wait_for("Try it", patience=60)
+        wanted = sorted(example.name for example in EXAMPLES for _ in example.inputs)
+        assert sorted(re.findall(r"completed  (\S+)", dev.text)) == wanted
+        assert "steps may call this machine" in dev.text
+        trigger = f"{base}/api/v1/workflows/order-processing/trigger"
+        assert f"curl {trigger} -d" in dev.text
+        with urllib.request.urlopen(trigger, data=b'{"order_id": 7}') as answer:
+            run = json.load(answer)["data"]["run_id"]
+        dev.wait_for(rf"completed  order-processing .*{run}")
+        assert (folder / ".detent" / "dev.db").exists()
+        assert dev.stop(how) == 0
+        assert "stopped" in dev.text
+        assert "Traceback" not in dev.text
+
+
+def test_it_starts_again_on_what_it_left_behind(folder: Path) -> None:
+    for _ in range(2):
+        with started(folder, "dev", "--port", "0", "--no-examples") as dev:
+            dev.wait_for("Try it")
+            assert dev.stop() == 0
