@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from typing import Final
 
 from detent.engine.held import HeldRun
 from detent.run.plan import Plan
@@ -11,6 +12,7 @@ from detent.store.rows import Activation, End, Flush, Flushed, NewCallback, NewR
 
 #: What a row costs beside its text, about.
 ROW_BYTES = 100
+LONGEST_ERROR: Final = 4_000
 
 
 @dataclass(slots=True, eq=False)
@@ -44,9 +46,17 @@ class Unit:
         for step, until in plan.activate:
             flush.activations.append(Activation(self.run, step, until))
         if self.end is not None:
-            flush.ends.append(self.end)
+            flush.ends.append(_that_fits(self.end))
         elif self.park is not None:
             flush.parks.append(self.park)
         flush.consumed.extend(self.consumed)
         if self.expiry is not None and self.held is not None:
             flush.expiries.append((self.run, self.held.prepared.steps[self.expiry].name))
+
+
+def _that_fits(end: End) -> End:
+    """The error stands in a column of its own, as plain text: what a step said may hold a NUL, which no such column
+    takes, or go on for ever."""
+    if end.error is None or (len(end.error) <= LONGEST_ERROR and "\0" not in end.error):
+        return end
+    return end._replace(error=end.error.replace("\0", "\ufffd")[:LONGEST_ERROR])
