@@ -93,10 +93,12 @@ class Node:
     def url(self, path: str) -> str:
         return f"http://127.0.0.1:{self.port}{path}"
 
-    def ask(self, path: str, body: Any = None, *, timeout: float = 10.0, **headers: str) -> Any:
+    def ask(
+        self, path: str, body: Any = None, *, timeout: float = 10.0, headers: Mapping[str, str] | None = None
+    ) -> Any:
         """One request and its JSON answer; POST if there is a body."""
         data = None if body is None else (body if isinstance(body, bytes) else json.dumps(body).encode())
-        request = urllib.request.Request(self.url(path), data=data, headers=headers)
+        request = urllib.request.Request(self.url(path), data=data, headers=dict(headers or {}))
         with urllib.request.urlopen(request, timeout=timeout) as response:
             return json.load(response)
 

@@ -47,9 +47,9 @@ class Nemesis:
         await asyncio.sleep(0.2)
 
     def _choose(self, least: Counter[str]) -> str:
-        """Each thing as often, in proportion, as it is wanted at least."""
-        names = [name for name in least if least[name]]
-        return self.rng.choices(names, [least[name] for name in names])[0]
+        """What is still wanted, in proportion; when everything was done often enough, anything."""
+        left = least - self.counts or least
+        return self.rng.choices(list(left), list(left.values()))[0]
 
     async def _once(self, name: str) -> None:
         disturbed = time.time()

@@ -67,7 +67,19 @@ def ten_echoes() -> Program:
     steps = {name: {"action": "core.echo", "with": {"step": name}} for name in names}
     for before, name in pairwise(names):
         steps[name]["needs"] = [before]
-    return _predicted("ten_echoes", steps, dict.fromkeys(names, "echo"))
+    return predicted("ten_echoes", steps, dict.fromkeys(names, "echo"))
+
+
+def chain(name: str, *kinds: str, **given: Mapping[str, Any]) -> Program:
+    """Steps of these kinds one after the other, named a, b, c...; `given` changes what a step says."""
+    names = [chr(ord("a") + number) for number in range(len(kinds))]
+    rng = random.Random(name)
+    steps = {
+        step: {**KINDS[kind].write(rng, step), **given.get(step, {})} for step, kind in zip(names, kinds, strict=True)
+    }
+    for before, step in pairwise(names):
+        steps[step]["needs"] = [before]
+    return predicted(name, steps, dict(zip(names, kinds, strict=True)))
 
 
 def make_programs(seed: int, count: int) -> list[Program]:
@@ -90,10 +102,11 @@ def _make(rng: random.Random, name: str) -> Program:
         if guardable and rng.random() < 0.2:
             steps[step]["if"] = f"tasks.{guardable[0]}.status {rng.choice(('==', '!='))} 'success'"
         kinds[step] = kind
-    return _predicted(name, steps, kinds)
+    return predicted(name, steps, kinds)
 
 
-def _predicted(name: str, steps: Mapping[str, Mapping[str, Any]], kinds: Mapping[str, str]) -> Program:
+def predicted(name: str, steps: Mapping[str, Mapping[str, Any]], kinds: Mapping[str, str]) -> Program:
+    """The program of these steps; `kinds` names the kind of each."""
     endings: dict[str, str] = {}
     for step, written in steps.items():
         endings[step] = KINDS[kinds[step]].ending if _runs(written, endings) else "skipped"
