@@ -211,6 +211,7 @@ STEP = [
 
 
 @pytest.mark.parametrize(("fields", "field", "message"), STEP)
+@pytest.mark.case("F2")
 def test_a_problem_of_a_step_is_named(fields: dict[str, Any], field: str, message: str) -> None:
     where, what = only({"name": "a", "tasks": {"other": GOOD, "it": fields}}, actions=["mail"])
     assert where == f"tasks.it{field}"
@@ -250,6 +251,7 @@ READ = [
 
 
 @pytest.mark.parametrize(("read", "message"), READ)
+@pytest.mark.case("H8")
 def test_only_what_is_known_and_upstream_may_be_read(read: str, message: str) -> None:
     tasks = {
         "first": GOOD,
@@ -274,16 +276,19 @@ def test_the_only_callback_needs_a_wait_step() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "a b", "1a", "-a", "a.b", "ä", "a" * 65, "a/b", "a\n", "{{a}}", "a%00", "\u0430"])
+@pytest.mark.case("F5")
 def test_a_step_name_that_others_could_not_spell_is_refused(name: str) -> None:
     found = problems({"name": "a", "tasks": {name: GOOD}})
     assert "cannot be the name of a step: letters, digits, - and _" in found[0].message
 
 
+@pytest.mark.case("F1")
 def test_a_cycle_is_named() -> None:
     tasks = {"a": {**GOOD, "needs": "b"}, "b": {**GOOD, "needs": "a"}, "c": {**GOOD, "needs": "b"}}
     assert only({"name": "a", "tasks": tasks}) == ("tasks.a.needs", "cycle: a -> b -> a")
 
 
+@pytest.mark.case("F1")
 def test_a_cycle_of_a_thousand_steps_is_named() -> None:
     tasks = {f"s{number}": {**GOOD, "needs": f"s{(number - 1) % 1000}"} for number in range(1000)}
     field, message = only({"name": "a", "tasks": tasks})

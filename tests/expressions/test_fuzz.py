@@ -4,6 +4,7 @@ import json
 import os
 import random
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -97,6 +98,7 @@ def _answers(source: str, scope: Scope, mode: Mode) -> str:
     scope=scopes,
     mode=st.sampled_from(Mode),
 )
+@pytest.mark.case("H6")
 def test_any_text_is_answered_or_refused_in_our_own_words(source: str, scope: Scope, mode: Mode) -> None:
     assert _answers(source, scope, mode) == _answers(source, scope, mode)
 
@@ -147,6 +149,7 @@ def _random_expression(chance: random.Random, depth: int) -> str:
     return chance.choice(shapes)
 
 
+@pytest.mark.case("H6")
 def test_a_hundred_random_expressions_for_each_example_raise_nothing_but_our_errors() -> None:
     chance = random.Random(EXAMPLES)
     answered = 0

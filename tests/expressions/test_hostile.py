@@ -99,6 +99,7 @@ ESCAPES = [
 
 
 @pytest.mark.parametrize("source", ESCAPES)
+@pytest.mark.case("H1", "H5")
 def test_an_escape_known_from_elsewhere_is_refused(source: str) -> None:
     for mode in Mode:
         with pytest.raises(ExpressionError):
@@ -185,6 +186,7 @@ BOMBS = [
 
 
 @pytest.mark.parametrize("source", BOMBS, ids=range(len(BOMBS)))
+@pytest.mark.case("H2", "H3")
 def test_a_bomb_ends_quickly_with_a_small_value_or_our_error(source: str) -> None:
     tracemalloc.start()
     try:

@@ -88,6 +88,7 @@ def test_equal_values_are_equal_both_ways_with_both_spellings(left: str, right: 
 
 @pytest.mark.parametrize("signs", ["== !=", "=== !=="])
 @pytest.mark.parametrize(("left", "right"), UNEQUAL)
+@pytest.mark.case("H7")
 def test_unlike_values_are_unequal_and_nothing_is_converted(left: str, right: str, signs: str) -> None:
     same, other = signs.split()
     for a, b in ((left, right), (right, left), (f"[{left}][0]", f"[{right}][0]")):
@@ -120,6 +121,7 @@ def test_unlike_values_are_unequal_and_nothing_is_converted(left: str, right: st
         ("'charge' in tasks", True),
     ],
 )
+@pytest.mark.case("H7")
 def test_comparisons_follow_the_table(source: str, expected: bool) -> None:
     assert value(source) is expected
 

@@ -94,6 +94,7 @@ def test_a_missing_key_is_an_error_that_names_it_in_both_modes(source: str, mess
 @pytest.mark.parametrize(
     "name", ["__class__", "constructor", "__proto__", "__globals__", "mro", "keys", "items", "get"]
 )
+@pytest.mark.case("H1", "H4")
 def test_names_of_the_host_are_missing_keys_unless_the_data_has_them(name: str) -> None:
     for source in (f"a.{name}", f"a['{name}']", "a[k]", f"a.b.{name}", f"'x'.{name}", f"[1].{name}", f"(5).{name}"):
         with pytest.raises(MissingValue):

@@ -105,6 +105,7 @@ def test_a_whole_body_is_not_copied_unless_it_holds_markers() -> None:
         ("{{ lower(1) }}", "Failed to resolve {{lower(1)}}: lower(): needs text, not a number"),
     ],
 )
+@pytest.mark.case("F10")
 def test_a_failure_begins_with_the_template_as_written(template: str, message: str) -> None:
     with pytest.raises(UnresolvedTemplate) as caught:
         rendered({"list": [template]})

@@ -53,6 +53,7 @@ CASES: Final[dict[str, str]] = {
     "E2": "a compressed bomb, also behind a redirect",
     "E3": "endless bodies, dripping bodies, endless headers",
     "E4": "ten thousand parallel steps and a join: linear",
+    "E9": "sixty thousand sleeping and twenty thousand owned runs: a claim still touches a few rows",
     "F1": "cycles, short and a thousand long",
     "F2": "unknown, duplicate and self-referring needs",
     "F3": "hostile JSON: deep, wide, huge numbers, NaN, duplicate keys, half characters",

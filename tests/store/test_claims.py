@@ -174,6 +174,7 @@ async def test_the_limit_holds_over_everything_that_can_be_claimed(store: Store)
 
 
 @pytest.mark.slow
+@pytest.mark.case("A5")
 async def test_nodes_that_claim_at_the_same_time_never_get_the_same_run(store: Store) -> None:
     nodes = [await Node.register(store) for _ in range(3)]
     runs = [start(priority=number % 3) for number in range(600)]

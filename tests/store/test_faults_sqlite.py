@@ -188,6 +188,7 @@ async def test_a_door_takes_the_lock_itself_when_no_engine_lives(tmp_path: Path)
     await engine.close()
 
 
+@pytest.mark.case("A12")
 async def test_a_new_engine_finds_the_nodes_of_the_last_one_gone_and_adopts_their_runs(tmp_path: Path) -> None:
     """A12: the lock is the lease, so whoever was registered before is dead."""
     path = tmp_path / "detent.db"

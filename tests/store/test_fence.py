@@ -47,6 +47,7 @@ async def test_a_flush_of_entries_alone_is_fenced_too(store: Store) -> None:
     assert await store.journal(run) == []
 
 
+@pytest.mark.case("A6")
 async def test_an_old_epoch_refuses_every_part_of_a_flush(store: Store) -> None:
     node = await Node.register(store)
     kept, parked, ended = [await node.started() for _ in range(3)]
@@ -145,6 +146,7 @@ async def test_taking_over_leaves_the_runs_where_they_were(store: Store) -> None
     assert (row.owner, row.generation) == (dead.id, 1)
 
 
+@pytest.mark.case("A10")
 async def test_of_two_rescuers_one_takes_over(store: Store) -> None:
     dead = await Node.register(store, ttl=-1)
     won = await asyncio.gather(*(store.take_over(dead.id) for _ in range(4)))

@@ -78,6 +78,7 @@ async def test_input_and_output_come_back_byte_for_byte(store: Store) -> None:
         assert row.error == '{"message":"Größe ∞"}'
 
 
+@pytest.mark.case("A3")
 async def test_a_second_entry_in_the_same_place_is_an_error_and_nothing_of_its_flush_is_written(store: Store) -> None:
     node = await Node.register(store)
     run, other = await node.started(), await node.started()

@@ -129,6 +129,7 @@ async def test_a_heart_says_that_its_node_was_taken_over(postgres_store: Postgre
     await heart.stop()
 
 
+@pytest.mark.case("A8")
 async def test_a_heart_beats_while_the_engines_loop_is_blocked(postgres_store: PostgresStore) -> None:
     node = await Node.register(postgres_store, ttl=0.5)
     heart = postgres_store.heart(node.id, ttl=0.5, interval=0.05)

@@ -43,6 +43,7 @@ async def is_over(connection: Connection, node: bytes) -> bool:
     return over
 
 
+@pytest.mark.case("A6")
 async def test_a_clock_in_the_fence_lets_a_zombie_write_after_its_takeover(
     postgres_store: PostgresStore, postgres_database: str, watcher: Connection, other: Connection
 ) -> None:
@@ -286,6 +287,7 @@ async def test_a_claim_with_an_old_snapshot_does_not_steal_from_a_node_that_regi
     assert (stolen, kept) == (0, 0)
 
 
+@pytest.mark.case("A10")
 async def test_a_rescuer_with_a_stale_list_does_not_remove_a_node_that_beat_since(
     postgres_store: PostgresStore, watcher: Connection, other: Connection
 ) -> None:
@@ -318,6 +320,7 @@ async def test_mail_of_owned_runs_starves_a_claim_that_limits_before_it_joins(
     assert [run.id for run in await node.claim(limit=3)] == [waiting.id]
 
 
+@pytest.mark.case("A3")
 async def test_an_insert_and_an_update_of_the_same_run_in_one_statement_lose_the_update(
     postgres_store: PostgresStore, watcher: Connection
 ) -> None:
