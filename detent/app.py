@@ -56,7 +56,8 @@ class App:
     store: Store
     engine: Engine
     commands: Commands
-    base_url: str
+    base_url: str  # where the outside world reaches it
+    local_url: str  # where this machine does
     is_drained: bool = False
 
     async def drain(self) -> None:
@@ -77,21 +78,22 @@ async def running(
     claims: bool = True,
     migrate: bool = False,
 ) -> AsyncIterator[App]:
-    """A working engine. `address` is where the API will listen, `allow` what steps may call beside the settings'.
+    """A working engine. `address` is where the API listens, here or in the process beside, and steps may
+    not call it; `allow` is what they may call beside the settings'.
 
     Without `claims` it starts and answers, and leaves the runs to other nodes."""
     load_modules(settings.imports)
     clock = clock or SystemClock(settings.clock_skew)
-    own = address or (settings.host, settings.port)  # where it listens itself, or the process beside it
+    local_url = url_of(address or (settings.host, settings.port))
     async with AsyncExitStack() as stack:
         store = await open_store(settings.database_url, clock, migrate=migrate)
         stack.push_async_callback(store.close)
-        base_url = settings.base_url or url_of(own)
+        base_url = settings.base_url or local_url
         engine = await build_engine(
-            settings, store, clock, base_url, tuning=tuning, own=own, allow=allow, claims=claims
+            settings, store, clock, base_url, tuning=tuning, own=address, allow=allow, claims=claims
         )
         await engine.start()
-        app = App(settings, store, engine, build_commands(settings, engine), base_url)
+        app = App(settings, store, engine, build_commands(settings, engine), base_url, local_url)
         stack.push_async_callback(app.drain)
         chores = asyncio.create_task(Polling(Retention(store, clock, settings.retention)).work())
         stack.push_async_callback(_ended, chores)
@@ -105,7 +107,7 @@ async def build_engine(
     base_url: str,
     *,
     tuning: Tuning | None = None,
-    own: Address,
+    own: Address | None = None,
     allow: Iterable[str] = (),
     claims: bool = True,
 ) -> Engine:
@@ -146,9 +148,9 @@ def tuning_of(settings: Settings) -> Tuning:
     )
 
 
-def _own_addresses(settings: Settings, own: Address) -> list[Address]:
+def _own_addresses(settings: Settings, own: Address | None) -> list[Address]:
     """Where Detent itself and its database answer: steps may not go there, even where loopback is allowed."""
-    found = [own]
+    found = [own] if own else []
     if scheme(settings.database_url) == "postgresql":
         parts = urlsplit(settings.database_url)
         host, port = parts.hostname or "localhost", parts.port or 5432
@@ -217,7 +219,7 @@ async def listening(app: App, sock: socket.socket) -> AsyncIterator[None]:
         await server.is_up.wait()
         announce = getattr(app.store, "announce", None)
         if announce is not None:
-            announce(app.base_url)
+            announce(app.local_url)
         yield
     finally:
         server.should_exit = True

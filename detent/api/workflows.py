@@ -1,7 +1,9 @@
-"""Routes of workflows."""
+"""Routes of workflows. Definitions are read in a thread: a large one takes a while, and the engine shares this loop."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 from litestar import Response, get, post, put
@@ -22,6 +24,7 @@ from detent.authoring.documents import LARGEST_DEFINITION
 from detent.engine.commands import INPUT_LIMIT, Given
 from detent.errors import InvalidDefinition, InvalidInput, NotFound, Problem
 from detent.ids import WORKFLOW
+from detent.store.rows import WorkflowRow
 
 BASE = "/api/v1/workflows"
 
@@ -37,7 +40,7 @@ BASE = "/api/v1/workflows"
 async def create_workflow(request: AnyRequest) -> One[WorkflowDocument]:
     """Takes a definition in JSON or YAML. A name that is taken is a conflict; PUT gives it a new version."""
     row, _, _ = await commands(request).save_workflow(await request.body(), filename=filename_of(request))
-    return One(workflow_document(row))
+    return One(await asyncio.to_thread(workflow_document, row))
 
 
 @put(
@@ -55,13 +58,14 @@ async def save_workflow(request: AnyRequest, workflow: FromPath[str]) -> Respons
     """A version is made only if the definition differs from the current one. Runs in flight keep theirs."""
     data, filename = await request.body(), filename_of(request)
     name = await _name(request, workflow)
-    compiled = commands(request).compile(data, filename=filename)
+    compiled = await asyncio.to_thread(commands(request).compile, data, filename=filename)
     if compiled.name != name:
         raise InvalidDefinition(
             problems=[Problem("name", f"is {compiled.name!r}, but the address is that of {name!r}; a name stays")]
         )
     row, saved, _ = await commands(request).save_workflow(data, filename=filename, replace=True)
-    body = SavedWorkflow(workflow_document(row), saved.created or saved.changed)
+    document = await asyncio.to_thread(workflow_document, row)
+    body = SavedWorkflow(document, saved.created or saved.changed)
     return Response(body, status_code=201 if saved.created else 200)
 
 
@@ -87,13 +91,18 @@ async def list_workflows(request: AnyRequest) -> Many[WorkflowDocument]:
         raise InvalidInput("the list cannot be read", [Problem("cursor", "is none that this list gave")])
     rows = await commands(request).workflows(limit=limit + 1, after=after)
     more = cursor_of(rows[limit - 1].name.encode()) if len(rows) > limit else None
-    return Many([workflow_document(row, whole=False) for row in rows[:limit]], more)
+    return Many(await asyncio.to_thread(_list, rows[:limit]), more)
+
+
+def _list(rows: Sequence[WorkflowRow]) -> list[WorkflowDocument]:
+    return [workflow_document(row, whole=False) for row in rows]
 
 
 @get(BASE + "/{workflow:str}", tags=["workflows"], summary="Get a workflow", responses=refusals(404))
 async def get_workflow(request: AnyRequest, workflow: FromPath[str]) -> One[WorkflowDocument]:
     """By id or by name, with its definition as it was written."""
-    return One(workflow_document(await commands(request).workflow(workflow)))
+    row = await commands(request).workflow(workflow)
+    return One(await asyncio.to_thread(workflow_document, row))
 
 
 @post(

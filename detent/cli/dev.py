@@ -85,7 +85,7 @@ class _Show:
 
     def __init__(self, app: App, shop_url: str, stopping: asyncio.Task[None]) -> None:
         self._app, self._shop_url, self._stopping = app, shop_url, stopping
-        self._screen = Screen(out, app.base_url, app.settings.database_url, shop_url)
+        self._screen = Screen(out, app.local_url, app.settings.database_url, shop_url)
         self._ended: asyncio.Queue[bytes] = asyncio.Queue(_BACKLOG)
 
     async def go(self, *, examples: bool) -> None:

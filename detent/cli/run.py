@@ -79,9 +79,9 @@ def run(
     order = Order(data, file.name, compiled, read_input(input_), _answers(answer or (), compiled), fast, settings)
     folder = None if fast or database else Path(tempfile.mkdtemp(prefix="detent-run-"))
     if folder is not None:
-        order = replace(order, settings=replace(settings, database_url=f"sqlite:///{folder / 'run.db'}"))
+        order = replace(order, settings=replace(settings, database_url=f"sqlite:///{folder / 'run.db'}", base_url=None))
     elif fast:
-        order = replace(order, settings=replace(settings, database_url="memory://"))
+        order = replace(order, settings=replace(settings, database_url="memory://", base_url=None))
     status = None
     try:
         with asyncio.Runner(loop_factory=JumpingLoop if fast else None) as runner:

@@ -80,7 +80,7 @@ async def _serve(settings: Settings, *, engine: bool, workers: int, migrate: boo
         children = Children(settings, workers - 1)
         stack.push_async_callback(children.stop)
         await children.start()
-        err.print(f"Detent answers at [bold]{escape(app.base_url)}[/]")
+        err.print(f"Detent answers at [bold]{escape(app.local_url)}[/]")
         await stopping
         err.print("stopping: attempts in flight get their time")
         await asyncio.gather(app.drain(), children.stop())

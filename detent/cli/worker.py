@@ -23,7 +23,7 @@ def worker(database: Database = None, imports: Imports = None, queues: Queues = 
 async def _work(settings: Settings, *, migrate: bool) -> None:
     stop_logs = log_events(settings.log_format)
     stopping = asyncio.create_task(told_to_stop())
-    async with running(settings, migrate=migrate) as app:
+    async with running(settings, address=(settings.host, settings.port), migrate=migrate) as app:
         err.print("the worker is ready")
         await stopping
         err.print("stopping: attempts in flight get their time")

@@ -81,6 +81,6 @@ async def serving(url: str, **settings: Any) -> AsyncIterator[Detent]:
         async with (
             running(chosen, address=sock.getsockname()[:2], allow=LOOPBACK, migrate=True) as app,
             listening(app, sock),
-            aiohttp.ClientSession(app.base_url) as session,
+            aiohttp.ClientSession(app.local_url) as session,
         ):
             yield Detent(app, session)
