@@ -6,7 +6,7 @@ the cost of one event does not grow with the size of the graph. Nothing in here 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from heapq import heappop, heappush
@@ -107,12 +107,10 @@ class RunState:
             heappop(timers)
         return None
 
-    def due(self, now: int) -> list[int]:
-        """The steps whose time has come; each is given once."""
-        found = []
+    def due(self, now: int) -> Iterator[int]:
+        """The steps whose time has come; each is given once. One that was not given yet still counts as a timer."""
         while (until := self.next_timer()) is not None and until <= now:
-            found.append(heappop(self.timers)[1])
-        return found
+            yield heappop(self.timers)[1]
 
     def next_wake(self) -> int | None:
         """When this run must be looked at again if nothing else happens."""

@@ -23,10 +23,10 @@ def test_only_the_latest_setting_of_a_step_counts_and_only_once(settings: list[t
         state.set_timer(step, Phase.SLEEPING, until)
     latest = dict(settings)
     due = {step for step, until in latest.items() if until <= now}
-    found = state.due(now)
+    found = list(state.due(now))
     assert set(found) == due
     assert state.next_timer() == min((until for until in latest.values() if until > now), default=None)
-    assert state.due(now) == []
+    assert list(state.due(now)) == []
 
 
 def test_a_step_that_ended_has_no_timer() -> None:
@@ -34,7 +34,7 @@ def test_a_step_that_ended_has_no_timer() -> None:
     state.set_timer(0, Phase.SLEEPING, 5)
     state.phase[0] = Phase.ENDED
     assert state.next_timer() is None
-    assert state.due(10) == []
+    assert list(state.due(10)) == []
 
 
 def test_a_wait_without_a_limit_has_no_timer() -> None:
