@@ -10,7 +10,7 @@ from detent.planner.judge import TEMPLATE_ERROR
 from detent.run.call import StepCall
 from detent.run.journal import Decided, Entry, EntryData, Kind, decode_data
 from detent.run.outcomes import Done
-from detent.run.state import Phase, RunFacts
+from detent.run.state import TIMED, Phase, RunFacts
 from detent.run.status import TERMINAL
 from detent.store.rows import CallbackState, Claims, End, Flush, Flushed, MessageKind, NewRun, Park, Receipt
 from tests.sim.effects import Effect, Ledger
@@ -136,6 +136,8 @@ class Checks:
             if was[:2] != (node, row.generation):
                 raise Violation("a run was parked or ended by a node that does not own it any more")
             self._count("run parked" if isinstance(row, Park) else f"run {row.status}")
+            if isinstance(row, Park):
+                self._check_park(row)
         for run in after:
             self._check_final(run)
         for run, was in before.items():
@@ -144,6 +146,23 @@ class Checks:
                 raise Violation("a flush gave a run to another node")
             if generation != was[1]:
                 raise Violation("a flush changed a run's generation")
+
+    def _check_park(self, park: Park) -> None:
+        """Its row is its timer: a parked run is due as soon as it has something to do."""
+        story = self.stories[park.run]
+        state, names = story.state(), [step.name for step in story.prepared.steps]
+        phases = TIMED if state.paused_by is None else (Phase.SLEEPING, Phase.WAITING)
+        times = [
+            until
+            for step, until in state.until.items()
+            if until is not None and state.phase[step] in phases and names[step] not in story.accepted
+        ]
+        if state.facts.expires_at is not None:
+            times.append(state.facts.expires_at)
+        if state.ready and state.paused_by is None:
+            times.append(self._clock.highest())
+        if times and (park.wake_at is None or park.wake_at > max(min(times), self._clock.highest())):
+            raise Violation(f"a run was parked until {park.wake_at} that has something to do at {min(times)}")
 
     def _check_final(self, run: bytes) -> None:
         row, story = self._model.table[run], self.stories.get(run)

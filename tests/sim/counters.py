@@ -59,7 +59,6 @@ SOMETIMES: Final = (
     "callback beat the timeout",
     "timeout beat the callback",
     "attempt in flight was stopped",
-    "effect by a node that could not know",
     "memory compared with the journal",
 )
 

@@ -30,6 +30,7 @@ living = import_module("detent.engine.node")
 Patches = tuple[tuple[Any, Any, Any], ...]
 
 _write = Runner.write
+_park = Runner._park
 _add_to = Unit.add_to
 _bring_in = Claims._bring_in
 _take_ready = planning.take_ready
@@ -152,6 +153,10 @@ def _drop_early(event: events.Received, prepared: Prepared, state: RunState, now
     return _received(event, prepared, state, now)
 
 
+def _park_for_ever(self: Runner, held: HeldRun, wake: int | None) -> None:
+    _park(self, held, None)
+
+
 def _ring_for_the_last(self: Timers) -> None:
     self._armed, self._handle = None, None
     now = self._time.now()
@@ -200,6 +205,7 @@ OF_CLOCKS: Final[dict[str, Patches]] = {
 OF_TIME: Final[dict[str, Patches]] = {
     "timer on the node's own clock": ((DatabaseTime, "now", _own_clock),),
     "a timeout does not ask the store": ((planning._CHANGES, events.Woke, _time_out_unasked),),
+    "a park that forgets when to wake": ((Runner, "_park", _park_for_ever),),
     "early callback dropped": ((planning._CHANGES, events.Received, _drop_early),),
     "a timer that is not armed again": ((Timers, "_ring", _ring_for_the_last),),
 }

@@ -64,7 +64,7 @@ def draw(rng: random.Random) -> Swarm:
         stops=rate(0, 2),
         outages=0.0 if quiet else rate(0, 1, 2),
         locks=rate(0, 3, 10),
-        jumps=rng.choice((0.0, 0.0, 0.0, 3.0)),
+        jumps=rng.choice((0.0, 0.0, 0.0, 5.0)),
         failing=rate(0.1, 0.3),
         hanging=rate(0.05, 0.2),
         deadly=rate(0, 0, 0.1),
