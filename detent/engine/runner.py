@@ -140,9 +140,11 @@ class Runner:
         if heard() and unit.plan.entry is not None:
             emit("entry.written", run=unit.run, entry=unit.plan.entry)
         self._has_left(unit)
-        held = unit.held
-        if held is None or held.gone:
-            return
+        if unit.held is not None and not unit.held.gone:
+            self._carry_out(unit, unit.held, flushed)
+        self._attempts.let_waiting_in()  # those that waited for the queue to have room again
+
+    def _carry_out(self, unit: Unit, held: HeldRun, flushed: Flushed) -> None:
         held.pending -= 1
         if unit.end is not None:
             self._forget(held)
@@ -155,7 +157,6 @@ class Runner:
         self._start(held, unit.plan.start)
         self._start_ready(held)
         self._rest(held)
-        self._attempts.let_waiting_in()  # those that waited for the queue to have room again
 
     def refused(self, unit: Unit, error: StoreError) -> None:
         """A unit cannot be written at all, which is a bug: fail its run, and let the others go on."""
