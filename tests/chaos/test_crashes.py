@@ -1,0 +1,156 @@
+"""One node at a time, on either store: what it leaves behind when it dies or is told to go, and how it comes back."""
+
+import asyncio
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from detent.clock import SystemClock
+from detent.ids import RUN, parse
+from detent.instant import SECOND
+from detent.store.opening import open_store
+from detent.store.protocol import Store
+from detent.store.rows import Flush, NewRun
+from tests.chaos.cluster import eventually
+from tests.chaos.programs import chain, ten_echoes
+from tests.chaos.scene import Scene
+from tests.store.make import Node as Registered
+from tests.store.make import start
+
+pytestmark = pytest.mark.slow
+
+ECHOES = ten_echoes()
+SLOW = chain("slow", "slow", "call", a={"url": "{{trigger.body.target}}/slow/600?n={{trigger.body.n}}&step=a"})
+SLEEPY = chain("sleepy", "sleep", "echo", a={"sleep": "900ms"})
+POISON = chain("poison", "echo", "fail", b={"action": "chaos.abort"})
+MANY = 10_000
+
+
+def test_a_step_that_kills_its_node_is_blamed_after_three_deaths_and_the_others_go_on(tmp_path: Path) -> None:
+    with Scene(f"sqlite:///{tmp_path}/detent.db", tmp_path, POISON, ECHOES) as scene:
+        node = scene.node()
+        run = scene.begin(node, POISON)
+        for deaths in range(1, 4):
+            assert node.wait() == -signal.SIGABRT, f"death {deaths}"
+            node.start()
+            scene.begin(node, ECHOES)
+        assert run is not None
+        document = scene.await_status(node, run, "failed")
+        verdict, evidence = scene.settle(node)
+    assert document["tasks"]["b"]["error"]["code"] == "poison"
+    assert node.lives == 4
+    assert verdict.broken == []
+    assert sum(found.status == "completed" for found in evidence.runs.values()) == 3
+
+
+def test_a_node_told_to_go_finishes_what_is_in_flight(store_url: str, tmp_path: Path) -> None:
+    with Scene(store_url, tmp_path, SLOW) as scene:
+        node = scene.node()
+        scene.begin(node, SLOW)
+        scene.await_hits(1)
+        assert node.end(signal.SIGTERM) == 0
+        verdict, _ = scene.settle(scene.node())
+    assert verdict.broken == []
+    assert scene.hits("/slow") == 1
+    assert verdict.counts["adopted"] == 0
+
+
+def test_a_node_told_to_go_at_once_leaves_what_is_in_flight_to_the_next(store_url: str, tmp_path: Path) -> None:
+    with Scene(store_url, tmp_path, SLOW) as scene:
+        node = scene.node("--drain", "0.1")
+        scene.begin(node, SLOW)
+        scene.await_hits(1)
+        began = time.monotonic()
+        assert node.end(signal.SIGTERM) == 0
+        assert time.monotonic() - began < 2.0
+        verdict, _ = scene.settle(scene.node())
+    assert verdict.broken == []
+    assert scene.hits("/slow") == 2
+    assert verdict.counts["adopted"] == 1
+
+
+def test_a_sleep_that_ends_while_no_node_lives_ends_when_one_does(store_url: str, tmp_path: Path) -> None:
+    with Scene(store_url, tmp_path, SLEEPY) as scene:
+        node = scene.node()
+        run = scene.begin(node, SLEEPY)
+        began = time.time()
+        node.end(signal.SIGKILL)
+        eventually(5, lambda: time.time() > began + 1.0)
+        verdict, evidence = scene.settle(scene.node())
+    assert verdict.broken == []
+    assert run is not None
+    [slept, _] = [entry for entry in evidence.journal[parse(RUN, run)] if entry.kind == "ended"]
+    assert slept.at >= evidence.runs[parse(RUN, run)].started_at + 900_000
+
+
+def test_ten_thousand_runs_that_nobody_here_can_work_on_do_not_hold_up_the_others(
+    store_url: str, tmp_path: Path
+) -> None:
+    with Scene(store_url, tmp_path, SLOW) as scene:
+        node = scene.node()
+        runs = [scene.begin(node, SLOW) for _ in range(20)]
+        scene.await_hits(20)
+        node.end(signal.SIGKILL)
+        asyncio.run(leave_behind(store_url))
+        after = scene.node()
+        took = eventually(15, lambda: all(after.run(run or "")["status"] == "completed" for run in runs), every=0.2)
+        left = after.ask("/open")["open"]
+    assert took < 10
+    assert len(left) == 1000  # as many as are listed; all of them are still there for a node that can
+
+
+async def leave_behind(store_url: str) -> None:
+    """A node that had many runs of an action nobody serves any more, and is gone."""
+    store = await open_store(store_url, SystemClock())
+    dead = await Registered.register(store)
+    body = b'{"body":{"n":0}}'
+    await insert(
+        store,
+        dead,
+        [start(owned=True, code='["shop.gone"]', input=body, priority=9, workflow=b"w" * 16) for _ in range(MANY)],
+    )
+    await store.retire(dead.id)
+    await store.close()
+
+
+async def insert(store: Store, node: Registered, runs: list[NewRun]) -> None:
+    for first in range(0, len(runs), 2000):
+        assert await store.flush(node.id, node.epoch, Flush(starts=runs[first : first + 2000])) is not None
+
+
+def test_ten_thousand_sleeps_that_end_at_the_same_instant_all_end_once_and_none_early(
+    store_url: str, tmp_path: Path
+) -> None:
+    with Scene(store_url, tmp_path, SLEEPY) as scene:
+        node = scene.node()
+        node.end(signal.SIGTERM)
+        until = asyncio.run(put_to_sleep(store_url))
+        node.start()
+        eventually(60, lambda: not node.ask("/open")["open"], every=0.25)
+        lateness = time.time() - until / SECOND
+        verdict, evidence = scene.settle(node)
+    assert verdict.broken == []
+    assert len(evidence.runs) == MANY
+    assert min(entries[0].at for entries in evidence.journal.values()) >= until
+    assert lateness < 30
+
+
+async def put_to_sleep(store_url: str) -> int:
+    """Many runs of the sleepy workflow that all wake at one instant, three seconds from now."""
+    store = await open_store(store_url, SystemClock())
+    node = await Registered.register(store)
+    workflow = await store.workflow(1, SLEEPY.name)
+    assert workflow is not None
+    now = await store.now()
+    until = now + 3 * SECOND
+    opening = b'{"sleep":{"a":%d}}' % until
+    runs = [
+        start(workflow=workflow.id, opening=opening, wake_at=until, started_at=now, input=b'{"body":{"n":%d}}' % number)
+        for number in range(MANY)
+    ]
+    await insert(store, node, runs)
+    await store.retire(node.id)
+    await store.close()
+    return until
