@@ -4,6 +4,7 @@ import time
 
 from bench import documents
 from bench.figures import median
+from bench.footprint import TABLES
 from bench.stage import Stage
 
 STEPS = 10
@@ -52,7 +53,7 @@ def measure(stage: Stage) -> None:
     stage.results.line(
         "W5b", f"PostgreSQL with {stage.sizes.finished:,} finished runs, beside an empty one",
         f"{median(rates['full']):,.0f} steps/s", other=f"{median(rates['empty']):,.0f} steps/s",
-        ratio=f"{median(changes):+.0%}", target=f"± {MOST_CHANGE:.0%}", met=median(changes) > -MOST_CHANGE,
+        ratio=f"{median(changes):+.0%}", target=f"≥ -{MOST_CHANGE:.0%}", met=median(changes) > -MOST_CHANGE,
     )  # fmt: skip
     stage.clear()
 
@@ -65,7 +66,8 @@ def _fill(stage: Stage, database: str) -> None:
         low, high = (_id_of(now - DAY + number * DAY // total) for number in (first, last + 1))
         stage.server.query(JOURNAL.format(steps=STEPS, lowest=low, highest=high), database=database)
         stage.say("W5b", f"{last + 1:,} of {total:,} finished runs inserted")
-    stage.server.query("vacuum (analyze)", database=database)
+    for table in stage.server.query(TABLES, database=database).splitlines():
+        stage.server.query(f"vacuum (analyze) {table}", database=database)
     stage.server.query("checkpoint", database=database)
     stage.say("W5b", f"{total:,} finished runs of {STEPS} steps each in {time.monotonic() - begun:.0f} s")
 
