@@ -335,15 +335,15 @@ class Checks:
         effect = Effect(call.idempotency_key, call.attempt, node)
         if effects and effects[0].key != effect.key:
             raise Violation(f"{call.step} changed its idempotency key")
-        if any(one.attempt == call.attempt for one in effects):
+        effect.is_stray = not self._has_lease(call, node, generation)
+        if not effect.is_stray and self._ledger.attempt(call.run_id, call.step, call.attempt):
             raise Violation(f"attempt {call.attempt} of {call.step} was made twice")
         if effects and effects[-1].node != node:
             self._count("step ran again after a crash")
-        self._check_lease(call, node, generation)
         effects.append(effect)
         return effect
 
-    def _check_lease(self, call: StepCall, node: bytes, generation: int | None) -> None:
+    def _has_lease(self, call: StepCall, node: bytes, generation: int | None) -> bool:
         row = self._model.table.get(call.run_id)
         if row is None:
             raise Violation(f"{call.step} began before its run was durable")
@@ -352,11 +352,12 @@ class Checks:
             if not self.has_jumped:
                 raise Violation(f"{call.step} began on a node that does not own the run")
             self._count("effect by a node that could not know")
-            return
+            return False
         story = self.stories[call.run_id]
         if story.owes_adoption:
             raise Violation(f"{call.step} began in an adopted run before its adoption was journalled")
         self._check_ready(story, call)
+        return True
 
     def _check_ready(self, story: Story, call: StepCall) -> None:
         """The journal alone, as it is in the database now, says that this attempt may begin."""

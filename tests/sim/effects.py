@@ -18,12 +18,13 @@ from tests.sim.swarm import Swarm
 
 @dataclass(slots=True)
 class Effect:
-    """One attempt as the outside world saw it."""
+    """One attempt as the outside world saw it. `is_stray`: its node had lost the run, and could not know."""
 
     key: str
     attempt: int
     node: bytes
     outcome: Outcome | None = None
+    is_stray: bool = False
 
 
 class Ledger:
@@ -36,7 +37,8 @@ class Ledger:
         return self.effects.setdefault((run, step), [])
 
     def attempt(self, run: bytes, step: str, number: int) -> Effect | None:
-        return next((one for one in self.of(run, step) if one.attempt == number), None)
+        """The attempt of that number, by a node that owned the run."""
+        return next((one for one in self.of(run, step) if one.attempt == number and not one.is_stray), None)
 
 
 class SimExecutor:

@@ -86,7 +86,9 @@ def _complain_if_stuck(world: World, story: Story, seen: dict[bytes, tuple[objec
     elif now > known[1]:
         phases = {story.prepared.steps[index].name: phase.name for index, phase in enumerate(state.phase)}
         mail = _has_mail(world, story)
-        raise Violation(f"run {story.row.id.hex()[-4:]} is stuck: {phases}, {row}, mail {mail}")
+        owner = "nobody" if row.owner is None else row.owner.hex()[-4:]
+        where = f"owner {owner}, {row.status}, wake_at {row.wake_at}, mail {mail}"
+        raise Violation(f"run {story.row.id.hex()[-4:]} is stuck: {phases}, {where}")
 
 
 def _complain_if_unanswered(world: World) -> None:
