@@ -24,7 +24,7 @@ POSTGRES_FAULTS = Counter(kill=50, restart=30, pause=10)
 #: As durable, but after a crash it does not open every file of its folder first.
 QUICK_TO_RISE = {"recovery_init_sync_method": "syncfs"}
 #: What the full number of faults takes, about; with less time there are fewer of them.
-SQLITE_SECONDS, POSTGRES_SECONDS = 75.0, 200.0
+SQLITE_SECONDS, POSTGRES_SECONDS = 75.0, 225.0
 
 
 def scaled(faults: Counter[str], seconds: float, full: float) -> Counter[str]:
@@ -35,7 +35,7 @@ def scaled(faults: Counter[str], seconds: float, full: float) -> Counter[str]:
 async def on_sqlite(seconds: float, seed: int, folder: Path, tell: Tell) -> Report:
     """One node, killed and started again."""
     store = f"sqlite:///{folder}/detent.db"
-    orders = Orders(store, seed, seconds, scaled(SQLITE_FAULTS, seconds, SQLITE_SECONDS))
+    orders = Orders(store, seed, seconds, scaled(SQLITE_FAULTS, seconds, SQLITE_SECONDS), rate=120)
     return await campaign(orders, folder, tell=tell)
 
 

@@ -32,9 +32,12 @@ class Node:
         self.process: subprocess.Popen[str] | None = None
         self.port = 0
         self.lives = 0
+        self.is_barred = False
 
     def launch(self) -> None:
         """Start the process without waiting for it."""
+        if self.is_barred:
+            raise NodeFailed("everything is being ended")
         environment = {key: value for key, value in os.environ.items() if key != VARIABLE}
         if self.failpoint:
             environment[VARIABLE] = self.failpoint
@@ -156,6 +159,8 @@ class Cluster:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        for node in self.nodes:
+            node.is_barred = True  # a thread may be about to start it again
         for node in self.nodes:
             node.end()
 

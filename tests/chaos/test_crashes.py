@@ -28,6 +28,7 @@ POISON = chain("poison", "echo", "fail", b={"action": "chaos.abort"})
 MANY = 10_000
 
 
+@pytest.mark.case("A15")
 def test_a_step_that_kills_its_node_is_blamed_after_three_deaths_and_the_others_go_on(tmp_path: Path) -> None:
     with Scene(f"sqlite:///{tmp_path}/detent.db", tmp_path, POISON, ECHOES) as scene:
         node = scene.node()
@@ -45,6 +46,7 @@ def test_a_step_that_kills_its_node_is_blamed_after_three_deaths_and_the_others_
     assert sum(found.status == "completed" for found in evidence.runs.values()) == 3
 
 
+@pytest.mark.case("A19")
 def test_a_node_told_to_go_finishes_what_is_in_flight(store_url: str, tmp_path: Path) -> None:
     with Scene(store_url, tmp_path, SLOW) as scene:
         node = scene.node()
@@ -57,6 +59,7 @@ def test_a_node_told_to_go_finishes_what_is_in_flight(store_url: str, tmp_path: 
     assert verdict.counts["adopted"] == 0
 
 
+@pytest.mark.case("A19")
 def test_a_node_told_to_go_at_once_leaves_what_is_in_flight_to_the_next(store_url: str, tmp_path: Path) -> None:
     with Scene(store_url, tmp_path, SLOW) as scene:
         node = scene.node("--drain", "0.1")
@@ -71,6 +74,7 @@ def test_a_node_told_to_go_at_once_leaves_what_is_in_flight_to_the_next(store_ur
     assert verdict.counts["adopted"] == 1
 
 
+@pytest.mark.case("C4")
 def test_a_sleep_that_ends_while_no_node_lives_ends_when_one_does(store_url: str, tmp_path: Path) -> None:
     with Scene(store_url, tmp_path, SLEEPY) as scene:
         node = scene.node()
@@ -85,6 +89,7 @@ def test_a_sleep_that_ends_while_no_node_lives_ends_when_one_does(store_url: str
     assert slept.at >= evidence.runs[parse(RUN, run)].started_at + 900_000
 
 
+@pytest.mark.case("A16")
 def test_ten_thousand_runs_that_nobody_here_can_work_on_do_not_hold_up_the_others(
     store_url: str, tmp_path: Path
 ) -> None:
@@ -120,6 +125,7 @@ async def insert(store: Store, node: Registered, runs: list[NewRun]) -> None:
         assert await store.flush(node.id, node.epoch, Flush(starts=runs[first : first + 2000])) is not None
 
 
+@pytest.mark.case("C6")
 def test_ten_thousand_sleeps_that_end_at_the_same_instant_all_end_once_and_none_early(
     store_url: str, tmp_path: Path
 ) -> None:

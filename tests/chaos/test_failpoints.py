@@ -79,6 +79,7 @@ def test_a_place_is_passed_until_its_count() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.case("A1", "A2", "A4")
 @pytest.mark.parametrize("place", WAYS)
 def test_a_run_survives_its_node_dying(place: str, tmp_path: Path) -> None:
     count, drive = WAYS[place]
@@ -109,6 +110,7 @@ def test_a_run_survives_its_node_dying_inside_recovery(tmp_path: Path) -> None:
     assert len(evidence.runs) == 1
 
 
+@pytest.mark.case("B2")
 async def test_a_run_survives_its_node_dying_before_a_flush_of_unknown_fate_is_repeated(
     postgres: PostgresServer, postgres_database: str, tmp_path: Path
 ) -> None:

@@ -22,6 +22,7 @@ NAPS = chain("naps", *["nap"] * 6)
 SLOW = chain("slow", "slow", "call", a={"url": "{{trigger.body.target}}/slow/600?n={{trigger.body.n}}&step=a"})
 SLOWER = chain("slower", "slow", "call", a={"url": "{{trigger.body.target}}/slow/1500?n={{trigger.body.n}}&step=a"})
 LONGEST = "until = (select max(until) from lease)"
+DOZING = chain("dozing", "sleep", "call", a={"sleep": "390ms"})
 STILL = chain("still", "echo", "call", a={"action": "chaos.stand_still", "with": {"ms": int(2500 * LEASE)}})
 
 
@@ -60,6 +61,7 @@ def test_two_nodes_share_load_and_a_killed_nodes_runs_go_on_within_lease_and_two
     assert 0 < max(adoptions(evidence)) - killed < RECOVERY
 
 
+@pytest.mark.case("A6")
 def test_what_a_node_writes_after_it_was_stood_still_for_longer_than_its_lease_does_not_count(
     postgres_database: str, tmp_path: Path
 ) -> None:
@@ -78,6 +80,23 @@ def test_what_a_node_writes_after_it_was_stood_still_for_longer_than_its_lease_d
     assert zombie.said("engine.lost")
 
 
+@pytest.mark.case("A7")
+def test_a_node_that_wakes_up_before_an_effect_does_not_begin_it(postgres_database: str, tmp_path: Path) -> None:
+    with Scene(postgres_database, tmp_path, DOZING) as scene:
+        zombie, other = scene.node(), scene.node()
+        for _ in range(5):
+            scene.begin(zombie, DOZING)
+        zombie.send(signal.SIGSTOP)  # while each run is about to wake and call
+        scene.await_end(other)
+        zombie.send(signal.SIGCONT)
+        eventually(10, lambda: len(zombie.said("engine.started")) == 2)
+        verdict, evidence = scene.settle(other)
+    assert verdict.broken == []
+    assert len(adoptions(evidence)) == 5
+    assert scene.hits() == 5
+
+
+@pytest.mark.case("A6")
 def test_a_node_that_does_not_know_it_was_removed_is_stopped_by_the_fence(
     postgres_database: str, tmp_path: Path
 ) -> None:
@@ -95,6 +114,7 @@ def test_a_node_that_does_not_know_it_was_removed_is_stopped_by_the_fence(
     assert scene.hits("/slow") == 2  # what was in flight there is done here
 
 
+@pytest.mark.case("A8")
 def test_a_loop_that_stands_still_for_longer_than_the_lease_costs_nothing(
     postgres_database: str, tmp_path: Path
 ) -> None:
@@ -108,6 +128,7 @@ def test_a_loop_that_stands_still_for_longer_than_the_lease_costs_nothing(
     assert scene.hits() == 1
 
 
+@pytest.mark.case("A12")
 def test_a_node_that_comes_back_is_another_node_and_rescues_what_it_left(
     postgres_database: str, tmp_path: Path
 ) -> None:
@@ -123,6 +144,7 @@ def test_a_node_that_comes_back_is_another_node_and_rescues_what_it_left(
     assert len({said["node"] for said in node.said("engine.started")}) == 2
 
 
+@pytest.mark.case("A18")
 @pytest.mark.parametrize("wait_for", ["node.taken_over", "run.adopted"])
 def test_a_database_that_crashes_while_a_dead_nodes_runs_are_recovered_strands_none(
     wait_for: str, tmp_path: Path
@@ -142,6 +164,7 @@ def test_a_database_that_crashes_while_a_dead_nodes_runs_are_recovered_strands_n
         assert len(evidence.runs) == 40
 
 
+@pytest.mark.case("B8")
 def test_many_attempts_at_once_hold_no_connection_each(postgres_database: str, tmp_path: Path) -> None:
     with Scene(postgres_database, tmp_path, SLOW) as scene:
         node = scene.node()
