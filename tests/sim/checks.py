@@ -6,26 +6,18 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from detent.graph.model import Ending, StepKind
-from detent.planner.judge import TEMPLATE_ERROR
-from detent.run.call import StepCall
 from detent.run.journal import Decided, Entry, EntryData, Kind, decode_data
-from detent.run.outcomes import Done
 from detent.run.state import TIMED, Phase, RunFacts
 from detent.run.status import TERMINAL
-from detent.store.rows import CallbackState, Claims, End, Flush, Flushed, MessageKind, NewRun, Park, Receipt
-from tests.sim.effects import Effect, Ledger
+from detent.store.rows import CallbackState, Claims, End, Flush, Flushed, NewRun, Park, Receipt
+from tests.sim.effect_rules import EffectRules
+from tests.sim.effects import Ledger
 from tests.sim.programs import Program
 from tests.sim.store import Database, DatabaseClock
-from tests.sim.story import Story
+from tests.sim.story import Story, Violation
 
 EXECUTED = (StepKind.HTTP, StepKind.ACTION)
-#: Failures that no effect stands behind.
-WITHOUT_EFFECT = (TEMPLATE_ERROR, "poison", "crashed", "condition_error")
 Ownership = tuple[bytes | None, int, str]
-
-
-class Violation(AssertionError):
-    """A rule was broken."""
 
 
 class Checks:
@@ -39,10 +31,11 @@ class Checks:
         programs: dict[bytes, Program],
         count: Callable[[str], None],
     ) -> None:
-        self._database, self._model, self._clock, self._ledger = database, database.model, clock, ledger
+        self._database, self._model, self._clock = database, database.model, clock
         self._programs, self._count = programs, count
         self.stories: dict[bytes, Story] = {}
-        self.has_jumped = False
+        self._effects = EffectRules(database.model, clock, ledger, self.stories, count)
+        self.effect = self._effects.begins
         self.on_story: Callable[[Story], None] = lambda story: None
 
     # -- statements
@@ -217,14 +210,17 @@ class Checks:
         story = self.stories.get(run)
         if story is None:
             return receipt, repeated
+        place = (step, kwargs["message_id"] or "")
         if repeated:
             self._count("callback repeated with its message id")
+            if story.receipts.get(place) != receipt:
+                raise Violation(f"a repeated callback was answered {receipt}, and {story.receipts.get(place)} before")
         elif receipt in (Receipt.ACCEPTED, Receipt.EARLY):
             if step in story.accepted:
                 raise Violation(f"the callback of {step} was accepted twice")
             if story.final is not None or story.ended.get(step) is Ending.TIMEOUT:
                 raise Violation(f"the callback of {step} was accepted after its end")
-            story.accepted[step] = kwargs["data"]
+            story.accepted[step], story.receipts[place] = kwargs["data"], receipt
             self._count("callback accepted" if receipt is Receipt.ACCEPTED else "callback came early")
         else:
             words = {Receipt.USED: "used twice", Receipt.EXPIRED: "came too late"}
@@ -244,6 +240,9 @@ class Checks:
             raise Violation(f"{entry.kind} is dated later than the database's time")
         if data.message is not None and data.message in self._model.inbox:
             raise Violation(f"message {data.message} was journalled and is still in the inbox")
+        again = story.note(data.decided or Decided())
+        if again:
+            raise Violation(f"decided again: {', '.join(again)}")
         match entry.kind:
             case Kind.ENDED:
                 self._ended(story, entry, data)
@@ -253,13 +252,13 @@ class Checks:
                     raise Violation(f"{entry.step} received what nobody sent")
                 story.early[entry.step] = bytes(data.result)
             case Kind.RETRY:
-                self._check_effect(story, entry, data)
+                self._effects.check_entry(story, entry, data)
+                self._effects.check_retry(story, entry, data)
                 self._count("step retried")
             case Kind.ADOPTED:
                 self._adopted(story, data)
             case Kind.PAUSED | Kind.RESUMED:
                 self._count(f"run {entry.kind}")
-        story.note(data.decided or Decided())
         if data.decided and data.decided.skipped:
             self._count("step skipped")
         for name in data.decided.wait if data.decided else ():
@@ -294,7 +293,7 @@ class Checks:
         elif kind is StepKind.WAIT:
             self._wait_ended(story, entry, data, ending)
         elif kind in EXECUTED:
-            self._check_effect(story, entry, data)
+            self._effects.check_entry(story, entry, data)
             if ending is Ending.TIMEOUT:
                 self._count("step timed out")
 
@@ -313,69 +312,6 @@ class Checks:
                 raise Violation(f"{step} timed out though its callback was accepted")
             self._check_time(story.waits[step], entry)
             self._count("timeout beat the callback")
-
-    def _check_effect(self, story: Story, entry: Entry, data: EntryData) -> None:
-        """What the journal says of an attempt is what the outside world saw."""
-        if data.error is not None and data.error.code in WITHOUT_EFFECT:
-            return
-        effect = self._ledger.attempt(story.row.id, entry.step or "", entry.attempt)
-        if effect is None:
-            raise Violation(f"{entry.step} ended with attempt {entry.attempt}, which was never begun")
-        if data.error is None:
-            if not isinstance(effect.outcome, Done) or effect.outcome.result != bytes(data.result):
-                raise Violation(f"{entry.step} succeeded with what the outside world did not answer")
-        elif isinstance(effect.outcome, Done) and data.error.code != "timeout":
-            raise Violation(f"{entry.step} failed though its effect succeeded")
-
-    # -- effects
-
-    def effect(self, call: StepCall, node: bytes, generation: int | None) -> Effect:
-        """An attempt is about to act on the outside world."""
-        effects = self._ledger.of(call.run_id, call.step)
-        effect = Effect(call.idempotency_key, call.attempt, node)
-        if effects and effects[0].key != effect.key:
-            raise Violation(f"{call.step} changed its idempotency key")
-        effect.is_stray = not self._has_lease(call, node, generation)
-        if not effect.is_stray and self._ledger.attempt(call.run_id, call.step, call.attempt):
-            raise Violation(f"attempt {call.attempt} of {call.step} was made twice")
-        if effects and effects[-1].node != node:
-            self._count("step ran again after a crash")
-        effects.append(effect)
-        return effect
-
-    def _has_lease(self, call: StepCall, node: bytes, generation: int | None) -> bool:
-        row = self._model.table.get(call.run_id)
-        if row is None:
-            raise Violation(f"{call.step} began before its run was durable")
-        if node not in self._model.nodes or (row.owner, row.generation) != (node, generation):
-            # Only a database clock that jumps ahead can end a lease that its node is sure of.
-            if not self.has_jumped:
-                raise Violation(f"{call.step} began on a node that does not own the run")
-            self._count("effect by a node that could not know")
-            return False
-        story = self.stories[call.run_id]
-        if story.owes_adoption:
-            raise Violation(f"{call.step} began in an adopted run before its adoption was journalled")
-        self._check_ready(story, call)
-        return True
-
-    def _check_ready(self, story: Story, call: StepCall) -> None:
-        """The journal alone, as it is in the database now, says that this attempt may begin."""
-        state, index = story.state(), story.prepared.numbers[call.step]
-        is_resumed = any(
-            mail.run == call.run_id and mail.kind == MessageKind.RESUME for mail in self._model.inbox.values()
-        )
-        if state.is_over or (state.paused_by is not None and not is_resumed):
-            raise Violation(f"{call.step} began though the journal says that the run is {state.status}")
-        phase, until = state.phase[index], state.until.get(index)
-        is_due = until is not None and until <= self._clock.highest()
-        if phase is not Phase.READY and not (phase is Phase.RETRYING and is_due):
-            raise Violation(f"{call.step} began though the journal says that it is {phase.name} until {until}")
-        if call.attempt != state.attempt_number(index):
-            raise Violation(f"{call.step} began as attempt {call.attempt}, not {state.attempt_number(index)}")
-        careful = state.stalled >= 2
-        if (story.prepared.steps[index].on_record or careful) and state.begun.get(index) != call.attempt:
-            raise Violation(f"{call.step} began before its start was journalled")
 
 
 def _touched(flush: Flush) -> list[bytes]:

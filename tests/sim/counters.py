@@ -22,6 +22,7 @@ SOMETIMES: Final = (
     "node lost its lease and began again",
     "node taken over",
     "deadly step",
+    "heart was cut off",
     "store was gone",
     "database clock jumped",
     "statement met a lock",

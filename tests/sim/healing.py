@@ -9,15 +9,14 @@ import msgspec
 
 from detent.run.state import Phase
 from detent.store.rows import MessageKind
-from tests.sim.checks import Violation
 from tests.sim.store import finished
-from tests.sim.story import RUNNABLE, Story
+from tests.sim.story import RUNNABLE, Story, Violation
 
 if TYPE_CHECKING:
     from tests.sim.world import World
 
 #: Virtual seconds without any news of a run that has something to do, until it is called stuck.
-PATIENCE = 60.0
+PATIENCE = 35.0
 
 
 async def settle(world: World) -> None:
@@ -33,7 +32,9 @@ async def settle(world: World) -> None:
                 _help(world, story)
             _complain_if_stuck(world, story, seen)
         _complain_if_unanswered(world)
+    await asyncio.sleep(1.0)
     _check_all(world)
+    _check_nothing_is_left(world)
 
 
 def _is_open(world: World, story: Story) -> bool:
@@ -117,3 +118,22 @@ def _check_all(world: World) -> None:
                 raise Violation(f"{step} did not get the payload that was accepted")
     if model.inbox:
         raise Violation(f"mail was left behind: {list(model.inbox.values())[:3]}")
+
+
+def _check_nothing_is_left(world: World) -> None:
+    """When all runs have ended, a node holds nothing, and every slot is free."""
+    for sim in world.nodes:
+        node = sim.engine._node if sim.is_alive else None
+        if node is None:
+            continue
+        runner = node.runner
+        left = {
+            "runs": len(runner.held),
+            "attempts": runner.busy,
+            "waiting attempts": len(runner._attempts._waiting),
+            "writes": 0 if node.committer.is_idle() else 1,
+            "leaving runs": len(runner._leaving),
+            "resting runs": runner._resting,
+        }
+        if any(left.values()):
+            raise Violation(f"all runs have ended, and {sim.process} still has {left}")

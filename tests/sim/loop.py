@@ -33,6 +33,20 @@ PROCESS: ContextVar[Process | None] = ContextVar("PROCESS", default=None)
 OUTSIDE = Context()
 
 
+class _Task(asyncio.Task[Any]):
+    """A task whose place in a set does not depend on where it lies in memory: asyncio's groups iterate over sets."""
+
+    def __init__(self, number: int, coro: Any, loop: asyncio.AbstractEventLoop, context: Context | None) -> None:
+        self._number = number
+        super().__init__(coro, loop=loop, context=context)
+
+    def __hash__(self) -> int:
+        return self._number
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+
 class SimLoop(asyncio.AbstractEventLoop):
     """The part of an event loop that plain asyncio code needs. Time passes only when nothing is left to do."""
 
@@ -88,7 +102,7 @@ class SimLoop(asyncio.AbstractEventLoop):
         return asyncio.Future(loop=self)
 
     def create_task(self, coro: Any, *, name: str | None = None, context: Context | None = None) -> asyncio.Task[Any]:
-        task: asyncio.Task[Any] = asyncio.Task(coro, loop=self, name=name or "", context=context)
+        task = _Task(len(self._tasks), coro, self, context)
         self._tasks.append(task)
         return task
 

@@ -27,6 +27,7 @@ class Nemesis:
             (swarm.outages, self._outage),
             (swarm.locks, self._lock),
             (swarm.jumps, self._jump),
+            (swarm.arrests, self._arrest),
         ):
             if rate:
                 self._world.loop.spawn(None, self._strike(rate, strike))
@@ -43,6 +44,7 @@ class Nemesis:
         world = self._world
         world.database.is_healed = True
         world.database.gone_until = 0.0
+        world.database.cut_off.clear()
         world.database.model.locked.clear()
         for node in world.nodes:
             if not node.is_alive:
@@ -125,9 +127,17 @@ class Nemesis:
         if model.locked.get(run) == until:
             del model.locked[run]
 
+    def _arrest(self) -> None:
+        """A node's heart does not reach the database, while all its other statements do."""
+        node = self._some_node()
+        if node is not None:
+            self._world.counters.add("heart was cut off")
+            self._world.note(f"the heart of {node.process} is cut off")
+            until = self._world.loop.time() + self._rng.choice((3.0, 7.0, 12.0))
+            self._world.database.cut_off[node.process] = until
+
     def _jump(self) -> None:
         """The database's clock steps ahead, or back by a little."""
         self._world.counters.add("database clock jumped")
-        self._world.checks.has_jumped = True
         self._world.clock.jump(self._rng.choice((-2.0, 5.0, 60.0, 7200.0)))
         self._world.note("the database's clock jumps")

@@ -35,11 +35,13 @@ class DatabaseClock:
     def __init__(self, loop: SimLoop) -> None:
         self._loop = loop
         self._offset = self._largest = 0
+        self.has_jumped = False
 
     def wall(self) -> int:
         return BEGINNING + int(self._loop.time() * SECOND) + self._offset
 
     def jump(self, seconds: float) -> None:
+        self.has_jumped = True
         self._offset += int(seconds * SECOND)
         self._largest = max(self._largest, self._offset)
 
@@ -82,6 +84,7 @@ class Database:
     def __init__(self, loop: SimLoop, rng: random.Random, swarm: Swarm, model: ModelStore) -> None:
         self.loop, self._rng, self._swarm, self.model = loop, rng, swarm, model
         self.gone_until = 0.0
+        self.cut_off: dict[Process, float] = {}  # whose beats do not arrive, until when
         self.is_healed = False
         self.watcher: Callable[[str, tuple[Any, ...], dict[str, Any]], Any] = self.perform
         self.count: Callable[[str], None] = lambda name: None
@@ -93,7 +96,9 @@ class Database:
     async def execute(self, process: Process | None, verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Send a statement and wait for its reply."""
         reply: asyncio.Future[Any] = self.loop.create_future()
-        if process is None or not process.is_dead:
+        if verb == "beat" and process is not None and self.cut_off.get(process, 0.0) > self.loop.time():
+            self._later(0.01, _fail, reply, StoreBusy())
+        elif process is None or not process.is_dead:
             self._send(reply, verb, args, kwargs)
         return await reply
 

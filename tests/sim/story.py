@@ -9,9 +9,13 @@ from detent.planner.fold import fold
 from detent.planner.prepared import Prepared
 from detent.run.journal import Decided, Entry, decode_opening
 from detent.run.state import Phase, RunFacts, RunState
-from detent.store.rows import NewRun
+from detent.store.rows import NewRun, Receipt
 
 RUNNABLE = (Phase.READY, Phase.RUNNING, Phase.RETRYING)
+
+
+class Violation(AssertionError):
+    """A rule was broken."""
 
 
 @dataclass(slots=True)
@@ -28,21 +32,27 @@ class Story:
     waits: dict[str, int | None] = field(default_factory=dict)
     accepted: dict[str, bytes] = field(default_factory=dict)
     early: dict[str, bytes] = field(default_factory=dict)
+    edges: dict[str, bool] = field(default_factory=dict)
+    receipts: dict[tuple[str, str], Receipt] = field(default_factory=dict)  # by step and message id
     owes_adoption: bool = False
     final: tuple[object, ...] | None = None
-    cancel_asked: bool = False
 
-    def note(self, decided: Decided) -> None:
-        """Keep what was decided beside the entry itself."""
-        for name in (*decided.skipped, *decided.given_up):
-            self.closed[name] = "skipped"
-        for name in decided.errors:
-            self.closed[name] = "failed"
+    def note(self, decided: Decided) -> list[str]:
+        """Keep what was decided beside the entry itself. Gives what had been decided before."""
+        ended = dict.fromkeys((*decided.skipped, *decided.given_up), "skipped") | dict.fromkeys(
+            decided.errors, "failed"
+        )
+        ended |= dict.fromkeys((name for name in decided.wait if name in self.early), "success")
+        edges = {f"edge {edge}": answer for edge, answer in decided.edges.items()}
+        again = [name for name in ended if name in self.closed]
+        again += [name for name in decided.sleep if name in self.sleeps]
+        again += [name for name in decided.wait if name in self.waits]
+        again += [name for name in edges if name in self.edges]
+        self.closed.update(ended)
         self.sleeps.update(decided.sleep)
         self.waits.update(decided.wait)
-        for name in decided.wait:
-            if name in self.early:
-                self.closed[name] = "success"
+        self.edges.update(edges)
+        return again
 
     def opened(self) -> None:
         self.note(decode_opening(self.row.opening))

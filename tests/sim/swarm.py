@@ -29,6 +29,7 @@ class Swarm:
     stops: float  # graceful
     outages: float
     locks: float
+    arrests: float  # hearts that are cut off from the database
     jumps: float
     # per attempt
     failing: float
@@ -64,6 +65,7 @@ def draw(rng: random.Random) -> Swarm:
         stops=rate(0, 2),
         outages=0.0 if quiet else rate(0, 1, 2),
         locks=rate(0, 3, 10),
+        arrests=0.0 if quiet else rate(0, 2),
         jumps=rng.choice((0.0, 0.0, 0.0, 5.0)),
         failing=rate(0.1, 0.3),
         hanging=rate(0.05, 0.2),

@@ -11,7 +11,7 @@ from detent import observe
 from detent.engine.starting import StartRequest, start_run
 from detent.errors import StoreBusy, StoreError
 from detent.run.call import StepCall
-from tests.sim.checks import Checks, Violation
+from tests.sim.checks import Checks
 from tests.sim.clients import Clients
 from tests.sim.counters import Counters
 from tests.sim.effects import Effect, Ledger, SimExecutor
@@ -22,7 +22,7 @@ from tests.sim.nemesis import Nemesis
 from tests.sim.node import SimNode
 from tests.sim.programs import Program, make_program
 from tests.sim.store import Database, DatabaseClock, finished
-from tests.sim.story import comparable
+from tests.sim.story import Violation, comparable
 from tests.sim.swarm import draw
 
 TRACE_LENGTH = 4000
@@ -221,7 +221,9 @@ def show(value: Any) -> str:
     """A value in few words, for the trace."""
     if isinstance(value, bytes):
         return short(value) if len(value) == 16 else value.decode(errors="replace")[:80]
-    if isinstance(value, tuple | list | frozenset):
+    if isinstance(value, frozenset):
+        return show(sorted(value))
+    if isinstance(value, tuple | list):
         name = type(value).__name__ if hasattr(value, "_fields") else ""
         return f"{name}({', '.join(show(part) for part in value)})"
     if isinstance(value, dict):

@@ -1,0 +1,105 @@
+"""The rules of effects: begun only by the run's owner, when the journal says so, and journalled as they happened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from detent.instant import micros
+from detent.planner.judge import TEMPLATE_ERROR
+from detent.run.call import StepCall
+from detent.run.journal import Entry, EntryData
+from detent.run.outcomes import Done, Fail
+from detent.run.state import Phase
+from detent.store.rows import MessageKind
+from tests.sim.effects import Effect, Ledger
+from tests.sim.store import DatabaseClock, ModelStore
+from tests.sim.story import Story, Violation
+
+#: Failures that no effect stands behind.
+WITHOUT_EFFECT = (TEMPLATE_ERROR, "poison", "crashed", "condition_error")
+
+
+class EffectRules:
+    """Looks at every effect as it begins, and at every entry that tells of one."""
+
+    def __init__(
+        self,
+        model: ModelStore,
+        clock: DatabaseClock,
+        ledger: Ledger,
+        stories: dict[bytes, Story],
+        count: Callable[[str], None],
+    ) -> None:
+        self._model, self._clock, self._ledger, self._stories, self._count = model, clock, ledger, stories, count
+
+    def check_entry(self, story: Story, entry: Entry, data: EntryData) -> None:
+        """What the journal says of an attempt is what the outside world saw."""
+        if data.error is not None and data.error.code in WITHOUT_EFFECT:
+            return
+        effect = self._ledger.attempt(story.row.id, entry.step or "", entry.attempt)
+        if effect is None:
+            raise Violation(f"{entry.step} ended with attempt {entry.attempt}, which was never begun")
+        if data.error is None:
+            if not isinstance(effect.outcome, Done) or effect.outcome.result != bytes(data.result):
+                raise Violation(f"{entry.step} succeeded with what the outside world did not answer")
+        elif isinstance(effect.outcome, Done) and data.error.code != "timeout":
+            raise Violation(f"{entry.step} failed though its effect succeeded")
+
+    def check_retry(self, story: Story, entry: Entry, data: EntryData) -> None:
+        """Not more often than allowed, and not sooner than the server asked for."""
+        policy = story.prepared.graph.steps[story.prepared.numbers[entry.step or ""]].retry
+        if entry.attempt >= policy.attempts:
+            raise Violation(f"{entry.step} is tried again after {entry.attempt} of {policy.attempts} attempts")
+        effect = self._ledger.attempt(story.row.id, entry.step or "", entry.attempt)
+        if effect is not None and isinstance(effect.outcome, Fail) and data.error and data.error.code == "http_status":
+            asked = micros(effect.outcome.retry_after or 0)
+            if data.retry_at is None or data.retry_at - entry.at < asked:
+                raise Violation(f"{entry.step} is tried again sooner than the server asked for")
+
+    def begins(self, call: StepCall, node: bytes, generation: int | None) -> Effect:
+        """An attempt is about to act on the outside world."""
+        effects = self._ledger.of(call.run_id, call.step)
+        effect = Effect(call.idempotency_key, call.attempt, node)
+        if effects and effects[0].key != effect.key:
+            raise Violation(f"{call.step} changed its idempotency key")
+        effect.is_stray = not self._has_lease(call, node, generation)
+        if not effect.is_stray and self._ledger.attempt(call.run_id, call.step, call.attempt):
+            raise Violation(f"attempt {call.attempt} of {call.step} was made twice")
+        if effects and effects[-1].node != node:
+            self._count("step ran again after a crash")
+        effects.append(effect)
+        return effect
+
+    def _has_lease(self, call: StepCall, node: bytes, generation: int | None) -> bool:
+        row = self._model.table.get(call.run_id)
+        if row is None:
+            raise Violation(f"{call.step} began before its run was durable")
+        if node not in self._model.nodes or (row.owner, row.generation) != (node, generation):
+            # Only a database clock that jumps ahead can end a lease that its node is sure of.
+            if not self._clock.has_jumped:
+                raise Violation(f"{call.step} began on a node that does not own the run")
+            self._count("effect by a node that could not know")
+            return False
+        story = self._stories[call.run_id]
+        if story.owes_adoption:
+            raise Violation(f"{call.step} began in an adopted run before its adoption was journalled")
+        self._check_ready(story, call)
+        return True
+
+    def _check_ready(self, story: Story, call: StepCall) -> None:
+        """The journal alone, as it is in the database now, says that this attempt may begin."""
+        state, index = story.state(), story.prepared.numbers[call.step]
+        is_resumed = any(
+            mail.run == call.run_id and mail.kind == MessageKind.RESUME for mail in self._model.inbox.values()
+        )
+        if state.is_over or (state.paused_by is not None and not is_resumed):
+            raise Violation(f"{call.step} began though the journal says that the run is {state.status}")
+        phase, until = state.phase[index], state.until.get(index)
+        is_due = until is not None and until <= self._clock.highest()
+        if phase is not Phase.READY and not (phase is Phase.RETRYING and is_due):
+            raise Violation(f"{call.step} began though the journal says that it is {phase.name} until {until}")
+        if call.attempt != state.attempt_number(index):
+            raise Violation(f"{call.step} began as attempt {call.attempt}, not {state.attempt_number(index)}")
+        careful = state.stalled >= 2
+        if (story.prepared.steps[index].on_record or careful) and state.begun.get(index) != call.attempt:
+            raise Violation(f"{call.step} began before its start was journalled")
