@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import secrets
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -24,7 +25,7 @@ POSTGRES_FAULTS = Counter(kill=50, restart=30, pause=10)
 #: As durable, but after a crash it does not open every file of its folder first.
 QUICK_TO_RISE = {"recovery_init_sync_method": "syncfs"}
 #: What the full number of faults takes, about; with less time there are fewer of them.
-SQLITE_SECONDS, POSTGRES_SECONDS = 75.0, 225.0
+SQLITE_SECONDS, POSTGRES_SECONDS = 75.0, 200.0
 
 
 def scaled(faults: Counter[str], seconds: float, full: float) -> Counter[str]:
@@ -138,6 +139,7 @@ def main() -> int:
     options = parser.parse_args()
     folder = options.keep or Path(tempfile.mkdtemp(prefix="detent-chaos-"))
     console = Console()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # whatever ends us, we end what we started
     console.print(f"seed {options.seed}")
     try:
         reports = asyncio.run(run(options.store, options.seconds, options.seed, folder, _teller(console)))
@@ -146,6 +148,9 @@ def main() -> int:
         for line in found[:50]:
             console.print(line, style="red", highlight=False)
         return 1 if found else 0
+    except KeyboardInterrupt:
+        console.print(f"interrupted; seed {options.seed}")
+        return 130
     finally:
         if not options.keep:
             shutil.rmtree(folder, ignore_errors=True)

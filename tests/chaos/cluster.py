@@ -27,7 +27,7 @@ class Node:
     """One process of `tests.chaos.node`. What it says is appended to its log, over all its lives."""
 
     def __init__(self, store: str, log: Path, *options: str, failpoint: str | None = None) -> None:
-        self._command = [sys.executable, "-m", "tests.chaos.node", "--store", store, *options]
+        self._command = [sys.executable, "-m", "tests.chaos.node", "--store", store, "--tied", *options]
         self.log, self.failpoint = log, failpoint
         self.process: subprocess.Popen[str] | None = None
         self.port = 0
@@ -43,7 +43,7 @@ class Node:
             environment[VARIABLE] = self.failpoint
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                self._command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True,
+                self._command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
                 env=environment, start_new_session=True,
             )  # fmt: skip
         self.port = 0
@@ -80,8 +80,9 @@ class Node:
             self.send(signal.SIGUSR1)
             time.sleep(0.5)
             raise NodeFailed(f"the node did not end: {self.log.read_text()[-8000:]}") from None
-        if self.process.stdout and not self.process.stdout.closed:
-            self.process.stdout.close()
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe and not pipe.closed:
+                pipe.close()
         self.port = 0
         return status
 

@@ -21,6 +21,7 @@ from tests.chaos.cluster import Cluster
 from tests.chaos.programs import Program
 from tests.chaos.tuning import SECRET
 
+PATIENCE = aiohttp.ClientTimeout(total=5)
 NO_ANSWER = (aiohttp.ClientError, TimeoutError, OSError)
 
 
@@ -47,32 +48,24 @@ class Clients:
         self._rng = random.Random(f"{seed}/clients")
         self._tokens = CallbackTokens(SECRET, "http://127.0.0.1")
         self._rate = rate
-        self._calling: set[asyncio.Task[None]] = set()
         self._answered: set[str] = set()
         self.counts: Counter[str] = Counter()
 
     async def work(self, until: asyncio.Event) -> None:
         """Start runs until told to stop, then wait for the callbacks on their way."""
-        timeout = aiohttp.ClientTimeout(total=5)
-        async with aiohttp.ClientSession(timeout=timeout) as session:
+        async with aiohttp.ClientSession(timeout=PATIENCE) as session, asyncio.TaskGroup() as group:
             number = 0
             while not until.is_set():
                 number += 1
-                self._spawn(self._start(session, number, self._choose()))
+                group.create_task(self._start(session, group, number, self._choose()))
                 await asyncio.sleep(self._rng.expovariate(self._rate))
-            while self._calling:
-                await asyncio.wait(self._calling)
 
     def _choose(self) -> Program:
         return self._programs[0] if self._rng.random() < 0.5 else self._rng.choice(self._programs)
 
-    def _spawn(self, work: Any) -> None:
-        calling: asyncio.Task[None] = asyncio.get_running_loop().create_task(work)
-        self._calling.add(calling)
-        calling.add_done_callback(self._calling.discard)
-        calling.add_done_callback(asyncio.Task.result)  # an error of ours is told, not swallowed
-
-    async def _start(self, session: aiohttp.ClientSession, number: int, program: Program) -> None:
+    async def _start(
+        self, session: aiohttp.ClientSession, group: asyncio.TaskGroup, number: int, program: Program
+    ) -> None:
         living = self._cluster.living()
         if not living:
             return
@@ -91,22 +84,22 @@ class Clients:
             return
         self.counts["accepted"] += 1
         self._log.write(op="ok", n=number, run=run)
-        self._call_back_all(session, run, program)
+        self._call_back_all(session, group, run, program)
 
     async def make_up(self, found: Sequence[Mapping[str, Any]]) -> None:
         """Send the callbacks of runs that were started although nobody was told."""
         programs = {program.name: program for program in self._programs}
-        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=5)) as session:
+        async with aiohttp.ClientSession(timeout=PATIENCE) as session, asyncio.TaskGroup() as group:
             for known in found:
                 if known["run"] not in self._answered:
-                    self._call_back_all(session, known["run"], programs[known["workflow"]])
-            while self._calling:
-                await asyncio.wait(self._calling)
+                    self._call_back_all(session, group, known["run"], programs[known["workflow"]])
 
-    def _call_back_all(self, session: aiohttp.ClientSession, run: str, program: Program) -> None:
+    def _call_back_all(
+        self, session: aiohttp.ClientSession, group: asyncio.TaskGroup, run: str, program: Program
+    ) -> None:
         self._answered.add(run)
         for step in program.callbacks:
-            self._spawn(self._call_back(session, run, step))
+            group.create_task(self._call_back(session, run, step))
 
     async def _call_back(self, session: aiohttp.ClientSession, run: str, step: str) -> None:
         """Send the callback early or late, sometimes twice, sometimes again with another body."""

@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import faulthandler
 import json
+import os
 import signal
 import sys
 from collections import Counter
@@ -171,6 +172,8 @@ async def serve(options: argparse.Namespace, tuning: Tuning) -> None:
         asyncio.get_running_loop().add_signal_handler(name, ended.set)
     listen(voice.hear)
     explain_on_request(asyncio.get_running_loop())
+    if options.tied:
+        asyncio.get_running_loop().add_reader(sys.stdin, os._exit, 1)
     store = await open_patiently(options.store, clock)
     http, action = HttpStep(EgressPolicy.from_texts(["127.0.0.0/8"])), ActionStep(REGISTRY)
     engine = Engine(
@@ -196,6 +199,9 @@ async def serve(options: argparse.Namespace, tuning: Tuning) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="One node under chaos.")
     parser.add_argument("--store", required=True)
+    parser.add_argument(
+        "--tied", action="store_true", help="end when the standard input does: never outlive the starter"
+    )
     parser.add_argument("--lease", type=float, default=CHAOS.lease)
     parser.add_argument("--drain", type=float, default=CHAOS.drain)
     parser.add_argument("--slots", type=int, default=CHAOS.slots)
