@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from detent.instant import SECOND
 from detent.run.state import Phase
 from detent.store.rows import MessageKind
+from tests.sim.node import SimNode
 from tests.sim.store import finished
 from tests.sim.story import RUNNABLE, Story, Violation
 
@@ -32,9 +34,8 @@ async def settle(world: World) -> None:
                 _help(world, story)
             _complain_if_stuck(world, story, seen)
         _complain_if_unanswered(world)
-    await asyncio.sleep(1.0)
     _check_all(world)
-    _check_nothing_is_left(world)
+    await _nothing_is_left(world)
 
 
 def _is_open(world: World, story: Story) -> bool:
@@ -80,7 +81,8 @@ def _complain_if_stuck(world: World, story: Story, seen: dict[bytes, tuple[objec
     news = (len(story.entries), len(story.accepted), row.status)
     wakes = [until for step, until in state.until.items() if until is not None and state.phase[step] is not Phase.ENDED]
     wake = max(wakes, default=0)
-    patience = PATIENCE + max(0.0, (wake - world.clock.wall()) / 1_000_000)
+    # Steps that kill their nodes keep all others waiting until each was found out.
+    patience = PATIENCE * (8 if world.has_killers else 1) + max(0.0, (wake - world.clock.wall()) / SECOND)
     known = seen.get(story.row.id)
     if known is None or known[0] != news:
         seen[story.row.id] = (news, now + patience)
@@ -120,20 +122,29 @@ def _check_all(world: World) -> None:
         raise Violation(f"mail was left behind: {list(model.inbox.values())[:3]}")
 
 
-def _check_nothing_is_left(world: World) -> None:
-    """When all runs have ended, a node holds nothing, and every slot is free."""
+async def _nothing_is_left(world: World) -> None:
+    """When all runs have ended, a node soon holds nothing, and every slot is free."""
     for sim in world.nodes:
-        node = sim.engine._node if sim.is_alive else None
-        if node is None:
-            continue
-        runner = node.runner
-        left = {
-            "runs": len(runner.held),
-            "attempts": runner.busy,
-            "waiting attempts": len(runner._attempts._waiting),
-            "writes": 0 if node.committer.is_idle() else 1,
-            "leaving runs": len(runner._leaving),
-            "resting runs": runner._resting,
-        }
-        if any(left.values()):
+        left = _left(sim)
+        until = world.loop.time() + PATIENCE
+        while left and world.loop.time() < until:
+            await asyncio.sleep(1.0)
+            left = _left(sim)
+        if left:
             raise Violation(f"all runs have ended, and {sim.process} still has {left}")
+
+
+def _left(sim: SimNode) -> dict[str, int]:
+    node = sim.engine._node if sim.is_alive else None
+    if node is None:
+        return {}
+    runner = node.runner
+    left = {
+        "runs": len(runner.held),
+        "attempts": runner.busy,
+        "waiting attempts": len(runner._attempts._waiting),
+        "writes": 0 if node.committer.is_idle() else 1,
+        "leaving runs": len(runner._leaving),
+        "resting runs": runner._resting,
+    }
+    return {name: count for name, count in left.items() if count}

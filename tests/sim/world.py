@@ -130,6 +130,10 @@ class World:
         row = self.database.model.table.get(call.run_id)
         return row is not None and (row.new.workflow, call.step) in self._deadly
 
+    @property
+    def has_killers(self) -> bool:
+        return bool(self._deadly)
+
     def kill(self, node: SimNode) -> None:
         """A step took its node down; somebody starts it again."""
         self.counters.add("deadly step")
