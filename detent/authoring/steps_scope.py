@@ -1,7 +1,8 @@
 """The names an expression of the steps form may use, and which steps it may read.
 
-    trigger.body  trigger.headers  trigger.query  trigger.scheduled_at  $input (= trigger.body)  run.id
-    tasks.NAME.status  .status_code  .headers  .body  .output           (steps.NAME is the same)
+    trigger.body  trigger.headers  trigger.query  trigger.scheduled_at  $input (= trigger.body)
+    run.id  workflow.name
+    tasks.NAME.status  .status_code  .headers  .body  .output  .error   (steps.NAME is the same)
     wait.NAME.url  $execution.NAME.resume_url  $execution.resume_url    (the callback of a wait step)
 
 A result may be read only behind the step that makes it; the address of a callback is known from the start.
@@ -18,9 +19,9 @@ from detent.expressions import Reference
 from detent.graph.check import Upstream
 from detent.graph.model import StepKind
 
-RESULTS: Final = ("status", "status_code", "headers", "body", "output")
-_ROOTS: Final = ("trigger", "tasks", "steps", "wait", "run", "$input", "$execution")
-_PARTS: Final = {"trigger": ("body", "headers", "query", "scheduled_at"), "run": ("id",)}
+RESULTS: Final = ("status", "status_code", "headers", "body", "output", "error")
+_ROOTS: Final = ("trigger", "tasks", "steps", "wait", "run", "workflow", "$input", "$execution")
+_PARTS: Final = {"trigger": ("body", "headers", "query", "scheduled_at"), "run": ("id",), "workflow": ("name",)}
 RESULT_ROOTS: Final = frozenset({"tasks", "steps"})
 
 
@@ -43,7 +44,7 @@ class StepsScope:
         match reference.path:
             case ("$input", *_):
                 return None
-            case ("trigger" | "run" as root, *rest):
+            case ("trigger" | "run" | "workflow" as root, *rest):
                 return self._part(root, rest, _PARTS[root])
             case ("tasks" | "steps" as root, str(name), *rest):
                 return self._result(root, name, rest, reader)

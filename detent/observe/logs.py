@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import structlog
 
+from detent.ids import show
 from detent.observe import listen
 
 #: The events that are logged, and how loudly. The others are for metrics.
@@ -40,7 +41,11 @@ def log_events(format_: str, *, troubles_only: bool = False) -> Callable[[], Non
     def write(name: str, facts: dict[str, Any]) -> None:
         level = LEVELS.get(name)
         if level is not None and not (troubles_only and level == "info"):
-            shown = {key: value.hex() if isinstance(value, bytes) else value for key, value in facts.items()}
-            getattr(logger, level)(name, **shown)
+            getattr(logger, level)(name, **{key: _plain(key, value) for key, value in facts.items()})
 
     return listen(write)
+
+
+def _plain(key: str, value: Any) -> Any:
+    """A fact as people see it elsewhere: an id with the prefix of what it names."""
+    return show(key, value) if isinstance(value, bytes) else value

@@ -220,7 +220,7 @@ def test_a_problem_of_a_step_is_named(fields: dict[str, Any], field: str, messag
 
 READ = [
     ("triger.body", "unknown name 'triger'; did you mean 'trigger'?"),
-    ("env.SECRET", "unknown name 'env'; there is trigger, tasks, steps, wait, run, $input, $execution"),
+    ("env.SECRET", "unknown name 'env'; there is trigger, tasks, steps, wait, run, workflow, $input, $execution"),
     ("secrets.key", "unknown name 'secrets'"),
     ("trigger", "say which part: trigger.body, trigger.headers, trigger.query, trigger.scheduled_at"),
     ("trigger.bdoy.x", "trigger has no 'bdoy'; did you mean 'body'?"),
