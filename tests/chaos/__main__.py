@@ -138,7 +138,7 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, help="keep the database, the ledger and all logs in this folder")
     options = parser.parse_args()
     folder = options.keep or Path(tempfile.mkdtemp(prefix="detent-chaos-"))
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 120)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # whatever ends us, we end what we started
     console.print(f"seed {options.seed}")
     try:
