@@ -1,6 +1,6 @@
 """The composition root: the only module that knows every implementation.
 
-`running` opens the store and starts an engine on it, `listening` puts the API before it, and `told_to_stop` waits for
+`running` opens the store and starts an engine on it, `api.serving` puts the API before it, and `told_to_stop` waits for
 the signal to leave. What is opened is closed in the opposite order: attempts in flight get their time while the API
 still takes callbacks, then the API ends, then the store is closed.
 """
@@ -12,16 +12,13 @@ import os
 import secrets
 import signal
 import socket
-from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-import uvicorn
-
-from detent.api.application import build_api
 from detent.authoring.compiled import Limits
 from detent.clock import Clock, SystemClock
 from detent.engine.callbacks import CallbackTokens
@@ -182,48 +179,6 @@ def url_of(address: Address) -> str:
     host, port = address
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
-class _Server(uvicorn.Server):
-    """Uvicorn without its own ideas about signals: the process drains its engine first."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.is_up = asyncio.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self.is_up.set()
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
-@asynccontextmanager
-async def listening(app: App, sock: socket.socket) -> AsyncIterator[None]:
-    """The API before a running engine. Ends with the requests that are being answered."""
-    api = build_api(
-        app.commands,
-        is_ready=lambda: app.engine.is_ready,
-        check=app.store.now,
-        base_url=app.base_url,
-        loose=app.settings.allow_loose_auth,
-    )
-    config = uvicorn.Config(
-        api, log_config=None, access_log=False, lifespan="off", server_header=False, timeout_graceful_shutdown=5
-    )
-    server = _Server(config)
-    serving = asyncio.create_task(server.serve(sockets=[sock]))
-    try:
-        await server.is_up.wait()
-        announce = getattr(app.store, "announce", None)
-        if announce is not None:
-            announce(app.local_url)
-        yield
-    finally:
-        server.should_exit = True
-        await serving
 
 
 async def told_to_stop() -> None:

@@ -10,7 +10,8 @@ from typing import Annotated, Final
 
 import typer
 
-from detent.app import LOOPBACK, App, bind, listening, running, told_to_stop
+from detent.api.serving import listening
+from detent.app import LOOPBACK, App, bind, running, told_to_stop
 from detent.cli.options import Database, Imports, Port, settings_of
 from detent.cli.showing import Screen, Shown
 from detent.cli.terminal import out

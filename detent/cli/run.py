@@ -15,7 +15,8 @@ from typing import Annotated, Any, Final
 import typer
 from rich.markup import escape
 
-from detent.app import LOOPBACK, App, bind, listening, running, told_to_stop
+from detent.api.serving import listening
+from detent.app import LOOPBACK, App, bind, running, told_to_stop
 from detent.authoring.compiled import Compiled
 from detent.cli.definitions import compile_file
 from detent.cli.jumping import FAST_TUNING, Jumper, JumpingClock, JumpingLoop

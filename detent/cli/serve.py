@@ -11,7 +11,8 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from detent.app import bind, listening, running, told_to_stop
+from detent.api.serving import listening
+from detent.app import bind, running, told_to_stop
 from detent.cli.children import Children
 from detent.cli.options import Database, Host, Imports, Port, settings_of
 from detent.cli.terminal import err, warn

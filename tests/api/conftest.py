@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
+from detent.store.opening import migrate_store
 from tests.api.server import Detent, serving
 from tests.api.shop import Shop, open_shop
+from tests.servers.postgres import PostgresServer
 
 
 @pytest.fixture
 async def shop() -> AsyncIterator[Shop]:
     async with open_shop() as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def postgres_template(postgres: PostgresServer) -> str:
+    """A database with our tables, to be copied."""
+    return postgres.make_template("detent_api", lambda url: asyncio.run(_migrate(url)))
+
+
+async def _migrate(url: str) -> None:
+    await migrate_store(url)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

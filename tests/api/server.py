@@ -10,7 +10,8 @@ from typing import Any
 
 import aiohttp
 
-from detent.app import LOOPBACK, App, bind, listening, running
+from detent.api.serving import listening
+from detent.app import LOOPBACK, App, bind, running
 from detent.run.status import TERMINAL
 from detent.settings import Settings
 

@@ -7,9 +7,12 @@ import re
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+import typer
+from typer.testing import CliRunner
 
 from detent.cli import COMMANDS
 from tests.cli.program import detent, environment, started
@@ -57,10 +60,11 @@ def test_a_command_that_is_mistyped_gets_a_hint(folder: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_help(folder: Path, name: str) -> None:
-    done = detent(folder, name, "--help")
-    assert done.returncode == 0, done.stderr
-    assert f"detent {name}" in done.stdout
+def test_every_command_has_help(name: str) -> None:
+    app = typer.Typer()
+    import_module(f"detent.cli.{name}").add_to(app)
+    done = CliRunner().invoke(app, ["--help"])
+    assert (done.exit_code, "Usage" in done.output) == (0, True)
 
 
 @pytest.mark.slow

@@ -8,7 +8,8 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from detent.app import bind, listening, running, url_of
+from detent.api.serving import listening
+from detent.app import bind, running, url_of
 from detent.settings import Settings
 from tests.docs import console
 from tests.docs.curl import SERVER, Session, commands, differences

@@ -1,0 +1,76 @@
+"""Puts the API on a socket, before an engine that runs already."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Protocol
+
+import uvicorn
+
+from detent.api.application import build_api
+from detent.engine.commands import Commands
+from detent.engine.engine import Engine
+from detent.settings import Settings
+from detent.store.protocol import Store
+
+
+class Served(Protocol):
+    """What stands behind the API."""
+
+    @property
+    def settings(self) -> Settings: ...
+    @property
+    def store(self) -> Store: ...
+    @property
+    def engine(self) -> Engine: ...
+    @property
+    def commands(self) -> Commands: ...
+    @property
+    def base_url(self) -> str: ...
+    @property
+    def local_url(self) -> str: ...
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn without its own ideas about signals: the process drains its engine first."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.is_up = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.is_up.set()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+@asynccontextmanager
+async def listening(app: Served, sock: socket.socket) -> AsyncIterator[None]:
+    """The API before a running engine. Ends with the requests that are being answered."""
+    api = build_api(
+        app.commands,
+        is_ready=lambda: app.engine.is_ready,
+        check=app.store.now,
+        base_url=app.base_url,
+        loose=app.settings.allow_loose_auth,
+    )
+    config = uvicorn.Config(
+        api, log_config=None, access_log=False, lifespan="off", server_header=False, timeout_graceful_shutdown=5
+    )
+    server = _Server(config)
+    serving = asyncio.create_task(server.serve(sockets=[sock]))
+    try:
+        await server.is_up.wait()
+        announce = getattr(app.store, "announce", None)
+        if announce is not None:
+            announce(app.local_url)
+        yield
+    finally:
+        server.should_exit = True
+        await serving
