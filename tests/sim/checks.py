@@ -255,28 +255,24 @@ class Checks:
                 self._effects.check_entry(story, entry, data)
                 self._effects.check_retry(story, entry, data)
                 self._count("step retried")
-            case Kind.ADOPTED:
-                self._adopted(story, data)
             case Kind.PAUSED | Kind.RESUMED:
                 self._count(f"run {entry.kind}")
+        ended = story.close_steps()
+        if entry.kind == Kind.ADOPTED:
+            self._count_crashed(story, ended)
         if data.decided and data.decided.skipped:
             self._count("step skipped")
         for name in data.decided.wait if data.decided else ():
             if name in story.early:
                 self._count("early callback kept for its wait")
 
-    def _adopted(self, story: Story, data: EntryData) -> None:
-        """An adoption ends what its node took down with it; which of them follows from the graph's crash rules."""
-        state = story.state()
-        for step in story.prepared.steps:
-            if state.phase[step.index] is Phase.ENDED and step.name not in story.closed:
-                story.closed[step.name] = str(state.ending[step.index])
-                error = state.errors.get(step.index)
-                code = error.code if error else ""
-                if code == "poison":
-                    self._count("step poisoned")
-                elif code == "crashed":
-                    self._count("step failed because its node died")
+    def _count_crashed(self, story: Story, ended: list[int]) -> None:
+        errors = story.state().errors
+        words = {"poison": "step poisoned", "crashed": "step failed because its node died"}
+        for step in ended:
+            error = errors.get(step)
+            if error is not None and error.code in words:
+                self._count(words[error.code])
 
     def _ended(self, story: Story, entry: Entry, data: EntryData) -> None:
         step, ending = entry.step, Ending(entry.outcome or "")

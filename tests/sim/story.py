@@ -39,23 +39,28 @@ class Story:
 
     def note(self, decided: Decided) -> list[str]:
         """Keep what was decided beside the entry itself. Gives what had been decided before."""
-        ended = dict.fromkeys((*decided.skipped, *decided.given_up), "skipped") | dict.fromkeys(
-            decided.errors, "failed"
-        )
-        ended |= dict.fromkeys((name for name in decided.wait if name in self.early), "success")
         edges = {f"edge {edge}": answer for edge, answer in decided.edges.items()}
-        again = [name for name in ended if name in self.closed]
+        again = [name for name in (*decided.skipped, *decided.given_up) if name in self.closed]
         again += [name for name in decided.sleep if name in self.sleeps]
         again += [name for name in decided.wait if name in self.waits]
         again += [name for name in edges if name in self.edges]
-        self.closed.update(ended)
         self.sleeps.update(decided.sleep)
         self.waits.update(decided.wait)
         self.edges.update(edges)
         return again
 
+    def close_steps(self) -> list[int]:
+        """Keep which steps have ended by now; gives those that ended beside the last entry's own."""
+        state, fresh = self.state(), []
+        for step in self.prepared.steps:
+            if state.phase[step.index] is Phase.ENDED and step.name not in self.closed:
+                self.closed[step.name] = str(state.ending[step.index])
+                fresh.append(step.index)
+        return fresh
+
     def opened(self) -> None:
         self.note(decode_opening(self.row.opening))
+        self.close_steps()
 
     def state(self) -> RunState:
         """What the journal adds up to."""
