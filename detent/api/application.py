@@ -13,6 +13,7 @@ from litestar.types import ASGIApp
 from detent import __version__
 from detent.api import callbacks, health, pages, runs, workflows
 from detent.api.docs import DocsPage, show_openapi
+from detent.api.guessing import Guesses
 from detent.api.origin import OriginGuard, known_hosts
 from detent.api.problems import on_detent_error, on_http_error, on_surprise
 from detent.engine.commands import INPUT_LIMIT, Commands
@@ -38,7 +39,7 @@ def build_api(
 
     return Litestar(
         route_handlers=ROUTES,
-        state=State({"commands": commands, "is_ready": is_ready, "check": check}),
+        state=State({"commands": commands, "is_ready": is_ready, "check": check, "guesses": Guesses()}),
         exception_handlers={
             DetentError: on_detent_error,
             HTTPException: on_http_error,

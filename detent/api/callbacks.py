@@ -10,7 +10,7 @@ from litestar.params import FromPath
 from detent.api.bodies import AnyRequest, callback_body, commands, headers_of, message_id
 from detent.api.operations import TakesAnything, answers, refusals
 from detent.api.pages import PAGE_HEADERS, confirm_page
-from detent.api.problems import refuse_callback
+from detent.api.problems import refuse_callback, refuse_guesses
 from detent.api.wire import One, Received
 from detent.engine.commands import INPUT_LIMIT
 from detent.store.rows import Receipt
@@ -28,7 +28,7 @@ _TAKEN: Final = {Receipt.ACCEPTED: (200, "accepted"), Receipt.EARLY: (202, "buff
     responses={
         **answers(200, One[Received], "The step has its callback."),
         **answers(202, One[Received], "The step is not active yet; the callback is kept for it."),
-        **refusals(400, 404, 409, 410, 413),
+        **refusals(400, 404, 409, 410, 413, 429),
     },
     request_max_body_size=INPUT_LIMIT,
 )
@@ -39,6 +39,9 @@ async def receive_callback(request: AnyRequest, token: FromPath[str]) -> Respons
     receipt, _ = await commands(request).deliver(
         token, body=body, headers=headers, query=dict(request.query_params), message_id=message_id(headers)
     )
+    if receipt is Receipt.NOT_FOUND:
+        wait = request.app.state["guesses"].count(request.client.host if request.client else "")
+        return refuse_callback(receipt) if wait is None else refuse_guesses(wait)
     if receipt not in _TAKEN:
         return refuse_callback(receipt)
     status, word = _TAKEN[receipt]

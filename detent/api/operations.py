@@ -58,5 +58,6 @@ _WHY: Final = {
     409: "The state of things forbids it.",
     410: "Its time is over.",
     413: "The body is larger than its limit.",
+    429: "Too many unknown tokens from there.",
     503: "Not now; try again after `Retry-After` seconds.",
 }

@@ -111,6 +111,12 @@ def refuse_callback(receipt: Receipt) -> Response[Refusal]:
     return refuse(status, error, f"webhook_{receipt}", message)
 
 
+def refuse_guesses(wait: float) -> Response[Refusal]:
+    """The answer to too many tokens that nobody made."""
+    headers = {"Retry-After": str(math.ceil(wait))}
+    return refuse(429, "limit_exceeded", "limit_exceeded", "too many unknown callback addresses", headers=headers)
+
+
 def on_detent_error(request: Request[Any, Any, Any], error: DetentError) -> Response[Refusal]:
     """What a command refused."""
     found = next((facts for kind, facts in _KINDS if isinstance(error, kind)), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from detent.api.guessing import ALLOWED
 from detent.api.wire import Many, One, RunDocument, RunSummary, SavedWorkflow, StartedDocument, WorkflowDocument
 from tests.api.server import Detent
 
@@ -230,3 +231,12 @@ async def test_another_site_may_answer_a_callback(api: Detent) -> None:
     url = await waiting(api)
     answer = await api.call("POST", url, headers={"Origin": "https://pay.example", "Host": "tunnel.example"})
     assert answer.status == 200
+
+
+async def test_whoever_tries_many_unknown_tokens_is_slowed_down_and_good_ones_are_not(api: Detent) -> None:
+    url = await waiting(api)
+    answers = [await api.call("POST", f"/wh/{number}") for number in range(ALLOWED + 1)]
+    assert {answer.status for answer in answers[:ALLOWED]} == {404}
+    assert (answers[-1].status, answers[-1].json["error"]) == (429, "limit_exceeded")
+    assert 0 < int(answers[-1].headers["Retry-After"]) <= 60
+    assert (await api.call("POST", url)).status == 200
