@@ -6,6 +6,8 @@ from rich.text import Text
 
 from bench.results import Line, Results
 
+#: More load than this before the start, and the sides did not have the machine to themselves.
+QUIET = 0.5
 VERDICTS = {True: Text("✓ met", "bold green"), False: Text("✗ missed", "bold red"), None: Text("")}
 
 
@@ -34,6 +36,8 @@ def show(results: Results, console: Console) -> None:
         f"every process on uvloop, as `detent serve`",
         style="dim",
     )
+    if facts["load_before"] > QUIET:
+        console.print("the machine was busy with other things: these figures say little", style="bold yellow")
     judged = [line for line in results.lines if line.met is not None]
     missed = results.missed()
     style = "bold red" if missed else "bold green"
