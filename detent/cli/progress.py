@@ -147,7 +147,7 @@ def detail(step: Document, now: int) -> str:
         )
     error = step.get("error") or (step["attempts"][-1]["error"] if step["attempts"] else None)
     if error and step["status"] != "success":
-        words.append(" ".join(error["message"].split())[:300])
+        words.append("".join(filter(str.isprintable, " ".join(error["message"].split())))[:300])
     return ", ".join(words)
 
 

@@ -22,7 +22,7 @@ from detent.cli.definitions import compile_file
 from detent.cli.jumping import FAST_TUNING, Jumper, JumpingClock, JumpingLoop
 from detent.cli.options import Database, Imports, Input, decode_value, read_input, settings_of
 from detent.cli.progress import LineView, LiveView, View
-from detent.cli.terminal import duration, marked, out, warn
+from detent.cli.terminal import duration, marked, out, plain, warn
 from detent.clock import Clock, SystemClock
 from detent.engine.commands import Given
 from detent.errors import InvalidInput, Problem, StoreInUse
@@ -212,12 +212,12 @@ class _Watching:
             return
         out.print(f"\n{marked(status)} [bright_black]in {took}[/]")
         if document["error"]:
-            out.print(escape(str(document["error"])), style="red")
+            out.print(plain(str(document["error"])), style="red")
         if document["output"] is not None:
             with suppress(TypeError, ValueError):
                 text = json.dumps(document["output"], indent=2, ensure_ascii=False)
                 more = "…" if len(text) > _LONGEST_OUTPUT else ""
-                out.print(f"[bright_black]output[/] {escape(text[:_LONGEST_OUTPUT])}{more}")
+                out.print(f"[bright_black]output[/] {plain(text[:_LONGEST_OUTPUT])}{more}")
 
 
 def add_to(app: typer.Typer) -> None:

@@ -14,7 +14,7 @@ from rich.table import Table
 from detent.cli.doors import Door, open_door
 from detent.cli.options import Database, Url, settings_of
 from detent.cli.progress import LineView, instant
-from detent.cli.terminal import duration, marked, out
+from detent.cli.terminal import duration, marked, out, plain
 from detent.clock import SystemClock
 from detent.instant import SECOND
 
@@ -34,7 +34,7 @@ def list_runs(
     table = Table.grid(padding=(0, 2))
     for row in rows:
         took = _took(row)
-        table.add_row(row["id"], marked(row["status"]), took, escape(row["error"] or ""))
+        table.add_row(row["id"], marked(row["status"]), took, plain(row["error"] or ""))
     out.print(table)
 
 

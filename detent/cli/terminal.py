@@ -44,18 +44,23 @@ def _can_show_marks() -> bool:
     return "utf" in (sys.stdout.encoding or "").lower()
 
 
+def plain(text: str) -> str:
+    """Text from elsewhere that can neither colour the screen nor move its cursor."""
+    return escape("".join(letter if letter.isprintable() or letter == "\n" else "\ufffd" for letter in text))
+
+
 def say_error(error: DetentError) -> None:
     """An error and all its problems, each with its place."""
     problems = error.problems if isinstance(error, InvalidInput) else ()
-    err.print(f"[red]error:[/] {escape(error.message)}")
+    err.print(f"[red]error:[/] {plain(error.message)}")
     for problem in problems:
         if problem.field or problem.message != error.message:
-            place = f"[bold]{escape(problem.field)}[/]: " if problem.field else ""
-            err.print(f"  {place}{escape(problem.message)}")
+            place = f"[bold]{plain(problem.field)}[/]: " if problem.field else ""
+            err.print(f"  {place}{plain(problem.message)}")
 
 
 def warn(message: str) -> None:
-    err.print(f"[yellow]warning:[/] {escape(message)}")
+    err.print(f"[yellow]warning:[/] {plain(message)}")
 
 
 def duration(seconds: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -33,7 +34,7 @@ def step(status: str, **facts: Any) -> dict[str, Any]:
 def chain(count: int) -> Graph:
     names = [f"step-{number}" for number in range(count)]
     steps = tuple(Step(name, StepKind.ACTION, {"action": "core.echo"}) for name in names)
-    return Graph(steps, tuple(Edge(a, b) for a, b in zip(names, names[1:], strict=False)))
+    return Graph(steps, tuple(Edge(a, b) for a, b in pairwise(names)))
 
 
 def terminal(height: int = 20) -> Console:
@@ -86,8 +87,11 @@ def test_elsewhere_a_line_is_written_for_each_change_and_only_then() -> None:
 
 def test_names_and_messages_cannot_change_how_the_screen_looks() -> None:
     console = Console(file=io.StringIO(), width=100)
-    LineView(console, lambda: NOW).show({"tasks": {"a": step("failed", error={"message": "[red]x[/] [/bad]"})}})
+    LineView(console, lambda: NOW).show(
+        {"tasks": {"a": step("failed", error={"message": "[red]x[/] [/bad] \x1b[2J\x9b2J"})}}
+    )
     assert "[red]x[/] [/bad]" in shown(console)
+    assert not {"\x1b", "\x9b"} & set(shown(console))
 
 
 @pytest.mark.parametrize(
