@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from detent.clock import DatabaseTime
+from detent.engine.attempts import Attempts
 from detent.engine.claims import Claims
 from detent.engine.committer import Committer, Fenced, _Refused
 from detent.engine.held import HeldRun
@@ -31,6 +32,8 @@ Patches = tuple[tuple[Any, Any, Any], ...]
 
 _write = Runner.write
 _park = Runner._park
+_done = Attempts._done
+_due = RunState.due
 _add_to = Unit.add_to
 _bring_in = Claims._bring_in
 _take_ready = planning.take_ready
@@ -167,6 +170,15 @@ def _ring_for_the_last(self: Timers) -> None:
             self._due(held)
 
 
+def _due_all_at_once(self: RunState, now: int) -> list[int]:
+    return list(_due(self, now))
+
+
+def _leak_slots(self: Attempts, attempt: asyncio.Task[Any], *rest: Any) -> None:
+    _done(self, attempt, *rest)
+    self.in_flight += attempt.cancelled()
+
+
 def _ignore_pause(self: Runner, held: HeldRun, index: int) -> bool:
     return not (self.is_draining or held.gone or held.state.is_over) and self._may_act()
 
@@ -189,7 +201,6 @@ OF_COMMITS: Final[dict[str, Patches]] = {
 OF_OWNERSHIP: Final[dict[str, Patches]] = {
     "effects of an adopted run before its entry": ((Claims, "_bring_in", _go_before_the_adoption),),
     "a watchdog that sleeps": ((Watchdog, "poll", _sleeping_watchdog),),
-    "a watchdog that does not wait for claims": ((Watchdog, "poll", _hasty_watchdog),),
     "the start of a dangerous step is not journalled": (
         (planning, "take_ready", _start_unrecorded),
         (running, "take_ready", _start_unrecorded),
@@ -197,7 +208,12 @@ OF_OWNERSHIP: Final[dict[str, Patches]] = {
 }
 OF_LEASES: Final[dict[str, Patches]] = {
     "a node that is always sure of its lease": ((Node, "is_sure", _always_sure),),
+}
+OF_DOUBTS: Final[dict[str, Patches]] = {
     "a doubt about the lease that ends again": ((Node, "is_sure", _sure_again), (living, "LEASE_CHECK", 1.9)),
+}
+OF_HASTE: Final[dict[str, Patches]] = {
+    "a watchdog that does not wait for claims": ((Watchdog, "poll", _hasty_watchdog),),
 }
 OF_CLOCKS: Final[dict[str, Patches]] = {
     "a refused flush is taken for done": ((Committer, "_send", _take_refusal_for_success),),
@@ -211,5 +227,7 @@ OF_TIME: Final[dict[str, Patches]] = {
 }
 OF_CONTROL: Final[dict[str, Patches]] = {
     "an attempt that waited begins in a paused run": ((Runner, "_may_begin", _ignore_pause),),
+    "steps due together are taken before the first is told": ((RunState, "due", _due_all_at_once),),
+    "a stopped attempt keeps its slot": ((Attempts, "_done", _leak_slots),),
     "a resume that is forgotten": ((planning._CHANGES, events.Resumed, _keep_paused),),
 }

@@ -76,6 +76,16 @@ def _halting(swarm: Swarm) -> Swarm:
     return replace(swarm, nodes=2, runs=6, pauses=25.0, failing=0.5, crashes=0.0, outages=0.0, jumps=0.0, slow=0.0)
 
 
+def _heartless(swarm: Swarm) -> Swarm:
+    """Hearts are cut off for nearly as long as a lease lasts."""
+    return replace(_halting(swarm), nodes=1, pauses=0.0, arrests=4.0, busy=0.0, late=0.0, stops=0.0, reply_lost=0.0)
+
+
+def _sluggish(swarm: Swarm) -> Swarm:
+    tuning = replace(swarm.tuning, watch=1.0)
+    return replace(swarm, nodes=2, slow=0.5, crashes=0.0, pauses=0.0, late=0.0, busy=0.0, jumps=0.0, tuning=tuning)
+
+
 def _crowded(swarm: Swarm) -> Swarm:
     return replace(swarm, controls=1.0, runs=6, tuning=replace(swarm.tuning, slots=1))
 
@@ -88,6 +98,8 @@ MUTANTS: Final = (
     *(Mutant(name, patches=patches, bend=_lossy) for name, patches in engine_bugs.OF_COMMITS.items()),
     *(Mutant(name, patches=patches, bend=_deadly) for name, patches in engine_bugs.OF_OWNERSHIP.items()),
     *(Mutant(name, patches=patches, bend=_halting) for name, patches in engine_bugs.OF_LEASES.items()),
+    *(Mutant(name, patches=patches, bend=_heartless) for name, patches in engine_bugs.OF_DOUBTS.items()),
+    *(Mutant(name, patches=patches, bend=_sluggish) for name, patches in engine_bugs.OF_HASTE.items()),
     *(Mutant(name, patches=patches, bend=_jumping) for name, patches in engine_bugs.OF_CLOCKS.items()),
     *(Mutant(name, patches=patches, bend=_racing) for name, patches in engine_bugs.OF_TIME.items()),
     *(Mutant(name, patches=patches, bend=_crowded) for name, patches in engine_bugs.OF_CONTROL.items()),
