@@ -105,7 +105,7 @@ class NodeStore(Protocol):
 
     async def release(self, node: bytes, epoch: int, runs: Sequence[tuple[bytes, int]]) -> None:
         """Give up runs (with generation) that this node owns and does not hold: they are claimable at once, as runs of
-        a node that is gone. The claim whose reply was lost may have been an adoption, and that must not be forgotten."""
+        a node that is gone. The claim whose reply was lost may have been an adoption; that must not be forgotten."""
 
     async def journals(self, runs: Sequence[bytes]) -> dict[bytes, list[Entry]]:
         """The journals of these runs, each in order of seq; a run without entries may be missing."""

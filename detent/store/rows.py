@@ -11,7 +11,6 @@ from typing import Final, NamedTuple
 
 from detent.run.journal import Entry
 
-
 #: The owner of a run that was given back unseen: no node ever has this id, so whoever claims it adopts it.
 NOBODY: Final = bytes(16)
 

@@ -15,13 +15,12 @@ from detent.store.protocol import Heart
 from detent.store.rows import NOBODY, ClaimedRun, Claims, Flush, Flushed, Mail
 from detent.store.sql.postgres.heart import ThreadHeart
 from detent.store.sql.postgres.link import Link
-from detent.store.sql.postgres.shape import entry_columns, flush_columns, only_entries
+from detent.store.sql.postgres.shape import entry_columns, flush_columns, is_usual, only_entries, usual_columns
+from detent.store.sql.postgres.statement import APPEND, FLUSH, USUAL
 from detent.store.sql.postgres.wire import Address, Connection
-from detent.store.sql.text import once_and_again, read_sql
+from detent.store.sql.text import read_sql
 from detent.store.sql.verbs import encoded, entry, mail
 
-FLUSH: Final = once_and_again(read_sql(__package__, "flush.sql"))
-APPEND: Final = once_and_again(read_sql(__package__, "append.sql"))
 CLAIM: Final = read_sql(__package__, "claim.sql")
 
 REGISTER: Final = """
@@ -110,6 +109,9 @@ class PostgresNodes:
     async def flush(self, node: bytes, epoch: int, flush: Flush, *, again: bool = False) -> Flushed | None:
         if only_entries(flush):
             [row] = await self._lane.fetch(APPEND[again], node, epoch, *entry_columns(flush.entries))
+            return Flushed(row[1], frozenset()) if row[0] else None
+        if is_usual(flush):
+            [row] = await self._lane.fetch(USUAL[again], node, epoch, *usual_columns(flush))
             return Flushed(row[1], frozenset()) if row[0] else None
         [row] = await self._lane.fetch(FLUSH[again], node, epoch, *flush_columns(flush, again=again))
         held, now, runs, steps = row

@@ -21,12 +21,16 @@ _ENTRY_COLUMNS: Final = 9
 _FIRST: Final = 1  # the generation of a run that the node which starts it keeps
 
 
+def is_usual(flush: Flush) -> bool:
+    """Whether there is nothing in the flush but starts, entries and ends."""
+    return not (
+        flush.callbacks or flush.activations or flush.parks or flush.expiries or flush.messages or flush.consumed
+    )
+
+
 def only_entries(flush: Flush) -> bool:
     """Whether there is nothing in the flush but journal entries."""
-    return not (
-        flush.starts or flush.callbacks or flush.activations or flush.parks or flush.ends or flush.expiries
-        or flush.messages or flush.consumed
-    )  # fmt: skip
+    return not flush.starts and not flush.ends and is_usual(flush)
 
 
 def entry_columns(entries: Sequence[Entry]) -> Columns:
@@ -45,19 +49,32 @@ def flush_columns(flush: Flush, *, again: bool) -> Columns:
     parks = {run: park for run, park in parks.items() if run not in ends}
     kept = {start.id for start in flush.starts if start.owned}
     later_parks = [park for run, park in parks.items() if run not in kept]
-    later_ends = [end for run, end in ends.items() if run not in kept]
     return [
-        *_columns(
-            [_start_row(start, parks.get(start.id), ends.get(start.id)) for start in flush.starts], _START_COLUMNS
-        ),
+        *_start_columns(flush, parks, ends),
         *entry_columns(flush.entries),
         *_callback_columns(flush, ends),
         *_columns([(park.run, park.generation, park.wake_at, park.status) for park in later_parks], 4),
-        *_columns([_end_row(end) for end in later_ends], 6),
+        *_end_columns(flush, ends),
         *_message_columns(flush, again=again),
         list(flush.consumed),
         *_columns(flush.expiries, 2),
     ]
+
+
+def usual_columns(flush: Flush) -> Columns:
+    """The arrays of a usual flush: starts, entries, ends."""
+    ends = {end.run: end for end in flush.ends}
+    return [*_start_columns(flush, {}, ends), *entry_columns(flush.entries), *_end_columns(flush, ends)]
+
+
+def _start_columns(flush: Flush, parks: dict[bytes, Park], ends: dict[bytes, End]) -> Columns:
+    rows = [_start_row(start, parks.get(start.id), ends.get(start.id)) for start in flush.starts]
+    return _columns(rows, _START_COLUMNS)
+
+
+def _end_columns(flush: Flush, ends: dict[bytes, End]) -> Columns:
+    kept = {start.id for start in flush.starts if start.owned}
+    return _columns([_end_row(end) for run, end in ends.items() if run not in kept], 6)
 
 
 def _start_row(start: NewRun, park: Park | None, end: End | None) -> tuple[Any, ...]:
