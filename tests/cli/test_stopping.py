@@ -65,10 +65,10 @@ def test_an_attempt_that_outlasts_the_grace_is_made_again_elsewhere_with_the_sam
     settings = {"DETENT_EGRESS_ALLOW": "127.0.0.0/8", "DETENT_DRAIN_SECONDS": "1"}
     with Target() as target:
         with started(folder, *options, **settings) as server:
-            place = begin(server.wait_for(r"answers at (http://\S+)")[1], target, 6000)
+            place = begin(server.wait_for(r"answers at (http://\S+)")[1], target, 3500)
             begun = time.monotonic()
             assert server.stop(signal.SIGTERM) == 0
-            assert time.monotonic() - begun < 12
+            assert time.monotonic() - begun < 10
             assert len(target.hits()) == 1
         with started(folder, *options, **settings) as server:
             run = ended(server.wait_for(r"answers at (http://\S+)")[1] + place)
