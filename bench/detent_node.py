@@ -1,7 +1,7 @@
 """A Detent node under measurement, in a process of its own: `python -m bench.detent_node URL [--door]`.
 
-The engine is put together as `detent serve` does it, on uvloop, with default settings; runs are started in the process,
-as the peer's are. With `--door` it accepts runs and leaves them to other nodes.
+The process is run as `detent serve` runs (its loop, its collector), with default settings; runs are started in the
+process, as the peer's are. With `--door` it accepts runs and leaves them to other nodes.
 """
 
 import argparse
@@ -14,10 +14,10 @@ from typing import Any
 
 import msgspec
 import psutil
-import uvloop
 
 from bench.load import FlushCounter, burst, each, one_at_a_time, run_to_end
 from bench.serving import Voice, serve
+from detent.app import run_process
 from detent.authoring.compiled import Limits
 from detent.clock import SystemClock
 from detent.engine.callbacks import CallbackTokens
@@ -172,4 +172,4 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    uvloop.run(main())
+    run_process(main())

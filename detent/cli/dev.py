@@ -11,7 +11,7 @@ from typing import Annotated, Final
 import typer
 
 from detent.api.serving import listening
-from detent.app import LOOPBACK, App, bind, running, told_to_stop
+from detent.app import LOOPBACK, App, bind, run_process, running, told_to_stop
 from detent.cli.options import Database, Imports, Port, settings_of
 from detent.cli.showing import Screen, Shown
 from detent.cli.terminal import out
@@ -47,7 +47,7 @@ def dev(
         settings = replace(settings, database_url=DATABASE)
     if settings.host != Settings().host:
         raise InvalidInput("`detent dev` listens on 127.0.0.1 only; use `detent serve` for others")
-    asyncio.run(_dev(settings, examples=examples, exact=port is not None))
+    run_process(_dev(settings, examples=examples, exact=port is not None))
 
 
 async def _dev(settings: Settings, *, examples: bool, exact: bool) -> None:

@@ -12,7 +12,7 @@ import typer
 from rich.markup import escape
 
 from detent.api.serving import listening
-from detent.app import bind, running, told_to_stop
+from detent.app import bind, run_process, running, told_to_stop
 from detent.cli.children import Children
 from detent.cli.options import Database, Host, Imports, Port, settings_of
 from detent.cli.terminal import err, warn
@@ -48,7 +48,7 @@ def serve(
         raise InvalidInput("an option cannot be used", [problem])
     if not engine and kind != "postgresql":
         warn(f"with --no-engine nobody runs the workflows of a {kind} database")
-    asyncio.run(_serve(settings, engine=engine, workers=workers, migrate=migrate))
+    run_process(_serve(settings, engine=engine, workers=workers, migrate=migrate))
 
 
 def check_address(settings: Settings) -> None:

@@ -6,7 +6,7 @@ import asyncio
 
 import typer
 
-from detent.app import running, told_to_stop
+from detent.app import run_process, running, told_to_stop
 from detent.cli.options import Database, Imports, settings_of
 from detent.cli.serve import Migrate, Queues
 from detent.cli.terminal import err
@@ -17,7 +17,7 @@ from detent.settings import Settings
 def worker(database: Database = None, imports: Imports = None, queues: Queues = None, migrate: Migrate = False) -> None:
     """Run workflows, without the API. On PostgreSQL any number of workers share the work."""
     settings = settings_of(database_url=database, queues=queues, **{"import": imports})
-    asyncio.run(_work(settings, migrate=migrate))
+    run_process(_work(settings, migrate=migrate))
 
 
 async def _work(settings: Settings, *, migrate: bool) -> None:

@@ -47,7 +47,7 @@ class Node:
         self._mail = Polling(mailbox)
         claims = Claims(equipment, id_, runner=self.runner, committer=self.committer, mailbox=mailbox)
         self._claims = Polling(claims)
-        self._takeovers = Polling(Takeovers(store, id_, tuning=tuning))
+        self._takeovers = Polling(Takeovers(store, id_, tuning=tuning, freed=self._claims.nudge))
         self._watchdog = Polling(
             Watchdog(store, id_, runner=self.runner, committer=self.committer, claims=claims, tuning=tuning)
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from detent.engine.claims import Claims
 from detent.engine.committer import Committer
 from detent.engine.runner import Runner
@@ -15,14 +17,16 @@ class Takeovers:
 
     name = "takeovers"
 
-    def __init__(self, store: NodeStore, node: bytes, *, tuning: Tuning) -> None:
-        self._store, self._node, self._tuning = store, node, tuning
+    def __init__(self, store: NodeStore, node: bytes, *, tuning: Tuning, freed: Callable[[], None]) -> None:
+        """`freed` is called when there are runs to be claimed that were not there before."""
+        self._store, self._node, self._tuning, self._freed = store, node, tuning, freed
 
     async def poll(self) -> float:
         for node in await self._store.overdue():
             if node != self._node and await self._store.take_over(node):
                 emit("node.taken_over", node=node)
-        return min(self._tuning.lease / 4, 2.0)
+                self._freed()
+        return min(self._tuning.lease / 10, 1.0)
 
 
 class Watchdog:
