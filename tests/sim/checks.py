@@ -267,7 +267,10 @@ class Checks:
                 self._count("early callback kept for its wait")
 
     def _count_crashed(self, story: Story, ended: list[int]) -> None:
-        errors = story.state().errors
+        state = story.state()
+        errors = state.errors
+        if Phase.UNCERTAIN in state.phase:
+            self._count("step is uncertain after a crash")
         words = {"poison": "step poisoned", "crashed": "step failed because its node died"}
         for step in ended:
             error = errors.get(step)

@@ -45,6 +45,7 @@ SOMETIMES: Final = (
     "watchdog gave a run back",
     "step poisoned",
     "step failed because its node died",
+    "step is uncertain after a crash",
     "step retried",
     "step ran again after a crash",
     "step timed out",

@@ -225,9 +225,11 @@ OF_TIME: Final[dict[str, Patches]] = {
     "early callback dropped": ((planning._CHANGES, events.Received, _drop_early),),
     "a timer that is not armed again": ((Timers, "_ring", _ring_for_the_last),),
 }
+OF_PAUSES: Final[dict[str, Patches]] = {
+    "steps due together are taken before the first is told": ((RunState, "due", _due_all_at_once),),
+    "a resume that is forgotten": ((planning._CHANGES, events.Resumed, _keep_paused),),
+}
 OF_CONTROL: Final[dict[str, Patches]] = {
     "an attempt that waited begins in a paused run": ((Runner, "_may_begin", _ignore_pause),),
-    "steps due together are taken before the first is told": ((RunState, "due", _due_all_at_once),),
     "a stopped attempt keeps its slot": ((Attempts, "_done", _leak_slots),),
-    "a resume that is forgotten": ((planning._CHANGES, events.Resumed, _keep_paused),),
 }

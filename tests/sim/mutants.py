@@ -86,6 +86,12 @@ def _sluggish(swarm: Swarm) -> Swarm:
     return replace(swarm, nodes=2, slow=0.5, crashes=0.0, pauses=0.0, late=0.0, busy=0.0, jumps=0.0, tuning=tuning)
 
 
+def _pausing(swarm: Swarm) -> Swarm:
+    """Nothing goes wrong, but people pause and resume all the time."""
+    calm = replace(swarm, busy=0.0, late=0.0, slow=0.0, reply_lost=0.0, never_came=0.0, outages=0.0, locks=0.0)
+    return replace(calm, runs=6, controls=1.0, crashes=0.0, pauses=0.0, arrests=0.0, jumps=0.0, deadly=0.0)
+
+
 def _crowded(swarm: Swarm) -> Swarm:
     return replace(swarm, controls=1.0, runs=6, tuning=replace(swarm.tuning, slots=1))
 
@@ -102,5 +108,6 @@ MUTANTS: Final = (
     *(Mutant(name, patches=patches, bend=_sluggish) for name, patches in engine_bugs.OF_HASTE.items()),
     *(Mutant(name, patches=patches, bend=_jumping) for name, patches in engine_bugs.OF_CLOCKS.items()),
     *(Mutant(name, patches=patches, bend=_racing) for name, patches in engine_bugs.OF_TIME.items()),
+    *(Mutant(name, patches=patches, bend=_pausing) for name, patches in engine_bugs.OF_PAUSES.items()),
     *(Mutant(name, patches=patches, bend=_crowded) for name, patches in engine_bugs.OF_CONTROL.items()),
 )

@@ -26,6 +26,7 @@ from detent.planner.prepared import Prepared, prepare
 from detent.store.rows import NewVersion
 
 FAILED = frozenset({Ending.FAILED, Ending.TIMEOUT})
+CRASH_RULES = (OnCrash.RETRY, OnCrash.RETRY, OnCrash.RETRY, OnCrash.FAIL, OnCrash.ASK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ def _make_step(rng: random.Random, name: str, kind: StepKind, needs: list[str]) 
         retry=Retry(rng.choice((1, 2, 4)), delay=rng.choice((0.2, 1.0, 4.0)), max_delay=8.0),
         timeout=rng.choice((None, 1.0, 5.0)) if is_effect else None,
         delay=rng.choice((None, None, None, None, 1.0, 12.0)),
-        on_crash=rng.choice((OnCrash.RETRY, OnCrash.RETRY, OnCrash.FAIL)) if is_effect else OnCrash.RETRY,
+        on_crash=rng.choice(CRASH_RULES) if is_effect else OnCrash.RETRY,
         route=rng.choice((Route.PARALLEL, Route.PARALLEL, Route.FIRST_MATCH)),
     )
 
