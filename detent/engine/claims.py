@@ -114,6 +114,8 @@ class Claims:
             if held is not None:
                 self._runner.let_go(held)
             if isinstance(error, UnknownEntry):
+                if run.adopted:
+                    continue  # the watchdog gives it back, still as a dead node's: its adoption is not journalled
                 # A newer node can read it: leave it for one, and look again in a while.
                 self._runner.put_back(run.id, run.generation, run.status, after=60.0)
             else:
