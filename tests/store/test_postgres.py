@@ -11,8 +11,9 @@ from detent.errors import CommitUnknown, StoreBusy
 from detent.ids import new_id
 from detent.store.heart import STANDSTILL
 from detent.store.rows import Flush, MessageKind
-from detent.store.sql.postgres.nodes import CLAIM, FLUSH, MAIL
-from detent.store.sql.postgres.shape import flush_columns
+from detent.store.sql.postgres.nodes import CLAIM, MAIL
+from detent.store.sql.postgres.shape import flush_columns, usual_columns
+from detent.store.sql.postgres.statement import FLUSH, USUAL
 from detent.store.sql.postgres.store import PostgresStore
 from detent.store.sql.postgres.wire import Address, connect
 from tests.servers.postgres import PostgresServer
@@ -78,9 +79,11 @@ async def test_a_flush_and_a_look_at_the_mail_do_not_walk_through_all_that_a_nod
     async with session(postgres_database) as connection:
         await connection.execute(MANY_OWNED, new_id(), node.id)
     flush = flush_columns(Flush(parks=[park(parked)], ends=[end(ended)]), again=False)
+    usual = usual_columns(Flush(ends=[end(ended)]))
     looking = await connect(Address.parse(postgres_database).for_lookups())
     try:
-        for statement, values in ((FLUSH[False], (node.id, 1, *flush)), (MAIL, (node.id, 50))):
+        asked = ((USUAL[False], (node.id, 1, *usual)), (FLUSH[False], (node.id, 1, *flush)), (MAIL, (node.id, 50)))
+        for statement, values in asked:
             text = await looking.fetchval(f"explain (analyze, format json) {statement}", *values)
             found = scans(json.loads(text)[0]["Plan"])
             assert sum(touched for _, touched in found) < 60, found
