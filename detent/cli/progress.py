@@ -33,32 +33,11 @@ class View(Protocol):
     def close(self) -> None: ...
 
 
-class Stopwatch:
-    """How long steps took. A sleep or a wait has no attempt that was measured, so its beginning is remembered."""
-
-    def __init__(self, wall: Callable[[], int]) -> None:
-        self._wall = wall
-        self._begun: dict[str, str] = {}
-
-    def took(self, name: str, step: Document) -> str:
-        """How long a step took, or has taken so far."""
-        if step["status"] in ("pending", "skipped") or not step["started_at"]:
-            return ""
-        begun = step["started_at"]
-        if step["type"] in ("sleep", "wait"):
-            begun = self._begun.setdefault(name, begun)
-        elif step["status"] in ENDED and step["duration_ms"] is not None:
-            return duration(step["duration_ms"] / 1000)
-        end = instant(step["finished_at"]) if step["finished_at"] else self._wall()
-        return duration(max(0, end - instant(begun)) / SECOND)
-
-
 class LineView:
     """One line for each change of a step."""
 
     def __init__(self, console: Console, wall: Callable[[], int]) -> None:
         self._console, self._wall = console, wall
-        self._watch = Stopwatch(wall)
         self._seen: dict[str, str] = {}
 
     def note(self, text: str) -> None:
@@ -71,7 +50,8 @@ class LineView:
             if self._seen.get(name, "pending/0") == state:
                 continue
             self._seen[name] = state
-            words = (f"{name:<{width}}  {step['status']:<9}", self._watch.took(name, step), detail(step, self._wall()))
+            now = self._wall()
+            words = (f"{name:<{width}}  {step['status']:<9}", took(step, now), detail(step, now))
             self._console.print(escape("  ".join(filter(None, words)).rstrip()))
 
     def close(self) -> None:
@@ -82,7 +62,7 @@ class LiveView:
     """The tree of steps, redrawn in place."""
 
     def __init__(self, console: Console, graph: Graph, wall: Callable[[], int]) -> None:
-        self._lines, self._wall, self._watch = outline(graph), wall, Stopwatch(wall)
+        self._lines, self._wall = outline(graph), wall
         self._height = max(5, console.height - _REST)
         self._tick = 0
         self._live = Live(console=console, auto_refresh=False, vertical_overflow="crop")
@@ -115,7 +95,7 @@ class LiveView:
             table.add_row(
                 title,
                 Text(step["status"], style=colour),
-                Text(self._watch.took(name, step), style="bright_black"),
+                Text(took(step, self._wall()), style="bright_black"),
                 Text(detail(step, self._wall()), style=error),
             )
         hidden = len(self._lines) - len(shown)
@@ -129,6 +109,16 @@ class LiveView:
         dull = ("pending", "skipped", "success")
         active = [line for line in self._lines if document["tasks"][line[0]]["status"] not in dull]
         return active[: self._height - 1] or self._lines[: self._height - 1]
+
+
+def took(step: Document, now: int) -> str:
+    """How long a step took, or has taken so far."""
+    if step["status"] in ("pending", "skipped") or not step["started_at"]:
+        return ""
+    if step["status"] in ENDED and step["duration_ms"] is not None:
+        return duration(step["duration_ms"] / 1000)
+    end = instant(step["finished_at"]) if step["finished_at"] else now
+    return duration(max(0, end - instant(step["started_at"])) / SECOND)
 
 
 def detail(step: Document, now: int) -> str:

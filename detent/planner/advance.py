@@ -140,7 +140,7 @@ def _woke(event: events.Woke, prepared: Prepared, state: RunState, now: Instant)
     index = event.step
     match state.phase[index]:
         case Phase.SLEEPING:
-            return Change(Kind.ENDED, index, 1, Ending.SUCCESS, None)
+            return Change(Kind.ENDED, index, 1, Ending.SUCCESS, EntryData(ms=_stood(state, index, now)))
         case Phase.RETRYING:
             # No entry: that its time would come was decided when it was set.
             state.phase[index] = Phase.READY
@@ -157,17 +157,23 @@ def _wait_expired(event: events.WaitExpired, prepared: Prepared, state: RunState
     if state.phase[event.step] is not Phase.WAITING:
         return None
     error = StepError("timeout", "no callback came in time")
-    return Change(Kind.ENDED, event.step, 1, Ending.TIMEOUT, EntryData(error=error))
+    return Change(Kind.ENDED, event.step, 1, Ending.TIMEOUT, EntryData(error=error, ms=_stood(state, event.step, now)))
 
 
 def _received(event: events.Received, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
     phase = state.phase[event.step]
     data = EntryData(result=msgspec.Raw(event.result), message=event.message)
     if phase is Phase.WAITING:
+        data.ms = _stood(state, event.step, now)
         return Change(Kind.ENDED, event.step, 1, Ending.SUCCESS, data)
     if phase is Phase.PENDING and event.step not in state.early:
         return Change(Kind.RECEIVED, event.step, 0, None, data)
     return None
+
+
+def _stood(state: RunState, index: int, now: Instant) -> float:
+    """How long a step has slept or waited, in milliseconds. No attempt measured it."""
+    return max(0, now - state.since[index]) / 1000
 
 
 def _adopted(event: events.Adopted, prepared: Prepared, state: RunState, now: Instant) -> Change:

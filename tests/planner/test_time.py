@@ -10,6 +10,7 @@ from detent.graph.model import Graph, Retry, Step, StepKind
 from detent.instant import SECOND
 from detent.planner.retry import retry_at
 from detent.run import events
+from detent.run.journal import decode_data
 from detent.run.plan import NOTHING
 from tests.planner.play import NOON, failure, play, play_steps
 
@@ -26,6 +27,7 @@ def test_a_sleep_lasts_as_long_as_it_says(written: object, seconds: float) -> No
     assert run.until("nap") == seconds
     run.sleep(seconds)
     assert run.statuses() == {"nap": "success", "then": "running"}
+    assert decode_data(run.entries[0].data).ms == seconds * 1000
 
 
 def test_a_sleep_is_not_over_before_its_time() -> None:
@@ -135,6 +137,26 @@ def test_a_wait_ends_as_timeout_only_when_its_callback_was_expired() -> None:
     }
     run.succeed("handle-timeout")
     assert run.status == "completed"
+
+
+@pytest.mark.parametrize("is_answered", [True, False])
+def test_the_journal_says_how_long_a_wait_lasted_however_it_ended(*, is_answered: bool) -> None:
+    run = play_steps({"nap": {"sleep": "1h"}, "answer": {"needs": ["nap"], "wait_for_webhook": {"timeout": "1d"}}})
+    run.sleep(3600)
+    run.sleep(90)
+    run.reload()
+    if is_answered:
+        run.receive("answer")
+    else:
+        run.tell(events.WaitExpired(run.number("answer")))
+    assert decode_data(run.entries[-1].data).ms == 90_000
+
+
+def test_a_sleep_that_ends_by_a_clock_that_went_back_lasted_no_time() -> None:
+    run = play_steps({"nap": {"sleep": 0}})
+    run.now -= SECOND
+    run.wake(run.number("nap"))
+    assert decode_data(run.entries[-1].data).ms == 0
 
 
 def test_a_callback_that_was_accepted_as_the_time_ran_out_wins() -> None:
