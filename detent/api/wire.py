@@ -101,6 +101,8 @@ class RunDocument(RunSummary):
     callbacks: list[CallbackDocument]
     tasks: dict[str, dict[str, Any]]
     cancel_requested: bool | msgspec.UnsetType = msgspec.UNSET
+    pause_requested: bool | msgspec.UnsetType = msgspec.UNSET
+    resume_requested: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class Received(msgspec.Struct):

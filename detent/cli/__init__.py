@@ -19,7 +19,7 @@ COMMANDS: Final = {
     "graph": "Draw a workflow file as text or Mermaid",
     "apply": "Save workflow files: create them or give them a new version",
     "trigger": "Start a run of a saved workflow",
-    "runs": "List, show and cancel runs",
+    "runs": "List, show, pause, resume and cancel runs",
     "serve": "Serve the API and run workflows",
     "worker": "Run workflows only, without the API",
     "migrate": "Bring the tables of a database up to date",

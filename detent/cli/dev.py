@@ -14,7 +14,7 @@ from detent.api.serving import listening
 from detent.app import LOOPBACK, App, bind, run_process, running, told_to_stop
 from detent.cli.options import Database, Imports, Port, settings_of
 from detent.cli.showing import Screen, Shown
-from detent.cli.terminal import out
+from detent.cli.terminal import out, warn
 from detent.engine.commands import Given
 from detent.errors import InvalidInput
 from detent.examples import EXAMPLES, SERVICE_PORT
@@ -24,8 +24,9 @@ from detent.observe import listen
 from detent.observe.logs import log_events
 from detent.run.status import TERMINAL
 from detent.settings import Settings
+from detent.store.opening import scheme
 
-DATABASE: Final = "sqlite:///.detent/dev.db"
+DATABASE: Final = Settings().database_url  # so that the other commands, typed beside it, find its engine
 REFRESH: Final = 0.1
 _PORTS: Final = 20
 _BACKLOG: Final = 1_000
@@ -41,13 +42,26 @@ def dev(
 ) -> None:
     """Try Detent: API, engine, SQLite and an example service in one process, with examples running.
 
-    Everything stays in .detent/ of the current folder. Nothing outside this machine is called."""
+    Everything stays in detent.db of the current folder, where the other commands find it. Nothing outside this machine
+    is called."""
     settings = settings_of(port=port, database_url=database, **{"import": imports})
-    if settings.database_url == Settings().database_url:
-        settings = replace(settings, database_url=DATABASE)
+    if database is None:
+        settings = _on_sqlite(settings)
     if settings.host != Settings().host:
         raise InvalidInput("`detent dev` listens on 127.0.0.1 only; use `detent serve` for others")
     run_process(_dev(settings, examples=examples, exact=port is not None))
+
+
+def _on_sqlite(settings: Settings) -> Settings:
+    """Examples are not for a database that others share, unless it was named for them."""
+    kind = scheme(settings.database_url)
+    if kind == "sqlite":
+        return settings
+    warn(
+        f"the settings name a {kind} database; `detent dev` uses {DATABASE} instead. Other commands find it with "
+        f"--database {DATABASE}"
+    )
+    return replace(settings, database_url=DATABASE)
 
 
 async def _dev(settings: Settings, *, examples: bool, exact: bool) -> None:

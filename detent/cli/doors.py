@@ -24,6 +24,8 @@ from detent.settings import Settings
 
 TIMEOUT: Final = 30.0
 _WORKFLOWS: Final = "/api/v1/workflows"
+_RUNS: Final = "/api/v1/runs"
+_BY: Final = "command line"
 
 Document = dict[str, Any]
 
@@ -36,11 +38,16 @@ class Door(Protocol):
 
     async def start(self, workflow: str, body: Any) -> Document: ...
 
-    async def run(self, workflow: str, run: str) -> Document: ...
+    async def run(self, run: str) -> Document: ...
 
-    async def runs(self, workflow: str, limit: int) -> list[Document]: ...
+    async def runs(self, workflow: str | None, limit: int) -> list[Document]:
+        """The latest of one workflow, or of all."""
 
-    async def cancel(self, workflow: str, run: str) -> Document: ...
+    async def cancel(self, run: str) -> Document: ...
+
+    async def pause(self, run: str) -> Document: ...
+
+    async def resume(self, run: str) -> Document: ...
 
 
 @asynccontextmanager
@@ -76,17 +83,21 @@ class LocalDoor:
         document: Document = msgspec.to_builtins(started_document(row, started))
         return document
 
-    async def run(self, workflow: str, run: str) -> Document:
+    async def run(self, run: str) -> Document:
         return await self._commands.run(run)
 
-    async def runs(self, workflow: str, limit: int) -> list[Document]:
-        row = await self._commands.workflow(workflow)
-        return [
-            msgspec.to_builtins(run_summary(run)) for run in await self._commands.runs(limit=limit, workflow=row.id)
-        ]
+    async def runs(self, workflow: str | None, limit: int) -> list[Document]:
+        of = None if workflow is None else (await self._commands.workflow(workflow)).id
+        return [msgspec.to_builtins(run_summary(run)) for run in await self._commands.runs(limit=limit, workflow=of)]
 
-    async def cancel(self, workflow: str, run: str) -> Document:
-        return await self._commands.cancel(run, by="command line")
+    async def cancel(self, run: str) -> Document:
+        return await self._commands.cancel(run, by=_BY)
+
+    async def pause(self, run: str) -> Document:
+        return await self._commands.pause(run, by=_BY)
+
+    async def resume(self, run: str) -> Document:
+        return await self._commands.resume(run, by=_BY)
 
 
 class RemoteDoor:
@@ -105,19 +116,25 @@ class RemoteDoor:
         place = f"{_WORKFLOWS}/{quote(workflow, safe='')}/trigger"
         return self._data("POST", place, json.dumps(body).encode())
 
-    async def run(self, workflow: str, run: str) -> Document:
-        return self._data("GET", self._run(workflow, run))
+    async def run(self, run: str) -> Document:
+        return self._data("GET", f"{_RUNS}/{quote(run, safe='')}")
 
-    async def runs(self, workflow: str, limit: int) -> list[Document]:
-        place = f"{_WORKFLOWS}/{quote(workflow, safe='')}/runs?{urlencode({'limit': limit})}"
-        found: list[Document] = self._send("GET", place)[1]["data"]
+    async def runs(self, workflow: str | None, limit: int) -> list[Document]:
+        place = _RUNS if workflow is None else f"{_WORKFLOWS}/{quote(workflow, safe='')}/runs"
+        found: list[Document] = self._send("GET", f"{place}?{urlencode({'limit': limit})}")[1]["data"]
         return found
 
-    async def cancel(self, workflow: str, run: str) -> Document:
-        return self._data("POST", f"{self._run(workflow, run)}/cancel", b"")
+    async def cancel(self, run: str) -> Document:
+        return self._control(run, "cancel")
 
-    def _run(self, workflow: str, run: str) -> str:
-        return f"{_WORKFLOWS}/{quote(workflow, safe='')}/runs/{quote(run, safe='')}"
+    async def pause(self, run: str) -> Document:
+        return self._control(run, "pause")
+
+    async def resume(self, run: str) -> Document:
+        return self._control(run, "resume")
+
+    def _control(self, run: str, wish: str) -> Document:
+        return self._data("POST", f"{_RUNS}/{quote(run, safe='')}/{wish}", b"")
 
     def _data(self, method: str, place: str, body: bytes | None = None) -> Document:
         document: Document = self._send(method, place, body)[1]["data"]

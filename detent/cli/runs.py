@@ -1,4 +1,4 @@
-"""`detent runs list|show|cancel`"""
+"""`detent runs list|show|cancel|pause|resume`"""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from detent.cli.terminal import duration, marked, out, plain
 from detent.clock import SystemClock
 from detent.instant import SECOND
 
-Workflow = Annotated[str, typer.Argument(help="The name or id of a workflow.")]
+Workflow = Annotated[str | None, typer.Argument(help="The name or id of a workflow; all if it is left out.")]
 Run = Annotated[str, typer.Argument(help="The id of a run, run_...")]
 Json = Annotated[bool, typer.Option("--json", help="The whole document as JSON.")]
 
 
 def list_runs(
-    workflow: Workflow,
+    workflow: Workflow = None,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200)] = 20,
     url: Url = None,
     database: Database = None,
 ) -> None:
-    """The latest runs of a workflow."""
+    """The latest runs of a workflow, or of all."""
     rows = _ask(url, database, lambda door: door.runs(workflow, limit))
     table = Table.grid(padding=(0, 2))
     for row in rows:
-        took = _took(row)
-        table.add_row(row["id"], marked(row["status"]), took, plain(row["error"] or ""))
+        name = () if workflow else (plain(row["workflow"]),)
+        table.add_row(row["id"], *name, marked(row["status"]), _took(row), plain(row["error"] or ""))
     out.print(table)
 
 
-def show_run(workflow: Workflow, run: Run, as_json: Json = False, url: Url = None, database: Database = None) -> None:
+def show_run(run: Run, as_json: Json = False, url: Url = None, database: Database = None) -> None:
     """One run with its steps."""
-    document = _ask(url, database, lambda door: door.run(workflow, run))
+    document = _ask(url, database, lambda door: door.run(run))
     if as_json:
         print(json.dumps(document, indent=2, ensure_ascii=False))
         return
@@ -48,10 +48,23 @@ def show_run(workflow: Workflow, run: Run, as_json: Json = False, url: Url = Non
     LineView(out, SystemClock().wall).show(document)
 
 
-def cancel_run(workflow: Workflow, run: Run, url: Url = None, database: Database = None) -> None:
+def cancel_run(run: Run, url: Url = None, database: Database = None) -> None:
     """Cancel a run."""
-    document = _ask(url, database, lambda door: door.cancel(workflow, run))
-    waiting = " (its node has not got to it yet)" if document.get("cancel_requested") else ""
+    _tell("cancel", _ask(url, database, lambda door: door.cancel(run)))
+
+
+def pause_run(run: Run, url: Url = None, database: Database = None) -> None:
+    """Pause a run: attempts in flight finish, nothing new starts."""
+    _tell("pause", _ask(url, database, lambda door: door.pause(run)))
+
+
+def resume_run(run: Run, url: Url = None, database: Database = None) -> None:
+    """Let a paused run go on."""
+    _tell("resume", _ask(url, database, lambda door: door.resume(run)))
+
+
+def _tell(wish: str, document: dict[str, Any]) -> None:
+    waiting = " (its node has not got to it yet)" if document.get(f"{wish}_requested") else ""
     out.print(f"{marked(document['status'])}{waiting}")
 
 
@@ -72,3 +85,5 @@ def add_to(app: typer.Typer) -> None:
     app.command("list")(list_runs)
     app.command("show")(show_run)
     app.command("cancel")(cancel_run)
+    app.command("pause")(pause_run)
+    app.command("resume")(resume_run)

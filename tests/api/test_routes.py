@@ -10,6 +10,7 @@ from detent.api.wire import Many, One, RunDocument, RunSummary, SavedWorkflow, S
 from tests.api.server import Detent
 
 WORKFLOWS = "/api/v1/workflows"
+RUNS = "/api/v1/runs"
 ECHO = '{"name": "echo", "description": "d", "labels": {"a": "b"}, "tasks": {"a": {"action": "core.echo"}}}'
 WAIT = "name: waits\ntasks:\n  w: {wait_for_webhook: {timeout: 1h}}\n"
 REJECT = "name: waits\ntasks:\n  s: {sleep: 1h}\n  w: {needs: [s], wait_for_webhook: {timeout: 1h, early: reject}}\n"
@@ -49,6 +50,8 @@ async def test_documents_have_the_shapes_that_openapi_says(detent: Detent) -> No
         (One[StartedDocument], started.json),
         (One[RunDocument], {"data": run}),
         (Many[RunSummary], (await detent.call("GET", f"{WORKFLOWS}/echo/runs")).json),
+        (One[RunDocument], (await detent.call("GET", f"{RUNS}/{run['id']}")).json),
+        (Many[RunSummary], (await detent.call("GET", RUNS)).json),
         (SavedWorkflow, again.json),
     ]
     for shape, document in shown:
@@ -92,6 +95,7 @@ async def test_lists_are_paged_without_gaps_or_repeats(detent: Detent) -> None:
     for place, wanted, key in (
         (WORKFLOWS, [f"w{n}" for n in range(5)], "name"),
         (f"{WORKFLOWS}/w0/runs", runs[::-1], "id"),
+        (RUNS, runs[::-1], "id"),
     ):
         found: list[str] = []
         more: str | None = ""

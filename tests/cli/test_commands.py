@@ -112,14 +112,30 @@ def test_commands_find_the_engine_that_has_the_file_and_talk_to_it(folder: Path)
         assert (refused.returncode, "in use" in refused.stderr) == (2, True)
         run = detent(folder, "trigger", "echo", "--input", '{"x": 5}').stdout.strip()
         assert run.startswith("run_")
-        shown = json.loads(detent(folder, "runs", "show", "echo", run, "--json", "--url", url).stdout)
+        shown = json.loads(detent(folder, "runs", "show", run, "--json", "--url", url).stdout)
         assert (shown["status"], shown["output"]) == ("completed", {"x": 5})
         assert run in detent(folder, "runs", "list", "echo").stdout
-        late = detent(folder, "runs", "cancel", "echo", run)
-        assert (late.returncode, "Cannot cancel a finished workflow" in late.stderr) == (1, True)
+        assert re.search(rf"{run} +echo +✓ completed", detent(folder, "runs", "list").stdout)
+        for wish in ("cancel", "pause", "resume"):
+            late = detent(folder, "runs", wish, run)
+            assert (late.returncode, f"Cannot {wish} a finished workflow" in late.stderr) == (1, True)
         nobody = detent(folder, "trigger", "nobody")
         assert (nobody.returncode, "there is no workflow 'nobody'" in nobody.stderr) == (1, True)
         assert server.stop() == 0
+
+
+@pytest.mark.slow
+def test_a_run_is_paused_and_resumed_and_cancelled_by_its_id_alone(folder: Path) -> None:
+    file = write(folder, "name: nap\ntasks:\n  a: {sleep: 1h}\n")
+    with started(folder, "serve", "--port", "0") as server:
+        server.wait_for("answers at")
+        detent(folder, "apply", file)
+        run = detent(folder, "trigger", "nap").stdout.strip()
+        for wish, status in (("pause", "paused"), ("resume", "running"), ("cancel", "cancelled")):
+            done = detent(folder, "runs", wish, run)
+            assert (done.returncode, done.stdout.split()[-1]) == (0, status)
+        nobody = detent(folder, "runs", "pause", "run_nobody")
+        assert (nobody.returncode, "there is no run 'run_nobody'" in nobody.stderr) == (1, True)
 
 
 @pytest.mark.slow
@@ -131,7 +147,7 @@ def test_a_run_that_is_triggered_without_an_engine_waits_for_one(folder: Path) -
     with started(folder, "serve", "--port", "0") as server:
         server.wait_for("answers at")
         until = time.monotonic() + 20
-        while "completed" not in (shown := detent(folder, "runs", "show", "echo", run).stdout):
+        while "completed" not in (shown := detent(folder, "runs", "show", run).stdout):
             assert time.monotonic() < until, shown
 
 
@@ -195,7 +211,7 @@ def test_several_workers_serve_one_postgres_and_leave_together(folder: Path, pos
         detent(folder, "apply", write(folder, ECHO), "--url", url)
         run = detent(folder, "trigger", "echo", "--url", url).stdout.strip()
         until = time.monotonic() + 20
-        while "completed" not in (shown := detent(folder, "runs", "show", "echo", run, "--url", url).stdout):
+        while "completed" not in (shown := detent(folder, "runs", "show", run, "--url", url).stdout):
             assert time.monotonic() < until, shown
         assert server.stop() == 0
         assert server.text.count("engine.stopped") == 2

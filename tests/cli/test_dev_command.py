@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from detent.examples import EXAMPLES
-from tests.cli.program import started
+from tests.cli.program import detent, started
 
 pytestmark = pytest.mark.slow
 
@@ -29,10 +29,37 @@ def test_all_examples_complete_within_a_minute_and_it_leaves_gently(folder: Path
         with urllib.request.urlopen(trigger, data=b'{"order_id": 7}') as answer:
             run = json.load(answer)["data"]["run_id"]
         dev.wait_for(rf"completed  order-processing .*{run}")
-        assert (folder / ".detent" / "dev.db").exists()
+        assert (folder / "detent.db").exists()
         assert dev.stop(how) == 0
         assert "stopped" in dev.text
         assert "Traceback" not in dev.text
+
+
+def test_commands_typed_beside_it_find_its_engine(folder: Path) -> None:
+    (folder / "echo.yaml").write_text("name: echo\ntasks:\n  a: {action: core.echo, with: {x: 1}}\n")
+    with started(folder, "dev", "--port", "0", "--no-examples") as dev:
+        dev.wait_for("Try it")
+        assert detent(folder, "apply", "echo.yaml").stdout.split() == ["created", "echo", "version", "1"]
+        run = detent(folder, "trigger", "echo").stdout.strip()
+        dev.wait_for(rf"completed  echo .*{run}")
+        assert run in detent(folder, "runs", "list").stdout
+        assert json.loads(detent(folder, "runs", "show", run, "--json").stdout)["output"] == {"x": 1}
+
+
+@pytest.mark.parametrize("other", ["postgresql://nobody@127.0.0.1:1/none", "memory://"])
+def test_a_setting_that_names_no_sqlite_file_is_left_alone_and_it_says_so(folder: Path, other: str) -> None:
+    with started(folder, "dev", "--port", "0", "--no-examples", DETENT_DATABASE_URL=other) as dev:
+        dev.wait_for(r"uses sqlite:///detent\.db instead")
+        dev.wait_for("Try it")
+        assert (folder / "detent.db").exists()
+
+
+def test_a_sqlite_file_of_the_settings_is_used(folder: Path) -> None:
+    variables = {"DETENT_DATABASE_URL": "sqlite:///mine.db"}
+    with started(folder, "dev", "--port", "0", "--no-examples", **variables) as dev:
+        dev.wait_for("Try it")
+        assert (folder / "mine.db").exists()
+        assert not (folder / "detent.db").exists()
 
 
 def test_it_starts_again_on_what_it_left_behind(folder: Path) -> None:

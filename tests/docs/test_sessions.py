@@ -38,7 +38,7 @@ def test_there_are_sessions() -> None:
 async def test_the_session_of_the_page_goes_as_it_says(page: Path, tmp_path: Path) -> None:
     sock = bind("127.0.0.1", 0)
     address = sock.getsockname()[:2]
-    settings = Settings(database_url="memory://")
+    settings = Settings(database_url=f"sqlite:///{tmp_path}/detent.db")  # where the commands of the page look for it
     async with (
         running(settings, address=address) as app,
         listening(app, sock),

@@ -1,0 +1,92 @@
+"""Runs are paused, resumed and cancelled by their id, over HTTP, on real databases."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.api.server import Answer, Detent
+
+RUNS = "/api/v1/runs"
+WORKFLOW = """
+name: waits
+tasks:
+  nap: {sleep: 50ms}
+  answer: {needs: [nap], wait_for_webhook: {timeout: 1h}}
+  after: {needs: [answer], action: core.echo, with: {x: 1}}
+"""
+ECHO = "name: echo\ntasks:\n  a: {action: core.echo}\n"
+
+
+async def waiting(detent: Detent) -> dict[str, Any]:
+    """A run that waits for its callback."""
+    await detent.save(WORKFLOW)
+    started = await detent.start("waits", {})
+    return await detent.until(started, lambda run: run["tasks"]["answer"]["status"] == "waiting")
+
+
+async def wish(detent: Detent, run: dict[str, Any], word: str) -> Answer:
+    return await detent.call("POST", f"{RUNS}/{run['id']}/{word}")
+
+
+async def test_a_paused_run_begins_nothing_until_it_is_resumed_and_then_completes(detent: Detent) -> None:
+    run = await waiting(detent)
+    for _ in range(2):
+        answer = await wish(detent, run, "pause")
+        paused = answer.json["data"]
+        assert (answer.status, paused["status"], paused["paused_by"]) == (200, "paused", "api")
+    answered = await detent.call("POST", run["callbacks"][0]["url"], json={"ok": True})
+    assert answered.status == 200
+    place = {"workflow_id": run["workflow_id"], "run_id": run["id"]}
+    stood = await detent.until(place, lambda seen: seen["tasks"]["answer"]["status"] == "success")
+    assert (stood["status"], stood["tasks"]["after"]["status"]) == ("paused", "scheduled")
+    resumed = await wish(detent, run, "resume")
+    assert (resumed.status, resumed.json["data"]["paused_by"]) == (200, None)
+    ended = await detent.ended(place)
+    assert (ended["status"], ended["output"]) == ("completed", {"x": 1})
+
+
+async def test_to_resume_a_run_that_goes_on_changes_nothing(detent: Detent) -> None:
+    run = await waiting(detent)
+    answer = await wish(detent, run, "resume")
+    assert (answer.status, answer.json["data"]) == (200, run)
+
+
+async def test_a_run_is_cancelled_by_its_id_alone_and_again_without_harm(detent: Detent) -> None:
+    run = await waiting(detent)
+    for _ in range(2):
+        answer = await wish(detent, run, "cancel")
+        assert (answer.status, answer.json["data"]["status"]) == (200, "cancelled")
+    late = await wish(detent, run, "resume")
+    assert (late.status, late.json["message"]) == (409, "Cannot resume a canceled workflow")
+
+
+@pytest.mark.parametrize("word", ["cancel", "pause", "resume"])
+async def test_a_finished_run_refuses_every_wish(api: Detent, word: str) -> None:
+    await api.save(ECHO)
+    run = await api.ended(await api.start("echo", {}))
+    answer = await wish(api, run, word)
+    assert (answer.status, answer.json["code"]) == (409, "WFENG002")
+    assert answer.json["message"] == f"Cannot {word} a finished workflow"
+    assert (await api.call("GET", f"{RUNS}/{run['id']}")).json["data"] == run
+
+
+@pytest.mark.parametrize("run", ["run_nobody", "x", "run_01h455vb4pex5vsknk084sn02q"])
+async def test_a_run_that_is_not_there_is_not_found_on_any_route(api: Detent, run: str) -> None:
+    answers = [await api.call("GET", f"{RUNS}/{run}")]
+    answers += [await wish(api, {"id": run}, word) for word in ("cancel", "pause", "resume")]
+    assert {(answer.status, answer.json["error"]) for answer in answers} == {(404, "not_found")}
+
+
+async def test_a_sleep_and_a_wait_that_are_over_say_when_they_began_and_how_long_they_took(detent: Detent) -> None:
+    run = await waiting(detent)
+    await detent.call("POST", run["callbacks"][0]["url"])
+    ended = await detent.ended({"workflow_id": run["workflow_id"], "run_id": run["id"]})
+    assert ended["tasks"]["nap"]["duration_ms"] >= 50
+    assert ended["tasks"]["answer"]["started_at"] == run["tasks"]["answer"]["started_at"]
+    for name in ("nap", "answer"):
+        step = ended["tasks"][name]
+        took = datetime.fromisoformat(step["finished_at"]) - datetime.fromisoformat(step["started_at"])
+        assert took == timedelta(milliseconds=step["duration_ms"])
