@@ -65,6 +65,7 @@ DEFINITIONS: dict[str, tuple[str, str]] = {
 }
 
 
+@pytest.mark.case("F1", "F2", "F3", "F5")
 @pytest.mark.parametrize("case", DEFINITIONS)
 async def test_a_bad_definition_is_refused_with_its_reason(api: Detent, case: str) -> None:
     text, reason = DEFINITIONS[case]
@@ -99,6 +100,7 @@ INPUTS = {
 }
 
 
+@pytest.mark.case("F3")
 @pytest.mark.parametrize("case", INPUTS)
 @pytest.mark.parametrize("place", ["/api/v1/workflows/echo/trigger", "/wh/abc"])
 async def test_a_bad_body_is_refused_with_its_reason(api: Detent, case: str, place: str) -> None:
@@ -160,6 +162,7 @@ PLACES = [
 ]
 
 
+@pytest.mark.case("F4", "F5")
 async def test_an_id_that_nobody_has_is_not_found(detent: Detent) -> None:
     for name in IDS:
         for method, place in PLACES:

@@ -31,6 +31,7 @@ TEMPLATES = {
 }
 
 
+@pytest.mark.case("F10")
 @pytest.mark.parametrize("case", TEMPLATES)
 async def test_a_template_that_cannot_be_resolved_sends_nothing(api: Detent, shop: Shop, case: str) -> None:
     template, message = TEMPLATES[case]
@@ -91,6 +92,7 @@ async def test_a_step_cannot_call_the_api_or_the_database_of_detent_itself(deten
         assert run["tasks"]["a"]["error"]["code"] == "egress_denied"
 
 
+@pytest.mark.case("F13")
 async def test_a_condition_that_cannot_be_decided_fails_its_step_instead_of_skipping_it(api: Detent) -> None:
     step = await last_step(api, ECHO, {"if": "tasks.first.output.missing == 1", "action": "core.echo"}, {})
     assert (step["status"], step["error"]["code"]) == ("failed", "condition_error")

@@ -111,7 +111,7 @@ def test_only_the_written_order_of_steps_matters(document: dict[str, Any], rando
     one, other = compile_steps(document), compile_steps(shuffled(document, random))
     assert json.dumps(document) == before
     assert one == other
-    assert codec.encode(one.graph) == codec.encode(other.graph)
+    assert codec.fingerprint(codec.encode(one.graph)) == codec.fingerprint(codec.encode(other.graph))
     assert codec.encode(compile_steps(read_definition(before)).graph) == codec.encode(one.graph)
 
 

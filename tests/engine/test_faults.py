@@ -23,7 +23,7 @@ async def _with(world: Rig, **tuning: Any) -> tuple[Engine, Line]:
     return engine, world.lines[engine]
 
 
-@pytest.mark.case("B2", "B3")
+@pytest.mark.case("B2", "B3", "B4")
 @virtual
 @pytest.mark.parametrize("fault", ["busy", "lost", "applied"])
 @pytest.mark.parametrize("skip", [0, 1, 2, 3])

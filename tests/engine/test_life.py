@@ -200,6 +200,7 @@ async def test_a_run_expires() -> None:
 # -- callbacks
 
 
+@pytest.mark.case("B11")
 @virtual
 async def test_a_callback_wakes_a_parked_run() -> None:
     async with rig() as world:

@@ -95,7 +95,7 @@ async def test_a_crash_between_claim_and_effect_is_told_by_the_next_owner() -> N
         assert world.kinds(run) == [("adopted", None), ("ended", "nap")]
 
 
-@pytest.mark.case("C4")
+@pytest.mark.case("C4", "A20")
 @virtual
 async def test_a_sleep_that_ended_while_everybody_was_down_ends_when_somebody_returns() -> None:
     async with rig() as world:

@@ -158,6 +158,7 @@ def test_other_branches_go_on_after_a_failure_and_the_run_has_failed() -> None:
     assert run.status == "failed"
 
 
+@pytest.mark.case("F13")
 def test_a_condition_that_cannot_be_answered_fails_its_step() -> None:
     run = play_steps({"a": {}, "b": {"needs": ["a"], "if": "tasks.a.body.paid == true"}})
     run.succeed("a", 200, {"payd": True})

@@ -19,6 +19,7 @@ REGRESSIONS = (3, 116, 229, 351, 200136, 655876301, 2486614971, 4251560321, 3771
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.case("A11")
 @pytest.mark.timeout(int(SECONDS) * 4 + 60)
 def test_no_rule_is_broken_in_fresh_worlds() -> None:
     first = int.from_bytes(os.urandom(4), "big")

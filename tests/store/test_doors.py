@@ -43,6 +43,37 @@ async def test_a_workflow_of_another_tenant_or_spelling_is_not_found(store: Stor
     assert await store.workflow(2, given.id) is None
 
 
+SQL = [
+    "x'; drop table run; --",
+    "' or '1'='1",
+    '"; delete from journal; --',
+    "%",
+    "_",
+    "a\\'b",
+    "$1",
+    "?",
+    ":name",
+    "{}",
+]
+
+
+async def test_f4_text_that_looks_like_sql_is_text_like_any_other(store: Store) -> None:
+    await store.save_workflow(version(), replace=False)
+    for text in SQL:
+        assert await store.workflow(1, text) is None
+        given = version(text, description=text, source=text, labels=f'{{"a":{text!r}}}', trigger=text)
+        assert await store.save_workflow(given, replace=False) == (given.id, 1, True, True)
+        row = await store.workflow(1, text)
+        assert row is not None
+        assert (row.name, row.description, row.source, row.trigger) == (text, text, text, text)
+        assert await store.setting(text, text) == text
+        assert await store.runs(1, limit=10, status=text) == []
+    assert len(await store.workflows(1, limit=100)) == len(SQL) + 1
+    assert [row.name for row in await store.workflows(1, limit=100, after="%")] == sorted(
+        name for name in [*SQL, "orders"] if name > "%"
+    )
+
+
 async def test_a_taken_name_is_refused_without_replace(store: Store) -> None:
     await store.save_workflow(version(), replace=False)
     assert await store.save_workflow(version(checksum="c2"), replace=False) is None
