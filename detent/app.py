@@ -13,6 +13,7 @@ import os
 import secrets
 import signal
 import socket
+import sys
 from collections.abc import AsyncIterator, Coroutine, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -194,10 +195,12 @@ def run_process(main: Coroutine[Any, Any, T]) -> T:
 
     A node makes and drops some twenty small objects per step, none of them in circles. The collector's usual pace would
     look through all of its runs every few hundred steps for nothing, so it is told to look rarely, and never at what
-    was loaded before the work began."""
+    was loaded before the work began. And a thread that comes back from the disk or from a user's function asks for
+    Python's lock: it gets it within half a millisecond, not five, or SQLite would stand idle most of the time."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
+    sys.setswitchinterval(0.0005)
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         return runner.run(main)
 
