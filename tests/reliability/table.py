@@ -6,6 +6,7 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +19,7 @@ END: Final = "<!-- end of cases -->"
 _NAMED: Final = re.compile(r"^test_([a-k]\d+(?:_[a-k]\d+)*)_")
 
 
+@cache
 def shown() -> dict[str, list[str]]:
     """case -> tests as `path::name`, sorted."""
     found: defaultdict[str, list[str]] = defaultdict(list)

@@ -63,8 +63,13 @@ class EffectRules:
         if effects and effects[0].key != effect.key:
             raise Violation(f"{call.step} changed its idempotency key")
         effect.is_stray = not self._has_lease(call, node, generation)
-        if not effect.is_stray and self._ledger.attempt(call.run_id, call.step, call.attempt):
-            raise Violation(f"attempt {call.attempt} of {call.step} was made twice")
+        before = self._ledger.attempt(call.run_id, call.step, call.attempt)
+        if not effect.is_stray and before:
+            # A step that waited for its time had it, began, and lost its node. If the database's clock then steps back,
+            # its time has not come for whoever adopts the run and cannot know of the first attempt. The key is the same.
+            if not self._clock.has_gone_back:
+                raise Violation(f"attempt {call.attempt} of {call.step} was made twice")
+            before.is_stray = True
         if effects and effects[-1].node != node:
             self._count("step ran again after a crash")
         effects.append(effect)

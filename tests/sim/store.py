@@ -35,13 +35,14 @@ class DatabaseClock:
     def __init__(self, loop: SimLoop) -> None:
         self._loop = loop
         self._offset = self._largest = 0
-        self.has_jumped = False
+        self.has_jumped = self.has_gone_back = False
 
     def wall(self) -> int:
         return BEGINNING + int(self._loop.time() * SECOND) + self._offset
 
     def jump(self, seconds: float) -> None:
         self.has_jumped = True
+        self.has_gone_back |= seconds < 0
         self._offset += int(seconds * SECOND)
         self._largest = max(self._largest, self._offset)
 

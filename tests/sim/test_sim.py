@@ -14,7 +14,20 @@ SECONDS = float(os.environ.get("DETENT_SIM_SECONDS", "30"))
 
 #: Worlds in which a rule was broken once. They become other worlds when the way worlds are drawn changes; the bugs
 #: themselves live on as mutants.
-REGRESSIONS = (3, 116, 229, 351, 200136, 655876301, 2486614971, 4251560321, 3771156164, 808399606, 4053809816)
+REGRESSIONS = (
+    3,
+    116,
+    229,
+    351,
+    200136,
+    655876301,
+    2486614971,
+    4251560321,
+    3771156164,
+    808399606,
+    4053809816,
+    2761364745,
+)
 
 pytestmark = pytest.mark.slow
 
