@@ -66,7 +66,7 @@ class EffectRules:
         before = self._ledger.attempt(call.run_id, call.step, call.attempt)
         if not effect.is_stray and before:
             # A step that waited for its time had it, began, and lost its node. If the database's clock then steps back,
-            # its time has not come for whoever adopts the run and cannot know of the first attempt. The key is the same.
+            # its time has not come for whoever adopts the run and cannot know of that attempt. The key is the same.
             if not self._clock.has_gone_back:
                 raise Violation(f"attempt {call.attempt} of {call.step} was made twice")
             before.is_stray = True
