@@ -30,6 +30,7 @@ body { font: 16px/1.55 system-ui, sans-serif; max-width: 56rem; margin: 3rem aut
 h1 { font-size: 1.6rem; margin: 0 } h2 { font-size: 1.05rem; margin: 2.2rem 0 .4rem }
 p.soft, .soft { color: var(--soft) } a { color: inherit; text-decoration-color: var(--soft) }
 table { border-collapse: collapse; width: 100% } td, th { text-align: left; padding: .35rem .9rem .35rem 0 }
+td:not(:last-child) { white-space: nowrap }
 tr { border-bottom: 1px solid var(--line) } th { font-weight: 500; color: var(--soft) }
 code, pre { font: 13.5px/1.5 ui-monospace, monospace } pre { overflow-x: auto; background: #8881; padding: .8rem }
 .completed { color: var(--good) } .failed, .timeout, .cancelled { color: var(--bad) } .running { color: var(--busy) }
