@@ -10,6 +10,8 @@ import pytest
 
 from tests.api.server import Detent
 
+pytestmark = pytest.mark.slow
+
 WORKFLOWS = "/api/v1/workflows"
 
 

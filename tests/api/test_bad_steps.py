@@ -12,6 +12,8 @@ from detent.steps.actions import registry
 from tests.api.server import Detent
 from tests.api.shop import Shop
 
+pytestmark = pytest.mark.slow
+
 
 async def last_step(detent: Detent, first: dict[str, Any], step: dict[str, Any], body: Any) -> dict[str, Any]:
     """How `step` ended, after a first one, in a run that was given `body`."""

@@ -9,6 +9,8 @@ import pytest
 
 from tests.api.server import Answer, Detent
 
+pytestmark = pytest.mark.slow
+
 RUNS = "/api/v1/runs"
 WORKFLOW = """
 name: waits

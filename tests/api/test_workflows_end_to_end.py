@@ -10,6 +10,8 @@ from tests.api.server import Detent, statuses
 from tests.api.shop import Shop
 from tests.authoring.workflows import CHECKOUT_FLOW, ORDER_PROCESSING, TRIAL_EXPIRY
 
+pytestmark = pytest.mark.slow
+
 HOST = "https://myapp.com"
 
 

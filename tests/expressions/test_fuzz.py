@@ -12,6 +12,8 @@ from detent.expressions import ExpressionError, Mode, Scope, compile_expression,
 from detent.expressions.functions import ALIASES, TABLE
 from tests.expressions.scopes import SCOPE, Lazy
 
+pytestmark = pytest.mark.slow
+
 # DETENT_FUZZ_EXAMPLES=10000 is the long form: as many of hypothesis, and a hundred times as many of the quick kind.
 EXAMPLES = int(os.environ.get("DETENT_FUZZ_EXAMPLES", "200"))
 FUZZ = settings(

@@ -48,7 +48,11 @@ def postgres_database(postgres: PostgresServer, postgres_template: str | None) -
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    if isinstance(item, pytest.Function) and "postgres" in item.fixturenames:
+    """Whatever needs the server is slow: by its fixtures, or as one of several stores a test is run on."""
+    if not isinstance(item, pytest.Function):
+        return
+    stores = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    if "postgres" in item.fixturenames or any(store == "postgres" for store in stores if isinstance(store, str)):
         item.add_marker(pytest.mark.slow)
 
 
