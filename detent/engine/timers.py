@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from typing import Final
 
 from detent.clock import DatabaseTime
@@ -15,6 +15,8 @@ from detent.instant import SECOND
 SHORTEST: Final = 0.0005
 #: And look this often in any case, because the database's clock may step.
 LONGEST: Final = 1.0
+#: So many times that nobody waits for any more may lie around before they are looked for.
+KEPT: Final = 500
 
 
 class Timers:
@@ -23,7 +25,7 @@ class Timers:
     def __init__(self, time: DatabaseTime, due: Callable[[HeldRun], None]) -> None:
         self._time, self._due = time, due
         self._heap: list[tuple[int, int, HeldRun]] = []
-        self._count = 0
+        self._count = self._stale = 0
         self._handle: asyncio.TimerHandle | None = None
         self._armed: int | None = None
 
@@ -31,11 +33,24 @@ class Timers:
         """Look at the run then; the latest call counts."""
         if held.timer == at:
             return
+        if held.timer is not None:
+            self._stale += 1
         held.timer = at
         if at is not None:
             self._count += 1
             heappush(self._heap, (at, self._count, held))
             self._ring_by(at)
+        if self._stale > KEPT and 2 * self._stale > len(self._heap):
+            self._forget()
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    def _forget(self) -> None:
+        """Let go of runs that have left: most end in milliseconds, and their expiry would hold them for a month."""
+        self._heap = [place for place in self._heap if place[2].timer == place[0]]
+        heapify(self._heap)
+        self._stale = 0
 
     def stop(self) -> None:
         if self._handle:
@@ -59,6 +74,8 @@ class Timers:
             if held.timer == at and not held.gone:
                 held.timer = None
                 self._due(held)
+            elif self._stale:
+                self._stale -= 1
         # A run that was looked at may have armed the timer for its own next time, later than others wait for.
         if self._heap:
             self._ring_by(self._heap[0][0])
