@@ -32,6 +32,14 @@ def nap(seconds: float) -> str:
     return _document(f"nap-{seconds:g}", {"pause": {"sleep": f"{round(seconds * 1000)}ms"}})
 
 
+def work_and_nap(seconds: float) -> str:
+    """A trivial step, then a sleep: a run that was in memory before it slept."""
+    work = {"action": "core.echo", "with": {"n": 1}}
+    return _document(
+        f"work-{seconds:g}", {"work": work, "pause": {"sleep": f"{round(seconds * 1000)}ms", "needs": ["work"]}}
+    )
+
+
 def stroll(rounds: int, seconds: float) -> str:
     """Short sleeps and trivial steps in turn: a run that is in memory for a while and always about to do something."""
     written: dict[str, Any] = {}

@@ -66,7 +66,7 @@ def _peer_naps(stage: Stage, peer: Child) -> None:
 
 def _asleep(stage: Stage, node: Child) -> None:
     count = stage.sizes.asleep
-    workflow = node.ask("apply", document=documents.nap(AN_HOUR))
+    workflow = node.ask("apply", document=documents.work_and_nap(AN_HOUR))
     # The first ones warm up: what starting runs needs at all is not what sleeping ones keep.
     node.ask("begin", workflow=workflow, count=max(1, count // 10), width=WIDTH, named=False)
     before: int = node.ask("memory")

@@ -18,10 +18,10 @@ from tests.engine.rig import rig, virtual
 async def test_times_that_nobody_waits_for_any_more_are_forgotten() -> None:
     prepared = prepare(Graph((Step("a", StepKind.ACTION),)))
     state = prepared.new_state(RunFacts(b"r" * 16, 1, "w", b"{}", 0, None, str))
-    rung: list[HeldRun] = []
+    rung: asyncio.Queue[HeldRun] = asyncio.Queue()
     time = DatabaseTime(SystemClock())
     time.heard(0)
-    timers = Timers(time, rung.append)
+    timers = Timers(time, rung.put_nowait)
     soon = HeldRun(b"s" * 16, 1, prepared, state)
     timers.set(soon, 20_000)
     for number in range(10 * KEPT):
@@ -29,9 +29,8 @@ async def test_times_that_nobody_waits_for_any_more_are_forgotten() -> None:
         timers.set(left, 3_600_000_000 + number)
         timers.set(left, None)
     assert len(timers) <= 2 * KEPT
-    while not rung:
-        await asyncio.sleep(0.005)
-    assert rung == [soon]
+    assert await rung.get() is soon
+    assert rung.empty()
     timers.stop()
 
 
