@@ -69,7 +69,7 @@ class Commands:
         compiled = await asyncio.to_thread(self.compile, data, filename=filename)
         version = _new_version(tenant, self._engine.new_id(), compiled, data)
         saved = await self._store.save_workflow(version, replace=replace)
-        if saved is None:
+        if not isinstance(saved, SavedVersion):
             raise NameTaken(f"there is a workflow named {compiled.name!r} already; PUT it to give it a new version")
         return await self.workflow(compiled.name, tenant=tenant), saved, compiled
 

@@ -15,6 +15,7 @@ from detent.run.journal import Entry
 from detent.store.heart import TaskHeart
 from detent.store.memory_doors import MemoryDoors
 from detent.store.memory_tables import StoredCallback, StoredRun
+from detent.store.memory_triggers import MemoryTriggers
 from detent.store.protocol import Heart
 from detent.store.rows import (
     NOBODY,
@@ -24,10 +25,12 @@ from detent.store.rows import (
     Flush,
     Flushed,
     Mail,
+    NewRun,
+    Offer,
 )
 
 
-class MemoryStore(MemoryDoors):
+class MemoryStore(MemoryDoors, MemoryTriggers):
     """Keeps everything in this process; gone when it ends."""
 
     # -- nodes
@@ -35,11 +38,14 @@ class MemoryStore(MemoryDoors):
     def heart(self, node: bytes, *, ttl: float, interval: float) -> Heart:
         return TaskHeart(self, node, clock=self.clock, ttl=ttl, interval=interval)
 
-    async def register(self, node: bytes, *, ttl: float) -> tuple[int, int]:
+    async def register(
+        self, node: bytes, *, ttl: float, queues: Sequence[str] | None = None, actions: Sequence[str] = ()
+    ) -> tuple[int, int]:
         if node in self.nodes:
             raise StoreError(f"node {node.hex()} is registered already")
         now = self.clock.wall()
         self.nodes[node], self.leases[node] = 1, now + micros(ttl)
+        self.offered[node] = Offer(node, None if queues is None else tuple(queues), tuple(actions), 0)
         return 1, now
 
     async def beat(self, node: bytes, *, ttl: float) -> int | None:
@@ -69,6 +75,7 @@ class MemoryStore(MemoryDoors):
     async def retire(self, node: bytes) -> None:
         self.nodes.pop(node, None)
         self.leases.pop(node, None)
+        self.offered.pop(node, None)
 
     def _fenced(self, node: bytes, epoch: int) -> bool:
         return self.nodes.get(node) != epoch
@@ -78,6 +85,7 @@ class MemoryStore(MemoryDoors):
     async def flush(self, node: bytes, epoch: int, flush: Flush, *, again: bool = False) -> Flushed | None:
         if self._fenced(node, epoch):
             return None
+        flush, refused = self._without_refused(flush)
         self._refuse_duplicates(flush, again)
         now = self.clock.wall()
         for start in flush.starts:
@@ -95,7 +103,39 @@ class MemoryStore(MemoryDoors):
             self.inbox.pop(mail, None)
         self._change_callbacks(flush)
         self._let_go(node, flush)
-        return Flushed(now, frozenset(key for key in flush.expiries if self._is_expired(key)))
+        return Flushed(now, frozenset(key for key in flush.expiries if self._is_expired(key)), refused)
+
+    def _without_refused(self, flush: Flush) -> tuple[Flush, frozenset[bytes]]:
+        """The flush without the starts that may not be made, and all that belongs to them."""
+        refused: set[bytes] = set()
+        asked: set[tuple[int, str]] = set()
+        for start in flush.starts:
+            if start.id in self.table:
+                continue  # the first sending made it
+            key = (start.tenant, start.request_id or "")
+            taken = start.request_id is not None and (key in asked or self._has_request(*key))
+            if taken or (start.current and not self._is_current(start)):
+                refused.add(start.id)
+            elif start.request_id is not None:
+                asked.add(key)
+        if not refused:
+            return flush, frozenset()
+        kept = Flush(
+            starts=[start for start in flush.starts if start.id not in refused],
+            callbacks=[row for row in flush.callbacks if row.run not in refused],
+            entries=[entry for entry in flush.entries if entry.run not in refused],
+            activations=[row for row in flush.activations if row.run not in refused],
+            parks=flush.parks,
+            ends=[end for end in flush.ends if end.run not in refused],
+            expiries=flush.expiries,
+            messages=flush.messages,
+            consumed=flush.consumed,
+        )
+        return kept, frozenset(refused)
+
+    def _is_current(self, start: NewRun) -> bool:
+        saved = self.saved.get(start.workflow)
+        return saved is not None and saved.deleted_at is None and saved.new.enabled and saved.version == start.version
 
     def _refuse_duplicates(self, flush: Flush, again: bool) -> None:
         if again:
@@ -106,8 +146,6 @@ class MemoryStore(MemoryDoors):
         for start in flush.starts:
             if start.id in self.table:
                 raise StoreError(f"run {start.id.hex()} exists already")
-            if start.request_id is not None and self._has_request(start.tenant, start.request_id):
-                raise StoreError(f"request id {start.request_id!r} is taken")
 
     def _has_request(self, tenant: int, request_id: str) -> bool:
         return any((run.new.tenant, run.new.request_id) == (tenant, request_id) for run in self.table.values())
@@ -232,5 +270,5 @@ class MemoryStore(MemoryDoors):
         for workflow, version in versions:
             saved = self.saved.get(workflow)
             if saved and version in saved.versions:
-                found[workflow, version] = (saved.new.name, saved.versions[version].graph)
+                found[workflow, version] = (saved.new.name, saved.versions[version][0].graph)
         return found

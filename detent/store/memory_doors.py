@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import json
+from collections.abc import Collection, Sequence
 
 from detent.run.journal import Entry
-from detent.store.memory_tables import MemoryTables, StoredRun, StoredWorkflow
+from detent.store.memory_tables import MemoryTables, StoredRun, StoredTrigger, StoredWorkflow
+from detent.store.protocol import EVERY_RUN
 from detent.store.rows import (
     CallbackRow,
     CallbackState,
     Finding,
     MessageKind,
     NewVersion,
+    Offer,
     Receipt,
+    RunFilter,
     RunRow,
     SavedVersion,
+    Unsaved,
+    VersionRow,
     WorkflowRow,
 )
+from detent.store.trigger_rows import NewTrigger
 
 
 class MemoryDoors(MemoryTables):
@@ -50,31 +57,93 @@ class MemoryDoors(MemoryTables):
         self.post(run, kind, None, data)
         return True
 
-    async def save_workflow(self, version: NewVersion, *, replace: bool) -> SavedVersion | None:
+    async def save_workflow(
+        self, version: NewVersion, *, replace: bool, expected: tuple[int, int] | None = None
+    ) -> SavedVersion | Unsaved:
         now = self.clock.wall()
         old = self._named(version.tenant, version.name)
         if old is None:
-            self.saved[version.id] = StoredWorkflow(version, 1, now, now, {1: version})
+            if expected is not None:
+                return Unsaved.MISSING
+            self.saved[version.id] = StoredWorkflow(version, 1, now, now, {1: (version, now)})
+            self._own_trigger(version.id, version.owned_trigger, now)
             return SavedVersion(version.id, 1, created=True, changed=True)
         if not replace:
-            return None
+            return Unsaved.TAKEN
+        if expected is not None and expected != (old.version, old.updated_at):
+            return Unsaved.CHANGED
         changed = old.new.checksum != version.checksum
         if changed:
             old.version += 1
-            old.versions[old.version] = version
-        old.new, old.updated_at = version._replace(id=old.new.id), now
+            old.versions[old.version] = (version, now)
+        old.new, old.updated_at = version._replace(id=old.new.id), max(now, old.updated_at + 1)
+        self._own_trigger(old.new.id, version.owned_trigger, now)
         return SavedVersion(old.new.id, old.version, created=False, changed=changed)
 
+    def _own_trigger(self, workflow: bytes, new: NewTrigger | None, now: int) -> None:
+        """Put the trigger of a definition in the place of the one before."""
+        old = next(
+            (t for t in self.rules.values() if t.new.workflow == workflow and t.new.owned and not t.deleted_at), None
+        )
+        if old is not None and new is not None and old.new.kind == new.kind:
+            # It was perhaps paused by a person; and an unchanged schedule goes on where it was.
+            kept = {"id": old.new.id, "workflow": workflow, "enabled": old.new.enabled, "note": old.new.note}
+            next_at = old.new.next_at if old.new.config == new.config or not old.new.enabled else new.next_at
+            old.new = new._replace(**kept, next_at=next_at)
+            old.updated_at = max(now, old.updated_at + 1)
+            return
+        if old is not None:
+            old.deleted_at = now
+        if new is not None:
+            self.rules[new.id] = StoredTrigger(new._replace(workflow=workflow), now, now)
+
     def _named(self, tenant: int, name: str) -> StoredWorkflow | None:
-        return next((w for w in self.saved.values() if (w.new.tenant, w.new.name) == (tenant, name)), None)
+        found = (w for w in self.saved.values() if (w.new.tenant, w.new.name) == (tenant, name) and not w.deleted_at)
+        return next(found, None)
+
+    def _there(self, tenant: int, workflow: bytes) -> StoredWorkflow | None:
+        saved = self.saved.get(workflow)
+        return saved if saved and saved.new.tenant == tenant and saved.deleted_at is None else None
 
     async def workflow(self, tenant: int, key: bytes | str) -> WorkflowRow | None:
-        saved = self._named(tenant, key) if isinstance(key, str) else self.saved.get(key)
-        return _workflow_row(saved) if saved and saved.new.tenant == tenant else None
+        saved = self._named(tenant, key) if isinstance(key, str) else self._there(tenant, key)
+        return _workflow_row(saved) if saved else None
 
-    async def workflows(self, tenant: int, *, limit: int, after: str | None = None) -> list[WorkflowRow]:
-        mine = [w for w in self.saved.values() if w.new.tenant == tenant and (after is None or w.new.name > after)]
+    async def workflows(
+        self, tenant: int, *, limit: int, after: str | None = None, enabled: bool | None = None
+    ) -> list[WorkflowRow]:
+        mine = [
+            w
+            for w in self.saved.values()
+            if w.new.tenant == tenant
+            and w.deleted_at is None
+            and (after is None or w.new.name > after)
+            and (enabled is None or w.new.enabled is enabled)
+        ]
         return [_workflow_row(w) for w in sorted(mine, key=lambda w: w.new.name)[:limit]]
+
+    async def versions(self, tenant: int, workflow: bytes) -> list[VersionRow]:
+        saved = self._there(tenant, workflow)
+        made = sorted(saved.versions.items(), reverse=True) if saved else []
+        return [VersionRow(number, new.checksum, at, new.source) for number, (new, at) in made]
+
+    async def enable_workflow(self, tenant: int, workflow: bytes, *, enabled: bool) -> bool:
+        saved = self._there(tenant, workflow)
+        if saved is None:
+            return False
+        saved.new = saved.new._replace(enabled=enabled)
+        saved.updated_at = max(self.clock.wall(), saved.updated_at + 1)
+        return True
+
+    async def delete_workflow(self, tenant: int, workflow: bytes) -> int | None:
+        saved = self._there(tenant, workflow)
+        if saved is None:
+            return None
+        saved.deleted_at = now = self.clock.wall()
+        for trigger in self.rules.values():
+            if trigger.new.workflow == workflow and trigger.deleted_at is None:
+                trigger.deleted_at = now
+        return now
 
     async def run(self, tenant: int, run: bytes) -> RunRow | None:
         row = self.table.get(run)
@@ -85,23 +154,36 @@ class MemoryDoors(MemoryTables):
         tenant: int,
         *,
         limit: int,
-        workflow: bytes | None = None,
-        status: str | None = None,
-        before: bytes | None = None,
+        where: RunFilter = EVERY_RUN,
+        cursor: bytes | None = None,
+        oldest_first: bool = False,
     ) -> list[RunRow]:
-        rows = [
-            row
-            for row in self.table.values()
-            if row.new.tenant == tenant
-            and (workflow is None or row.new.workflow == workflow)
-            and (status is None or row.status == status)
-            and (before is None or row.new.id < before)
-        ]
-        return [self._run_row(row) for row in sorted(rows, key=lambda row: row.new.id, reverse=True)[:limit]]
+        rows = sorted(self._filtered(tenant, where), key=lambda row: row.new.id, reverse=not oldest_first)
+        if cursor is not None:
+            rows = [row for row in rows if (row.new.id > cursor if oldest_first else row.new.id < cursor)]
+        return [self._run_row(row) for row in rows[:limit]]
+
+    async def count_runs(self, tenant: int, *, where: RunFilter, limit: int) -> int:
+        return min(limit, len(self._filtered(tenant, where)))
+
+    def _filtered(self, tenant: int, where: RunFilter) -> list[StoredRun]:
+        return [row for row in self.table.values() if row.new.tenant == tenant and _is_meant(row, where)]
+
+    async def ended(self, runs: Sequence[bytes]) -> set[bytes]:
+        return {run for run in runs if not self._is_run_open(run)}
+
+    async def offers(self) -> list[Offer]:
+        return [offer._replace(until=self.leases[node]) for node, offer in self.offered.items() if node in self.leases]
+
+    async def saw(self, names: Sequence[tuple[str, str]]) -> None:
+        self.seen.update(dict.fromkeys(names, self.clock.wall()))
+
+    async def last_seen(self, kind: str, name: str) -> int | None:
+        return self.seen.get((kind, name))
 
     def _run_row(self, row: StoredRun) -> RunRow:
         new = row.new._asdict()
-        del new["owned"], new["request_hash"]
+        del new["owned"], new["current"]
         saved = self.saved.get(row.new.workflow)
         changed = {"status": row.status, "wake_at": row.wake_at, "owner": row.owner, "generation": row.generation}
         ended = {"ended_at": row.ended_at, "output": row.output, "error": row.error}
@@ -154,6 +236,21 @@ class MemoryDoors(MemoryTables):
 
     async def close(self) -> None:
         return None
+
+
+def _is_meant(row: StoredRun, where: RunFilter) -> bool:
+    new = row.new
+    plain = ("workflow", "trigger", "fired_by", "hero_type", "hero_id", "request_id", "origin", "parent")
+    given = where.given()
+    if any(getattr(new, name) != given[name] for name in plain if name in given):
+        return False
+    labels = json.loads(new.labels) if new.labels else {}
+    return (
+        (not where.statuses or row.status in where.statuses)
+        and all(labels.get(key) == value for key, value in where.labels)
+        and (where.started_after is None or new.started_at >= where.started_after)
+        and (where.started_before is None or new.started_at < where.started_before)
+    )
 
 
 def _workflow_row(saved: StoredWorkflow) -> WorkflowRow:

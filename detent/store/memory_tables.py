@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from detent.clock import Clock
 from detent.run.journal import Entry
 from detent.run.status import TERMINAL
-from detent.store.rows import CallbackState, Mail, NewRun, NewVersion, Receipt
+from detent.store.rows import CallbackState, Mail, NewRun, NewVersion, Offer, Receipt
+from detent.store.trigger_rows import FiringRow, NewTrigger
 
 
 @dataclass(slots=True)
@@ -42,7 +43,17 @@ class StoredWorkflow:
     version: int
     created_at: int
     updated_at: int
-    versions: dict[int, NewVersion] = field(default_factory=dict)
+    versions: dict[int, tuple[NewVersion, int]] = field(default_factory=dict)  # with the time it was made
+    deleted_at: int | None = None
+
+
+@dataclass(slots=True)
+class StoredTrigger:
+    new: NewTrigger
+    created_at: int
+    updated_at: int
+    last_at: int | None = None
+    deleted_at: int | None = None
 
 
 class MemoryTables:
@@ -59,6 +70,10 @@ class MemoryTables:
         self.waits: dict[tuple[bytes, str], StoredCallback] = {}
         self.saved: dict[bytes, StoredWorkflow] = {}
         self.settings: dict[str, str] = {}
+        self.rules: dict[bytes, StoredTrigger] = {}
+        self.fired: dict[bytes, FiringRow] = {}
+        self.offered: dict[bytes, Offer] = {}
+        self.seen: dict[tuple[str, str], int] = {}
         self.last_mail = 0
 
     def post(self, run: bytes, kind: str, step: str | None, data: bytes) -> None:

@@ -14,7 +14,7 @@ Any method may raise StoreBusy (nothing was applied, call again), CommitUnknown 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 from detent.run.journal import Entry
 from detent.store.rows import (
@@ -26,11 +26,18 @@ from detent.store.rows import (
     Mail,
     MessageKind,
     NewVersion,
+    Offer,
     Receipt,
+    RunFilter,
     RunRow,
     SavedVersion,
+    Unsaved,
+    VersionRow,
     WorkflowRow,
 )
+from detent.store.trigger_rows import FiringRow, FiringState, NewFiring, NewTrigger, Overlap, TriggerRow, Turn
+
+EVERY_RUN: Final = RunFilter()
 
 
 class Heart(Protocol):
@@ -56,8 +63,11 @@ class NodeStore(Protocol):
     def heart(self, node: bytes, *, ttl: float, interval: float) -> Heart:
         """A heart for that registered node, on a connection of its own."""
 
-    async def register(self, node: bytes, *, ttl: float) -> tuple[int, int]:
-        """Enter a new node with a lease of `ttl` seconds. Gives (epoch, now). A node id is never used twice."""
+    async def register(
+        self, node: bytes, *, ttl: float, queues: Sequence[str] | None = None, actions: Sequence[str] = ()
+    ) -> tuple[int, int]:
+        """Enter a new node with a lease of `ttl` seconds, and what it offers. Gives (epoch, now). A node id is never
+        used twice."""
 
     async def beat(self, node: bytes, *, ttl: float) -> int | None:
         """Prolong the lease to now + ttl. Gives now, or null if the node is not registered any more."""
@@ -79,7 +89,9 @@ class NodeStore(Protocol):
 
     async def flush(self, node: bytes, epoch: int, flush: Flush, *, again: bool = False) -> Flushed | None:
         """Write everything, or nothing and null if the fence refuses. `again` repeats a flush whose fate was unknown,
-        under a raised epoch: what is there already is left as it is."""
+        under a raised epoch: what is there already is left as it is. A start may be refused alone (see `NewRun`): its
+        callbacks, entries, activations and end in the same flush are left out with it, and everything else is written.
+        Sent again, a start that the first sending inserted counts as inserted."""
 
     async def claim(
         self,
@@ -127,14 +139,29 @@ class DoorStore(Protocol):
     async def send(self, tenant: int, run: bytes, kind: MessageKind, data: bytes) -> bool:
         """Put a message into the inbox of an open run; false if there is no such run or it has ended."""
 
-    async def save_workflow(self, version: NewVersion, *, replace: bool) -> SavedVersion | None:
-        """Create a workflow, or with `replace` give the one of that name a new version. Null if the name is taken."""
+    async def save_workflow(
+        self, version: NewVersion, *, replace: bool, expected: tuple[int, int] | None = None
+    ) -> SavedVersion | Unsaved:
+        """Create a workflow, or with `replace` give the one of that name a new version, and put the trigger of its
+        definition in the place of the one before (it keeps its id while its kind stays). `expected` is (version,
+        updated_at) of the workflow that is to be replaced."""
 
     async def workflow(self, tenant: int, key: bytes | str) -> WorkflowRow | None:
         """By id or by name; deleted ones are not found."""
 
-    async def workflows(self, tenant: int, *, limit: int, after: str | None = None) -> list[WorkflowRow]:
+    async def workflows(
+        self, tenant: int, *, limit: int, after: str | None = None, enabled: bool | None = None
+    ) -> list[WorkflowRow]:
         """By name."""
+
+    async def versions(self, tenant: int, workflow: bytes) -> list[VersionRow]:
+        """Newest first."""
+
+    async def enable_workflow(self, tenant: int, workflow: bytes, *, enabled: bool) -> bool:
+        """False if there is none."""
+
+    async def delete_workflow(self, tenant: int, workflow: bytes) -> int | None:
+        """Mark it and its triggers as deleted, and free its name; its runs go on. Gives when; null if there is none."""
 
     async def run(self, tenant: int, run: bytes) -> RunRow | None: ...
 
@@ -143,15 +170,97 @@ class DoorStore(Protocol):
         tenant: int,
         *,
         limit: int,
-        workflow: bytes | None = None,
-        status: str | None = None,
-        before: bytes | None = None,
+        where: RunFilter = EVERY_RUN,
+        cursor: bytes | None = None,
+        oldest_first: bool = False,
     ) -> list[RunRow]:
-        """Newest first."""
+        """By id, which is the order in which they were accepted: newest first, those before `cursor`, or oldest first,
+        those after it."""
+
+    async def count_runs(self, tenant: int, *, where: RunFilter, limit: int) -> int:
+        """How many there are, counted up to `limit`."""
+
+    async def ended(self, runs: Sequence[bytes]) -> set[bytes]:
+        """Which of these have ended, or are not there (any more)."""
+
+    async def offers(self) -> list[Offer]:
+        """What the registered nodes can do."""
+
+    async def saw(self, names: Sequence[tuple[str, str]]) -> None:
+        """Note that each of these, as (`queue` or `action`, name), is served now."""
+
+    async def last_seen(self, kind: str, name: str) -> int | None:
+        """When it was served last; null if never."""
 
     async def journal(self, run: bytes, *, after: int = 0, limit: int = 100_000) -> list[Entry]: ...
 
     async def callbacks(self, run: bytes) -> list[CallbackRow]: ...
+
+
+class TriggerStore(Protocol):
+    """What triggers need of a store."""
+
+    async def add_trigger(self, new: NewTrigger) -> bool:
+        """False if its workflow is not there."""
+
+    async def trigger(self, tenant: int, trigger: bytes) -> TriggerRow | None:
+        """Deleted ones are not found."""
+
+    async def triggers(
+        self,
+        tenant: int,
+        *,
+        limit: int,
+        after: bytes | None = None,
+        workflow: bytes | None = None,
+        kind: str | None = None,
+        enabled: bool | None = None,
+    ) -> list[TriggerRow]:
+        """By id."""
+
+    async def listeners(self, tenant: int, keys: Sequence[str]) -> list[TriggerRow]:
+        """The enabled event triggers that listen to one of these, of workflows that are there."""
+
+    async def change_trigger(self, changed: NewTrigger, *, seen: int) -> bool:
+        """Write name, enabled, config, condition, key, next_at and note of a trigger, if its `updated_at` is still
+        `seen`."""
+
+    async def drop_trigger(self, tenant: int, trigger: bytes) -> bool:
+        """Mark it as deleted; its firings stay."""
+
+    async def due_triggers(self, *, limit: int) -> list[TriggerRow]:
+        """The enabled ones of every tenant whose `next_at` has come, longest due first."""
+
+    async def take_slots(self, trigger: bytes, *, seen: int, next_at: int | None, firings: Sequence[NewFiring]) -> bool:
+        """Move `next_at` from `seen` on and add the firings, in one transaction; false, and nothing, if somebody did. A
+        slot that has a firing already is passed over."""
+
+    async def add_firings(self, firings: Sequence[NewFiring]) -> list[FiringRow]:
+        """Add them, in one transaction. Gives for each its row, or the one that was there before with the same slot or
+        `dedup` of that trigger."""
+
+    async def firing(self, tenant: int, firing: bytes) -> FiringRow | None: ...
+
+    async def firings(
+        self, tenant: int, *, trigger: bytes, limit: int, before: bytes | None = None, state: str | None = None
+    ) -> list[FiringRow]:
+        """Newest first."""
+
+    async def due_firings(self, *, limit: int) -> list[FiringRow]:
+        """Open firings of every tenant whose time has come and that nobody is at, longest due first."""
+
+    async def begin_firing(self, firing: bytes, *, overlap: Overlap, lease: float, most_queued: int) -> Turn:
+        """Take a firing up for `lease` seconds if it is its turn, in one transaction that no other firing of the same
+        trigger can run beside. With ALLOW it always is. Otherwise another one that is being processed makes it WAIT (so
+        does, with QUEUE, an older open one), and an open run of the trigger makes it SKIPPED (written as its end), or
+        QUEUED (tried again a second later; SKIPPED if `most_queued` are queued already), or with CANCEL_PREVIOUS is
+        given with GO."""
+
+    async def end_firing(self, firing: bytes, *, state: FiringState, run: bytes | None, message: str | None) -> None:
+        """Write how it ended, unless it has."""
+
+    async def prune_firings(self, *, before: int, limit: int) -> int:
+        """Delete up to `limit` firings that ended and came before then. Gives how many."""
 
 
 class KeeperStore(Protocol):
@@ -178,5 +287,5 @@ class KeeperStore(Protocol):
     async def close(self) -> None: ...
 
 
-class Store(NodeStore, DoorStore, KeeperStore, Protocol):
+class Store(NodeStore, DoorStore, TriggerStore, KeeperStore, Protocol):
     """A whole store."""

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from detent.run.journal import Entry
+from detent.store.trigger_rows import NewTrigger
 
 #: The owner of a run that was given back unseen: no node ever has this id, so whoever claims it adopts it.
 NOBODY: Final = bytes(16)
@@ -17,7 +18,10 @@ NOBODY: Final = bytes(16)
 
 class NewRun(NamedTuple):
     """A run to be inserted. With `owned` the inserting node keeps it (generation 1); otherwise any node may claim it
-    once `wake_at` is reached. `code` is a JSON list of the user actions it needs, null if it needs none."""
+    once `wake_at` is reached. `code` is a JSON list of the user actions it needs, null if it needs none.
+
+    It is refused if a run of that tenant has its `request_id`, and with `current` unless the workflow is there, active,
+    enabled and still at that version."""
 
     id: bytes
     tenant: int
@@ -41,6 +45,9 @@ class NewRun(NamedTuple):
     origin: bytes | None
     parent: bytes | None
     started_at: int
+    origin_kind: str | None = None  # retry, rerun or fork of `origin`
+    fired_by: bytes | None = None  # the trigger that started it
+    current: bool = False
 
 
 class NewCallback(NamedTuple):
@@ -109,10 +116,12 @@ class Flush:
 
 class Flushed(NamedTuple):
     """The flush is durable. `expired`: of `expiries`, those (run, step) whose callback is now expired, whether by this
-    flush or before; the others were received first, and their payload is in the inbox."""
+    flush or before; the others were received first, and their payload is in the inbox. `refused`: of `starts`, the ids
+    of those that were not inserted; nothing else of them was written either."""
 
     now: int
     expired: frozenset[tuple[bytes, str]]
+    refused: frozenset[bytes] = frozenset()
 
 
 class ClaimedRun(NamedTuple):
@@ -161,6 +170,7 @@ class MessageKind(StrEnum):
     CANCEL = "cancel"
     PAUSE = "pause"
     RESUME = "resume"
+    RESOLVE = "resolve"
 
 
 class Receipt(StrEnum):
@@ -221,6 +231,32 @@ class RunRow(NamedTuple):
     ended_at: int | None
     output: bytes | None
     error: str | None
+    request_hash: bytes | None = None
+    origin_kind: str | None = None
+    fired_by: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunFilter:
+    """Which runs are meant; what is not given does not narrow. `started_after` and `started_before` bound `started_at`
+    as [after, before)."""
+
+    workflow: bytes | None = None
+    statuses: tuple[str, ...] = ()
+    trigger: str | None = None
+    fired_by: bytes | None = None
+    hero_type: str | None = None
+    hero_id: str | None = None
+    labels: tuple[tuple[str, str], ...] = ()
+    request_id: str | None = None
+    origin: bytes | None = None
+    parent: bytes | None = None
+    started_after: int | None = None
+    started_before: int | None = None
+
+    def given(self) -> dict[str, object]:
+        """What narrows, by name."""
+        return {name: value for name in self.__slots__ if (value := getattr(self, name)) not in (None, ())}
 
 
 class NewVersion(NamedTuple):
@@ -238,6 +274,15 @@ class NewVersion(NamedTuple):
     graph: bytes  # the compiled graph in our codec
     checksum: str
     language: int
+    owned_trigger: NewTrigger | None = None  # the trigger of the definition; null removes the one there was
+
+
+class Unsaved(StrEnum):
+    """Why a workflow was not saved."""
+
+    TAKEN = "taken"  # the name is another's
+    CHANGED = "changed"  # it is not the version that was expected
+    MISSING = "missing"  # there is none, and one was expected
 
 
 class SavedVersion(NamedTuple):
@@ -274,3 +319,21 @@ class Finding(NamedTuple):
     level: str
     subject: str
     message: str
+
+
+class VersionRow(NamedTuple):
+    """One version of a workflow."""
+
+    version: int
+    checksum: str
+    created_at: int
+    source: str
+
+
+class Offer(NamedTuple):
+    """What a registered node can do: its queues (null: all) and the user actions it has. Its lease ends at `until`."""
+
+    node: bytes
+    queues: tuple[str, ...] | None
+    actions: tuple[str, ...]
+    until: int
