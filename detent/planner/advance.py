@@ -23,7 +23,7 @@ from detent.planner.settle import Settling
 from detent.run import events
 from detent.run.call import StepCall
 from detent.run.journal import NO_DATA, Decided, Entry, EntryData, Kind, encode_data
-from detent.run.outcomes import EMPTY_RESULT, Done, StepError
+from detent.run.outcomes import EMPTY_RESULT, Done, StepError, result_of
 from detent.run.plan import NOTHING, Plan, RunEnd, Start
 from detent.run.state import Phase, RunState
 from detent.run.status import Status, moved
@@ -39,6 +39,12 @@ def open_run(prepared: Prepared, state: RunState, *, now: Instant) -> tuple[Deci
     settling.open()
     end = _end_if_over(prepared, state, judge.decided)
     return judge.decided, Plan(None, [] if end else take_ready(prepared, state), settling.activated, [], end)
+
+
+def open_later(prepared: Prepared, state: RunState, *, at: Instant) -> Decided:
+    """Decide nothing yet: the run is pending, and the event `Opened` opens it at that time or after it."""
+    state.postpone(at)
+    return Decided(start=at)
 
 
 def advance(prepared: Prepared, state: RunState, *, event: events.Event, now: Instant) -> Plan:
@@ -59,17 +65,27 @@ def advance(prepared: Prepared, state: RunState, *, event: events.Event, now: In
 
 def take_ready(prepared: Prepared, state: RunState) -> list[Start]:
     """The attempts that may start now, which count as running from here on."""
-    if not state.ready or state.paused_by is not None:
-        return []
-    careful = state.stalled >= CAREFUL_AFTER
-    if careful and state.running:
-        return []
-    taken = [next(iter(state.ready))] if careful else list(state.ready)
+    taken = may_start(state)
+    careful = is_careful(state)
     for index in taken:
         del state.ready[index]
         state.phase[index] = Phase.RUNNING
     state.running += len(taken)
     return [Start(index, careful or prepared.steps[index].on_record) for index in taken]
+
+
+def may_start(state: RunState) -> list[int]:
+    """The ready steps that nothing holds back: no pause, and no other step where they start one at a time."""
+    if not state.ready or state.paused_by is not None:
+        return []
+    if is_careful(state):
+        return [] if state.running else [next(iter(state.ready))]
+    return list(state.ready)
+
+
+def is_careful(state: RunState) -> bool:
+    """Whether steps start one at a time, because the run's nodes died and nobody knows which step did it."""
+    return state.stalled >= CAREFUL_AFTER
 
 
 def put_back(state: RunState, step: int) -> None:
@@ -84,7 +100,7 @@ def _end_if_over(prepared: Prepared, state: RunState, decided: Decided) -> RunEn
     if state.status in (Status.CANCELLED, Status.TIMEOUT):
         error = "the run took longer than its maximum duration" if state.status is Status.TIMEOUT else None
         end = RunEnd(state.status, None, error)
-    elif state.open:
+    elif state.open or state.opens_at is not None:
         return None
     else:
         end = run_end(prepared, state)
@@ -192,12 +208,38 @@ def _poison(prepared: Prepared, state: RunState, index: int, attempts: int) -> S
     return StepError("poison", message, {"attempts": attempts, "payload": payload, "last_error": last and last.message})
 
 
+def _reused(event: events.Reused, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
+    if state.opens_at is None or event.step in state.reused:
+        return None
+    data = EntryData(result=msgspec.Raw(event.result)) if event.result else EntryData()
+    return Change(Kind.REUSED, event.step, 0, Ending.SUCCESS, data)
+
+
+def _opened(event: events.Opened, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
+    return Change(Kind.OPENED, None, 0, None, None) if state.may_open(now) else None
+
+
+def _resolved(event: events.Resolved, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
+    index = event.step
+    if state.phase[index] is not Phase.UNCERTAIN:
+        return None
+    step, data = prepared.steps[index], EntryData(by=event.by)
+    if event.happened:
+        data.result = msgspec.Raw(result_of(step.kind) if event.result is None else event.result)
+        return Change(Kind.ENDED, index, state.doubts[index], Ending.SUCCESS, data)
+    message = f"'{step.name}' was in flight when its node died, and {event.by} says that it did not happen"
+    data.error = StepError("did_not_happen", message)
+    return Change(Kind.ENDED, index, state.doubts[index], Ending.FAILED, data)
+
+
 def _cancelled(event: events.Cancelled, prepared: Prepared, state: RunState, now: Instant) -> Change:
     return Change(Kind.CANCELLED, None, 0, None, EntryData(by=event.by))
 
 
 def _paused(event: events.Paused, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
-    return None if state.paused_by is not None else Change(Kind.PAUSED, None, 0, None, EntryData(by=event.by))
+    if state.paused_by is not None or state.opens_at is not None:
+        return None
+    return Change(Kind.PAUSED, None, 0, None, EntryData(by=event.by))
 
 
 def _resumed(event: events.Resumed, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
@@ -215,6 +257,9 @@ _CHANGES: Final[dict[type, Callable[[Any, Prepared, RunState, Instant], Change |
     events.WaitExpired: _wait_expired,
     events.Received: _received,
     events.Adopted: _adopted,
+    events.Reused: _reused,
+    events.Opened: _opened,
+    events.Resolved: _resolved,
     events.Cancelled: _cancelled,
     events.Paused: _paused,
     events.Resumed: _resumed,

@@ -47,10 +47,15 @@ def apply(
             assert change.step is not None
             assert change.data is not None
             state.early[change.step] = bytes(change.data.result)
+        case Kind.REUSED:
+            assert change.step is not None
+            assert change.data is not None
+            state.reused[change.step] = bytes(change.data.result)
+        case Kind.OPENED:
+            _opened(state, settling)
         case Kind.PAUSED:
-            if state.paused_by is None:  # a run that could not be planned is paused whatever it was
-                state.status = moved(state.status, Status.PAUSED)
-            state.paused_by = (change.data and change.data.by) or ""
+            # A run that could not be planned is paused whatever it was.
+            _pause(state, (change.data and change.data.by) or "", now)
         case Kind.RESUMED:
             _resumed(state)
         case Kind.CANCELLED:
@@ -72,16 +77,38 @@ def take(state: RunState, step: int) -> None:
         state.running += 1
 
 
+def _opened(state: RunState, settling: Settling) -> None:
+    state.status = moved(state.status, Status.RUNNING)
+    state.opens_at = None
+    state.stalled = 0  # nothing was in flight, so no step is to blame for a node that died
+    settling.open()
+
+
+def _pause(state: RunState, by: str, now: Instant) -> None:
+    if state.paused_by is None:
+        state.status = moved(state.status, Status.PAUSED)
+        state.paused_at = now
+    state.paused_by = by
+
+
+def _unpause(state: RunState) -> None:
+    state.status = moved(state.status, Status.RUNNING if state.opens_at is None else Status.PENDING)
+    state.paused_by = state.paused_at = None
+
+
 def _ended(state: RunState, change: Change, settling: Settling) -> None:
     index, data = change.step, change.data
     assert index is not None
     assert change.ending is not None
+    was_in_doubt = index in state.doubts
     state.stalled = 0
     state.attempts[index] += 1
     if data is not None and data.result:
         state.results[index] = bytes(data.result)
     state.errors.pop(index, None)  # an earlier attempt's error is not this one's
     settling.end(index, change.ending, data.error if data else None)
+    if was_in_doubt and not state.doubts and state.paused_by == UNCERTAIN:
+        _unpause(state)  # it stood still for that alone
 
 
 def _retry(state: RunState, change: Change) -> None:
@@ -111,7 +138,7 @@ def _adopted(prepared: Prepared, state: RunState, change: Change, settling: Sett
         if step.on_crash is OnCrash.FAIL:
             crashed[step.name] = StepError("crashed", f"the node that ran '{step.name}' died; it may have happened")
         elif step.on_crash is OnCrash.ASK:
-            _doubt(state, index)
+            _doubt(state, index, now)
     ends = {prepared.numbers[name]: error for name, error in crashed.items()}
     for index in ends:
         take(state, index)  # each was in flight, so none is given up because another one failed
@@ -120,21 +147,19 @@ def _adopted(prepared: Prepared, state: RunState, change: Change, settling: Sett
         settling.end(index, Ending.FAILED, error)
 
 
-def _doubt(state: RunState, index: int) -> None:
+def _doubt(state: RunState, index: int, now: Instant) -> None:
     """Nobody knows whether it happened: the run stands still until a person says."""
     state.phase[index] = Phase.UNCERTAIN
+    state.doubts[index] = state.begun.pop(index)
     state.ready.pop(index, None)
     state.until.pop(index, None)
-    state.begun.pop(index, None)
     if state.paused_by is None:
-        state.status = moved(state.status, Status.PAUSED)
-        state.paused_by = UNCERTAIN
+        _pause(state, UNCERTAIN, now)
 
 
 def _resumed(state: RunState) -> None:
-    state.status = moved(state.status, Status.RUNNING)
-    state.paused_by = None
-    for index, phase in enumerate(state.phase):
-        if phase is Phase.UNCERTAIN:
-            state.phase[index] = Phase.READY
-            state.ready[index] = None
+    _unpause(state)
+    for index in sorted(state.doubts):
+        state.phase[index] = Phase.READY
+        state.ready[index] = None
+    state.doubts.clear()

@@ -21,8 +21,11 @@ def fold(prepared: Prepared, facts: RunFacts, opening: bytes | None, entries: It
     """The state after all these entries. Attempts that were in flight are ready to be started again."""
     state = prepared.new_state(facts)
     decided = decode_opening(opening)
-    Settling(prepared, state, RecordedJudge(prepared, decided), facts.started_at).open()
-    _finish(state, decided)
+    if decided.start is not None:
+        state.postpone(decided.start)
+    else:
+        Settling(prepared, state, RecordedJudge(prepared, decided), facts.started_at).open()
+        _finish(state, decided)
     for entry in entries:
         replay(prepared, state, entry)
     return state

@@ -62,6 +62,7 @@ class Settling:
         state.since[index] = self._now
         state.open -= 1
         state.begun.pop(index, None)
+        state.doubts.pop(index, None)
         state.until.pop(index, None)
         state.ready.pop(index, None)
 
@@ -132,7 +133,9 @@ class Settling:
         state, index = self._state, step.index
         state.since[index] = self._now
         state.adoptions_before[index] = state.adoptions
-        if step.kind is StepKind.WAIT:
+        if index in state.reused:
+            self._reuse(index)
+        elif step.kind is StepKind.WAIT:
             self._wait(step)
         elif step.kind is StepKind.SLEEP or step.delay is not None:
             until = self._judge.sleeps_until(step)
@@ -143,6 +146,13 @@ class Settling:
         else:
             state.phase[index] = Phase.READY
             state.ready[index] = None
+
+    def _reuse(self, index: int) -> None:
+        """It was done in the run this one came from: it ends as it begins, however long it slept or waited there."""
+        result = self._state.reused[index]
+        if result:
+            self._state.results[index] = result
+        self._end(index, Ending.SUCCESS)
 
     def _wait(self, step: PreparedStep) -> None:
         state, index = self._state, step.index

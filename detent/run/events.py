@@ -57,6 +57,29 @@ class Adopted:
 
 
 @dataclass(frozen=True, slots=True)
+class Reused:
+    """A run that is not open yet is given the result a step had in the run it came from. Empty: it had none."""
+
+    step: int
+    result: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The time a run was to begin at has come."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A person says whether an attempt that nobody knows the end of happened. `result` as in Done; null: unknown."""
+
+    step: int
+    happened: bool
+    result: bytes | None
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class Cancelled:
     by: str
 
@@ -77,5 +100,17 @@ class Expired:
 
 
 Event = (
-    AttemptEnded | AttemptStarting | Woke | WaitExpired | Received | Adopted | Cancelled | Paused | Resumed | Expired
+    AttemptEnded
+    | AttemptStarting
+    | Woke
+    | WaitExpired
+    | Received
+    | Adopted
+    | Reused
+    | Opened
+    | Resolved
+    | Cancelled
+    | Paused
+    | Resumed
+    | Expired
 )

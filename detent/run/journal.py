@@ -26,6 +26,8 @@ class Kind(StrEnum):
     RESUMED = "resumed"
     CANCELLED = "cancelled"
     EXPIRED = "expired"
+    REUSED = "reused"
+    OPENED = "opened"
 
 
 class Decided(msgspec.Struct, omit_defaults=True):
@@ -34,6 +36,7 @@ class Decided(msgspec.Struct, omit_defaults=True):
     `edges` are the answers of edge conditions (by the edge's index), `skipped` every step that was decided not to run,
     `given_up` those skipped because the run is failing, `errors` steps that ended at once because a condition or a
     duration could not be evaluated, `sleep` and `wait` until when, `run` the final status if this ended the run.
+    `start` stands only in a run's opening: nothing is decided yet, an entry `opened` will be at that time or after it.
     """
 
     edges: dict[int, bool] = {}
@@ -43,6 +46,7 @@ class Decided(msgspec.Struct, omit_defaults=True):
     sleep: dict[str, int] = {}
     wait: dict[str, int | None] = {}
     run: str | None = None
+    start: int | None = None
 
     def is_empty(self) -> bool:
         return self == _EMPTY

@@ -11,6 +11,8 @@ from typing import Any, Final
 
 import msgspec
 
+from detent.graph.model import StepKind
+
 
 class StepError(msgspec.Struct, frozen=True, omit_defaults=True):
     """Why a step failed. `code` is stable: `http_status`, `connect`, `timeout`, `egress_denied`, `poison`, ..."""
@@ -46,3 +48,14 @@ class Fail:
 Outcome = Done | Fail
 
 EMPTY_RESULT: Final = b"{}"
+
+
+def result_of(kind: StepKind, output: bytes = b"null", status_code: int | None = None) -> bytes:
+    """A result that nobody computed, in the shape a step of that kind has. `output` is JSON: what a person says the
+    step gave. Answers (http, callbacks) carry it as their body; a sleep has none."""
+    if kind is StepKind.SLEEP:
+        return EMPTY_RESULT
+    if kind in (StepKind.HTTP, StepKind.WAIT):
+        empty: dict[str, str] = {}
+        return msgspec.json.encode({"status_code": status_code, "headers": empty, "body": msgspec.Raw(output)})
+    return msgspec.json.encode({"output": msgspec.Raw(output)})

@@ -62,6 +62,8 @@ class RunState:
     edge_errors: dict[int, StepError] = field(default_factory=dict)
     ready: dict[int, None] = field(default_factory=dict)  # in the order they became so
     begun: dict[int, int] = field(default_factory=dict)  # steps with a `started` entry and no end: attempt
+    doubts: dict[int, int] = field(default_factory=dict)  # uncertain steps: the attempt nobody knows the end of
+    reused: dict[int, bytes] = field(default_factory=dict)  # results of another run, for steps that need not run again
     failures: list[int] = field(default_factory=list)
     timers: list[tuple[int, int]] = field(default_factory=list)
     open: int = field(init=False)  # steps not ended
@@ -71,6 +73,8 @@ class RunState:
     stalled: int = 0  # adoptions since anything was achieved
     failing: bool = False  # fail_fast has fired
     paused_by: str | None = None
+    paused_at: int | None = None
+    opens_at: int | None = None  # when a run that is not open yet is to begin; null once it has
 
     def __post_init__(self) -> None:
         size = len(self.undecided)
@@ -85,6 +89,15 @@ class RunState:
     @property
     def is_over(self) -> bool:
         return self.status in TERMINAL
+
+    def postpone(self, at: int) -> None:
+        """Nothing of this run is decided yet: it begins at that time."""
+        self.status = Status.PENDING
+        self.opens_at = at
+
+    def may_open(self, now: int) -> bool:
+        """Whether the run is to be opened: its time has come, and nobody set it aside."""
+        return self.opens_at is not None and self.opens_at <= now and self.paused_by is None
 
     def attempt_number(self, step: int) -> int:
         """The number of the attempt that runs or comes next. Crashes count: the effect may have happened."""
@@ -115,6 +128,8 @@ class RunState:
     def next_wake(self) -> int | None:
         """When this run must be looked at again if nothing else happens."""
         timer, expiry = self.next_timer(), self.facts.expires_at
+        if self.opens_at is not None and self.paused_by is None:
+            timer = self.opens_at  # no step of it waits for anything
         if timer is None or expiry is None:
             return expiry if timer is None else timer
         return min(timer, expiry)

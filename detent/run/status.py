@@ -23,10 +23,11 @@ class Status(StrEnum):
 TERMINAL: Final = frozenset({Status.COMPLETED, Status.FAILED, Status.CANCELLED, Status.TIMEOUT})
 OPEN: Final = frozenset(Status) - TERMINAL
 
+# A pending run is paused only by an engine that could not go on with it; resumed, it is pending again.
 MOVES: Final[dict[Status, frozenset[Status]]] = {
-    Status.PENDING: frozenset({Status.RUNNING, Status.CANCELLED, Status.TIMEOUT}),
+    Status.PENDING: frozenset({Status.RUNNING, Status.PAUSED, Status.CANCELLED, Status.TIMEOUT}),
     Status.RUNNING: TERMINAL | {Status.PAUSED},
-    Status.PAUSED: TERMINAL | {Status.RUNNING},
+    Status.PAUSED: TERMINAL | {Status.RUNNING, Status.PENDING},
 }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from detent.authoring.steps_form import compile_steps
 from detent.graph.model import Graph, StepKind
 from detent.instant import SECOND, micros
-from detent.planner import Prepared, advance, fold, open_run, prepare
+from detent.planner import Prepared, Reuse, advance, begin_again, fold, open_later, open_run, prepare
 from detent.planner.calls import make_call
 from detent.planner.scope import status_word
 from detent.run import events
@@ -53,6 +53,7 @@ def settled(state: RunState, woken: frozenset[int] = frozenset()) -> dict[str, A
     names = (
         *("status", "ending", "taken", "undecided", "attempts", "adoptions_before", "since", "results", "errors"),
         *("early", "edge_errors", "failures", "open", "seq", "adoptions", "stalled", "failing", "paused_by"),
+        *("paused_at", "opens_at", "reused", "doubts"),
     )
     return {
         **{name: getattr(state, name) for name in names},
@@ -64,7 +65,8 @@ def settled(state: RunState, woken: frozenset[int] = frozenset()) -> dict[str, A
 
 @dataclass
 class Play:
-    """One run. Steps are named; `now` only moves when the test moves it."""
+    """One run. Steps are named; `now` only moves when the test moves it. It begins at once, or at `opens_at`, or with
+    what it reuses of another run."""
 
     prepared: Prepared
     facts: RunFacts
@@ -78,10 +80,18 @@ class Play:
     started: list[str] = field(default_factory=list)
     ended: RunEnd | None = None
     checks: bool = True
+    opens_at: int | None = None
+    reuse: Reuse | None = None
 
     def __post_init__(self) -> None:
         self.state = self.prepared.new_state(self.facts)
-        decided, plan = open_run(self.prepared, self.state, now=self.now)
+        if self.reuse is not None:
+            decided = open_later(self.prepared, self.state, at=self.now)
+            self.entries, plan = begin_again(self.prepared, self.state, self.reuse, self.now)
+        elif self.opens_at is not None:
+            decided, plan = open_later(self.prepared, self.state, at=self.opens_at), NOTHING
+        else:
+            decided, plan = open_run(self.prepared, self.state, now=self.now)
         self.opening = encode_opening(decided)
         self._carry_out(plan)
 
@@ -213,6 +223,15 @@ class Play:
 
     # -- what happens to the run
 
+    def open(self) -> Plan:
+        """The time the run was to begin at has come."""
+        assert self.state.opens_at is not None
+        self.now = max(self.now, self.state.opens_at)
+        return self.tell(events.Opened())
+
+    def resolve(self, step: str, *, happened: bool, result: bytes | None = None, by: str = "ann") -> Plan:
+        return self.tell(events.Resolved(self.number(step), happened, result, by))
+
     def pause(self, by: str = "ann") -> Plan:
         return self.tell(events.Paused(by))
 
@@ -237,18 +256,27 @@ class Play:
         return self.tell(events.Adopted("another node", poison_after))
 
 
-def play(graph: Graph, given: Mapping[str, Any] | None = None) -> Play:
-    return Play(prepare(graph), facts_of(graph, given))
+def play(graph: Graph, given: Mapping[str, Any] | None = None, **begins: Any) -> Play:
+    return Play(prepare(graph), facts_of(graph, given), **begins)
+
+
+def play_again(origin: Play, reuse: Reuse, **given: Any) -> Play:
+    """A run of the same version with the same input that begins with what it reuses of another."""
+    return Play(origin.prepared, origin.facts, now=origin.now, reuse=reuse, **given)
 
 
 def play_steps(tasks: Mapping[str, Any], given: Mapping[str, Any] | None = None, **document: Any) -> Play:
     """A run of a workflow in the steps form. A step without a kind is an HTTP request."""
+    return play(graph_of(tasks, **document), given)
+
+
+def graph_of(tasks: Mapping[str, Any], **document: Any) -> Graph:
     kinds = ("url", "sleep", "wait_for_webhook", "action")
     whole = {
         name: dict(step) if any(kind in step for kind in kinds) else {"url": f"https://shop.example/{name}", **step}
         for name, step in tasks.items()
     }
-    return play(compile_steps({"name": "orders", "tasks": whole, **document}).graph, given)
+    return compile_steps({"name": "orders", "tasks": whole, **document}).graph
 
 
 def runs_code(kind: StepKind) -> bool:

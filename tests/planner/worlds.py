@@ -20,11 +20,12 @@ from detent.graph.model import (
     Step,
     StepKind,
 )
-from detent.planner import prepare
+from detent.instant import SECOND
+from detent.planner import Reuse, prepare
 from detent.run import events
 from detent.run.outcomes import Done, Outcome
 from detent.run.state import Phase
-from tests.planner.play import Play, answer, facts_of, failure
+from tests.planner.play import NOON, Play, answer, facts_of, failure
 
 ENDING_SETS = (ON_SUCCESS, ON_ANY, ON_RAN, FAILURES, frozenset({Ending.SKIPPED}), frozenset({Ending.TIMEOUT}))
 POLICIES = (FailurePolicy.SETTLE, FailurePolicy.FAIL_FAST)
@@ -82,11 +83,22 @@ def _config(rng: random.Random, kind: StepKind) -> dict[str, object]:
 
 
 class World:
-    """A run that random things happen to, until it ends. `trouble` adds crashes, pauses, cancels and expiry."""
+    """A run that random things happen to, until it ends. `trouble` adds crashes, pauses, cancels and expiry. The run
+    begins at once, later, or with what it reuses of another."""
 
-    def __init__(self, graph: Graph, rng: random.Random, *, trouble: float = 0.0, checks: bool = True) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        rng: random.Random,
+        *,
+        trouble: float = 0.0,
+        checks: bool = True,
+        later: bool = False,
+        reuse: Reuse | None = None,
+    ) -> None:
         self.rng, self.trouble = rng, trouble
-        self.play = Play(prepare(graph), facts_of(graph), checks=checks)
+        opens_at = NOON + rng.randint(0, 60) * SECOND if later else None
+        self.play = Play(prepare(graph), facts_of(graph), checks=checks, opens_at=opens_at, reuse=reuse)
         self.told: list[events.Event] = []
 
     def live(self, most: int = 2_000) -> Play:
@@ -103,6 +115,10 @@ class World:
     def step(self) -> None:
         """One thing that must happen sooner or later."""
         play, state = self.play, self.play.state
+        if state.opens_at is not None:
+            play.now = max(play.now, state.opens_at)
+            self._tell(events.Opened())
+            return
         choices = [index for index, phase in enumerate(state.phase) if phase in (Phase.RUNNING, Phase.WAITING)]
         if choices and (self.rng.random() < 0.8 or state.next_timer() is None):
             self._answer(self.rng.choice(choices))
@@ -113,7 +129,15 @@ class World:
             play.expire_callbacks()
         else:
             assert state.paused_by is not None, f"nothing is left to happen: {play.statuses()}"
-            self._tell(events.Resumed("ann"))
+            self._tell(self._verdict() if state.doubts else events.Resumed("ann"))
+
+    def _verdict(self) -> events.Event:
+        """What a person says of a run that has an uncertain step."""
+        result = self.rng.choice((None, b'{"output":1}'))
+        resolved = events.Resolved(
+            self.rng.choice(list(self.play.state.doubts)), self.rng.random() < 0.5, result, "ann"
+        )
+        return self.rng.choice((resolved, events.Resumed("ann")))
 
     def _answer(self, index: int) -> None:
         if self.play.state.phase[index] is Phase.WAITING:
@@ -133,7 +157,7 @@ class World:
     def _disturb(self) -> None:
         play, rng = self.play, self.rng
         waits = [step.index for step in play.prepared.waits()]
-        match rng.randrange(12):
+        match rng.randrange(13):
             case 0 | 1 | 2:
                 self._tell(events.Paused("ann"))
             case 3 | 4 | 5:
@@ -145,7 +169,9 @@ class World:
             case 10:
                 play.reload()
                 self._tell(events.Resumed("ann") if play.state.paused_by is not None else events.Adopted("node"))
-            case 11 if rng.random() < 0.2:
+            case 11 if play.state.doubts:
+                self._tell(self._verdict())
+            case 12 if rng.random() < 0.2:
                 self._tell(rng.choice((events.Cancelled("ann"), events.Expired())))
 
     def _tell(self, event: events.Event) -> None:

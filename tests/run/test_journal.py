@@ -30,6 +30,7 @@ DECIDED = st.builds(
     sleep=st.dictionaries(NAMES, INSTANTS, max_size=2),
     wait=st.dictionaries(NAMES, st.none() | INSTANTS, max_size=2),
     run=st.none() | st.just("completed"),
+    start=st.none() | INSTANTS,
 )
 
 
