@@ -1,0 +1,54 @@
+"""A journal entry as people see it, as one JSON document: the same in streams, lists and the document of a run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from detent.instant import iso
+from detent.run.journal import Decided, Entry, EntryData, decode_data
+from detent.run.outcomes import StepError
+
+_decode = msgspec.json.Decoder().decode
+_encoder = msgspec.json.Encoder()
+
+
+def entry_document(entry: Entry) -> dict[str, Any]:
+    """The document of an entry."""
+    data = decode_data(entry.data)
+    return _document(entry, data, _decode(data.result) if data.result else None)
+
+
+def entry_json(entry: Entry) -> bytes:
+    """The same document as JSON on one line, without reading its result."""
+    data = decode_data(entry.data)
+    text = _encoder.encode(_document(entry, data, data.result or None))
+    # Outside of texts, where JSON has no line ends, they mean nothing.
+    return text.replace(b"\r", b" ").replace(b"\n", b" ")
+
+
+def _document(entry: Entry, data: EntryData, result: Any) -> dict[str, Any]:
+    decided = data.decided or Decided()
+    return {
+        "seq": entry.seq,
+        "at": iso(entry.at),
+        "kind": str(entry.kind),
+        "step": entry.step,
+        "attempt": entry.attempt or None,
+        "status": entry.outcome,
+        "result": result,
+        "error": _error(data.error),
+        "duration_ms": data.ms,
+        "retry_at": None if data.retry_at is None else iso(data.retry_at),
+        "by": data.by,
+        "skipped": list(dict.fromkeys([*decided.skipped, *decided.given_up])),
+        "failed": {step: _error(error) for step, error in {**data.crashed, **decided.errors}.items()},
+        "sleep_until": {step: iso(until) for step, until in decided.sleep.items()},
+        "wait_until": {step: None if until is None else iso(until) for step, until in decided.wait.items()},
+        "run_status": decided.run,
+    }
+
+
+def _error(error: StepError | None) -> dict[str, Any] | None:
+    return None if error is None else {"code": error.code, "message": error.message, "detail": error.detail}
