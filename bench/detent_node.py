@@ -56,7 +56,7 @@ class NodeUnderMeasurement:
         """Save a workflow and give its name, by which the other requests call it."""
         row, _, _ = await self._commands.save_workflow(document, replace=True)
         prepared = self._engine.graphs.put((row.id, row.version), row.name, row.graph)
-        given = encode_input(Given(body={"order": 7}))
+        given, _ = encode_input(Given(body={"order": 7}))
         self._requests[row.name] = StartRequest(TENANT, row.id, row.version, row.name, prepared, given, watch=True)
         return row.name
 

@@ -28,7 +28,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ class Problem:
 class DetentError(Exception):
     """Something went wrong."""
 
-    code: ClassVar[str] = "detent_error"
+    code: str = "detent_error"
 
     def __init__(self, message: str | None = None) -> None:
         super().__init__(message or (type(self).__doc__ or "").strip())
@@ -111,6 +110,18 @@ class RequestIdReused(Conflict):
     """The same request id came before with something else."""
 
     code = "request_id_reused"
+
+
+class RequestIdTaken(Conflict):
+    """The same request id started another workflow."""
+
+    code = "request_id_taken"
+
+
+class PreconditionFailed(DetentError):
+    """It is not what was expected any more."""
+
+    code = "precondition_failed"
 
 
 class Gone(DetentError):

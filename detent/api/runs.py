@@ -13,6 +13,7 @@ from detent.api.wire import Many, One, RunDocument, RunSummary, run_summary
 from detent.errors import InvalidInput, NotFound, Problem
 from detent.ids import WORKFLOW, show
 from detent.run.status import Status
+from detent.store.rows import RunFilter
 
 BASE: Final = "/api/v1/runs"
 BELOW: Final = "/api/v1/workflows/{workflow:str}/runs"
@@ -89,7 +90,9 @@ async def _page(request: AnyRequest, workflow: str | None) -> Many[RunSummary]:
     if cursor is not None and len(cursor) != _ID_BYTES:
         raise InvalidInput("the list cannot be read", [Problem("cursor", "is none that this list gave")])
     of = None if workflow is None else (await commands(request).workflow(workflow)).id
-    rows = await commands(request).runs(limit=limit + 1, workflow=of, status=status, before=cursor)
+    rows = await commands(request).runs(
+        limit=limit + 1, where=RunFilter(workflow=of, statuses=(status,) if status else ()), cursor=cursor
+    )
     more = cursor_of(rows[limit - 1].id) if len(rows) > limit else None
     return Many([run_summary(run) for run in rows[:limit]], more)
 

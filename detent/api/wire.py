@@ -8,10 +8,11 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from detent.authoring.documents import read_definition
-from detent.engine.starting import StartedRun
+from detent.engine.commands import Start
 from detent.graph import codec
 from detent.ids import RUN, WORKFLOW, show
 from detent.instant import iso
+from detent.run.status import Status
 from detent.store.rows import RunRow, WorkflowRow
 
 T = TypeVar("T")
@@ -61,7 +62,8 @@ class StartedDocument(msgspec.Struct):
     run_id: str
     workflow_id: str
     status: str
-    started_at: str
+    started_at: str | None
+    start_at: str | None = None
 
 
 class CallbackDocument(msgspec.Struct):
@@ -83,7 +85,7 @@ class RunSummary(msgspec.Struct):
     version: int
     status: str
     trigger: str
-    started_at: str
+    started_at: str | None
     finished_at: str | None
     expires_at: str | None
     error: str | None
@@ -96,7 +98,10 @@ class RunDocument(RunSummary):
     input: dict[str, Any]
     output: Any
     paused_by: str | None
-    origin: str | None
+    origin: dict[str, Any] | None
+    request_id: str | None
+    trigger_id: str | None
+    start_at: str | None
     hero: dict[str, Any] | None
     callbacks: list[CallbackDocument]
     tasks: dict[str, dict[str, Any]]
@@ -137,12 +142,14 @@ def workflow_document(row: WorkflowRow, *, whole: bool = True) -> WorkflowDocume
     )
 
 
-def started_document(row: WorkflowRow, started: StartedRun) -> StartedDocument:
+def started_document(started: Start) -> StartedDocument:
+    is_pending = started.status == Status.PENDING
     return StartedDocument(
-        run_id=show(RUN, started.id),
-        workflow_id=show(WORKFLOW, row.id),
-        status="running",
-        started_at=iso(started.started_at),
+        run_id=show(RUN, started.run),
+        workflow_id=show(WORKFLOW, started.workflow),
+        status=started.status,
+        started_at=None if is_pending else iso(started.started_at),
+        start_at=iso(started.started_at) if is_pending else None,
     )
 
 

@@ -117,10 +117,10 @@ async def trigger_workflow(request: AnyRequest, workflow: FromPath[str]) -> Resp
     """The whole body is `trigger.body`. When this answers, the run is durable and will end."""
     body: Any = await json_body(request, empty={})
     given = Given(body, headers_of(request), dict(request.query_params))
-    row, started = await commands(request).start(workflow, given)
-    document = started_document(row, started)
+    started = await commands(request).start(workflow, given)
+    document = started_document(started)
     place = f"{BASE}/{document.workflow_id}/runs/{document.run_id}"
-    return Response(One(document), status_code=201, headers={"Location": place})
+    return Response(One(document), status_code=201 if started.is_new else 200, headers={"Location": place})
 
 
 ROUTES = [create_workflow, save_workflow, list_workflows, get_workflow, trigger_workflow]

@@ -15,7 +15,7 @@ from detent.app import LOOPBACK, App, bind, run_process, running, told_to_stop
 from detent.cli.options import Database, Imports, Port, settings_of
 from detent.cli.showing import Screen, Shown
 from detent.cli.terminal import out, warn
-from detent.engine.commands import Given
+from detent.engine.commands import Given, StartOptions
 from detent.errors import InvalidInput
 from detent.examples import EXAMPLES, SERVICE_PORT
 from detent.examples.service import serving_shop
@@ -126,8 +126,8 @@ class _Show:
             text = example.text(self._shop_url)
             await self._app.commands.save_workflow(text, filename=example.filename, replace=True)
             for value in example.inputs:
-                _, started = await self._app.commands.start(example.name, Given(value), trigger="manual")
-                shown.append(Shown(show(RUN, started.id), value))
+                started = await self._app.commands.start(example.name, Given(value), StartOptions(trigger="manual"))
+                shown.append(Shown(show(RUN, started.run), value))
         return shown
 
     async def _watch(self, shown: list[Shown]) -> None:

@@ -24,7 +24,7 @@ from detent.cli.options import Database, Imports, Input, decode_value, read_inpu
 from detent.cli.progress import LineView, LiveView, View
 from detent.cli.terminal import duration, marked, out, plain, warn
 from detent.clock import Clock, SystemClock
-from detent.engine.commands import Given
+from detent.engine.commands import Given, StartOptions
 from detent.errors import InvalidInput, Problem, StoreInUse
 from detent.graph.model import StepKind
 from detent.ids import RUN, show
@@ -149,18 +149,19 @@ class _Watching:
     async def until_ended(self, stopping: asyncio.Task[None]) -> str:
         order = self._order
         await self._commands.save_workflow(order.data, filename=order.filename, replace=True)
-        _, started = await self._commands.start(order.compiled.name, Given(order.input), trigger="manual")
-        run = show(RUN, started.id)
+        options = StartOptions(trigger="manual")
+        started = await self._commands.start(order.compiled.name, Given(order.input), options)
+        run = show(RUN, started.run)
         out.print(f"[bold]{escape(order.compiled.name)}[/] [bright_black]{run}[/]")
         out.print("[bright_black]steps may call this machine (127.0.0.0/8, ::1) as well as public addresses[/]")
         if out.is_terminal:
             self._view = LiveView(out, order.compiled.graph, self._clock.wall)
-        stop = listen(lambda name, facts: self._changed.set() if facts.get("run") == started.id else None)
+        stop = listen(lambda name, facts: self._changed.set() if facts.get("run") == started.run else None)
         document: dict[str, Any] = {}
         try:
             async for document in self._documents(run, stopping):
                 self._view.show(document)
-                await self._deliver_answers(document, started.id)
+                await self._deliver_answers(document, started.run)
         finally:
             stop()
             self._view.close()

@@ -104,7 +104,9 @@ class Engine:
 
     async def _register(self, lost: bytes | None) -> Node:
         id_ = self.new_id()
-        epoch, now = await self.store.register(id_, ttl=self.tuning.lease)
+        epoch, now = await self.store.register(
+            id_, ttl=self.tuning.lease, queues=self.tuning.queues, actions=self._equipment.serves
+        )
         self.time.heard(now)
         if lost is not None:
             await self._retire(lost)  # whatever it still owns is free for the taking at once

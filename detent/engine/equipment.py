@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from detent.clock import Clock, DatabaseTime
@@ -23,5 +23,5 @@ class Equipment:
     tuning: Tuning
     graphs: Graphs
     executors: Mapping[StepKind, StepExecutor]
-    serves: Collection[str]
+    serves: Sequence[str]
     callback_url: Callable[[bytes, str], str]

@@ -1,4 +1,4 @@
-"""Reads the inbox of the runs this node owns: callbacks, cancels, pauses, resumes."""
+"""Reads the inbox of the runs this node owns: callbacks, cancels, pauses, resumes, and what people resolved."""
 
 from __future__ import annotations
 
@@ -63,6 +63,8 @@ class Mailbox:
                 return events.Paused(_by(mail.data))
             case MessageKind.RESUME:
                 return events.Resumed(_by(mail.data))
+            case MessageKind.RESOLVE:
+                return _resolved(mail.data, numbers)
             case _:
                 return None
 
@@ -79,3 +81,25 @@ def _by(data: bytes) -> str:
         return _sender.decode(data).by
     except (msgspec.DecodeError, UnicodeDecodeError):
         return _Sender().by  # what is asked for counts, even if nobody can say by whom
+
+
+class _Resolution(msgspec.Struct):
+    """What a person said. `result` is the step's, as an executor would have given it."""
+
+    step: str
+    happened: bool
+    by: str = "unknown"
+    result: msgspec.Raw = msgspec.Raw(b"")
+
+
+_resolution = msgspec.json.Decoder(_Resolution)
+
+
+def _resolved(data: bytes, numbers: dict[str, int]) -> events.Event | None:
+    try:
+        said = _resolution.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    if said.step not in numbers:
+        return None
+    return events.Resolved(numbers[said.step], said.happened, bytes(said.result) or None, said.by)

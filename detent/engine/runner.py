@@ -137,12 +137,28 @@ class Runner:
         """A unit's rows are committed: now its plan may be carried out."""
         if unit.done is not None and not unit.done.done():
             unit.done.set_result(flushed)
-        if heard() and unit.plan.entry is not None:
-            emit("entry.written", run=unit.run, entry=unit.plan.entry)
+        if unit.start is not None and unit.run in flushed.refused:
+            self._was_not_started(unit)
+            return
+        if heard():
+            self._tell_written(unit)
         self._has_left(unit)
         if unit.held is not None and not unit.held.gone:
             self._carry_out(unit, unit.held, flushed)
         self._attempts.let_waiting_in()  # those that waited for the queue to have room again
+
+    def _was_not_started(self, unit: Unit) -> None:
+        """The store refused the start: there is no such run."""
+        for future in self._ended.pop(unit.run, ()):
+            future.cancel()
+        if unit.held is not None and not unit.held.gone:
+            self._forget(unit.held)
+
+    def _tell_written(self, unit: Unit) -> None:
+        for entry in unit.entries:
+            emit("entry.written", run=unit.run, entry=entry)
+        if unit.plan.entry is not None:
+            emit("entry.written", run=unit.run, entry=unit.plan.entry)
 
     def _carry_out(self, unit: Unit, held: HeldRun, flushed: Flushed) -> None:
         held.pending -= 1
@@ -225,6 +241,8 @@ class Runner:
         if expires is not None and expires <= now:
             self.happen(held, events.Expired())
             return
+        if held.state.may_open(now):
+            self.happen(held, events.Opened())
         for index in held.state.due(now):
             self.happen(held, events.Woke(index))
         self._rest(held)

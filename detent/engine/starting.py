@@ -11,21 +11,29 @@ from detent.engine.held import HeldRun
 from detent.engine.node import Node
 from detent.engine.unit import ROW_BYTES, Unit
 from detent.errors import Unavailable
-from detent.instant import micros
+from detent.instant import Instant, micros
 from detent.observe import emit
 from detent.observe.failpoints import reach
-from detent.planner.advance import open_run
+from detent.planner.advance import open_later, open_run
 from detent.planner.prepared import Prepared
-from detent.run.journal import encode_opening
-from detent.run.plan import Plan
+from detent.planner.reuse import Reuse, begin_again
+from detent.run.journal import Decided, Entry, encode_opening
+from detent.run.plan import NOTHING, Plan
 from detent.run.state import RunFacts, RunState
 from detent.run.status import Status
 from detent.store.rows import NewCallback, NewRun
 
 
+class StartRefused(Exception):
+    """The store did not take the run: its request id is known, or its workflow has changed."""
+
+
 @dataclass(frozen=True, slots=True)
 class StartRequest:
-    """A run to be started. `input` is JSON with `body`, `headers`, `query`; `code` the user actions it needs."""
+    """A run to be started. `input` is JSON with `body`, `headers`, `query`; `code` the user actions it needs.
+
+    With `start_at` in the future it stays pending until then. With `current` it is started only while its version is
+    the current one. `reuse` are results of the run it continues."""
 
     tenant: int
     workflow: bytes
@@ -39,64 +47,106 @@ class StartRequest:
     code: tuple[str, ...] = ()
     labels: str | None = None
     watch: bool = False
+    request_id: str | None = None
+    request_hash: bytes | None = None
+    hero: tuple[str, str] | None = None
+    start_at: Instant | None = None
+    current: bool = False
+    origin: bytes | None = None
+    origin_kind: str | None = None
+    fired_by: bytes | None = None
+    reuse: Reuse | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class StartedRun:
-    """`ended`, if it was asked for, is done when this node has written the run's end; it stays open for a run that
-    another node takes over."""
+    """`started_at` is when it begins, which may be yet to come. `ended`, if it was asked for, is done when this node
+    has written the run's end; it stays open for a run that another node takes over."""
 
     id: bytes
-    started_at: int
+    started_at: Instant
     ended: asyncio.Future[None] | None
+    status: Status = Status.RUNNING
 
 
 async def start_run(engine: Engine, request: StartRequest) -> StartedRun:
-    """Accept a run. When this returns the run is durable and will end, whatever happens to this process."""
+    """Accept a run. When this returns the run is durable and will end, whatever happens to this process.
+
+    Raises StartRefused if the store would not have it."""
     node = engine.node
     if node.committer.is_full():
         raise Unavailable("more is waiting to be written than this node takes on; try again in a moment")
     unit, started = _prepare(engine, node, request)
     unit.done = asyncio.get_running_loop().create_future()
     node.committer.add(unit)
-    await unit.done
+    flushed = await unit.done
+    if started.id in flushed.refused:
+        raise StartRefused
     reach("after_start")
     emit("run.started", run=started.id, workflow=request.name)
     return started
 
 
+@dataclass(slots=True)
+class _Opened:
+    """How a run begins: what stands in its row, the entries that come with it, and what is to be done."""
+
+    opening: Decided
+    plan: Plan
+    entries: list[Entry]
+
+
 def _prepare(engine: Engine, node: Node, request: StartRequest) -> tuple[Unit, StartedRun]:
-    run, now, tokens = engine.new_id(), engine.time.now(), engine.tokens
-    duration = request.prepared.graph.max_duration
-    facts = RunFacts(
-        id=run,
-        tenant=request.tenant,
-        workflow=request.name,
-        input=request.input,
-        started_at=now,
-        expires_at=None if duration is None else now + micros(duration),
-        callback_url=lambda step: tokens.url(run, step),
-    )
+    now = engine.time.now()
+    later = request.start_at is not None and request.start_at > now
+    facts = _facts(engine, request, request.start_at if later and request.start_at else now)
     state = request.prepared.new_state(facts)
-    decided, plan = open_run(request.prepared, state, now=now)
-    owned = plan.end is not None or _is_kept(engine, node, state, plan, now)
-    wake_at = now if plan.start else state.next_wake()
-    row = _row(request, facts, encode_opening(decided), owned=owned, wake_at=None if owned else wake_at)
-    held = HeldRun(run, 1, request.prepared, state, pending=1) if owned else None
-    unit = Unit(run, held, plan, ROW_BYTES + len(request.input), start=row)
+    opened = _open(request, state, facts.started_at, now, later=later)
+    plan = opened.plan
+    owned = plan.end is not None or (not later and _is_kept(engine, node, state, plan, now))
+    wake_at = None if owned else now if plan.start else state.next_wake()
+    row = _row(request, facts, opened.opening, Status.PENDING if later else Status.RUNNING, wake_at, owned=owned)
+    held = HeldRun(facts.id, 1, request.prepared, state, pending=1) if owned else None
+    size = ROW_BYTES + len(request.input) + sum(ROW_BYTES + len(entry.data) for entry in opened.entries)
+    unit = Unit(facts.id, held, plan, size, start=row, entries=opened.entries)
     unit.callbacks = [
-        NewCallback(request.tenant, run, step.name, step.accepts_early) for step in request.prepared.waits()
+        NewCallback(request.tenant, facts.id, step.name, step.accepts_early) for step in request.prepared.waits()
     ]
     if held is not None:
         node.runner.hold(held)
         if plan.end is not None:
-            unit.end = node.runner.end_row(
-                held, plan
-            )  # everything was decided at once: it begins and ends in one flush
-    return unit, StartedRun(run, now, node.runner.when_ended(run) if request.watch else None)
+            # Everything was decided at once: it begins and ends in one flush.
+            unit.end = node.runner.end_row(held, plan)
+    ended = node.runner.when_ended(facts.id) if request.watch else None
+    return unit, StartedRun(facts.id, facts.started_at, ended, Status(row.status))
 
 
-def _is_kept(engine: Engine, node: Node, state: RunState, plan: Plan, now: int) -> bool:
+def _facts(engine: Engine, request: StartRequest, begins: Instant) -> RunFacts:
+    run, tokens = engine.new_id(), engine.tokens
+    duration = request.prepared.graph.max_duration
+    return RunFacts(
+        id=run,
+        tenant=request.tenant,
+        workflow=request.name,
+        input=request.input,
+        started_at=begins,
+        expires_at=None if duration is None else begins + micros(duration),
+        callback_url=lambda step: tokens.url(run, step),
+    )
+
+
+def _open(request: StartRequest, state: RunState, begins: Instant, now: Instant, *, later: bool) -> _Opened:
+    if later:
+        return _Opened(open_later(request.prepared, state, at=begins), NOTHING, [])
+    if request.reuse is None:
+        decided, plan = open_run(request.prepared, state, now=now)
+        return _Opened(decided, plan, [])
+    decided = open_later(request.prepared, state, at=begins)
+    entries, plan = begin_again(request.prepared, state, request.reuse, now)
+    return _Opened(decided, plan, entries)
+
+
+def _is_kept(engine: Engine, node: Node, state: RunState, plan: Plan, now: Instant) -> bool:
     """Whether this node works on the run itself: it has room, and there is something to do soon."""
     tuning = engine.tuning
     if not engine.does_claim or node.runner.runnable() >= tuning.runnable_limit:
@@ -105,28 +155,40 @@ def _is_kept(engine: Engine, node: Node, state: RunState, plan: Plan, now: int) 
     return bool(plan.start) or (wake is not None and wake - now < micros(tuning.park_after))
 
 
-def _row(request: StartRequest, facts: RunFacts, opening: bytes | None, *, owned: bool, wake_at: int | None) -> NewRun:
+def _row(
+    request: StartRequest,
+    facts: RunFacts,
+    opening: Decided,
+    status: Status,
+    wake_at: Instant | None,
+    *,
+    owned: bool,
+) -> NewRun:
+    hero_type, hero_id = request.hero or (None, None)
     return NewRun(
         id=facts.id,
         tenant=facts.tenant,
         workflow=request.workflow,
         version=request.version,
-        status=str(Status.RUNNING),
+        status=str(status),
         trigger=request.trigger,
         input=facts.input,
-        opening=opening,
+        opening=encode_opening(opening),
         owned=owned,
         wake_at=wake_at,
         expires_at=facts.expires_at,
         queue=request.queue,
         priority=request.priority,
         code=json.dumps(request.code) if request.code else None,
-        request_id=None,
-        request_hash=None,
-        hero_type=None,
-        hero_id=None,
+        request_id=request.request_id,
+        request_hash=request.request_hash,
+        hero_type=hero_type,
+        hero_id=hero_id,
         labels=request.labels,
-        origin=None,
+        origin=request.origin,
         parent=None,
         started_at=facts.started_at,
+        origin_kind=request.origin_kind,
+        fired_by=request.fired_by,
+        current=request.current,
     )

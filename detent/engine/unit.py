@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from detent.engine.held import HeldRun
+from detent.run.journal import Entry
 from detent.run.plan import Plan
 from detent.store.rows import Activation, End, Flush, Flushed, NewCallback, NewRun, Park
 
@@ -24,6 +25,7 @@ class Unit:
     plan: Plan
     size: int
     start: NewRun | None = None
+    entries: list[Entry] = field(default_factory=list)  # that come before the plan's own
     callbacks: list[NewCallback] = field(default_factory=list)
     park: Park | None = None
     end: End | None = None
@@ -33,7 +35,7 @@ class Unit:
     done: asyncio.Future[Flushed] | None = None
 
     def rows(self) -> int:
-        return 1 + len(self.callbacks) + len(self.plan.activate)
+        return 1 + len(self.callbacks) + len(self.entries) + len(self.plan.activate)
 
     def add_to(self, flush: Flush) -> None:
         """Add the rows."""
@@ -41,6 +43,7 @@ class Unit:
         if self.start is not None:
             flush.starts.append(self.start)
             flush.callbacks.extend(self.callbacks)
+        flush.entries.extend(self.entries)
         if plan.entry is not None:
             flush.entries.append(plan.entry)
         for step, until in plan.activate:

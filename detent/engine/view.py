@@ -8,14 +8,14 @@ from typing import Any, Final
 import msgspec
 
 from detent.graph.model import StepKind
-from detent.ids import RUN, WORKFLOW, show
+from detent.ids import RUN, TRIGGER, WORKFLOW, show
 from detent.instant import iso, micros
 from detent.planner.fold import fold
 from detent.planner.prepared import Prepared
 from detent.run.journal import Entry, Kind, decode_data
 from detent.run.outcomes import StepError
 from detent.run.state import Phase, RunFacts, RunState
-from detent.run.status import TERMINAL
+from detent.run.status import TERMINAL, Status
 from detent.store.rows import CallbackRow, CallbackState, RunRow
 
 _decode = msgspec.json.Decoder().decode
@@ -43,13 +43,16 @@ def run_document(
         "status": status,
         "trigger": row.trigger,
         "input": _decode(row.input),
-        "started_at": iso(row.started_at),
+        "started_at": None if status == Status.PENDING else iso(row.started_at),
+        "start_at": iso(row.started_at) if status == Status.PENDING else None,
         "finished_at": None if row.ended_at is None else iso(row.ended_at),
         "expires_at": None if row.expires_at is None else iso(row.expires_at),
         "output": None if row.output is None else _decode(row.output),
         "error": row.error,
         "paused_by": state.paused_by,
-        "origin": None if row.origin is None else show(RUN, row.origin),
+        "origin": origin_of(row),
+        "request_id": row.request_id,
+        "trigger_id": None if row.fired_by is None else show(TRIGGER, row.fired_by),
         "labels": _decode(row.labels) if row.labels else {},
         "hero": None if row.hero_type is None else {"type": row.hero_type, "id": row.hero_id},
         "callbacks": [_callback(callback, callback_url) for callback in callbacks],
@@ -58,6 +61,11 @@ def run_document(
             for step in prepared.steps
         },
     }
+
+
+def origin_of(row: RunRow) -> dict[str, Any] | None:
+    """Where a run comes from, if it is another one done again."""
+    return None if row.origin is None else {"run_id": show(RUN, row.origin), "kind": row.origin_kind}
 
 
 def fold_row(row: RunRow, prepared: Prepared, entries: Sequence[Entry], callback_url: Callable[[str], str]) -> RunState:
@@ -159,6 +167,8 @@ def _result(prepared: Prepared, state: RunState, index: int) -> dict[str, Any]:
     if kind in (StepKind.HTTP, StepKind.WAIT):
         document = {key: result.get(key) for key in ("status_code", "headers", "body")}
         document["is_truncated"] = bool(result.get("truncated"))
+        if kind is StepKind.WAIT:
+            document["query"] = result.get("query")
     elif kind is not StepKind.SLEEP:
         document["output"] = result.get("output")
     return document

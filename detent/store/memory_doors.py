@@ -87,9 +87,10 @@ class MemoryDoors(MemoryTables):
         )
         if old is not None and new is not None and old.new.kind == new.kind:
             # It was perhaps paused by a person; and an unchanged schedule goes on where it was.
-            kept = {"id": old.new.id, "workflow": workflow, "enabled": old.new.enabled, "note": old.new.note}
             next_at = old.new.next_at if old.new.config == new.config or not old.new.enabled else new.next_at
-            old.new = new._replace(**kept, next_at=next_at)
+            old.new = new._replace(
+                id=old.new.id, workflow=workflow, enabled=old.new.enabled, note=old.new.note, next_at=next_at
+            )
             old.updated_at = max(now, old.updated_at + 1)
             return
         if old is not None:

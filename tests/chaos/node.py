@@ -34,6 +34,7 @@ from detent.steps.egress import EgressPolicy
 from detent.steps.http import HttpStep
 from detent.store.opening import open_store
 from detent.store.protocol import Store
+from detent.store.rows import RunFilter
 from tests.chaos.actions import REGISTRY
 from tests.chaos.tuning import CHAOS, SECRET
 
@@ -67,8 +68,8 @@ class Routes:
 
     async def start(self, request: web.Request) -> web.StreamResponse:
         given = Given(body=await request.json())
-        _, started = await self._commands.start(request.match_info["name"], given)
-        return web.json_response({"run": show(RUN, started.id)}, status=201)
+        started = await self._commands.start(request.match_info["name"], given)
+        return web.json_response({"run": show(RUN, started.run)}, status=201)
 
     async def show(self, request: web.Request) -> web.StreamResponse:
         return web.json_response(await self._commands.run(request.match_info["run"]))
@@ -89,7 +90,11 @@ class Routes:
     async def open(self, request: web.Request) -> web.StreamResponse:
         """The runs that have not ended, up to a thousand of each status."""
         store = self._engine.store
-        rows = [row for status in ("running", "paused") for row in await store.runs(1, limit=1000, status=status)]
+        rows = [
+            row
+            for status in ("running", "paused")
+            for row in await store.runs(1, limit=1000, where=RunFilter(statuses=(status,)))
+        ]
         found = [{"run": show(RUN, row.id), "workflow": row.workflow_name, **json.loads(row.input)} for row in rows]
         return web.json_response({"open": found})
 

@@ -257,7 +257,8 @@ async def test_a_graph_that_cannot_be_read_pauses_only_its_runs() -> None:
         engine = await world.engine()
         run, other = [await world.start({"nap": {"sleep": length}}, engine=engine) for length in ("15s", "16s")]
         saved = world.store.saved[(await world.row(run)).workflow]
-        saved.versions[1] = saved.versions[1]._replace(graph=b"no graph")
+        first, at = saved.versions[1]
+        saved.versions[1] = (first._replace(graph=b"no graph"), at)
         world.crash(engine)
         await world.engine()
         assert await world.ended(other, 20) == "completed"

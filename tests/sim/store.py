@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from typing import Any, Final, TypeVar, cast
 
 from detent.clock import Clock
@@ -224,9 +224,12 @@ class Connection:
         sent = self._registered.get(node)
         return TaskHeart(self, node, clock=self._clock, ttl=ttl, interval=interval, confirmed=sent)
 
-    async def register(self, node: bytes, *, ttl: float) -> tuple[int, int]:
+    async def register(
+        self, node: bytes, *, ttl: float, queues: Sequence[str] | None = None, actions: Sequence[str] = ()
+    ) -> tuple[int, int]:
         sent = self._clock.monotonic()
-        answer = await self._database.execute(self._process, "register", (node,), {"ttl": ttl})
+        given = {"ttl": ttl, "queues": queues, "actions": actions}
+        answer = await self._database.execute(self._process, "register", (node,), given)
         self._registered[node] = sent
         return cast(tuple[int, int], answer)
 

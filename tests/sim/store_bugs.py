@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from detent.clock import Clock
@@ -17,9 +18,11 @@ class ClockFence(ModelStore):
         super().__init__(clock)
         self._told: dict[bytes, int] = {}
 
-    async def register(self, node: bytes, *, ttl: float) -> tuple[int, int]:
+    async def register(
+        self, node: bytes, *, ttl: float, queues: Sequence[str] | None = None, actions: Sequence[str] = ()
+    ) -> tuple[int, int]:
         self._told[node] = self.clock.wall() + micros(ttl)
-        return await super().register(node, ttl=ttl)
+        return await super().register(node, ttl=ttl, queues=queues, actions=actions)
 
     async def beat(self, node: bytes, *, ttl: float) -> int | None:
         now = await super().beat(node, ttl=ttl)

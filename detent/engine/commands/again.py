@@ -1,0 +1,134 @@
+"""Doing it again: a retry, a rerun and a fork are new runs that say where they come from. A run that has ended stays as
+it is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any, Final
+
+import msgspec
+
+from detent.engine.commands.control import edited_result
+from detent.engine.commands.ground import DEFAULT_TENANT, INPUT_LIMIT, encoder
+from detent.engine.commands.runs import RunCommands
+from detent.engine.commands.starts import Given, Start, StartCommands, StartOptions
+from detent.engine.starting import StartRefused, StartRequest, start_run
+from detent.engine.view import fold_row
+from detent.errors import Conflict, NotFound, TooLarge
+from detent.ids import WORKFLOW, show
+from detent.planner.prepared import Prepared
+from detent.planner.reuse import Reuse, fork_plan, retry_plan
+from detent.run.state import RunState
+from detent.run.status import TERMINAL, Status
+from detent.store.rows import RunRow
+
+RETRY: Final = "retry"
+RERUN: Final = "rerun"
+FORK: Final = "fork"
+_PARTS: Final = ("body", "headers", "query")
+
+
+class AgainCommands(StartCommands, RunCommands):
+    """The same `request_id` again gives the run that was made first."""
+
+    async def retry(self, run: str, *, request_id: str | None = None, tenant: int = DEFAULT_TENANT) -> Start:
+        """Try a run that did not complete again, from its failed steps: what succeeded before them is kept."""
+        row = await self.run_row(run, tenant=tenant)
+        if row.status not in TERMINAL or row.status == Status.COMPLETED:
+            word = "finished" if row.status == Status.COMPLETED else row.status
+            raise Conflict(f"Cannot retry a {word} workflow")
+        prepared, state = await self._folded(row)
+        return await self._continue(row, prepared, retry_plan(prepared, state), RETRY, b"", request_id)
+
+    async def rerun(
+        self,
+        run: str,
+        *,
+        body: Any = msgspec.UNSET,
+        request_id: str | None = None,
+        tenant: int = DEFAULT_TENANT,
+    ) -> Start:
+        """Run the whole workflow again, in its current version, with the same input or another body."""
+        row = await self.run_row(run, tenant=tenant)
+        given = msgspec.json.decode(row.input)
+        options = StartOptions(
+            request_id=request_id,
+            labels=json.loads(row.labels) if row.labels else {},
+            hero=None if row.hero_type is None or row.hero_id is None else (row.hero_type, row.hero_id),
+            priority=row.priority,
+            trigger=row.trigger,
+            origin=(row.id, RERUN),
+        )
+        whole = Given(
+            body=given.get("body") if body is msgspec.UNSET else body,
+            headers=given.get("headers") or {},
+            query=given.get("query") or {},
+            extra={name: value for name, value in given.items() if name not in _PARTS},
+        )
+        return await self.start(show(WORKFLOW, row.workflow), whole, options, tenant=tenant)
+
+    async def fork(
+        self,
+        run: str,
+        step: str,
+        *,
+        output: Any = msgspec.UNSET,
+        status_code: int | None = None,
+        request_id: str | None = None,
+        tenant: int = DEFAULT_TENANT,
+    ) -> Start:
+        """Begin again at a step: everything that does not depend on it is kept, and the step runs anew, or is taken to
+        have given `output`."""
+        row = await self.run_row(run, tenant=tenant)
+        prepared, state = await self._folded(row)
+        index = prepared.numbers.get(step)
+        if index is None:
+            raise NotFound(f"the run has no step {step[:80]!r}")
+        edited = None
+        if output is not msgspec.UNSET:
+            edited = encoder.encode(edited_result(prepared.steps[index].kind, output, status_code))
+            if len(edited) > INPUT_LIMIT:
+                raise TooLarge(f"an output may have {INPUT_LIMIT} bytes")
+        meant = step.encode() + b"\x00" + (edited or b"")
+        return await self._continue(row, prepared, fork_plan(prepared, state, index, edited), FORK, meant, request_id)
+
+    async def _folded(self, row: RunRow) -> tuple[Prepared, RunState]:
+        prepared = await self.prepared(row)
+        tokens = self._engine.tokens
+        state = fold_row(row, prepared, await self._store.journal(row.id), lambda step: tokens.url(row.id, step))
+        return prepared, state
+
+    async def _continue(
+        self, row: RunRow, prepared: Prepared, reuse: Reuse, kind: str, meant: bytes, request_id: str | None
+    ) -> Start:
+        digest = hashlib.sha256(b"\x00".join((kind.encode(), row.id, meant))).digest()
+        request = StartRequest(
+            tenant=row.tenant,
+            workflow=row.workflow,
+            version=row.version,
+            name=row.workflow_name,
+            prepared=prepared,
+            input=row.input,
+            trigger=row.trigger,
+            queue=row.queue,
+            priority=row.priority,
+            code=tuple(json.loads(row.code)) if row.code else (),
+            labels=row.labels,
+            hero=None if row.hero_type is None or row.hero_id is None else (row.hero_type, row.hero_id),
+            request_id=request_id,
+            request_hash=None if request_id is None else digest,
+            origin=row.id,
+            origin_kind=kind,
+            reuse=reuse,
+        )
+        while True:
+            try:
+                started = await start_run(self._engine, request)
+            except StartRefused:
+                options = StartOptions(request_id=request_id)
+                known = await self._known(row.tenant, options, digest, row.workflow)
+                if known is not None:
+                    return known
+                continue  # the run that had the request id was deleted meanwhile
+            return Start(started.id, row.workflow, started.status, started.started_at, True, started)

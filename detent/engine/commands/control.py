@@ -1,0 +1,89 @@
+"""Steering runs that are on their way: cancel, pause, resume, and saying whether something happened."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final
+
+from detent.engine.commands.ground import DEFAULT_TENANT, INPUT_LIMIT, encoder
+from detent.engine.commands.runs import RunCommands
+from detent.errors import Conflict, NotFound, TooLarge
+from detent.graph.model import StepKind
+from detent.run.status import TERMINAL, Status
+from detent.store.rows import MessageKind, RunRow
+
+#: How long a command waits for the run's owner to journal it before it answers with the run as it is.
+PATIENCE: Final = 2.0
+_LOOK_AGAIN: Final = 0.02
+_FINISHED: Final = {"completed": "finished", "timeout": "timed-out", "cancelled": "canceled"}
+
+
+class ControlCommands(RunCommands):
+    """Each answers with the run as it is; `<wish>_requested` says that its owner has not got to it yet."""
+
+    async def cancel(self, run: str, *, by: str, tenant: int = DEFAULT_TENANT) -> dict[str, Any]:
+        """Cancel a run."""
+        return await self._control(run, MessageKind.CANCEL, Status.CANCELLED, by, tenant)
+
+    async def pause(self, run: str, *, by: str, tenant: int = DEFAULT_TENANT) -> dict[str, Any]:
+        """Pause a run: attempts in flight finish, nothing new starts."""
+        return await self._control(run, MessageKind.PAUSE, Status.PAUSED, by, tenant)
+
+    async def resume(self, run: str, *, by: str, tenant: int = DEFAULT_TENANT) -> dict[str, Any]:
+        """Let a paused run go on."""
+        return await self._control(run, MessageKind.RESUME, Status.RUNNING, by, tenant)
+
+    async def resolve(
+        self, run: str, step: str, *, happened: bool, output: Any, by: str, tenant: int = DEFAULT_TENANT
+    ) -> dict[str, Any]:
+        """Say whether a step of which nobody knows has happened; the run goes on once that is known of all."""
+        row = await self.run_row(run, tenant=tenant)
+        document = await self._document(row)
+        if step not in document["tasks"]:
+            raise NotFound(f"the run has no step {step[:80]!r}")
+        if document["tasks"][step].get("reason") != "uncertain":
+            raise Conflict(f"it is not uncertain whether {step!r} happened: it is {document['tasks'][step]['status']}")
+        said: dict[str, Any] = {"step": step, "happened": happened, "by": by}
+        if output is not None:
+            prepared = await self.prepared(row)
+            said["result"] = edited_result(prepared.steps[prepared.numbers[step]].kind, output)
+        data = encoder.encode(said)
+        if len(data) > INPUT_LIMIT:
+            raise TooLarge(f"an output may have {INPUT_LIMIT} bytes")
+        await self._send(row, MessageKind.RESOLVE, data)
+        return await self._watch(
+            run, tenant, MessageKind.RESOLVE, lambda now: now["tasks"][step].get("reason") != "uncertain"
+        )
+
+    async def _control(self, run: str, kind: MessageKind, wanted: Status, by: str, tenant: int) -> dict[str, Any]:
+        row = await self.run_row(run, tenant=tenant)
+        document = await self._document(row)
+        if document["status"] == wanted:
+            return document
+        if document["status"] == Status.PENDING and kind is not MessageKind.CANCEL:
+            raise Conflict(f"Cannot {kind} a pending workflow")
+        await self._send(row, kind, encoder.encode({"by": by}))
+        return await self._watch(run, tenant, kind, lambda now: now["status"] == wanted)
+
+    async def _send(self, row: RunRow, kind: MessageKind, data: bytes) -> None:
+        if row.status in TERMINAL or not await self._store.send(row.tenant, row.id, kind, data):
+            raise Conflict(f"Cannot {kind} a {_FINISHED.get(row.status, row.status)} workflow")
+        self.nudge()
+
+    async def _watch(self, run: str, tenant: int, kind: MessageKind, is_done: Any) -> dict[str, Any]:
+        until = self._engine.clock.monotonic() + PATIENCE
+        while True:
+            document = await self._document(await self.run_row(run, tenant=tenant))
+            done = is_done(document) or document["status"] in TERMINAL
+            if done or self._engine.clock.monotonic() >= until:
+                return document | {f"{kind}_requested": not done}
+            await asyncio.sleep(_LOOK_AGAIN)
+
+
+def edited_result(kind: StepKind, output: Any, status_code: int | None = None) -> dict[str, Any]:
+    """The result of a step as an executor would have given it, from what a person says it gave."""
+    if kind is StepKind.HTTP:
+        return {"status_code": 200 if status_code is None else status_code, "headers": {}, "body": output}
+    if kind is StepKind.WAIT:
+        return {"headers": {}, "query": {}, "body": output}
+    return {"output": output}

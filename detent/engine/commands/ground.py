@@ -1,0 +1,48 @@
+"""What all commands stand on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+import msgspec
+
+from detent.authoring.compiled import Limits
+from detent.engine.engine import Engine
+from detent.engine.workflows import Workflows
+from detent.errors import NotFound, Unavailable
+from detent.ids import RUN, InvalidId, parse
+from detent.store.rows import RunRow
+
+DEFAULT_TENANT: Final = 1
+INPUT_LIMIT: Final = 256 * 1024
+#: Headers that carry credentials are never kept.
+SECRET_HEADERS: Final = frozenset({"authorization", "cookie", "proxy-authorization", "x-api-key"})
+
+encoder: Final = msgspec.json.Encoder()
+
+
+class CommandGround:
+    """One engine and its store."""
+
+    def __init__(self, engine: Engine, *, limits: Limits | None = None, actions: Collection[str] | None = None) -> None:
+        self._engine, self._store = engine, engine.store
+        self._limits, self._actions = limits or Limits(), actions
+        self._workflows = Workflows(engine.store, engine.graphs)
+
+    async def run_row(self, run: str, *, tenant: int = DEFAULT_TENANT) -> RunRow:
+        """A run as it stands in its table, or NotFound."""
+        try:
+            row = await self._store.run(tenant, parse(RUN, run))
+        except InvalidId:
+            row = None
+        if row is None:
+            raise NotFound(f"there is no run {run[:80]!r}")
+        return row
+
+    def nudge(self) -> None:
+        """Something is in the inbox: let the engine of this process look now rather than at its next turn."""
+        try:
+            self._engine.node.nudge()
+        except Unavailable:
+            return  # polling will find it

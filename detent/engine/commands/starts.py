@@ -1,0 +1,179 @@
+"""Starting runs: at once or later, and once for each request id."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+
+from detent.engine.commands.ground import DEFAULT_TENANT, INPUT_LIMIT, SECRET_HEADERS, CommandGround, encoder
+from detent.engine.starting import StartedRun, StartRefused, StartRequest, start_run
+from detent.engine.workflows import Startable
+from detent.errors import (
+    InvalidInput,
+    NotFound,
+    NotStartable,
+    Problem,
+    RequestIdReused,
+    RequestIdTaken,
+    TooLarge,
+    Unavailable,
+)
+from detent.instant import Instant
+from detent.run.status import Status
+from detent.store.rows import RunFilter, RunRow
+
+#: How often a start is tried again because its workflow changed at that very moment.
+ATTEMPTS: Final = 10
+LATEST: Final = 10 * 365 * 86_400 * 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a run is started with; `extra` are further parts of its input, such as `spec` and `principal`."""
+
+    body: Any = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StartOptions:
+    """How a run is started. The same `request_id` again gives the run that was started first."""
+
+    request_id: str | None = None
+    start_at: Instant | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    hero: tuple[str, str] | None = None
+    priority: int | None = None
+    trigger: str = "api"
+    fired_by: bytes | None = None
+    origin: tuple[bytes, str] | None = None  # the run it comes from, and how
+    watch: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A run that was accepted, now (`is_new`) or before. `started_at` lies ahead while it is pending."""
+
+    run: bytes
+    workflow: bytes
+    status: str
+    started_at: Instant
+    is_new: bool
+    started: StartedRun | None = None
+
+
+_NO_OPTIONS: Final = StartOptions()
+
+
+class StartCommands(CommandGround):
+    """What is accepted here is durable and will end."""
+
+    async def start(
+        self, workflow: str, given: Given, options: StartOptions = _NO_OPTIONS, *, tenant: int = DEFAULT_TENANT
+    ) -> Start:
+        """Start a run of a workflow's current version."""
+        given_input, digest = encode_input(given)
+        for _ in range(ATTEMPTS):
+            try:
+                ready = await self._workflows.startable(tenant, workflow)
+            except (NotFound, NotStartable):
+                known = await self._known(tenant, options, digest)
+                if known is None:
+                    raise
+                return known
+            _check_payload(ready, given.body)
+            try:
+                request = self._request(tenant, ready, given_input, digest, options)
+                started = await start_run(self._engine, request)
+            except StartRefused:
+                known = await self._known(tenant, options, digest, ready.id)
+                if known is not None:
+                    return known
+                self._workflows.forget(tenant, workflow)
+                continue
+            return Start(started.id, ready.id, started.status, started.started_at, True, started)
+        raise Unavailable(f"the workflow {workflow[:200]!r} is being changed just now; try again")
+
+    def _request(
+        self, tenant: int, ready: Startable, given_input: bytes, digest: bytes, options: StartOptions
+    ) -> StartRequest:
+        if options.start_at is not None and options.start_at > self._engine.time.now() + LATEST:
+            raise InvalidInput(problems=[Problem("start_at", "lies more than ten years ahead")])
+        return StartRequest(
+            tenant=tenant,
+            workflow=ready.id,
+            version=ready.version,
+            name=ready.name,
+            prepared=ready.prepared,
+            input=given_input,
+            trigger=options.trigger,
+            queue=ready.queue,
+            priority=ready.priority if options.priority is None else options.priority,
+            code=ready.code,
+            labels=_labels(ready.labels, options.labels),
+            watch=options.watch,
+            request_id=options.request_id,
+            request_hash=digest if options.request_id is not None else None,
+            hero=options.hero,
+            start_at=options.start_at,
+            current=True,
+            fired_by=options.fired_by,
+            origin=options.origin[0] if options.origin else None,
+            origin_kind=options.origin[1] if options.origin else None,
+        )
+
+    async def _known(
+        self, tenant: int, options: StartOptions, digest: bytes, workflow: bytes | None = None
+    ) -> Start | None:
+        """The run that was started with the same request id, if there is one and it is the same request."""
+        if options.request_id is None:
+            return None
+        row = await self.run_by_request(options.request_id, tenant=tenant)
+        if row is None:
+            return None
+        if workflow is not None and row.workflow != workflow:
+            raise RequestIdTaken(f"the request id {options.request_id!r} was used to start another workflow")
+        if row.request_hash is not None and row.request_hash != digest:
+            raise RequestIdReused(f"the request id {options.request_id!r} was used with another body")
+        status = str(Status.PENDING) if row.status == Status.PENDING else row.status
+        return Start(row.id, row.workflow, status, row.started_at, False)
+
+    async def run_by_request(self, request_id: str, *, tenant: int = DEFAULT_TENANT) -> RunRow | None:
+        """The run that a request id started."""
+        rows = await self._store.runs(tenant, limit=1, where=RunFilter(request_id=request_id))
+        return rows[0] if rows else None
+
+
+def encode_input(given: Given) -> tuple[bytes, bytes]:
+    """The input of a run as it is kept, and a digest of what counts in it when two requests are compared."""
+    headers = {name.lower(): value for name, value in given.headers.items() if name.lower() not in SECRET_HEADERS}
+    try:
+        body = encoder.encode(given.body)
+        extra = encoder.encode(given.extra) if given.extra else b""
+    except (TypeError, ValueError, msgspec.MsgspecError) as error:
+        raise InvalidInput(f"the input is not JSON: {error}") from None
+    if len(body) + len(extra) > INPUT_LIMIT:
+        raise TooLarge(f"the input has {len(body) + len(extra)} bytes; at most {INPUT_LIMIT} are allowed")
+    whole = {"body": msgspec.Raw(body), "headers": headers, "query": dict(given.query), **given.extra}
+    return encoder.encode(whole), hashlib.sha256(body + b"\x00" + extra).digest()
+
+
+def _check_payload(ready: Startable, body: Any) -> None:
+    if ready.payload is None:
+        return
+    problems = ready.payload.problems(body)
+    if problems:
+        raise InvalidInput(f"the body does not fit the trigger_schema of {ready.name!r}", problems)
+
+
+def _labels(of_workflow: str | None, given: Mapping[str, str]) -> str | None:
+    if not given:
+        return of_workflow
+    return json.dumps({**(json.loads(of_workflow) if of_workflow else {}), **given})

@@ -1,0 +1,82 @@
+"""Why a run does not go on: what the planner says of its steps, and what is missing around it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+from detent.engine.commands.ground import DEFAULT_TENANT
+from detent.engine.commands.runs import RunCommands
+from detent.engine.presence import ANY_QUEUE
+from detent.engine.view import fold_row
+from detent.instant import Instant, iso
+from detent.planner.why import ReasonKind, why
+from detent.run.status import TERMINAL
+from detent.store.rows import Offer, RunRow
+
+#: What may begin at once, if only a node took it.
+_STARTABLE: Final = frozenset({ReasonKind.READY, ReasonKind.NOT_STARTED})
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """One reason, ready to be shown."""
+
+    kind: str
+    message: str
+    step: str | None = None
+    since: Instant | None = None
+    until: Instant | None = None
+    details: dict[str, Any] | None = None
+
+
+class WhyCommands(RunCommands):
+    """The question an operator asks at night."""
+
+    async def why(self, run: str, *, tenant: int = DEFAULT_TENANT) -> tuple[RunRow, str, list[Obstacle]]:
+        """The run, its status, and what keeps it from going on: what blocks first, then what waits for that."""
+        row = await self.run_row(run, tenant=tenant)
+        prepared, now = await self.prepared(row), await self._store.now()
+        tokens = self._engine.tokens
+        state = fold_row(row, prepared, await self._store.journal(row.id), lambda step: tokens.url(row.id, step))
+        status = row.status if row.status in TERMINAL else str(state.status)
+        reasons = why(prepared, state, now, owned=row.owner is not None)
+        found = [
+            Obstacle(str(one.kind), one.message, one.step, one.since, one.until, dict(one.details)) for one in reasons
+        ]
+        if status in TERMINAL:
+            return row, status, found
+        around = await self._around(row, is_startable=any(one.kind in _STARTABLE for one in reasons))
+        return row, status, around + found
+
+    async def _around(self, row: RunRow, *, is_startable: bool) -> list[Obstacle]:
+        """What is missing outside the run."""
+        offers = await self._store.offers()
+        if row.owner is not None:
+            if any(offer.node == row.owner for offer in offers):
+                return []
+            return [Obstacle("node_lost", "The node that had the run is gone; another one takes it over in a moment.")]
+        if not offers:
+            return [Obstacle("no_node", "No node is at work: nothing goes on until `detent serve` or `worker` runs.")]
+        return await self._unserved(row, offers) if is_startable else []
+
+    async def _unserved(self, row: RunRow, offers: list[Offer]) -> list[Obstacle]:
+        serving = [offer for offer in offers if offer.queues is None or row.queue in offer.queues]
+        if not serving:
+            seen = await self._last_seen("queue", row.queue)
+            return [Obstacle("queue", f"No node serves its queue '{row.queue}'; {seen}.", details={"queue": row.queue})]
+        needed = set(json.loads(row.code)) if row.code else set()
+        if any(needed <= set(offer.actions) for offer in serving):
+            return []
+        missing = sorted(needed - {action for offer in serving for action in offer.actions}) or sorted(needed)
+        seen = await self._last_seen("action", missing[0])
+        message = f"No node of its queue '{row.queue}' has the actions it needs: {', '.join(missing)}; {seen}."
+        return [Obstacle("code", message, details={"actions": missing})]
+
+    async def _last_seen(self, kind: str, name: str) -> str:
+        found = [await self._store.last_seen(kind, name)]
+        if kind == "queue":
+            found.append(await self._store.last_seen(kind, ANY_QUEUE))
+        at = max((one for one in found if one is not None), default=None)
+        return "no node ever did" if at is None else f"one was last seen at {iso(at)}"

@@ -1,0 +1,153 @@
+"""Saving, reading and putting away workflows."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from cronsim import CronSim
+
+from detent.authoring.compiled import Compiled, Trigger
+from detent.authoring.documents import read_definition
+from detent.authoring.steps_form import compile_steps
+from detent.engine.commands.ground import DEFAULT_TENANT, CommandGround
+from detent.errors import NameTaken, NotFound, PreconditionFailed
+from detent.graph import codec
+from detent.instant import SECOND, Instant
+from detent.store.rows import NewVersion, SavedVersion, Unsaved, VersionRow, WorkflowRow
+from detent.store.trigger_rows import NewTrigger
+
+
+class WorkflowCommands(CommandGround):
+    """Definitions and their versions."""
+
+    def compile(self, data: bytes | str, *, filename: str | None = None) -> Compiled:
+        """The workflow of a definition, or InvalidDefinition with everything that is wrong with it."""
+        return compile_steps(read_definition(data, filename=filename), limits=self._limits, actions=self._actions)
+
+    async def save_workflow(
+        self,
+        data: bytes | str,
+        *,
+        tenant: int = DEFAULT_TENANT,
+        filename: str | None = None,
+        replace: bool = False,
+        expected: tuple[int, Instant] | None = None,
+    ) -> tuple[WorkflowRow, SavedVersion, Compiled]:
+        """Store a definition: a new workflow, or with `replace` a new version of the one of that name. `expected` is
+        (version, updated_at) of the one that is to be replaced; PreconditionFailed if it is another by now."""
+        compiled = await asyncio.to_thread(self.compile, data, filename=filename)
+        now = await self._store.now()
+        version = _new_version(tenant, self._engine.new_id(), compiled, data)
+        trigger = owned_trigger(compiled.trigger, self._engine.new_id(), tenant, version.id, now)
+        saved = await self._store.save_workflow(
+            version._replace(owned_trigger=trigger), replace=replace, expected=expected
+        )
+        match saved:
+            case SavedVersion():
+                self._workflows.forget(tenant, compiled.name)
+                return await self.workflow(compiled.name, tenant=tenant), saved, compiled
+            case Unsaved.TAKEN:
+                raise NameTaken(f"there is a workflow named {compiled.name!r} already; PUT it to give it a new version")
+            case _:
+                raise PreconditionFailed(f"the workflow {compiled.name!r} was changed by somebody else; read it again")
+
+    async def workflow(self, key: str, *, tenant: int = DEFAULT_TENANT) -> WorkflowRow:
+        """By id or by name."""
+        return await self._workflows.row(tenant, key)
+
+    async def workflows(
+        self, *, limit: int, after: str | None = None, enabled: bool | None = None, tenant: int = DEFAULT_TENANT
+    ) -> list[WorkflowRow]:
+        """Workflows by name, those after a name."""
+        return await self._store.workflows(tenant, limit=limit, after=after, enabled=enabled)
+
+    async def versions(self, key: str, *, tenant: int = DEFAULT_TENANT) -> list[VersionRow]:
+        """The versions of a workflow, newest first."""
+        row = await self.workflow(key, tenant=tenant)
+        return await self._store.versions(tenant, row.id)
+
+    async def enable_workflow(self, key: str, *, enabled: bool, tenant: int = DEFAULT_TENANT) -> WorkflowRow:
+        """Whether runs of it may be started."""
+        row = await self.workflow(key, tenant=tenant)
+        if not await self._store.enable_workflow(tenant, row.id, enabled=enabled):
+            raise NotFound(f"there is no workflow {key[:200]!r}")
+        return await self.workflow(key, tenant=tenant)
+
+    async def delete_workflow(self, key: str, *, tenant: int = DEFAULT_TENANT) -> tuple[WorkflowRow, Instant]:
+        """Put a workflow away: its name is free, its triggers are gone, its runs go on. Gives when."""
+        row = await self.workflow(key, tenant=tenant)
+        at = await self._store.delete_workflow(tenant, row.id)
+        if at is None:
+            raise NotFound(f"there is no workflow {key[:200]!r}")
+        return row, at
+
+
+def owned_trigger(trigger: Trigger, id_: bytes, tenant: int, workflow: bytes, now: Instant) -> NewTrigger | None:
+    """The row of the trigger that a definition has; null for `api`, which needs none."""
+    if trigger.type == "api":
+        return None
+    return NewTrigger(
+        id=id_,
+        tenant=tenant,
+        workflow=workflow,
+        kind=str(trigger.type),
+        name=None,
+        enabled=True,
+        config=json.dumps(dict(trigger.config)),
+        condition=trigger.condition,
+        key=trigger.config.get("event"),
+        next_at=_next_slot(trigger, now),
+        owned=True,
+    )
+
+
+def _next_slot(trigger: Trigger, now: Instant) -> Instant | None:
+    if trigger.cron is None:
+        return None
+    after = datetime.fromtimestamp(now // SECOND, ZoneInfo(trigger.timezone))
+    try:
+        return int(next(CronSim(trigger.cron, after)).timestamp()) * SECOND
+    except StopIteration:
+        return None
+
+
+def _new_version(tenant: int, id_: bytes, compiled: Compiled, data: bytes | str) -> NewVersion:
+    graph = codec.encode(compiled.graph)
+    facts = _facts(compiled)
+    # All that a definition says, so that a change of its words or of what starts it is a new version too.
+    meaning = [json.loads(graph), facts, compiled.description, compiled.enabled, dict(compiled.labels)]
+    return NewVersion(
+        tenant=tenant,
+        id=id_,
+        name=compiled.name,
+        form=compiled.form,
+        description=compiled.description,
+        enabled=compiled.enabled,
+        trigger=json.dumps(facts),
+        labels=json.dumps(dict(compiled.labels)) if compiled.labels else None,
+        source=data if isinstance(data, str) else data.decode("utf-8-sig"),
+        graph=graph,
+        checksum=codec.fingerprint(json.dumps(meaning).encode()),
+        language=compiled.graph.language,
+    )
+
+
+def _facts(compiled: Compiled) -> dict[str, Any]:
+    """What starting a run of this version needs to know beside its graph."""
+    trigger = compiled.trigger
+    facts: dict[str, Any] = {"type": str(trigger.type), "code": compiled.code}
+    if trigger.config:
+        facts["config"] = dict(trigger.config)
+    if trigger.condition is not None:
+        facts["condition"] = trigger.condition
+    if compiled.trigger_schema is not None:
+        facts["payload"] = compiled.trigger_schema
+    if compiled.queue is not None:
+        facts["queue"] = compiled.queue
+    if compiled.priority is not None:
+        facts["priority"] = compiled.priority
+    return facts

@@ -1,0 +1,92 @@
+"""Workflows as starting needs them, kept in memory.
+
+Nobody tells this process when another one saves, disables or deletes a workflow. That is not needed: a start is written
+only if its version is still the current one (see `NewRun.current`), and one that was refused makes us look again. So a
+stale entry costs a second attempt, and never a run of the wrong version.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Final
+
+from detent.authoring.payload_schema import PayloadSchema
+from detent.engine.graphs import Graphs
+from detent.errors import NotFound, NotStartable
+from detent.ids import WORKFLOW, InvalidId, parse
+from detent.planner.prepared import Prepared
+from detent.store.protocol import DoorStore
+from detent.store.rows import WorkflowRow
+
+KEPT: Final = 1_000
+LONGEST_NAME: Final = 200
+DEFAULT_QUEUE: Final = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Startable:
+    """The current version of a workflow, ready to be started."""
+
+    id: bytes
+    version: int
+    name: str
+    prepared: Prepared
+    queue: str
+    priority: int
+    code: tuple[str, ...]
+    labels: str | None
+    payload: PayloadSchema | None
+
+
+class Workflows:
+    """By what people call them: id or name."""
+
+    def __init__(self, store: DoorStore, graphs: Graphs) -> None:
+        self._store, self._graphs = store, graphs
+        self._kept: OrderedDict[tuple[int, str], Startable] = OrderedDict()
+
+    async def startable(self, tenant: int, key: str) -> Startable:
+        """The workflow, or NotFound, or NotStartable."""
+        kept = self._kept.get((tenant, key))
+        if kept is None:
+            kept = self._kept[tenant, key] = self._prepare(await self.row(tenant, key))
+            if len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+        return kept
+
+    def forget(self, tenant: int, key: str) -> None:
+        """What is kept of it is out of date."""
+        self._kept.pop((tenant, key), None)
+
+    async def row(self, tenant: int, key: str) -> WorkflowRow:
+        """The workflow as it stands in the store now, or NotFound."""
+        found = None
+        try:
+            found = await self._store.workflow(tenant, parse(WORKFLOW, key))
+        except InvalidId:
+            # No name is longer or holds a NUL, and a database may refuse to look for one.
+            if len(key) <= LONGEST_NAME and "\x00" not in key:
+                found = await self._store.workflow(tenant, key)
+        if found is None:
+            raise NotFound(f"there is no workflow {key[:200]!r}")
+        return found
+
+    def _prepare(self, row: WorkflowRow) -> Startable:
+        if row.status != "active":
+            raise NotStartable(f"Workflow is not Active (current status: {row.status.capitalize()}): {row.name}")
+        if not row.enabled:
+            raise NotStartable(f"Workflow is disabled: {row.name}")
+        facts = json.loads(row.trigger)
+        return Startable(
+            id=row.id,
+            version=row.version,
+            name=row.name,
+            prepared=self._graphs.put((row.id, row.version), row.name, row.graph),
+            queue=facts.get("queue") or DEFAULT_QUEUE,
+            priority=facts.get("priority") or 0,
+            code=tuple(facts.get("code", ())),
+            labels=row.labels,
+            payload=PayloadSchema(facts["payload"]) if facts.get("payload") else None,
+        )
