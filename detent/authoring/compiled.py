@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 from detent.graph.model import Graph
 
@@ -19,16 +19,33 @@ class TriggerType(StrEnum):
     API = "api"
     CRON = "cron"
     WEBHOOK = "webhook"
+    EVENT = "event"
     MANUAL = "manual"
 
 
 @dataclass(frozen=True, slots=True)
 class Trigger:
-    """`cron` is an expression of five or six fields, as `cronsim` reads them; null for every other type."""
+    """What starts runs. `config` is plain JSON: the fields of its type, defaults filled in, durations in seconds.
+
+    cron     cron_expression (as `cronsim` reads it), timezone, jitter, missed, missed_window, overlap
+    webhook  signature {preset, secrets, ...}, dedup_header; each only if it was written
+    event    event (a type, or a prefix such as `order.*`)
+
+    `condition` is an expression over what came; a firing for which it is not true starts nothing.
+    """
 
     type: TriggerType = TriggerType.API
-    cron: str | None = None
-    timezone: str = "UTC"
+    config: Mapping[str, Any] = field(default_factory=dict)
+    condition: str | None = None
+
+    @property
+    def cron(self) -> str | None:
+        """The cron expression; null for every other type."""
+        return self.config.get("cron_expression")
+
+    @property
+    def timezone(self) -> str:
+        return str(self.config.get("timezone", "UTC"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +64,8 @@ class Compiled:
     """A workflow: its name, what starts it, and its graph.
 
     `code` names the user's actions it calls, sorted: only a node that has them may run it. `queue` and `priority` are
-    those of its runs; null means the default. `warnings` are remarks that do not stop it.
+    those of its runs; null means the default. `trigger_schema` is the JSON Schema that the body of every start keeps.
+    `warnings` are remarks that do not stop it.
     """
 
     name: str
@@ -60,4 +78,5 @@ class Compiled:
     labels: Mapping[str, str] = field(default_factory=dict)
     queue: str | None = None
     priority: int | None = None
+    trigger_schema: Mapping[str, Any] | None = None
     warnings: tuple[str, ...] = ()

@@ -7,13 +7,13 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from detent.authoring.fields import Fields, inside, shown
+from detent.authoring.header_names import is_header_name
 
 REQUEST_FIELDS: Final = ("url", "method", "headers", "body")
 METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 MOST_HEADERS: Final = 64
 LARGEST_HEADERS: Final = 16 * 1024
 _LONGEST_URL: Final = 8_192
-_HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_BREAK: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 # These say how the message is cut into bytes; whoever sends it must set them.
 _OURS: Final = frozenset({"connection", "content-length", "transfer-encoding", "upgrade"})
@@ -90,7 +90,7 @@ def _taken(name: str, seen: dict[str, str]) -> str | None:
 
 
 def _header_problem(name: str, value: object) -> str | None:
-    if not _HEADER_NAME.fullmatch(name):
+    if not is_header_name(name):
         return f"{shown(name)} cannot be the name of a header"
     if name.lower() in _OURS:
         return "is set by Detent and cannot be written"

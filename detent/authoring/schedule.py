@@ -1,19 +1,20 @@
-"""What starts a workflow, as it is written: `trigger: cron` with fields beside it, or `trigger: {type: cron, ...}`."""
+"""Schedules as they are written: a cron expression, its time zone, and what becomes of late and overlapping slots."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Final
+from enum import StrEnum
+from typing import Any, Final
 from zoneinfo import ZoneInfo, available_timezones
 
 from cronsim import CronSim, CronSimError
 
-from detent.authoring.compiled import Trigger, TriggerType
+from detent.authoring.durations import SECOND
 from detent.authoring.fields import Fields, Problems, shown
 
-TRIGGER_FIELDS: Final = ("trigger", "cron_expression", "timezone")
-_BLOCK_FIELDS: Final = ("type", "cron_expression", "timezone")
-_WORDS: Final = {**{kind.value: kind for kind in TriggerType}, "schedule": TriggerType.CRON}
+CRON_FIELDS: Final = ("cron_expression", "timezone", "jitter", "missed", "missed_window", "overlap")
+LONGEST_JITTER: Final = 3600.0
+_MISSED_WINDOW: Final = 86400.0
 _NICKNAMES: Final = {
     "@yearly": "0 0 1 1 *",
     "@annually": "0 0 1 1 *",
@@ -27,45 +28,53 @@ _EXAMPLE: Final = 'write for example "0 9 * * 1-5" (minute, hour, day, month, we
 _LONGEST: Final = 200
 
 
-def read_trigger(fields: Fields) -> Trigger:
-    """The trigger of a definition; `api` if none is written."""
-    if isinstance(fields.get("trigger"), dict):
-        for name in fields.written(("cron_expression", "timezone")):
-            fields.problems.add(fields.at(name), "belongs inside the trigger block")
-        fields = Fields(fields.get("trigger"), fields.at("trigger"), fields.problems)
-        fields.refuse_unknown(_BLOCK_FIELDS)
-        return _trigger(fields, "type")
-    return _trigger(fields, "trigger")
+class Missed(StrEnum):
+    """What becomes of the slots that passed while no node was there: none, the newest, or all of them run."""
+
+    NONE = "none"
+    LAST = "last"
+    ALL = "all"
 
 
-def _trigger(fields: Fields, type_field: str) -> Trigger:
-    kind = _type(fields, type_field)
-    timezone = _timezone(fields)
-    text = fields.text("cron_expression", most=_LONGEST)
-    cron = cron_expression(text, fields.at("cron_expression"), fields.problems) if text is not None else None
-    if kind is None:
-        return Trigger()
-    if kind is not TriggerType.CRON:
-        for name in fields.written(("cron_expression", "timezone")):
-            fields.problems.add(fields.at(name), f"is only for the cron trigger, and this one is {kind.value}")
-        return Trigger(kind)
+class Overlap(StrEnum):
+    """What becomes of a slot whose trigger still has a run under way."""
+
+    ALLOW = "allow"
+    SKIP = "skip"
+    QUEUE = "queue"
+    CANCEL_PREVIOUS = "cancel_previous"
+
+
+def read_schedule(fields: Fields) -> dict[str, Any]:
+    """The config of a cron trigger, complete. What is wrong becomes a problem."""
     if fields.get("cron_expression") is None:
         fields.problems.add(fields.at("cron_expression"), f"is missing; {_EXAMPLE}")
-    return Trigger(kind, cron, timezone)
+    text = fields.text("cron_expression", most=_LONGEST)
+    cron = cron_expression(text, fields.at("cron_expression"), fields.problems) if text is not None else None
+    jitter = fields.duration("jitter", unit=SECOND) or 0.0
+    if jitter > LONGEST_JITTER:
+        fields.problems.add(fields.at("jitter"), f"must be at most {LONGEST_JITTER / 3600:g}h")
+    window = fields.duration("missed_window", unit=SECOND, zero=False)
+    return {
+        "cron_expression": cron,
+        "timezone": _timezone(fields),
+        "jitter": plain(jitter),
+        "missed": fields.choice("missed", Missed, Missed.LAST).value,
+        "missed_window": plain(_MISSED_WINDOW if window is None else window),
+        "overlap": _overlap(fields),
+    }
 
 
-def _type(fields: Fields, name: str) -> TriggerType | None:
-    value = fields.get(name)
-    if value is None:
-        return TriggerType.API
-    if not isinstance(value, str):
-        fields.wrong(name, f"one of {', '.join(_WORDS)}")
-        return None
-    if value.lower() in _WORDS:
-        return _WORDS[value.lower()]
-    hint = fields.problems.did_you_mean(value, _WORDS)
-    fields.problems.add(fields.at(name), f"{shown(value)} is not one of {', '.join(_WORDS)}{hint}")
-    return None
+def plain(seconds: float) -> int | float:
+    """Whole seconds as whole numbers: 60 reads better than 60.0."""
+    return int(seconds) if seconds.is_integer() else seconds
+
+
+def _overlap(fields: Fields) -> str:
+    value = fields.get("overlap")
+    if isinstance(value, str):
+        fields = Fields({"overlap": value.lower().replace("-", "_")}, fields.path, fields.problems)
+    return fields.choice("overlap", Overlap, Overlap.ALLOW).value
 
 
 def cron_expression(text: str, field: str, problems: Problems) -> str | None:

@@ -20,10 +20,11 @@ from detent.authoring.compiled import Compiled, Limits
 from detent.authoring.documents import checked_document
 from detent.authoring.durations import SECOND
 from detent.authoring.fields import Fields, Problems, described, inside, shown
-from detent.authoring.schedule import TRIGGER_FIELDS, read_trigger
 from detent.authoring.steps_scope import StepsScope
 from detent.authoring.steps_step import WrittenStep, read_priority, read_queue, read_step
 from detent.authoring.templates import template_reads
+from detent.authoring.trigger_schema import read_trigger_schema
+from detent.authoring.triggers import TRIGGER_FIELDS, read_trigger
 from detent.graph.check import cycles, describe_cycle, same_name, upstream
 from detent.graph.model import ON_ANY, ON_SUCCESS, Edge, Graph, StepKind
 
@@ -33,6 +34,7 @@ _FIELDS: Final = (
     *("name", "description", "form", "enabled", "output", "labels", "queue", "priority", "tasks", "steps"),
     *("max_duration", "max_duration_seconds"),
     *TRIGGER_FIELDS,
+    "trigger_schema",
 )
 _LONGEST_NAME: Final = 200
 _LONGEST_DESCRIPTION: Final = 10_000
@@ -64,18 +66,21 @@ def compile_steps(
         max_duration=_max_duration(fields),
     )
     _check_graph(graph, written, fields)
+    trigger = read_trigger(fields)
+    schema, remarks = read_trigger_schema(fields, trigger)
     compiled = Compiled(
         name=name,
         form=FORM,
         graph=graph,
-        trigger=read_trigger(fields),
+        trigger=trigger,
         description=fields.text("description", most=_LONGEST_DESCRIPTION, lines=True),
         enabled=fields.boolean("enabled", True),
         code=_code(graph),
         labels=_labels(fields),
         queue=read_queue(fields),
         priority=read_priority(fields),
-        warnings=tuple(warning for step in written for warning in step.warnings),
+        trigger_schema=schema,
+        warnings=(*(warning for step in written for warning in step.warnings), *remarks),
     )
     problems.raise_if_any()
     return compiled

@@ -25,12 +25,23 @@ from detent.graph.model import (
 from tests.authoring.workflows import CHECKOUT_FLOW, ORDER_PROCESSING, TRIAL_EXPIRY
 
 URL = "https://shop.example/x"
+SCHEDULE: dict[str, Any] = {
+    "timezone": "UTC",
+    "jitter": 0,
+    "missed": "last",
+    "missed_window": 86400,
+    "overlap": "allow",
+}
 HTTP: dict[str, Any] = {"url": URL, "method": "POST", "headers": {}, "body": None}
 
 
 def one(**fields: Any) -> Step:
     """The only step of a workflow."""
     return compiled(tasks={"it": fields}).graph.steps[0]
+
+
+def cron(expression: str, **fields: Any) -> Trigger:
+    return Trigger(TriggerType.CRON, {"cron_expression": expression, **SCHEDULE, **fields})
 
 
 def compiled(**fields: Any) -> Compiled:
@@ -133,16 +144,16 @@ def test_the_longest_duration_of_a_run_counts_seconds(fields: dict[str, Any]) ->
         ({"trigger": "manual"}, Trigger(TriggerType.MANUAL)),
         ({"trigger": {"type": "webhook"}}, Trigger(TriggerType.WEBHOOK)),
         ({"trigger": {}}, Trigger()),
-        ({"trigger": "cron", "cron_expression": "0 9 * * 1-5"}, Trigger(TriggerType.CRON, "0 9 * * 1-5", "UTC")),
+        ({"trigger": "cron", "cron_expression": "0 9 * * 1-5"}, cron("0 9 * * 1-5")),
         (
             {"trigger": "cron", "cron_expression": " */5  * * * * ", "timezone": "Europe/Zurich"},
-            Trigger(TriggerType.CRON, "*/5 * * * *", "Europe/Zurich"),
+            cron("*/5 * * * *", timezone="Europe/Zurich"),
         ),
         (
             {"trigger": {"type": "Schedule", "cron_expression": "@Daily", "timezone": "UTC"}},
-            Trigger(TriggerType.CRON, "0 0 * * *", "UTC"),
+            cron("0 0 * * *"),
         ),
-        ({"trigger": "cron", "cron_expression": "30 0 0 * * *"}, Trigger(TriggerType.CRON, "30 0 0 * * *")),
+        ({"trigger": "cron", "cron_expression": "30 0 0 * * *"}, cron("30 0 0 * * *")),
     ],
 )
 def test_a_trigger_is_a_word_or_a_block(fields: dict[str, Any], trigger: Trigger) -> None:

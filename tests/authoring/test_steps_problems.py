@@ -62,7 +62,7 @@ WORKFLOW = [
     ({"max_duration_seconds": "1h"}, "max_duration_seconds", 'must be a number; or write max_duration: "30d"'),
     ({"max_duration_seconds": -5}, "max_duration_seconds", "must be more than zero"),
     ({"max_duration": 5, "max_duration_seconds": 5}, "max_duration_seconds", "write one of them"),
-    ({"trigger": "crom"}, "trigger", "is not one of api, cron, webhook, manual, schedule; did you mean 'cron'?"),
+    ({"trigger": "crom"}, "trigger", "is not one of api, cron, webhook, event, manual, schedule; did you mean 'cron'?"),
     ({"trigger": 5}, "trigger", "must be one of api"),
     ({"trigger": {"type": "x"}}, "trigger.type", "'x' is not one of"),
     ({"trigger": {"typ": "api"}}, "trigger.typ", "did you mean 'type'?"),

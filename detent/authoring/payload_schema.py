@@ -1,0 +1,167 @@
+"""The JSON Schema of what starts a run: is it one, and does a body keep it.
+
+A schema is written by people and applied to what strangers send, so both are bounded. Nothing is ever fetched: a
+reference stays inside the schema. Patterns run on an engine whose time grows with the text and not with a power of it.
+And a schema that would have to be applied very often to one body (references that branch again and again) is refused
+for that body by `payload_work` before it is applied.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any, Final
+
+import jsonschema_rs
+
+from detent.authoring.payload_work import MOST_WORK, endless, subschemas, target_path, work
+from detent.errors import InvalidDefinition, Problem
+from detent.expressions.nearest import nearest
+from detent.expressions.paths import path_text
+
+LARGEST_SCHEMA: Final = 64 * 1024
+MOST_PROBLEMS: Final = 20
+_FIELD: Final = "trigger_schema"
+_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+_LARGEST_PATTERN: Final = 500_000
+_LONGEST_MESSAGE: Final = 300
+#: More places than this, and only the first problem is looked for: the library makes all of them before the first.
+_MOST_PLACES: Final = 6_000
+_TYPES: Final = "array, boolean, integer, null, number, object, string"
+#: References whose target depends on where a schema came from, or that change what `#` means.
+_UNSUPPORTED: Final = ("$dynamicRef", "$recursiveRef", "$dynamicAnchor", "$recursiveAnchor", "$anchor", "$vocabulary")
+
+
+def check_schema(schema: object, field: str = _FIELD) -> list[Problem]:
+    """Everything wrong with a schema; nothing if it can be used."""
+    if not isinstance(schema, dict):
+        return [Problem(field, 'must be a mapping, such as {type: object, required: ["order_id"]}')]
+    size = len(json.dumps(schema, ensure_ascii=False, separators=(",", ":")).encode())
+    if size > LARGEST_SCHEMA:
+        return [Problem(field, f"has {size} bytes; at most {LARGEST_SCHEMA} are allowed")]
+    found = sorted(_dialect_problems(schema, field), key=lambda problem: problem.field)
+    return _unique(found) or _unique(_made(schema, field))
+
+
+class PayloadSchema:
+    """A schema ready to be applied to bodies. InvalidDefinition if it cannot be one."""
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        if problems := check_schema(schema):
+            raise InvalidDefinition(problems=problems)
+        self._schema = dict(schema)
+        self._validator = _validator(self._schema)
+
+    def problems(self, body: Any, root: str = "body") -> list[Problem]:
+        """What keeps a body from being accepted, at most MOST_PROBLEMS; nothing if it is good."""
+        needed = work(self._schema, body)
+        if needed > MOST_WORK:
+            return [Problem(root, f"this body and {_FIELD} together take too much work to check; make either smaller")]
+        if self._validator.is_valid(body):
+            return []
+        if needed > _MOST_PLACES:
+            return _unique(_said(error, root) for error in _first(self._validator, body))
+        return _unique(_said(error, root) for error in self._validator.iter_errors(body))
+
+
+def _validator(schema: dict[str, Any]) -> jsonschema_rs.Validator:
+    # `mask` stands in messages for what was sent: it may be large, or nobody's business.
+    return jsonschema_rs.validator_for(
+        schema,
+        offline=True,
+        mask="it",
+        validate_formats=True,
+        pattern_options=jsonschema_rs.RegexOptions(size_limit=_LARGEST_PATTERN),
+    )
+
+
+def _first(validator: jsonschema_rs.Validator, body: Any) -> list[jsonschema_rs.ValidationError]:
+    try:
+        validator.validate(body)
+    except jsonschema_rs.ValidationError as error:
+        return [error]
+    return []
+
+
+def _dialect_problems(schema: dict[str, Any], field: str) -> Iterator[Problem]:
+    """What is not JSON Schema, and what is but would lead out of this document."""
+    if schema.get("$schema", _DIALECT) == _DIALECT:
+        for error in _META.iter_errors(schema):
+            yield Problem(_placed(field, error.instance_path), _schema_message(error))
+    places = dict(subschemas(schema))
+    known = {tuple(map(str, path)) for path in places}
+    for path, one in places.items():
+        for key in _UNSUPPORTED:
+            if key in one:
+                yield Problem(_placed(field, (*path, key)), f"{key} is not supported; use $ref with #/$defs/NAME")
+        if path and "$id" in one:
+            yield Problem(_placed(field, (*path, "$id")), "only the whole schema may have an $id")
+        if "$ref" in one and (message := _reference_problem(one["$ref"], known)):
+            yield Problem(_placed(field, (*path, "$ref")), message)
+
+
+def _reference_problem(reference: object, known: Collection[tuple[str, ...]]) -> str | None:
+    if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
+        return "a reference stays inside the schema: write #/$defs/NAME; nothing is fetched from elsewhere"
+    if target_path(reference) in known:
+        return None
+    near = nearest(reference, ("#/" + "/".join(place) for place in known if place))
+    return f"there is no schema at {_clipped(reference)}" + (f"; did you mean {near!r}?" if near else "")
+
+
+def _made(schema: dict[str, Any], field: str) -> Iterator[Problem]:
+    """What only making the validator finds: patterns, dangling references, other dialects."""
+    try:
+        _validator(schema)
+    except jsonschema_rs.ValidationError as error:
+        yield Problem(_placed(field, error.instance_path), _schema_message(error))
+        return
+    if (place := endless(schema)) is not None:
+        message = "leads back to itself, or branches too often, without going deeper into what is checked"
+        yield Problem(_placed(field, place), message)
+
+
+def _schema_message(error: jsonschema_rs.ValidationError) -> str:
+    match error.instance_path[-1:]:
+        case ["type"]:
+            return f"must be one of {_TYPES}, or a list of them"
+        case ["$schema"] | []:
+            return f"is not a schema that can be used ({_clipped(error.message)})"
+        case ["pattern"] | [_] if "regex" in error.message:
+            return "is not a pattern that can be used; look-around and back-references are not supported"
+    return _clipped(error.message)
+
+
+def _said(error: jsonschema_rs.ValidationError, root: str) -> Problem:
+    place = _placed(root, error.instance_path)
+    match error.kind:
+        case jsonschema_rs.ValidationErrorKind.Required(property=name):
+            return Problem(_placed(place, [name]), "is missing")
+        case jsonschema_rs.ValidationErrorKind.Constant(expected_value=value):
+            return Problem(place, _clipped(f"must be {json.dumps(value, ensure_ascii=False)}"))
+        case jsonschema_rs.ValidationErrorKind.FalseSchema():
+            return Problem(place, "is not allowed")
+        case jsonschema_rs.ValidationErrorKind.Type(types=types):
+            return Problem(place, f"must be of type {' or '.join(types)}")
+        case jsonschema_rs.ValidationErrorKind.AdditionalProperties(unexpected=names):
+            listed = ", ".join(_clipped(name) for name in names[:5])
+            return Problem(place, _clipped(f"has fields that are not allowed: {listed}"))
+    return Problem(place, _clipped(error.message))
+
+
+def _placed(root: str, keys: Iterable[str | int]) -> str:
+    """`body.items[0].price`."""
+    return path_text(tuple(keys), root)
+
+
+def _clipped(message: str) -> str:
+    return message if len(message) <= _LONGEST_MESSAGE else message[: _LONGEST_MESSAGE - 1] + "…"
+
+
+def _unique(problems: Iterable[Problem]) -> list[Problem]:
+    """The first problems; two keywords that say the same of one place are one problem."""
+    return list(islice(dict.fromkeys(problems), MOST_PROBLEMS))
+
+
+_META: Final = jsonschema_rs.validator_for({"$ref": _DIALECT}, offline=True, mask="it")
