@@ -1,0 +1,114 @@
+"""The Python client: `Client` blocks, `AsyncClient` is awaited, and everything else is the same.
+
+    with Client() as client:
+        client.workflows.save(Path("order.yaml"))
+        print(client.start("order", {"amount": 42}).result(timeout=60))
+
+`AsyncClient` needs aiohttp, which is loaded when it is asked for.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from detent.client.client import Client
+from detent.client.documents import (
+    Attempt,
+    Backfill,
+    Bulk,
+    Callback,
+    Entry,
+    Firing,
+    Health,
+    Hero,
+    Origin,
+    Reason,
+    Received,
+    RunDocument,
+    RunSummary,
+    SavedWorkflow,
+    SentEvent,
+    Started,
+    StepDocument,
+    StepError,
+    Trigger,
+    Why,
+    Workflow,
+)
+from detent.client.errors import (
+    ApiError,
+    ClientClosed,
+    Conflict,
+    Gone,
+    InvalidRequest,
+    LimitExceeded,
+    NoConnection,
+    NotFound,
+    PermissionDenied,
+    PreconditionFailed,
+    RunFailed,
+    ServerError,
+    StillRunning,
+    TooLarge,
+    Unauthenticated,
+    Unavailable,
+    UnexpectedAnswer,
+)
+from detent.client.faces import AsyncRun, Run
+from detent.client.runs import RunFilter
+
+if TYPE_CHECKING:
+    from detent.client.async_client import AsyncClient
+
+__all__ = [
+    "Client",
+    "AsyncClient",
+    "Run",
+    "AsyncRun",
+    "RunFilter",
+    # documents
+    "Attempt",
+    "Backfill",
+    "Bulk",
+    "Callback",
+    "Entry",
+    "Firing",
+    "Health",
+    "Hero",
+    "Origin",
+    "Reason",
+    "Received",
+    "RunDocument",
+    "RunSummary",
+    "SavedWorkflow",
+    "SentEvent",
+    "Started",
+    "StepDocument",
+    "StepError",
+    "Trigger",
+    "Why",
+    "Workflow",
+    # errors
+    "ApiError",
+    "ClientClosed",
+    "Conflict",
+    "Gone",
+    "InvalidRequest",
+    "LimitExceeded",
+    "NoConnection",
+    "NotFound",
+    "PermissionDenied",
+    "PreconditionFailed",
+    "RunFailed",
+    "ServerError",
+    "StillRunning",
+    "TooLarge",
+    "Unauthenticated",
+    "Unavailable",
+    "UnexpectedAnswer",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "AsyncClient":
+        return import_module("detent.client.async_client").AsyncClient
+    raise AttributeError(f"module 'detent.client' has no attribute {name!r}")

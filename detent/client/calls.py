@@ -1,0 +1,265 @@
+"""How a client talks, without talking: what to send, when to send it again, how to read what comes.
+
+A conversation is a generator. It yields what it wants done (send this, pause so long, give that to the caller) and is
+sent what came of it, or thrown the error. The sync and the async face are two drivers of the same conversations, so
+retries, waits, pages and streams are written once.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import count
+from typing import Any, Final, Generic, Protocol, TypeVar
+from urllib.parse import urlencode
+
+import msgspec
+
+from detent.client.errors import ApiError, LimitExceeded, NoConnection, Unavailable, UnexpectedAnswer, refusal
+
+T = TypeVar("T")
+R = TypeVar("R")
+T_co = TypeVar("T_co", covariant=True)
+
+FIRST_PAUSE: Final = 0.1
+LONGEST_PAUSE: Final = 5.0
+PAGE: Final = 100
+
+Query = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One HTTP request. `target` is path and query, encoded; `timeout` the seconds in which all of the answer comes,
+    or in a stream the longest silence."""
+
+    method: str
+    target: str
+    headers: Mapping[str, str]
+    body: bytes | None
+    timeout: float
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One HTTP answer; header names in small letters."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Send this; the answer comes back, or NoConnection is thrown."""
+
+    request: Request
+
+
+@dataclass(frozen=True, slots=True)
+class Listen:
+    """Open a stream. The answer has a body only if it is an error; else `Hear` gives it piece by piece."""
+
+    request: Request
+
+
+@dataclass(frozen=True, slots=True)
+class Hear:
+    """The next piece of the stream; empty when it has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Let so many seconds pass."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Give(Generic[T_co]):
+    """Hand this to the caller."""
+
+    items: Sequence[T_co]
+
+
+Effect = Send | Listen | Hear | Pause
+Conversation = Generator[Effect, Any, T]
+Telling = Generator[Effect | Give[T], Any, None]
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The limits of a client. `timeout` is for one request, `patience` for all tries of one call together."""
+
+    timeout: float = 30.0
+    patience: float = 30.0
+    headers: Mapping[str, str] = field(default_factory=dict)
+    now: Callable[[], float] = time.monotonic
+    chance: Callable[[], float] = random.random
+
+    def pause(self, tries: int, error: ApiError | NoConnection) -> float:
+        """Seconds until the next try: what the server asked for, and some of our own, so that not all come at once."""
+        asked = error.retry_after if isinstance(error, ApiError) else 0.0
+        longest = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(tries, 16))
+        return asked + longest * (0.5 + 0.5 * self.chance())
+
+
+class Turns(Generic[T, R]):
+    """A conversation, turn by turn. When `take` gives null it is over, and `result` is what came of it."""
+
+    result: R
+
+    def __init__(self, talk: Generator[T, Any, R]) -> None:
+        self._talk = talk
+
+    def take(self, came: object = None) -> T | None:
+        """What is wanted next, after `came` came of what was wanted before; a NoConnection is thrown."""
+        try:
+            return self._talk.throw(came) if isinstance(came, NoConnection) else self._talk.send(came)
+        except StopIteration as end:
+            self.result = end.value
+            return None
+
+
+class Asked(Protocol[T_co]):
+    """What can be asked of a Detent."""
+
+    def talk(self, terms: Terms) -> Conversation[T_co]: ...
+
+
+class Told(Protocol[T_co]):
+    """What a Detent tells bit by bit."""
+
+    def tell(self, terms: Terms) -> Telling[T_co]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[T]):
+    """One request and how its answer is read.
+
+    `repeatable`: to send it twice does what sending it once does, so it may be sent again whenever no good answer came.
+    Others are sent again only if they certainly did not arrive. `holds`: so long the server may keep the answer back.
+    """
+
+    method: str
+    path: str
+    read: Callable[[Answer], T]
+    query: Query = ()
+    body: bytes | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    repeatable: bool = True
+    holds: float = 0.0
+
+    def request(self, terms: Terms) -> Request:
+        target = f"{self.path}?{urlencode(self.query)}" if self.query else self.path
+        headers = {"Accept": "application/json", **terms.headers, **self.headers}
+        return Request(self.method, target, headers, self.body, terms.timeout + self.holds)
+
+    def talk(self, terms: Terms) -> Conversation[T]:
+        """Send it until there is an answer that counts or patience is over."""
+        request, until = self.request(terms), terms.now() + terms.patience
+        for tries in count():
+            try:
+                answer: Answer = yield Send(request)
+                error = refusal(answer.status, answer.headers, answer.body)
+                if error is None:
+                    return _read(self.read, answer)
+                raise error
+            except (ApiError, NoConnection) as problem:
+                pause = terms.pause(tries, problem)
+                if not self._is_worth_another_try(problem) or terms.now() + pause > until:
+                    raise
+            yield Pause(pause)
+        raise AssertionError("tries are counted without end")
+
+    def _is_worth_another_try(self, error: ApiError | NoConnection) -> bool:
+        if isinstance(error, NoConnection):
+            return self.repeatable or not error.sent
+        return self.repeatable and is_passing(error)
+
+
+def is_passing(error: ApiError) -> bool:
+    """Whether the same request may be answered well a little later."""
+    return isinstance(error, Unavailable | LimitExceeded)
+
+
+def _read(read: Callable[[Answer], T], answer: Answer) -> T:
+    try:
+        return read(answer)
+    except msgspec.MsgspecError as error:
+        raise UnexpectedAnswer(f"the answer cannot be read: {error}", status=answer.status) from None
+
+
+class Page(msgspec.Struct, Generic[T]):
+    """A page of a list."""
+
+    data: list[T]
+    next_cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pages(Generic[T]):
+    """A list, read page by page as far as somebody wants it."""
+
+    first: Call[Page[T]]
+
+    def tell(self, terms: Terms) -> Telling[T]:
+        cursor: str | None = None
+        while True:
+            page = yield from self._call(cursor).talk(terms)
+            yield Give(page.data)
+            cursor = page.next_cursor
+            if cursor is None:
+                return
+
+    def _call(self, cursor: str | None) -> Call[Page[T]]:
+        more = () if cursor is None else (("cursor", cursor),)
+        return Call("GET", self.first.path, self.first.read, query=(*self.first.query, *more))
+
+
+class _One(msgspec.Struct, Generic[T]):
+    data: T
+
+
+def one(kind: type[T]) -> Callable[[Answer], T]:
+    """Reads `{"data": ...}`."""
+    envelope = _decoder(_One[kind])  # type: ignore[valid-type]
+
+    def read(answer: Answer) -> T:
+        document: _One[T] = envelope.decode(answer.body)
+        return document.data
+
+    return read
+
+
+def page(kind: type[T]) -> Callable[[Answer], Page[T]]:
+    """Reads `{"data": [...], "next_cursor": ...}`."""
+    return bare(Page[kind])  # type: ignore[valid-type]
+
+
+def bare(kind: type[T]) -> Callable[[Answer], T]:
+    """Reads a document without an envelope."""
+    any_kind: Any = kind
+    decoder = _decoder(any_kind)
+
+    def read(answer: Answer) -> T:
+        document: T = decoder.decode(answer.body)
+        return document
+
+    return read
+
+
+@cache
+def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(kind)
+
+
+def json_body(value: Any) -> bytes:
+    """A JSON value as it is sent."""
+    return msgspec.json.encode(value)
+
+
+JSON: Final[Mapping[str, str]] = {"Content-Type": "application/json"}

@@ -1,0 +1,202 @@
+"""What can go wrong between a client and its Detent.
+
+    DetentError
+    |- ApiError                Detent answered with an error: `status`, `error`, `code`, `message`, `problems`
+    |  |- InvalidRequest       400, 405: what was sent cannot be accepted; `problems` says where and why
+    |  |- Unauthenticated      401
+    |  |- PermissionDenied     403
+    |  |- NotFound             404
+    |  |- Conflict             409: the state of things forbids it
+    |  |- Gone                 410
+    |  |- PreconditionFailed   412: somebody else changed it first
+    |  |- TooLarge             413
+    |  |- LimitExceeded        429: too many requests
+    |  |- Unavailable          502, 503, 504: not now
+    |  |- ServerError          other 5xx: a mistake of Detent's
+    |  `- UnexpectedAnswer     not an answer that a Detent gives
+    |- NoConnection            no whole answer came
+    |- ClientClosed            the client was closed before or meanwhile
+    |- RunFailed               the run ended, but not `completed`: `run` and `steps` say why
+    `- StillRunning            the run has not ended in the time it was given
+
+Each that has a counterpart in `detent.errors` is one of those too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import msgspec
+
+from detent import errors
+from detent.client.documents import RunDocument, StepDocument
+from detent.errors import DetentError, Problem
+
+_FAILURES: Final = frozenset({"failed", "timeout", "template_error"})
+
+
+class ApiError(DetentError):
+    """Detent answered with an error."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int,
+        error: str = "",
+        code: str = "",
+        problems: Iterable[Problem] = (),
+        retry_after: float = 0.0,
+    ) -> None:
+        Exception.__init__(self, message)
+        self.status, self.error, self.code = status, error, code
+        self.problems, self.retry_after = tuple(problems), retry_after
+
+    def __str__(self) -> str:
+        return "\n  ".join([self.message, *map(str, self.problems)])
+
+
+class InvalidRequest(ApiError, errors.InvalidInput):
+    """What was sent cannot be accepted."""
+
+
+class Unauthenticated(ApiError):
+    """Nobody knows who asks."""
+
+
+class PermissionDenied(ApiError, errors.Forbidden):
+    """This caller may not."""
+
+
+class NotFound(ApiError, errors.NotFound):
+    """There is nothing of that name."""
+
+
+class Conflict(ApiError, errors.Conflict):
+    """The state of things forbids it."""
+
+
+class Gone(ApiError, errors.Gone):
+    """Its time is over."""
+
+
+class PreconditionFailed(ApiError, errors.PreconditionFailed):
+    """Somebody else changed it first."""
+
+
+class TooLarge(ApiError, errors.TooLarge):
+    """The input is larger than its limit."""
+
+
+class LimitExceeded(ApiError):
+    """Too many requests."""
+
+
+class Unavailable(ApiError, errors.Unavailable):
+    """Not now; try again in a moment."""
+
+
+class ServerError(ApiError):
+    """A mistake inside Detent; its log says more."""
+
+
+class UnexpectedAnswer(ApiError):
+    """That is not an answer a Detent gives."""
+
+
+class NoConnection(DetentError):
+    """No whole answer came. `sent` is false if the request certainly did not reach anybody."""
+
+    code = "no_connection"
+
+    def __init__(self, message: str, *, sent: bool) -> None:
+        super().__init__(message)
+        self.sent = sent
+
+
+class ClientClosed(DetentError):
+    """The client is closed."""
+
+    code = "client_closed"
+
+
+class RunFailed(DetentError):
+    """A run ended, but not `completed`. `steps` are those that failed, by name."""
+
+    code = "run_failed"
+
+    def __init__(self, run: RunDocument) -> None:
+        self.run = run
+        self.steps = {name: step for name, step in run.steps.items() if step.status in _FAILURES}
+        told = "".join(f"\n  {name}: {_reason(step)}" for name, step in self.steps.items())
+        super().__init__(f"run {run.id} of {run.workflow} ended {run.status}: {run.error or 'no step failed'}{told}")
+
+
+def _reason(step: StepDocument) -> str:
+    return step.status if step.error is None else f"{step.status}: {step.error.message}"
+
+
+class StillRunning(DetentError, TimeoutError):
+    """The run has not ended in the time it was given; it goes on. `run` is how it was seen last."""
+
+    code = "still_running"
+
+    def __init__(self, run: RunDocument) -> None:
+        self.run = run
+        super().__init__(f"run {run.id} of {run.workflow} is still {run.status}")
+
+
+_BY_STATUS: Final[dict[int, type[ApiError]]] = {
+    400: InvalidRequest,
+    401: Unauthenticated,
+    403: PermissionDenied,
+    404: NotFound,
+    405: InvalidRequest,
+    409: Conflict,
+    410: Gone,
+    412: PreconditionFailed,
+    413: TooLarge,
+    429: LimitExceeded,
+    502: Unavailable,
+    503: Unavailable,
+    504: Unavailable,
+}
+
+
+class _Field(msgspec.Struct):
+    field: str
+    message: str
+
+
+class _Details(msgspec.Struct):
+    validation_errors: list[_Field] = []
+
+
+class _Refusal(msgspec.Struct):
+    error: str
+    message: str
+    code: str = ""
+    details: _Details | None = None
+
+
+_decoder = msgspec.json.Decoder(_Refusal)
+
+
+def refusal(status: int, headers: Mapping[str, str], body: bytes) -> ApiError | None:
+    """The error that an answer tells; null if it is a good answer. Header names are in small letters."""
+    if 200 <= status < 300:
+        return None
+    kind = _BY_STATUS.get(status, ServerError if status >= 500 else UnexpectedAnswer)
+    after = _seconds(headers.get("retry-after", ""))
+    try:
+        told = _decoder.decode(body)
+    except msgspec.MsgspecError:
+        return kind(f"the server answered {status} without saying why", status=status, retry_after=after)
+    found = told.details.validation_errors if told.details else []
+    problems = [Problem(each.field, each.message) for each in found]
+    return kind(told.message, status=status, error=told.error, code=told.code, problems=problems, retry_after=after)
+
+
+def _seconds(text: str) -> float:
+    return float(text) if text.isascii() and text.isdigit() and len(text) < 7 else 0.0

@@ -1,0 +1,173 @@
+"""What can be asked about runs."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, Final, Literal, TypedDict, Unpack
+
+from msgspec import UNSET, UnsetType
+
+from detent.client.calls import JSON, PAGE, Call, Pages, json_body, one, page
+from detent.client.documents import Bulk, Json, RunDocument, RunSummary, Started, Why
+from detent.client.spelling import (
+    Seconds,
+    When,
+    duration,
+    given,
+    header_text,
+    hero_text,
+    instant,
+    moment,
+    pairs,
+    place,
+    repeated,
+    seconds,
+)
+
+Action = Literal["cancel", "pause", "resume", "retry", "rerun"]
+
+_run: Final = one(RunDocument)
+_started: Final = one(Started)
+
+
+class RunFilter(TypedDict, total=False):
+    """Which runs. Every word narrows it: `status` is one or several, `workflow` a name or id, `trigger` a type or a
+    trigger's id, `hero` (type, id), `labels` all of which a run must have, `origin` the run they were made from."""
+
+    status: str | Iterable[str]
+    workflow: str
+    trigger: str
+    hero: tuple[str, str] | str
+    labels: Mapping[str, str]
+    request_id: str
+    origin: str
+    started_after: datetime | str
+    started_before: datetime | str
+
+
+def start(
+    workflow: str,
+    body: Json = None,
+    *,
+    request_id: str | None = None,
+    start_at: When | None = None,
+    wait: Seconds | None = None,
+    labels: Mapping[str, str] | None = None,
+    hero: tuple[str, str] | str | None = None,
+) -> Call[Started]:
+    """Start a run of a workflow; when this returns, it is durable. `body` is `trigger.body` (`{}` if it is left out).
+
+    The same `request_id` never starts twice: the first run comes back. `start_at` is an instant or a time from now.
+    With `wait` the answer is kept back until the run has ended, at most so long (60 s)."""
+    query = given(
+        start_at=None if start_at is None else moment(start_at),
+        wait=None if wait is None else duration(wait),
+        hero=None if hero is None else hero_text(hero),
+    )
+    return Call(
+        "POST",
+        place("workflows", workflow, "trigger"),
+        _started,
+        query=[*query, *repeated("label", pairs(labels or {}))],
+        body=json_body({} if body is None else body),
+        # With an id of its own a start can be sent again without starting twice.
+        headers={**JSON, "Idempotency-Key": header_text(request_id or secrets.token_hex(16))},
+        holds=0.0 if wait is None else seconds(wait),
+    )
+
+
+def list_all(*, sort: str | None = None, limit: int = PAGE, **which: Unpack[RunFilter]) -> Pages[RunSummary]:
+    """Runs, newest first (`sort="started_at"`: oldest first), `limit` in each request; see RunFilter for which."""
+    query = [(name, text) for name, texts in _spelled(which).items() for text in texts]
+    return Pages(Call("GET", place("runs"), page(RunSummary), query=[*query, *given(sort=sort, limit=limit)]))
+
+
+def bulk(action: Action, which: RunFilter, *, dry_run: bool = True, limit: int = 1000) -> Call[Bulk]:
+    """Do something to all runs of a filter, at most `limit`. Unless `dry_run` is false it only counts them."""
+    chosen = {name: texts if name in _LISTS else texts[0] for name, texts in _spelled(which).items()}
+    body = {"action": action, "filter": chosen, "dry_run": dry_run, "limit": limit}
+    # Cancelling twice is cancelling once; a second retry or rerun would make a second run.
+    repeatable = dry_run or action in _SAME_TWICE
+    return Call("POST", place("runs", "bulk"), one(Bulk), body=json_body(body), headers=JSON, repeatable=repeatable)
+
+
+_LISTS: Final = frozenset({"status", "label"})
+_SAME_TWICE: Final = frozenset({"cancel", "pause", "resume"})
+
+
+def _spelled(which: RunFilter) -> dict[str, list[str]]:
+    """The words of a filter as queries and bodies have them."""
+    spelled: dict[str, list[str]] = {}
+    for name, value in which.items():
+        match name, value:
+            case "status", str():
+                spelled[name] = [value]
+            case "status", Iterable():
+                spelled[name] = list(value)
+            case "labels", Mapping():
+                spelled["label"] = pairs(value)
+            case "hero", tuple():
+                spelled[name] = [hero_text((value[0], value[1]))]
+            case _, datetime():
+                spelled[name] = [instant(value)]
+            case _:
+                spelled[name] = [str(value)]
+    return spelled
+
+
+def get(run: str) -> Call[RunDocument]:
+    """The run as it is now."""
+    return Call("GET", place("runs", run), _run)
+
+
+def poll(run: str, wait: float) -> Call[RunDocument]:
+    """The run when it has ended, or as it is when `wait` seconds are over."""
+    return Call("GET", place("runs", run), _run, query=given(wait=duration(wait)), holds=wait)
+
+
+def cancel(run: str) -> Call[RunDocument]:
+    """Cancel it. `cancel_requested` is true if its node has not got to it within two seconds."""
+    return Call("POST", place("runs", run, "cancel"), _run)
+
+
+def pause(run: str) -> Call[RunDocument]:
+    """Pause it: attempts in flight finish, nothing new starts."""
+    return Call("POST", place("runs", run, "pause"), _run)
+
+
+def resume(run: str) -> Call[RunDocument]:
+    """Let it go on."""
+    return Call("POST", place("runs", run, "resume"), _run)
+
+
+def retry(run: str) -> Call[Started]:
+    """A new run that keeps what succeeded and tries the rest again."""
+    return Call("POST", place("runs", run, "retry"), _started, repeatable=False)
+
+
+def rerun(run: str, body: Json = UNSET) -> Call[Started]:
+    """A new run from the beginning, on the workflow's current version, with the same body or with another."""
+    return _again(run, "rerun", {"input": body})
+
+
+def fork(run: str, step: str, *, output: Json = UNSET, status_code: int | UnsetType = UNSET) -> Call[Started]:
+    """A new run from a step on: what does not depend on it is kept, and it runs again or ends with `output`."""
+    return _again(run, "fork", {"step": step, "output": output, "status_code": status_code})
+
+
+def _again(run: str, verb: str, body: dict[str, Any]) -> Call[Started]:
+    edited = {name: value for name, value in body.items() if value is not UNSET}
+    return Call("POST", place("runs", run, verb), _started, body=json_body(edited), headers=JSON, repeatable=False)
+
+
+def resolve(run: str, step: str, *, happened: bool, output: Json = UNSET) -> Call[RunDocument]:
+    """Say whether a step whose node died in the middle of it did its work."""
+    body = {"happened": happened} | ({} if output is UNSET else {"output": output})
+    return Call("POST", place("runs", run, "steps", step, "resolve"), _run, body=json_body(body), headers=JSON)
+
+
+def why(run: str) -> Call[Why]:
+    """Why it is not running: what it waits for, step by step."""
+    return Call("GET", place("runs", run, "why"), one(Why))

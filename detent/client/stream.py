@@ -1,0 +1,194 @@
+"""A run's journal as it is written: pages of what has happened, and a stream of what happens.
+
+The stream is server-sent events whose id is the entry's `seq`. A connection that breaks is opened again where it broke
+(`Last-Event-ID`), so a reader sees every entry once, in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+
+from detent.client.calls import (
+    PAGE,
+    Answer,
+    Call,
+    Give,
+    Hear,
+    Listen,
+    Pause,
+    Request,
+    Telling,
+    Terms,
+    is_passing,
+    page,
+)
+from detent.client.documents import Entry
+from detent.client.errors import ApiError, NoConnection, UnexpectedAnswer, refusal
+from detent.client.runs import get
+from detent.client.spelling import given, place
+
+#: A stream that is silent for longer is taken for dead; a live one sends a comment now and then.
+LONGEST_SILENCE: Final = 60.0
+_END: Final = "end"
+
+_entry = msgspec.json.Decoder(Entry)
+
+
+@dataclass(slots=True)
+class Message:
+    """One server-sent event."""
+
+    id: str | None = None
+    event: str = "message"
+    data: list[str] = field(default_factory=list)
+
+
+class Parser:
+    """Server-sent events out of pieces of a stream. Lines end in LF or CRLF."""
+
+    def __init__(self) -> None:
+        self._rest, self._message = b"", Message()
+
+    def feed(self, piece: bytes) -> Iterator[Message]:
+        *lines, self._rest = (self._rest + piece).split(b"\n")
+        for line in lines:
+            text = line.removesuffix(b"\r").decode(errors="replace")
+            if text:
+                self._take(text)
+                continue
+            complete, self._message = self._message, Message()
+            if complete.data or complete.event != "message":
+                yield complete
+
+    def _take(self, line: str) -> None:
+        name, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        match name:
+            case "data":
+                self._message.data.append(value)
+            case "event":
+                self._message.event = value
+            case "id":
+                self._message.id = value
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """The journal as far as it is written, page by page."""
+
+    run: str
+    after: int
+    limit: int = PAGE
+
+    def tell(self, terms: Terms) -> Telling[Entry]:
+        after = self.after
+        while True:
+            query = given(after=after, limit=self.limit)
+            found = yield from Call("GET", place("runs", self.run, "events"), page(Entry), query=query).talk(terms)
+            yield Give(found.data)
+            if not found.data or found.next_cursor is None:
+                return
+            after = found.data[-1].seq
+
+
+@dataclass(frozen=True, slots=True)
+class Following:
+    """The journal from an entry on, as it is written, until the run has ended."""
+
+    run: str
+    after: int
+
+    def tell(self, terms: Terms) -> Telling[Entry]:
+        return _Follower(self.run, self.after, terms).follow()
+
+
+class _Follower:
+    """Who reads one stream, over as many connections as it takes. Patience begins anew with every sign of life."""
+
+    def __init__(self, run: str, after: int, terms: Terms) -> None:
+        self._run, self._seen, self._terms = run, after, terms
+        self._tries, self._until, self._is_over = 0, 0.0, False
+
+    def follow(self) -> Telling[Entry]:
+        self._hope()
+        while True:
+            try:
+                yield from self._hear_out()
+                if not self._is_over:
+                    yield from self._look()
+                if self._is_over:
+                    return
+                problem: ApiError | NoConnection = NoConnection("the stream ended before the run did", sent=True)
+            except (ApiError, NoConnection) as error:
+                if isinstance(error, ApiError) and not is_passing(error):
+                    raise
+                problem = error
+            pause = self._terms.pause(self._tries, problem)
+            if self._terms.now() + pause > self._until:
+                raise problem
+            self._tries += 1
+            yield Pause(pause)
+
+    def _hope(self) -> None:
+        self._tries, self._until = 0, self._terms.now() + self._terms.patience
+
+    def _hear_out(self) -> Telling[Entry]:
+        """One connection, until it breaks or the run has ended."""
+        answer: Answer = yield Listen(self._request())
+        error = refusal(answer.status, answer.headers, answer.body)
+        if error is not None:
+            raise error
+        if not answer.headers.get("content-type", "").startswith("text/event-stream"):
+            raise UnexpectedAnswer("that is not a stream of a run", status=answer.status)
+        parser = Parser()
+        while not self._is_over:
+            piece: bytes = yield Hear()
+            if not piece:
+                return
+            self._hope()
+            found = [entry for message in parser.feed(piece) for entry in self._taken(message)]
+            if found:
+                yield Give(found)
+
+    def _request(self) -> Request:
+        headers = {**self._terms.headers, "Accept": "text/event-stream"}
+        # The last entry seen stands in the header that the standard gives to it, also on the first connection.
+        headers |= {"Last-Event-ID": str(self._seen)} if self._seen else {}
+        return Request("GET", place("runs", self._run, "stream"), headers, None, LONGEST_SILENCE)
+
+    def _taken(self, message: Message) -> Iterator[Entry]:
+        """The entry of a message, if it is one that was not seen yet."""
+        if message.event == _END:
+            self._is_over = True
+        if message.id is None or not message.data or self._is_over:
+            return
+        try:
+            entry = _entry.decode("\n".join(message.data))
+        except msgspec.MsgspecError as error:
+            raise UnexpectedAnswer(f"an entry cannot be read: {error}", status=200) from None
+        if entry.seq <= self._seen:
+            return
+        self._seen = entry.seq
+        self._is_over = entry.run_status is not None
+        yield entry
+
+    def _look(self) -> Telling[Entry]:
+        """A stream that just stops may be all there is: if the run is over, read what is left of it."""
+        run = yield from get(self._run).talk(self._terms)
+        if run.is_over:
+            yield from Entries(self._run, self._seen).tell(self._terms)
+            self._is_over = True
+
+
+def events(run: str, *, after: int = 0, limit: int = PAGE) -> Entries:
+    """Its journal as far as it is written, from the entry after `after` on, `limit` in each request."""
+    return Entries(run, after, limit)
+
+
+def follow(run: str, *, after: int = 0) -> Following:
+    """Its journal as it is written, until it has ended. A connection that breaks is opened again where it broke."""
+    return Following(run, after)

@@ -1,0 +1,118 @@
+"""What can be asked about triggers and their firings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final
+
+from msgspec import UNSET, UnsetType
+
+from detent.client.calls import JSON, PAGE, Call, Pages, json_body, one, page
+from detent.client.documents import Backfill, Firing, Json, Trigger
+from detent.client.spelling import given, instant, place
+
+_trigger: Final = one(Trigger)
+_firing: Final = one(Firing)
+
+
+def create(
+    workflow: str,
+    type: str,  # noqa: A002
+    config: Mapping[str, Json] | None = None,
+    *,
+    name: str | None = None,
+    condition: str | None = None,
+    enabled: bool = True,
+) -> Call[Trigger]:
+    """A trigger of a workflow: `cron`, `webhook`, `event` or `manual`, with the fields of that type in `config`."""
+    body = {"workflow": workflow, "type": type, "config": dict(config or {}), "enabled": enabled}
+    body |= {key: value for key, value in (("name", name), ("condition", condition)) if value is not None}
+    return Call("POST", place("triggers"), _trigger, body=json_body(body), headers=JSON, repeatable=False)
+
+
+def get(trigger: str) -> Call[Trigger]:
+    """A trigger by its id."""
+    return Call("GET", place("triggers", trigger), _trigger)
+
+
+def list_all(
+    *,
+    workflow: str | None = None,
+    type: str | None = None,  # noqa: A002
+    enabled: bool | None = None,
+    limit: int = PAGE,
+) -> Pages[Trigger]:
+    """All triggers, or those of a workflow, of a type, enabled or not."""
+    query = given(workflow=workflow, type=type, enabled=enabled, limit=limit)
+    return Pages(Call("GET", place("triggers"), page(Trigger), query=query))
+
+
+def update(
+    trigger: str,
+    *,
+    config: Mapping[str, Json] | UnsetType = UNSET,
+    name: str | UnsetType | None = UNSET,
+    condition: str | UnsetType | None = UNSET,
+    enabled: bool | UnsetType = UNSET,
+) -> Call[Trigger]:
+    """Change what is given, keep the rest."""
+    given_now = {"config": config, "name": name, "condition": condition, "enabled": enabled}
+    body = {key: value for key, value in given_now.items() if value is not UNSET}
+    return Call("PUT", place("triggers", trigger), _trigger, body=json_body(body), headers=JSON)
+
+
+def delete(trigger: str) -> Call[Trigger]:
+    """Remove a trigger. The runs it started go on."""
+    return Call("DELETE", place("triggers", trigger), _trigger)
+
+
+def fire(trigger: str, body: Json = None) -> Call[Firing]:
+    """Fire it now, whatever its schedule."""
+    sent = json_body({} if body is None else {"body": body})
+    return Call("POST", place("triggers", trigger, "fire"), _firing, body=sent, headers=JSON, repeatable=False)
+
+
+def pause(trigger: str, note: str | None = None) -> Call[Trigger]:
+    """Let it fire no more until it is resumed. `note` tells others why."""
+    body = json_body({} if note is None else {"note": note})
+    return Call("POST", place("triggers", trigger, "pause"), _trigger, body=body, headers=JSON)
+
+
+def resume(trigger: str) -> Call[Trigger]:
+    """Let it fire again."""
+    return Call("POST", place("triggers", trigger, "resume"), _trigger)
+
+
+def coming(trigger: str, count: int = 10) -> Call[list[datetime]]:
+    """When it will fire next, `count` times."""
+    return Call("GET", place("triggers", trigger, "next"), one(list[datetime]), query=given(count=count))
+
+
+def preview(cron_expression: str, *, timezone: str | None = None, count: int = 10) -> Call[list[datetime]]:
+    """When a schedule would fire."""
+    query = given(cron_expression=cron_expression, timezone=timezone, count=count)
+    return Call("GET", place("schedules", "preview"), one(list[datetime]), query=query)
+
+
+def backfill(trigger: str, since: datetime | str, until: datetime | str, *, dry_run: bool = True) -> Call[Backfill]:
+    """Fire the slots of a range that has passed. Unless `dry_run` is false it only lists them."""
+    body = {"from": instant(since), "to": instant(until), "dry_run": dry_run}
+    where = place("triggers", trigger, "backfill")
+    return Call("POST", where, one(Backfill), body=json_body(body), headers=JSON, repeatable=dry_run)
+
+
+def firings(trigger: str, *, state: str | None = None, limit: int = PAGE) -> Pages[Firing]:
+    """Every time it fired, newest first: what came of it, refused ones too."""
+    query = given(state=state, limit=limit)
+    return Pages(Call("GET", place("triggers", trigger, "firings"), page(Firing), query=query))
+
+
+def firing(trigger: str, firing: str) -> Call[Firing]:
+    """One firing, with the request that was received."""
+    return Call("GET", place("triggers", trigger, "firings", firing), _firing)
+
+
+def replay(trigger: str, firing: str) -> Call[Firing]:
+    """Do again what a firing did, with the request that was received then."""
+    return Call("POST", place("triggers", trigger, "firings", firing, "replay"), _firing, repeatable=False)

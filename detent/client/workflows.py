@@ -1,0 +1,113 @@
+"""What can be asked about workflows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import yaml
+
+from detent.client.calls import PAGE, Answer, Call, Pages, bare, one, page
+from detent.client.documents import SavedWorkflow, Workflow
+from detent.client.spelling import given, place
+from detent.errors import InvalidInput
+
+#: A definition: as a mapping, as the text of a YAML or JSON document, or as the path of a file with one.
+Definition = Mapping[str, Any] | str | Path
+
+_JSON: Final = "application/json"
+_YAML: Final = "application/yaml"
+
+
+def create(definition: Definition) -> Call[Workflow]:
+    """Save a workflow under a new name. Conflict if the name is taken."""
+    kind, body = _written(definition)
+    headers = {"Content-Type": kind}
+    return Call("POST", place("workflows"), _workflow, body=body, headers=headers, repeatable=False)
+
+
+def save(definition: Definition, *, if_match: str | None = None) -> Call[SavedWorkflow]:
+    """Save a workflow: create it, or give it a new version if the definition differs. With the `etag` of the workflow
+    it was made from as `if_match`, PreconditionFailed if somebody else changed it since."""
+    kind, body = _written(definition)
+    headers = {"Content-Type": kind} | ({} if if_match is None else {"If-Match": if_match})
+    return Call("PUT", place("workflows", _name(definition, body)), _saved, body=body, headers=headers)
+
+
+def get(workflow: str) -> Call[Workflow]:
+    """A workflow by its name or id, with its definition."""
+    return Call("GET", place("workflows", workflow), _workflow)
+
+
+def list_all(*, label: str | None = None, enabled: bool | None = None, limit: int = PAGE) -> Pages[Workflow]:
+    """All workflows by name, `limit` in each request; those with a `label` (`key:value`), those `enabled` or not."""
+    query = given(label=label, enabled=enabled, limit=limit)
+    return Pages(Call("GET", place("workflows"), page(Workflow), query=query))
+
+
+def delete(workflow: str) -> Call[Workflow]:
+    """Delete a workflow. Its runs in flight go on, its name is free again."""
+    return Call("DELETE", place("workflows", workflow), _workflow)
+
+
+def enable(workflow: str) -> Call[Workflow]:
+    """Let a workflow be started again."""
+    return Call("POST", place("workflows", workflow, "enable"), _workflow)
+
+
+def disable(workflow: str) -> Call[Workflow]:
+    """Let nothing start a workflow. Its runs in flight go on."""
+    return Call("POST", place("workflows", workflow, "disable"), _workflow)
+
+
+class _Saved(msgspec.Struct):
+    data: Workflow
+    changed: bool = True
+
+
+_one, _bare = one(Workflow), bare(_Saved)
+
+
+def _workflow(answer: Answer) -> Workflow:
+    found = _one(answer)
+    found.etag = answer.headers.get("etag")
+    return found
+
+
+def _saved(answer: Answer) -> SavedWorkflow:
+    saved = _bare(answer)
+    saved.data.etag = answer.headers.get("etag")
+    return SavedWorkflow(workflow=saved.data, created=answer.status == 201, changed=saved.changed)
+
+
+def _written(definition: Definition) -> tuple[str, bytes]:
+    """The content type and bytes of a definition."""
+    match definition:
+        case Path():
+            return _JSON if definition.suffix.lower() == ".json" else _YAML, definition.read_bytes()
+        case str():
+            return _JSON if definition.lstrip().startswith("{") and _is_json(definition) else _YAML, definition.encode()
+        case _:
+            return _JSON, msgspec.json.encode(dict(definition))
+
+
+def _is_json(text: str) -> bool:
+    try:
+        msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return False
+    return True
+
+
+def _name(definition: Definition, body: bytes) -> str:
+    """The name in a definition; `PUT` needs it in its address."""
+    try:
+        known = yaml.safe_load(body) if isinstance(definition, str | Path) else definition
+    except yaml.YAMLError as error:
+        raise InvalidInput(f"the definition cannot be read: {error}") from None
+    name = known.get("name") if isinstance(known, Mapping) else None
+    if not isinstance(name, str) or not name:
+        raise InvalidInput("the definition has no name")
+    return name
