@@ -4,7 +4,7 @@ import asyncio
 
 from detent.ids import new_id
 from detent.store.protocol import Store
-from detent.store.rows import MessageKind
+from detent.store.rows import MessageKind, RunFilter, SavedVersion, Unsaved
 from tests.store.make import Node, end, park, start, version
 
 
@@ -67,7 +67,7 @@ async def test_f4_text_that_looks_like_sql_is_text_like_any_other(store: Store) 
         assert row is not None
         assert (row.name, row.description, row.source, row.trigger) == (text, text, text, text)
         assert await store.setting(text, text) == text
-        assert await store.runs(1, limit=10, status=text) == []
+        assert await store.runs(1, limit=10, where=RunFilter(statuses=(text,))) == []
     assert len(await store.workflows(1, limit=100)) == len(SQL) + 1
     assert [row.name for row in await store.workflows(1, limit=100, after="%")] == sorted(
         name for name in [*SQL, "orders"] if name > "%"
@@ -76,7 +76,7 @@ async def test_f4_text_that_looks_like_sql_is_text_like_any_other(store: Store) 
 
 async def test_a_taken_name_is_refused_without_replace(store: Store) -> None:
     await store.save_workflow(version(), replace=False)
-    assert await store.save_workflow(version(checksum="c2"), replace=False) is None
+    assert await store.save_workflow(version(checksum="c2"), replace=False) is Unsaved.TAKEN
     other = version(tenant=2)
     assert await store.save_workflow(other, replace=False) == (other.id, 1, True, True)
     row = await store.workflow(1, "orders")
@@ -112,11 +112,11 @@ async def test_two_that_save_a_new_name_at_once_make_one_workflow(store: Store) 
     saved = await asyncio.gather(
         *(store.save_workflow(version(checksum=f"c{number}"), replace=True) for number in range(4))
     )
-    assert len({found.id for found in saved if found}) == 1
-    assert sorted(found.version for found in saved if found) == [1, 2, 3, 4]
+    assert len({found.id for found in saved if isinstance(found, SavedVersion)}) == 1
+    assert sorted(found.version for found in saved if isinstance(found, SavedVersion)) == [1, 2, 3, 4]
     assert len(await store.workflows(1, limit=10)) == 1
     refused = await asyncio.gather(*(store.save_workflow(version("new"), replace=False) for _ in range(3)))
-    assert sum(found is not None for found in refused) == 1
+    assert sum(isinstance(found, SavedVersion) for found in refused) == 1
 
 
 async def test_workflows_are_listed_by_name_page_by_page(store: Store) -> None:
@@ -131,7 +131,7 @@ async def test_workflows_are_listed_by_name_page_by_page(store: Store) -> None:
 async def test_runs_are_listed_newest_first_and_narrowed(store: Store) -> None:
     node = await Node.register(store)
     saved = await store.save_workflow(version("shop"), replace=False)
-    assert saved is not None
+    assert isinstance(saved, SavedVersion)
     mine = [start(owned=True, workflow=saved.id) for _ in range(3)]
     others = [start(owned=True), start(owned=True, tenant=2)]
     await node.flush(starts=[*mine, *others])
@@ -139,12 +139,15 @@ async def test_runs_are_listed_newest_first_and_narrowed(store: Store) -> None:
     listed = await store.runs(1, limit=10)
     assert [row.id for row in listed] == sorted([*(run.id for run in mine), others[0].id], reverse=True)
     assert {row.workflow_name for row in listed} == {"shop", ""}
-    assert [row.id for row in await store.runs(1, limit=2, workflow=saved.id)] == [mine[2].id, mine[1].id]
-    assert [row.id for row in await store.runs(1, limit=9, workflow=saved.id, before=mine[2].id)] == [
+    assert [row.id for row in await store.runs(1, limit=2, where=RunFilter(workflow=saved.id))] == [
+        mine[2].id,
+        mine[1].id,
+    ]
+    assert [row.id for row in await store.runs(1, limit=9, where=RunFilter(workflow=saved.id), cursor=mine[2].id)] == [
         mine[1].id,
         mine[0].id,
     ]
-    assert [row.id for row in await store.runs(1, limit=9, status="failed")] == [mine[1].id]
+    assert [row.id for row in await store.runs(1, limit=9, where=RunFilter(statuses=("failed",)))] == [mine[1].id]
     assert await store.runs(3, limit=9) == []
 
 

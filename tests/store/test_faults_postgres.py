@@ -12,6 +12,7 @@ from detent.store.rows import Flush, MessageKind
 from detent.store.sql.postgres.migrate import migrate
 from detent.store.sql.postgres.store import PostgresStore
 from detent.store.sql.postgres.wire import Address
+from detent.store.sql.schema import HEAD
 from tests.servers.postgres import PostgresServer
 from tests.servers.proxy import BlackHole, CutBefore, CutReplyAfter, FaultProxy
 from tests.store.make import Node, end, entries, entry, start
@@ -307,7 +308,7 @@ async def test_b22_tables_that_are_missing_or_newer_are_refused_with_the_command
     url = postgres.create_database()
     with pytest.raises(SchemaMismatch, match="detent migrate"):
         await PostgresStore.open(url, SystemClock())
-    assert await migrate(Address.parse(url)) == "0001"
+    assert await migrate(Address.parse(url)) == HEAD
     await (await PostgresStore.open(url, SystemClock())).close()
     async with session(url) as connection:
         await connection.execute("update alembic_version set version_num = '9999'")
@@ -325,7 +326,7 @@ async def test_b22_tables_that_are_missing_or_newer_are_refused_with_the_command
 async def test_nodes_that_migrate_at_the_same_time_migrate_once(postgres: PostgresServer) -> None:
     url = postgres.create_database()
     done = await asyncio.gather(*(migrate(Address.parse(url)) for _ in range(3)))
-    assert done == ["0001"] * 3
+    assert done == [HEAD] * 3
     postgres.drop_database(url)
 
 

@@ -17,6 +17,7 @@ from detent.clock import SystemClock
 from detent.errors import SchemaMismatch, StoreBusy, StoreError, StoreInUse
 from detent.store.opening import migrate_store, stored_revision
 from detent.store.rows import Flush, MessageKind
+from detent.store.sql.schema import HEAD
 from detent.store.sql.sqlite.access import CHECKPOINT_BYTES
 from detent.store.sql.sqlite.store import SqliteStore
 from tests.store.make import Node, end, entries, entry, start, version
@@ -254,8 +255,8 @@ async def test_b22_a_file_of_a_newer_detent_is_refused_and_an_old_or_empty_one_i
     path = tmp_path / "detent.db"
     url = f"sqlite:///{path}"
     assert await stored_revision(url) is None
-    assert await migrate_store(url) == "0001"
-    assert await stored_revision(url) == "0001"
+    assert await migrate_store(url) == HEAD
+    assert await stored_revision(url) == HEAD
     db = sqlite3.connect(path)
     db.execute("update alembic_version set version_num = '9999'")
     db.commit()

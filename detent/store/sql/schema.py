@@ -28,7 +28,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import TEXT, TIMESTAMP, UUID
 
 #: The newest migration this code was made for.
-HEAD: Final = "0001"
+HEAD: Final = "0002"
 
 ID: Final = LargeBinary().with_variant(UUID(), "postgresql")
 MOMENT: Final = Integer().with_variant(TIMESTAMP(timezone=True), "postgresql")
@@ -39,6 +39,12 @@ FLAG: Final = Boolean().with_variant(Integer(), "sqlite")
 UNOWNED: Final = text("owner is null and ended_at is null")
 OWNED: Final = text("owner is not null")
 FAILURES: Final = text("outcome in ('failed', 'timeout', 'template_error')")
+TROUBLED: Final = text("status not in ('running', 'completed')")
+FIRED: Final = text("fired_by is not null and ended_at is null")
+SCHEDULED: Final = text("next_at is not null and enabled and deleted_at is null")
+LISTENING: Final = text("key is not null and deleted_at is null")
+PENDING: Final = text("state in ('due', 'starting', 'queued')")
+SETTLED: Final = text("state not in ('due', 'starting', 'queued')")
 
 metadata = MetaData()
 
@@ -122,6 +128,8 @@ run = Table(
     Column("ended_at", MOMENT),
     Column("output", Text),
     Column("error", Text),
+    Column("origin_kind", Text),
+    Column("fired_by", ID),
     sqlite_strict=True,
 )
 Index("run_list", run.c.tenant, run.c.workflow, run.c.id)
@@ -142,6 +150,19 @@ Index(
     postgresql_where=text("request_id is not null"),
     sqlite_where=text("request_id is not null"),
 )
+Index(
+    "run_hero",
+    run.c.tenant,
+    run.c.hero_type,
+    run.c.hero_id,
+    run.c.id,
+    postgresql_where=text("hero_type is not null"),
+    sqlite_where=text("hero_type is not null"),
+)
+Index("run_origin", run.c.origin, postgresql_where=text("origin is not null"), sqlite_where=text("origin is not null"))
+Index("run_parent", run.c.parent, postgresql_where=text("parent is not null"), sqlite_where=text("parent is not null"))
+Index("run_fired", run.c.fired_by, postgresql_where=FIRED, sqlite_where=FIRED)
+Index("run_troubled", run.c.tenant, run.c.status, run.c.id, postgresql_where=TROUBLED, sqlite_where=TROUBLED)
 
 journal = Table(
     "journal",
@@ -210,6 +231,7 @@ node = Table(
     metadata,
     Column("id", ID, primary_key=True),
     Column("epoch", Integer, nullable=False),
+    Column("offers", Text),
     sqlite_strict=True,
 )
 
@@ -228,4 +250,89 @@ setting = Table(
     Column("name", NAME, primary_key=True),
     Column("value", Text, nullable=False),
     sqlite_strict=True,
+)
+
+seen = Table(
+    "seen",
+    metadata,
+    Column("kind", Text, nullable=False),
+    Column("name", NAME, nullable=False),
+    Column("at", MOMENT, nullable=False),
+    PrimaryKeyConstraint("kind", "name"),
+    sqlite_strict=True,
+)
+
+trigger = Table(
+    "trigger",
+    metadata,
+    Column("id", ID, primary_key=True),
+    Column("tenant", Integer, nullable=False),
+    Column("workflow", ID, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("name", Text),
+    Column("enabled", FLAG, nullable=False),
+    Column("config", Text, nullable=False),
+    Column("condition", Text),
+    Column("key", NAME),
+    Column("next_at", MOMENT),
+    Column("owned", FLAG, nullable=False),
+    Column("note", Text),
+    Column("last_at", MOMENT),  # of the firings that are deleted by now
+    Column("created_at", MOMENT, nullable=False),
+    Column("updated_at", MOMENT, nullable=False),
+    Column("deleted_at", MOMENT),
+    sqlite_strict=True,
+)
+Index("trigger_list", trigger.c.tenant, trigger.c.id)
+Index("trigger_workflow", trigger.c.workflow)
+Index("trigger_due", trigger.c.next_at, trigger.c.id, postgresql_where=SCHEDULED, sqlite_where=SCHEDULED)
+Index("trigger_key", trigger.c.tenant, trigger.c.key, postgresql_where=LISTENING, sqlite_where=LISTENING)
+
+firing = Table(
+    "firing",
+    metadata,
+    Column("id", ID, primary_key=True),
+    Column("tenant", Integer, nullable=False),
+    Column("trigger", ID, nullable=False),
+    Column("workflow", ID, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("due_at", MOMENT, nullable=False),
+    Column("slot", MOMENT),
+    Column("dedup", NAME),
+    Column("request", Text),
+    Column("replay_of", ID),
+    Column("message", Text),
+    Column("at", MOMENT, nullable=False),
+    Column("until", MOMENT),
+    Column("run", ID),
+    sqlite_strict=True,
+)
+Index("firing_list", firing.c.tenant, firing.c.trigger, firing.c.id)
+Index("firing_due", firing.c.due_at, firing.c.id, postgresql_where=PENDING, sqlite_where=PENDING)
+Index(
+    "firing_open",
+    firing.c.trigger,
+    firing.c.state,
+    firing.c.due_at,
+    firing.c.id,
+    postgresql_where=PENDING,
+    sqlite_where=PENDING,
+)
+Index("firing_settled", firing.c.at, postgresql_where=SETTLED, sqlite_where=SETTLED)
+Index(
+    "firing_slot",
+    firing.c.trigger,
+    firing.c.slot,
+    unique=True,
+    postgresql_where=text("slot is not null"),
+    sqlite_where=text("slot is not null"),
+)
+Index(
+    "firing_dedup",
+    firing.c.trigger,
+    firing.c.dedup,
+    unique=True,
+    postgresql_where=text("dedup is not null"),
+    sqlite_where=text("dedup is not null"),
 )

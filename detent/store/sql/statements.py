@@ -1,45 +1,25 @@
-"""The statements that are not hot, written once with SQLAlchemy Core and compiled once per dialect to plain text."""
+"""The statements about runs, their journals and callbacks, settings and nodes that are not hot."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Any, Final
 
-from sqlalchemy import ClauseElement, Dialect, Select, bindparam, func, insert, select, text, update
-from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy import ColumnElement, Select, bindparam, func, literal_column, select, text
 
-from detent.store.sql.schema import callback, journal, run, setting, workflow, workflow_version
+from detent.store.rows import RunFilter
+from detent.store.sql.compiling import Among, HasLabel, Values
+from detent.store.sql.schema import callback, journal, lease, node, run, seen, setting, workflow
 
-Values = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Statement:
-    """Text for one dialect, and the names of its arguments in their order."""
-
-    text: str
-    names: tuple[str, ...]
-    fixed: Values
-
-    def arguments(self, values: Values) -> list[Any]:
-        return [values[name] if name in values else self.fixed[name] for name in self.names]
-
-
-@cache
-def compiled(clause: ClauseElement, dialect: Dialect) -> Statement:
-    """The statement as text of that dialect. `clause` must be one that lives as long as the program."""
-    made = clause.compile(dialect=dialect)
-    assert isinstance(made, SQLCompiler)
-    return Statement(str(made), tuple(made.positiontup or ()), dict(made.params))
-
+#: Most runs are in one of these; the others have an index of their own.
+USUAL_STATUSES: Final = frozenset({"running", "completed"})
 
 _RUN_COLUMNS: Final = (
     run.c.id, run.c.tenant, run.c.workflow, func.coalesce(workflow.c.name, text("''")), run.c.version, run.c.status,
     run.c.trigger, run.c.input, run.c.opening, run.c.owner, run.c.epoch, run.c.wake_at, run.c.expires_at, run.c.queue,
     run.c.priority, run.c.code, run.c.request_id, run.c.hero_type, run.c.hero_id, run.c.labels, run.c.origin,
-    run.c.parent, run.c.started_at, run.c.ended_at, run.c.output, run.c.error,
+    run.c.parent, run.c.started_at, run.c.ended_at, run.c.output, run.c.error, run.c.request_hash, run.c.origin_kind,
+    run.c.fired_by,
 )  # fmt: skip
 _RUNS: Final = (
     select(*_RUN_COLUMNS)
@@ -47,25 +27,7 @@ _RUNS: Final = (
     .where(run.c.tenant == bindparam("tenant"))
 )
 RUN: Final = _RUNS.where(run.c.id == bindparam("run"))
-
-_WORKFLOWS: Final = (
-    select(
-        workflow.c.id, workflow.c.tenant, workflow.c.name, workflow.c.form, workflow.c.description, workflow.c.status,
-        workflow.c.enabled, workflow.c.version, workflow.c.trigger, workflow.c.labels, workflow.c.created_at,
-        workflow.c.updated_at, workflow_version.c.source, workflow_version.c.graph,
-    )
-    .join_from(
-        workflow,
-        workflow_version,
-        (workflow_version.c.workflow == workflow.c.id) & (workflow_version.c.version == workflow.c.version),
-    )
-    .where(workflow.c.tenant == bindparam("tenant"), workflow.c.deleted_at.is_(None))
-)  # fmt: skip
-WORKFLOW_BY_ID: Final = _WORKFLOWS.where(workflow.c.id == bindparam("key"))
-WORKFLOW_BY_NAME: Final = _WORKFLOWS.where(workflow.c.name == bindparam("key"))
-WORKFLOWS: Final = (
-    _WORKFLOWS.where(workflow.c.name > bindparam("after")).order_by(workflow.c.name).limit(bindparam("limit"))
-)
+OPEN_RUNS_AMONG: Final = select(run.c.id).where(Among(run.c.id, "runs", ids=True), run.c.ended_at.is_(None))
 
 ENTRIES: Final = (
     journal.c.tenant, journal.c.run, journal.c.seq, journal.c.at, journal.c.kind, journal.c.step, journal.c.attempt,
@@ -91,58 +53,70 @@ OWNED: Final = select(run.c.id, run.c.epoch).where(run.c.owner == bindparam("nod
 SETTING: Final = select(setting.c.value).where(setting.c.name == bindparam("name"))
 STORE_SETTING: Final = text("insert into setting (name, value) values (:name, :value) on conflict do nothing")
 
-CURRENT_VERSION: Final = select(workflow.c.id, workflow.c.version, workflow_version.c.checksum).join_from(
-    workflow,
-    workflow_version,
-    (workflow_version.c.workflow == workflow.c.id) & (workflow_version.c.version == workflow.c.version),
-).where(
-    workflow.c.tenant == bindparam("tenant"), workflow.c.name == bindparam("name"), workflow.c.deleted_at.is_(None)
-)  # fmt: skip
-# Whoever saves the same name at the same time is found by its unique index: then nothing is returned.
-NEW_WORKFLOW: Final = text(
-    """insert into workflow (id, tenant, name, form, description, status, enabled, version, "trigger", labels,
-                             created_at, updated_at)
-       values (:id, :tenant, :name, :form, :description, 'active', :enabled, 1, :trigger, :labels, :now, :now)
-       on conflict do nothing returning id"""
+OFFERS: Final = select(node.c.id, node.c.offers, lease.c.until).join_from(node, lease, lease.c.node == node.c.id)
+SAW: Final = text(
+    """insert into seen (kind, name, at) values (:kind, :name, :now)
+       on conflict (kind, name) do update set at = excluded.at"""
 )
-CHANGED_WORKFLOW: Final = (
-    update(workflow)
-    .where(workflow.c.id == bindparam("id"), workflow.c.version == bindparam("seen"), workflow.c.deleted_at.is_(None))
-    .values(
-        {
-            workflow.c.version: bindparam("next"),
-            workflow.c.form: bindparam("form"),
-            workflow.c.description: bindparam("description"),
-            workflow.c.enabled: bindparam("enabled"),
-            workflow.c.trigger: bindparam("trigger"),
-            workflow.c.labels: bindparam("labels"),
-            workflow.c.updated_at: bindparam("now"),
-        }
-    )
-    .returning(workflow.c.id)
-)
-NEW_VERSION: Final = insert(workflow_version).values(
-    {
-        workflow_version.c.workflow: bindparam("id"),
-        workflow_version.c.version: bindparam("next"),
-        workflow_version.c.tenant: bindparam("tenant"),
-        workflow_version.c.source: bindparam("source"),
-        workflow_version.c.graph: bindparam("graph"),
-        workflow_version.c.checksum: bindparam("checksum"),
-        workflow_version.c.language: bindparam("language"),
-        workflow_version.c.created_at: bindparam("now"),
-    }
-)
+LAST_SEEN: Final = select(seen.c.at).where(seen.c.kind == bindparam("kind"), seen.c.name == bindparam("name"))
+
+_EQUAL: Final = ("workflow", "trigger", "fired_by", "hero_type", "hero_id", "request_id", "origin", "parent")
 
 
-@cache
-def runs(*, workflow: bool, status: bool, before: bool) -> Select[Any]:
-    """The newest runs of a tenant, narrowed by what is given."""
-    query = _RUNS
-    if workflow:
-        query = query.where(run.c.workflow == bindparam("workflow"))
-    if status:
-        query = query.where(run.c.status == bindparam("status"))
-    if before:
-        query = query.where(run.c.id < bindparam("before"))
-    return query.order_by(run.c.id.desc()).limit(bindparam("limit"))
+def runs(where: RunFilter, *, cursor: bool, oldest_first: bool) -> Select[Any]:
+    """Runs of a tenant in the order of their ids, narrowed by what is given."""
+    return _runs(_shape(where), cursor, oldest_first)
+
+
+def count_runs(where: RunFilter) -> Select[Any]:
+    """How many there are, up to a limit."""
+    return _count_runs(_shape(where))
+
+
+def filter_values(where: RunFilter) -> Values:
+    """The arguments of a filter."""
+    values = where.given()
+    values.pop("statuses", None)
+    values.pop("labels", None)
+    values |= {f"status_{place}": str(status) for place, status in enumerate(where.statuses)}
+    for place, (key, value) in enumerate(where.labels):
+        values |= {f"label_{place}": key, f"label_value_{place}": value}
+    return values
+
+
+_Shape = tuple[tuple[str, ...], int, bool, int]
+
+
+def _shape(where: RunFilter) -> _Shape:
+    """All of a filter that its statement depends on."""
+    is_troubled = bool(where.statuses) and USUAL_STATUSES.isdisjoint(where.statuses)
+    return tuple(where.given()), len(where.statuses), is_troubled, len(where.labels)
+
+
+@lru_cache(maxsize=256)
+def _runs(shape: _Shape, cursor: bool, oldest_first: bool) -> Select[Any]:
+    query = _RUNS.where(*_conditions(shape))
+    if cursor:
+        query = query.where(run.c.id > bindparam("cursor") if oldest_first else run.c.id < bindparam("cursor"))
+    return query.order_by(run.c.id if oldest_first else run.c.id.desc()).limit(bindparam("limit"))
+
+
+@lru_cache(maxsize=256)
+def _count_runs(shape: _Shape) -> Select[Any]:
+    found = select(run.c.id).where(run.c.tenant == bindparam("tenant"), *_conditions(shape))
+    return select(func.count()).select_from(found.limit(bindparam("limit")).subquery())
+
+
+def _conditions(shape: _Shape) -> list[ColumnElement[bool]]:
+    names, statuses, is_troubled, labels = shape
+    conditions = [run.c[name] == bindparam(name) for name in _EQUAL if name in names]
+    if statuses:
+        conditions.append(run.c.status.in_([bindparam(f"status_{place}") for place in range(statuses)]))
+    if is_troubled:  # said in the words of the index, or it is not used
+        conditions.append(run.c.status.not_in([literal_column("'running'"), literal_column("'completed'")]))
+    if "started_after" in names:
+        conditions.append(run.c.started_at >= bindparam("started_after"))
+    if "started_before" in names:
+        conditions.append(run.c.started_at < bindparam("started_before"))
+    conditions += [HasLabel(run.c.labels, f"label_{place}", f"label_value_{place}") for place in range(labels)]
+    return conditions

@@ -1,46 +1,23 @@
-"""The verbs that are the same on every SQL database; a dialect gives them two ways to reach it."""
+"""The verbs that are the same on every SQL database."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ClauseElement
+import msgspec
 
 from detent.run.journal import Entry
-from detent.store.rows import CallbackRow, CallbackState, Mail, NewVersion, Receipt, RunRow, SavedVersion, WorkflowRow
+from detent.store.protocol import EVERY_RUN
+from detent.store.rows import CallbackRow, CallbackState, Mail, Offer, Receipt, RunFilter, RunRow
 from detent.store.sql import statements
-from detent.store.sql.statements import Values
+from detent.store.sql.reach import Talk
+from detent.store.sql.verbs_triggers import TriggerVerbs
+from detent.store.sql.verbs_workflows import WorkflowVerbs
 
-Rows = Sequence[Sequence[Any]]
-Step = tuple[ClauseElement, Values]
 
-
-class ColdVerbs(ABC):
-    """Reading for people and doors, and saving workflows."""
-
-    @abstractmethod
-    async def now(self) -> int:
-        """The database's time."""
-
-    @abstractmethod
-    async def _read(self, clause: ClauseElement, values: Values) -> Rows:
-        """The rows of one statement that changes nothing."""
-
-    @abstractmethod
-    async def _write(self, *steps: Step) -> Rows:
-        """Run these statements as one transaction and give the rows of the first; if the first one is expected to
-        return a row and does not, nothing is written."""
-
-    async def workflow(self, tenant: int, key: bytes | str) -> WorkflowRow | None:
-        clause = statements.WORKFLOW_BY_NAME if isinstance(key, str) else statements.WORKFLOW_BY_ID
-        rows = await self._read(clause, {"tenant": tenant, "key": key})
-        return _workflow(rows[0]) if rows else None
-
-    async def workflows(self, tenant: int, *, limit: int, after: str | None = None) -> list[WorkflowRow]:
-        values = {"tenant": tenant, "after": after or "", "limit": limit}
-        return [_workflow(row) for row in await self._read(statements.WORKFLOWS, values)]
+class ColdVerbs(WorkflowVerbs, TriggerVerbs):
+    """Reading for people and doors, workflows and triggers."""
 
     async def run(self, tenant: int, run: bytes) -> RunRow | None:
         rows = await self._read(statements.RUN, {"tenant": tenant, "run": run})
@@ -51,13 +28,24 @@ class ColdVerbs(ABC):
         tenant: int,
         *,
         limit: int,
-        workflow: bytes | None = None,
-        status: str | None = None,
-        before: bytes | None = None,
+        where: RunFilter = EVERY_RUN,
+        cursor: bytes | None = None,
+        oldest_first: bool = False,
     ) -> list[RunRow]:
-        clause = statements.runs(workflow=workflow is not None, status=status is not None, before=before is not None)
-        given = {"tenant": tenant, "limit": limit, "workflow": workflow, "status": status, "before": before}
-        return [_run(row) for row in await self._read(clause, given)]
+        clause = statements.runs(where, cursor=cursor is not None, oldest_first=oldest_first)
+        values = {**statements.filter_values(where), "tenant": tenant, "limit": limit, "cursor": cursor}
+        return [_run(row) for row in await self._read(clause, values)]
+
+    async def count_runs(self, tenant: int, *, where: RunFilter, limit: int) -> int:
+        values = {**statements.filter_values(where), "tenant": tenant, "limit": limit}
+        [row] = await self._read(statements.count_runs(where), values)
+        return int(row[0])
+
+    async def ended(self, runs: Sequence[bytes]) -> set[bytes]:
+        if not runs:
+            return set()
+        rows = await self._read(statements.OPEN_RUNS_AMONG, {"runs": list(runs)})
+        return set(runs) - {row[0] for row in rows}
 
     async def journal(self, run: bytes, *, after: int = 0, limit: int = 100_000) -> list[Entry]:
         values = {"run": run, "after": after, "limit": limit}
@@ -69,37 +57,28 @@ class ColdVerbs(ABC):
     async def owned(self, node: bytes) -> list[tuple[bytes, int]]:
         return [(row[0], row[1]) for row in await self._read(statements.OWNED, {"node": node})]
 
+    async def offers(self) -> list[Offer]:
+        return [_offer(*row) for row in await self._read(statements.OFFERS, {})]
+
+    async def saw(self, names: Sequence[tuple[str, str]]) -> None:
+        now, in_order = await self.now(), sorted(set(names))  # two nodes that note the same never wait in a circle
+
+        def note() -> Talk[None]:
+            for kind, name in in_order:
+                yield statements.SAW, {"kind": kind, "name": name, "now": now}
+
+        await self._talk(note)
+
+    async def last_seen(self, kind: str, name: str) -> int | None:
+        rows = await self._read(statements.LAST_SEEN, {"kind": kind, "name": name})
+        return int(rows[0][0]) if rows else None
+
     async def setting(self, name: str, default: str) -> str:
         rows = await self._read(statements.SETTING, {"name": name})
         if not rows:
-            await self._write((statements.STORE_SETTING, {"name": name, "value": default}))
+            await self._write(statements.STORE_SETTING, {"name": name, "value": default})
             rows = await self._read(statements.SETTING, {"name": name})
         return str(rows[0][0])
-
-    async def save_workflow(self, version: NewVersion, *, replace: bool) -> SavedVersion | None:
-        while True:
-            known = await self._read(statements.CURRENT_VERSION, {"tenant": version.tenant, "name": version.name})
-            if known and not replace:
-                return None
-            saved = await (self._change(version, known[0]) if known else self._create(version))
-            if saved:
-                return saved  # else somebody saved the same name in between: look again
-
-    async def _create(self, version: NewVersion) -> SavedVersion | None:
-        values = {**version._asdict(), "next": 1, "now": await self.now()}
-        made = await self._write((statements.NEW_WORKFLOW, values), (statements.NEW_VERSION, values))
-        return SavedVersion(version.id, 1, created=True, changed=True) if made else None
-
-    async def _change(self, version: NewVersion, known: Sequence[Any]) -> SavedVersion | None:
-        id_, seen, checksum = known
-        changed = checksum != version.checksum
-        number = seen + 1 if changed else seen
-        values = {**version._asdict(), "id": id_, "seen": seen, "next": number, "now": await self.now()}
-        steps: list[Step] = [(statements.CHANGED_WORKFLOW, values)]
-        if changed:
-            steps.append((statements.NEW_VERSION, values))
-        made = await self._write(*steps)
-        return SavedVersion(id_, number, created=False, changed=changed) if made else None
 
     async def _refusal(self, run: bytes, step: str, message_id: str | None, now: int) -> tuple[Receipt, bool] | None:
         """Why a callback was not received just now; null if it could be by now."""
@@ -133,11 +112,17 @@ def encoded(value: str | None) -> bytes | None:
     return None if value is None else value.encode()
 
 
+def offered(queues: Sequence[str] | None, actions: Sequence[str]) -> str:
+    """What a node offers, as its row keeps it."""
+    return msgspec.json.encode([None if queues is None else list(queues), list(actions)]).decode()
+
+
+def _offer(node: bytes, offers: str | None, until: int) -> Offer:
+    queues, actions = msgspec.json.decode(offers) if offers else (None, [])
+    return Offer(node, None if queues is None else tuple(queues), tuple(actions), until)
+
+
 def _run(row: Sequence[Any]) -> RunRow:
     made = RunRow(*row)
     changed = {"input": row[7].encode(), "opening": encoded(row[8]), "output": encoded(row[24])}
     return made._replace(**changed)
-
-
-def _workflow(row: Sequence[Any]) -> WorkflowRow:
-    return WorkflowRow(*row)._replace(enabled=bool(row[6]))

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeVar
 
 from sqlalchemy import ClauseElement, Dialect
 from sqlalchemy.dialects import postgresql
 
 from detent.store.rows import MessageKind, Receipt
+from detent.store.sql.compiling import Values, compiled
 from detent.store.sql.postgres.link import Pool
 from detent.store.sql.postgres.wire import Connection
-from detent.store.sql.statements import Values, compiled
-from detent.store.sql.verbs import ColdVerbs, Rows, Step
+from detent.store.sql.reach import Rows, Talk
+from detent.store.sql.verbs import ColdVerbs
+
+T = TypeVar("T")
 
 DIALECT: Final[Dialect] = postgresql.dialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]
 
@@ -65,16 +69,17 @@ class PostgresDoors(ColdVerbs):
         records = await self._pool.fetch(statement.text, *statement.arguments(values), writing=False)
         return [tuple(record) for record in records]
 
-    async def _write(self, *steps: Step) -> Rows:
-        async def work(connection: Connection) -> Rows:
-            rows: Rows = []
-            for number, (clause, values) in enumerate(steps):
+    async def _talk(self, begin: Callable[[], Talk[T]]) -> T:
+        async def work(connection: Connection) -> T:
+            talk, rows = begin(), None
+            while True:
+                try:
+                    clause, values = next(talk) if rows is None else talk.send(rows)
+                except StopIteration as end:
+                    result: T = end.value
+                    return result
                 statement = compiled(clause, DIALECT)
                 records = await connection.fetch(statement.text, *statement.arguments(values))
-                if number == 0:
-                    rows = [tuple(record) for record in records]
-                if not rows:
-                    break
-            return rows
+                rows = [tuple(record) for record in records]
 
         return await self._pool.transaction(work)

@@ -19,12 +19,12 @@ from detent.store.sql.postgres.shape import entry_columns, flush_columns, is_usu
 from detent.store.sql.postgres.statement import APPEND, FLUSH, USUAL
 from detent.store.sql.postgres.wire import Address, Connection
 from detent.store.sql.text import read_sql
-from detent.store.sql.verbs import encoded, entry, mail
+from detent.store.sql.verbs import encoded, entry, mail, offered
 
 CLAIM: Final = read_sql(__package__, "claim.sql")
 
 REGISTER: Final = """
-with registered as (insert into node (id, epoch) values ($1, 1) returning epoch),
+with registered as (insert into node (id, epoch, offers) values ($1, 1, $3) returning epoch),
  leased as (insert into lease (node, until) values ($1, clock_timestamp() + make_interval(secs => $2)))
 select epoch, clock_timestamp() from registered"""
 BEAT: Final = """
@@ -70,9 +70,11 @@ class PostgresNodes:
         sent = self._registered.get(node, self._clock.monotonic())
         return ThreadHeart(self._address, node, clock=self._clock, ttl=ttl, interval=interval, confirmed=sent)
 
-    async def register(self, node: bytes, *, ttl: float) -> tuple[int, int]:
+    async def register(
+        self, node: bytes, *, ttl: float, queues: Sequence[str] | None = None, actions: Sequence[str] = ()
+    ) -> tuple[int, int]:
         sent = self._clock.monotonic()
-        [row] = await self._claims.fetch(REGISTER, node, ttl)
+        [row] = await self._claims.fetch(REGISTER, node, ttl, offered(queues, actions))
         self._registered[node] = sent
         return row[0], row[1]
 

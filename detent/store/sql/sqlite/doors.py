@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
 
+import msgspec
 from sqlalchemy import ClauseElement, Dialect
 from sqlalchemy.dialects import sqlite
 
 from detent.store.rows import MessageKind, Receipt
+from detent.store.sql.compiling import Values, compiled
+from detent.store.sql.reach import Rows, Talk
 from detent.store.sql.sqlite.access import Access
-from detent.store.sql.statements import Values, compiled
-from detent.store.sql.verbs import ColdVerbs, Rows, Step
+from detent.store.sql.verbs import ColdVerbs
+
+T = TypeVar("T")
 
 DIALECT: Final[Dialect] = sqlite.dialect(paramstyle="qmark")
 
@@ -55,25 +60,35 @@ class SqliteDoors(ColdVerbs):
         return await self._doors.write(lambda db: db.execute(SEND, values).rowcount > 0)
 
     async def _read(self, clause: ClauseElement, values: Values) -> Rows:
-        statement = compiled(clause, DIALECT)
-        return await self._doors.read(lambda db: db.execute(statement.text, statement.arguments(values)).fetchall())
+        return await self._doors.read(lambda db: _fetch(db, clause, values))
 
-    async def _write(self, *steps: Step) -> Rows:
-        prepared = [(compiled(clause, DIALECT), values) for clause, values in steps]
-
-        def work(db: sqlite3.Connection) -> Rows:
+    async def _talk(self, begin: Callable[[], Talk[T]]) -> T:
+        def work(db: sqlite3.Connection) -> T:
+            talk, rows = begin(), None
             db.execute("begin immediate")
-            rows: Rows = []
-            for number, (statement, values) in enumerate(prepared):
-                found = db.execute(statement.text, statement.arguments(values)).fetchall()
-                if number == 0:
-                    rows = found
-                if not rows:
-                    break
-            db.execute("commit")
-            return rows
+            while True:
+                try:
+                    clause, values = next(talk) if rows is None else talk.send(rows)
+                except StopIteration as end:
+                    db.execute("commit")
+                    result: T = end.value
+                    return result
+                rows = _fetch(db, clause, values)
 
         return await self._doors.write(work)
+
+
+def _fetch(db: sqlite3.Connection, clause: ClauseElement, values: Values) -> Rows:
+    statement = compiled(clause, DIALECT)
+    arguments = [_packed(value) if type(value) is list else value for value in statement.arguments(values)]
+    return db.execute(statement.text, arguments).fetchall()
+
+
+def _packed(values: list[Any]) -> bytes | str:
+    """A list as one argument (see `Among`): ids side by side, texts as JSON."""
+    if isinstance(values[0], bytes):
+        return b"".join(values)
+    return msgspec.json.encode(values).decode()
 
 
 def _receive(db: sqlite3.Connection, values: Values) -> str | None:

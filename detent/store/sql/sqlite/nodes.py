@@ -17,7 +17,7 @@ from detent.store.rows import NOBODY, ClaimedRun, Claims, Flush, Flushed, Mail
 from detent.store.sql.sqlite.access import Access
 from detent.store.sql.sqlite.pack import flush_arguments, ids
 from detent.store.sql.text import read_sql
-from detent.store.sql.verbs import encoded, entry, mail
+from detent.store.sql.verbs import encoded, entry, mail, offered
 
 FLUSH: Final = f"insert into flush values ({', '.join('?' * 14)})"
 CLAIM: Final = read_sql(__package__, "claim.sql")
@@ -56,12 +56,14 @@ class SqliteNodes:
         self._access.post(lambda db: db.execute("update lease set until = ? where node = ?", (until, node)))
         return QuietHeart(self._clock)
 
-    async def register(self, node: bytes, *, ttl: float) -> tuple[int, int]:
-        now = self._access.time()
+    async def register(
+        self, node: bytes, *, ttl: float, queues: Sequence[str] | None = None, actions: Sequence[str] = ()
+    ) -> tuple[int, int]:
+        now, offers = self._access.time(), offered(queues, actions)
 
         def work(db: sqlite3.Connection) -> None:
             db.execute("begin immediate")
-            db.execute("insert into node (id, epoch) values (?, 1)", (node,))
+            db.execute("insert into node (id, epoch, offers) values (?, 1, ?)", (node, offers))
             db.execute("insert into lease (node, until) values (?, ?)", (node, now + micros(ttl)))
             db.execute("commit")
 

@@ -1,0 +1,92 @@
+"""Statements that are not hot are written once with SQLAlchemy Core and compiled once per dialect to plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import BindParameter, Boolean, ClauseElement, Column, ColumnElement, Dialect, bindparam
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """Text for one dialect, and the names of its arguments in their order."""
+
+    text: str
+    names: tuple[str, ...]
+    fixed: Values
+
+    def arguments(self, values: Values) -> list[Any]:
+        return [values[name] if name in values else self.fixed[name] for name in self.names]
+
+
+@lru_cache(maxsize=1024)
+def compiled(clause: ClauseElement, dialect: Dialect) -> Statement:
+    """The statement as text of that dialect. `clause` should be one that lives long."""
+    made = clause.compile(dialect=dialect)
+    assert isinstance(made, SQLCompiler)
+    return Statement(str(made), tuple(made.positiontup or ()), dict(made.params))
+
+
+class Among(ColumnElement[bool]):
+    """Whether a column has one of the values of a list, which is one argument and not empty: of ids, or of texts."""
+
+    inherit_cache = False
+    type = Boolean()
+
+    def __init__(self, column: Column[Any], name: str, *, ids: bool) -> None:
+        self.column, self.ids = column, ids
+        self.values: BindParameter[Any] = bindparam(name)
+
+
+@compiles(Among, "postgresql")
+def _among_postgres(element: Among, compiler: SQLCompiler, **given: Any) -> str:
+    kind = "uuid" if element.ids else "text"
+    return f"{compiler.process(element.column, **given)} = any({compiler.process(element.values, **given)}::{kind}[])"
+
+
+@compiles(Among, "sqlite")
+def _among_sqlite(element: Among, compiler: SQLCompiler, **given: Any) -> str:
+    """Texts come as a JSON list, ids side by side in one blob."""
+    column, values = compiler.process(element.column, **given), compiler.process(element.values, **given)
+    if not element.ids:
+        return f"{column} in (select value from json_each({values}))"
+    return (
+        f"{column} in (with recursive ids (id, rest) as (select null, {values} union all"
+        " select substr(rest, 1, 16), substr(rest, 17) from ids where length(rest) > 0)"
+        " select id from ids where id is not null)"
+    )
+
+
+class HasLabel(ColumnElement[bool]):
+    """Whether the labels of a row, which are JSON text or null, have that key with that value."""
+
+    inherit_cache = False
+    type = Boolean()
+
+    def __init__(self, labels: Column[Any], key: str, value: str) -> None:
+        self.labels = labels
+        self.key_given: BindParameter[Any] = bindparam(key)
+        self.value_given: BindParameter[Any] = bindparam(value)
+
+
+@compiles(HasLabel, "postgresql")
+def _has_label_postgres(element: HasLabel, compiler: SQLCompiler, **given: Any) -> str:
+    labels, key, value = (
+        compiler.process(part, **given) for part in (element.labels, element.key_given, element.value_given)
+    )
+    return f"{labels}::jsonb @> jsonb_build_object({key}::text, {value}::text)"
+
+
+@compiles(HasLabel, "sqlite")
+def _has_label_sqlite(element: HasLabel, compiler: SQLCompiler, **given: Any) -> str:
+    labels, key, value = (
+        compiler.process(part, **given) for part in (element.labels, element.key_given, element.value_given)
+    )
+    return f"exists (select 1 from json_each({labels}) label where label.key = {key} and label.value = {value})"
