@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from detent.graph.model import Ending, FailurePolicy, Graph, StepKind
-from detent.planner import Reuse, advance, fold, fork_plan, retry_plan
+from detent.planner import advance, fold
 from detent.planner.scope import status_word
 from detent.run import events
 from detent.run.journal import Decided, Kind, decode_data
@@ -20,7 +20,7 @@ from detent.run.plan import NOTHING
 from detent.run.state import Phase
 from tests.planner import naive
 from tests.planner.play import Play, answer, failure, play, settled
-from tests.planner.worlds import World, random_graph
+from tests.planner.worlds import World, random_graph, some_world
 
 SEEDS = range(600)
 RANDOMS = st.randoms(use_true_random=False)
@@ -29,28 +29,7 @@ SETTLE = (FailurePolicy.SETTLE,)
 
 def _lived(rng: random.Random, *, trouble: float) -> Play:
     """A run that has ended; its fold was compared with the live state after every event."""
-    return _world(rng, trouble=trouble).live()
-
-
-def _world(rng: random.Random, *, trouble: float = 0.2) -> World:
-    """A run that begins at once; where there is trouble also later, or with what it reuses of one that lived before."""
-    graph = random_graph(rng)
-    if not trouble or rng.random() < 0.4:
-        return World(graph, rng, trouble=trouble)
-    if rng.random() < 0.5:
-        return World(graph, rng, trouble=trouble, later=True)
-    origin = World(graph, rng, trouble=trouble, later=rng.random() < 0.2)
-    for _ in range(rng.randint(1, 20)):
-        if not origin.play.state.is_over:
-            origin.step()
-    return World(graph, rng, trouble=trouble, reuse=_reuse(rng, origin.play))
-
-
-def _reuse(rng: random.Random, origin: Play) -> Reuse:
-    if rng.random() < 0.5:
-        return retry_plan(origin.prepared, origin.state)
-    edited = rng.choice((None, b'{"output":2}'))
-    return fork_plan(origin.prepared, origin.state, rng.randrange(len(origin.prepared.steps)), edited)
+    return some_world(rng, trouble=trouble).live()
 
 
 @given(RANDOMS, st.sampled_from((0.0, 0.3)))
@@ -106,7 +85,7 @@ def test_the_same_events_lead_to_the_same_plans(rng: random.Random) -> None:
 @given(RANDOMS)
 @settings(max_examples=100)
 def test_an_event_told_twice_plans_nothing_the_second_time(rng: random.Random) -> None:
-    world = _world(rng)
+    world = some_world(rng)
     for _ in range(200):
         if world.play.state.is_over:
             return
@@ -121,7 +100,7 @@ def test_an_event_told_twice_plans_nothing_the_second_time(rng: random.Random) -
 @given(RANDOMS)
 @settings(max_examples=100)
 def test_nothing_is_planned_after_the_end(rng: random.Random) -> None:
-    world = _world(rng)
+    world = some_world(rng)
     over = world.live()
     count = len(over.entries)
     late: list[events.Event] = [

@@ -21,7 +21,7 @@ from detent.graph.model import (
     StepKind,
 )
 from detent.instant import SECOND
-from detent.planner import Reuse, prepare
+from detent.planner import Reuse, fork_plan, prepare, retry_plan
 from detent.run import events
 from detent.run.outcomes import Done, Outcome
 from detent.run.state import Phase
@@ -177,3 +177,24 @@ class World:
     def _tell(self, event: events.Event) -> None:
         self.told.append(event)
         self.play.tell(event)
+
+
+def some_world(rng: random.Random, *, trouble: float = 0.2) -> World:
+    """A run that begins at once; where there is trouble also later, or with what it reuses of one that lived before."""
+    graph = random_graph(rng)
+    if not trouble or rng.random() < 0.4:
+        return World(graph, rng, trouble=trouble)
+    if rng.random() < 0.5:
+        return World(graph, rng, trouble=trouble, later=True)
+    origin = World(graph, rng, trouble=trouble, later=rng.random() < 0.2)
+    for _ in range(rng.randint(1, 20)):
+        if not origin.play.state.is_over:
+            origin.step()
+    return World(graph, rng, trouble=trouble, reuse=_reuse(rng, origin.play))
+
+
+def _reuse(rng: random.Random, origin: Play) -> Reuse:
+    if rng.random() < 0.5:
+        return retry_plan(origin.prepared, origin.state)
+    edited = rng.choice((None, b'{"output":2}'))
+    return fork_plan(origin.prepared, origin.state, rng.randrange(len(origin.prepared.steps)), edited)

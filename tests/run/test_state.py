@@ -42,3 +42,13 @@ def test_a_wait_without_a_limit_has_no_timer() -> None:
     state.set_timer(0, Phase.WAITING, None)
     assert state.next_wake() is None
     assert _state(expires_at=9).next_wake() == 9
+
+
+def test_a_run_that_is_not_open_wakes_when_it_is_to_begin() -> None:
+    state = _state(expires_at=90)
+    state.postpone(40)
+    assert (state.status, state.next_wake(), state.next_timer()) == ("pending", 40, None)
+    assert [state.may_open(now) for now in (39, 40, 41)] == [False, True, True]
+    state.paused_by = "detent (error)"
+    assert state.next_wake() == 90
+    assert not state.may_open(41)

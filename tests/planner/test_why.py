@@ -1,0 +1,258 @@
+"""Why a run does not go on: what really blocks it comes first, in words for somebody who was just woken."""
+
+from __future__ import annotations
+
+import random
+from time import process_time
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from detent.graph.model import Edge, Graph, OnCrash, Step, StepKind
+from detent.instant import SECOND, iso
+from detent.planner import Reason, fold, why
+from detent.planner.why import LONGEST
+from detent.run.state import Phase
+from tests.planner.play import NOON, Play, graph_of, play, play_steps
+from tests.planner.worlds import some_world
+
+RANDOMS = st.randoms(use_true_random=False)
+
+
+def _why(run: Play, *, owned: bool = True) -> list[Reason]:
+    """Asked of the state as it is read back from the journal."""
+    state = fold(run.prepared, run.facts, run.opening, run.entries)
+    return why(run.prepared, state, run.now, owned=owned)
+
+
+def _kinds(reasons: list[Reason]) -> list[tuple[str, str | None]]:
+    return [(str(reason.kind), reason.step) for reason in reasons]
+
+
+def _at(seconds: float) -> str:
+    return iso(NOON + round(seconds * SECOND))
+
+
+def test_a_run_that_begins_later_has_not_started() -> None:
+    run = play(graph_of({"a": {}, "b": {"needs": ["a"]}}), opens_at=NOON + 7500 * SECOND)
+    (reason,) = _why(run, owned=False)
+    assert (reason.kind, reason.until, reason.step) == ("not_started", NOON + 7500 * SECOND, None)
+    assert reason.message == f"The run has not started yet: it starts at {_at(7500)} (in 2h 5m)."
+    run.now = NOON + 7530 * SECOND
+    (late,) = _why(run, owned=False)
+    assert late.message == f"The run was to start at {_at(7500)} (30s ago), and no node has taken the run yet."
+
+
+def test_a_wait_names_its_time_and_the_steps_behind_it() -> None:
+    tasks = {"pay": {"wait_for_webhook": {"timeout": "2h"}}, "pack": {"needs": ["pay"]}, "ship": {"needs": ["pack"]}}
+    run = play_steps(tasks)
+    reasons = _why(run, owned=False)
+    assert _kinds(reasons) == [("callback", "pay"), ("needs", "pack"), ("needs", "ship")]
+    assert [reason.message for reason in reasons] == [
+        f"Step 'pay' waits for its callback until {_at(7200)} (in 2h).",
+        "Step 'pack' waits for step 'pay'.",
+        "Step 'ship' waits for step 'pack'. What holds it up: step 'pay' waits for its callback.",
+    ]
+    assert (reasons[0].since, reasons[0].until) == (NOON, NOON + 7200 * SECOND)
+    assert reasons[2].details == {"waits_for": ["pack"], "held_up_by": ["pay"]}
+    run.now += 7201 * SECOND
+    assert _why(run, owned=False)[0].message == (
+        f"Step 'pay' got no callback until {_at(7200)} (1s ago), and no node has taken the run yet."
+    )
+    assert _why(run)[0].message.endswith("its node is about to go on with it.")
+
+
+def test_a_wait_without_a_limit_lasts_as_long_as_its_run() -> None:
+    run = play_steps({"pay": {"wait_for_webhook": {}}}, max_duration="1d")
+    assert _why(run)[0].until == NOON + 86400 * SECOND
+    endless = play(Graph((Step("pay", StepKind.WAIT, {"timeout": None}),)))
+    assert _why(endless)[0].message == "Step 'pay' waits for its callback, without a time limit."
+
+
+def test_a_wait_does_not_outlive_its_run() -> None:
+    run = play_steps({"pay": {"wait_for_webhook": {"timeout": "2d"}}}, max_duration="1d")
+    assert _why(run)[0].until == NOON + 86400 * SECOND
+
+
+def test_a_sleep_and_a_delay_say_until_when() -> None:
+    steps = (Step("nap", StepKind.SLEEP, {"seconds": 60}), Step("late", StepKind.ACTION, delay=30.0))
+    run = play(Graph(steps))
+    assert [(reason.kind, reason.message) for reason in _why(run, owned=False)] == [
+        ("sleep", f"Step 'nap' sleeps until {_at(60)} (in 1m)."),
+        ("sleep", f"Step 'late' begins after its delay, at {_at(30)} (in 30s)."),
+    ]
+    run.now += 60 * SECOND
+    assert _why(run, owned=False)[1].message == (
+        f"Step 'nap' has slept until {_at(60)} (less than 1s ago), and no node has taken the run yet."
+    )
+
+
+def test_a_retry_says_which_it_is_and_what_went_wrong() -> None:
+    run = play_steps({"a": {"retries": {"attempts": 5, "delay": "10s", "jitter": False}}})
+    run.fail("a", 503, retry=True)
+    (reason,) = _why(run)
+    assert reason.message == (
+        f"Step 'a' failed and is tried again at {_at(10)} (in 10s): retry 1 of 5. "
+        "Last error: it failed with http_status."
+    )
+    assert reason.details == {
+        "attempt": 2,
+        "attempts": 6,
+        "retry": 1,
+        "retries": 5,
+        "last_error": {"code": "http_status", "message": "it failed with http_status"},
+    }
+    run.now += 15 * SECOND
+    (due,) = _why(run)
+    assert (due.kind, due.message) == ("running", f"Step 'a' is running: attempt 2, since {_at(10)} (5s ago).")
+    assert _kinds(_why(run, owned=False)) == [("ready", "a")]
+
+
+def test_a_step_that_may_start_is_running_if_a_node_has_the_run() -> None:
+    run = play_steps({"a": {}, "b": {"needs": ["a"]}})
+    run.now += 90 * SECOND
+    reasons = _why(run)
+    assert _kinds(reasons) == [("running", "a"), ("needs", "b")]
+    assert reasons[0].message == f"Step 'a' is running: attempt 1, since {_at(0)} (1m 30s ago)."
+    left = _why(run, owned=False)
+    assert _kinds(left) == [("ready", "a"), ("needs", "b")]
+    assert left[0].message == "Step 'a' is ready, and no node has taken the run yet."
+
+
+def test_a_live_state_knows_what_runs_without_being_told() -> None:
+    run = play_steps({"a": {}})
+    assert _kinds(why(run.prepared, run.state, run.now, owned=False)) == [("running", "a")]
+
+
+def test_a_pause_comes_first_and_says_who_and_since_when() -> None:
+    run = play_steps({"nap": {"sleep": "1h"}, "a": {}, "b": {"needs": ["a"]}})
+    run.now += SECOND
+    run.pause("ann@example.com")
+    run.succeed("a")
+    reasons = _why(run)
+    assert _kinds(reasons) == [("paused", None), ("ready", "b"), ("sleep", "nap")]
+    assert reasons[0].message == "The run is paused by ann@example.com: nothing new starts until it is resumed."
+    assert (reasons[0].since, reasons[0].details) == (NOON + SECOND, {"by": "ann@example.com"})
+    assert reasons[1].message == "Step 'b' is ready, and starts when the run is resumed."
+
+
+def test_a_step_in_doubt_asks_for_a_word() -> None:
+    steps = (Step("charge", StepKind.ACTION, on_crash=OnCrash.ASK), Step("ship", StepKind.ACTION))
+    run = play(Graph(steps, (Edge("charge", "ship"),)))
+    run.crash()
+    reasons = _why(run, owned=False)
+    assert _kinds(reasons) == [("uncertain", "charge"), ("needs", "ship")]
+    assert reasons[0].message == (
+        "Nobody knows whether step 'charge' happened: its node died during attempt 1. "
+        "Say whether it did, or resume the run to try it again."
+    )
+
+
+def test_after_two_crashes_one_step_goes_first() -> None:
+    run = play_steps({"a": {}, "b": {}})
+    run.crash()
+    run.crash()
+    reasons = _why(run)
+    assert _kinds(reasons) == [("ready", "b"), ("running", "a")]
+    assert "lost its node 2 times" in reasons[0].message
+
+
+def test_an_ended_run_says_how_it_ended() -> None:
+    run = play_steps({"a": {}})
+    run.fail("a", 500)
+    (reason,) = _why(run)
+    assert (
+        reason.message == f"The run is over: it ended failed at {_at(0)}. Step 'a' failed: it failed with http_status."
+    )
+    cancelled = play_steps({"a": {}})
+    cancelled.cancel()
+    assert _why(cancelled)[0].details == {"status": "cancelled"}
+
+
+def test_a_join_names_all_it_waits_for_and_what_is_deepest() -> None:
+    tasks: dict[str, Any] = {"nap": {"sleep": "1h"}, "mid": {"needs": ["nap"]}, "a": {}}
+    run = play_steps({**tasks, "join": {"needs": ["mid", "a"]}})
+    reasons = {reason.step: reason for reason in _why(run)}
+    assert reasons["join"].message == (
+        "Step 'join' waits for steps 'mid' and 'a'. What holds it up: step 'nap' sleeps."
+    )
+    assert reasons["join"].details["held_up_by"] == ["nap", "a"]
+
+
+def _wide(size: int) -> Play:
+    names = [f"s{number}" for number in range(size)]
+    steps = [Step(name, StepKind.ACTION) for name in names]
+    return play(Graph((*steps, Step("join", StepKind.ACTION)), tuple(Edge(name, "join") for name in names)))
+
+
+def test_a_long_list_ends_in_a_count() -> None:
+    reasons = _why(_wide(99))
+    assert len(reasons) == LONGEST + 1
+    assert (reasons[-1].message, reasons[-1].details) == ("50 more steps have not ended.", {"more": 50})
+    few = _why(_wide(7))
+    assert few[-1].message == "Step 'join' waits for steps 's0', 's1', 's2', 's3', 's4' and 2 more."
+    assert _why(_wide(50))[-1].message == "1 more step has not ended."
+
+
+def test_a_large_run_is_explained_in_a_moment() -> None:
+    run = _wide(10_000)
+    begun = process_time()
+    why(run.prepared, run.state, run.now, owned=True)
+    assert process_time() - begun < 1.0
+
+
+BLOCKING = {
+    Phase.READY: {"ready", "running"},
+    Phase.RUNNING: {"running"},
+    Phase.RETRYING: {"retry", "sleep", "ready", "running"},
+    Phase.SLEEPING: {"sleep"},
+    Phase.WAITING: {"callback"},
+    Phase.UNCERTAIN: {"uncertain"},
+    Phase.PENDING: {"needs"},
+}
+
+
+def _check(run: Play, *, owned: bool) -> None:
+    state = fold(run.prepared, run.facts, run.opening, run.entries)
+    reasons = why(run.prepared, state, run.now, owned=owned)
+    assert reasons == why(run.prepared, state, run.now, owned=owned), "asking changes nothing"
+    assert reasons, "there is always a reason"
+    assert all(reason.message.endswith(".") for reason in reasons)
+    if state.is_over or state.opens_at is not None:
+        return
+    named = {reason.step: reason for reason in reasons if reason.step is not None}
+    steps = [step for step in run.prepared.steps if state.phase[step.index] is not Phase.ENDED]
+    assert set(named) == {step.name for step in steps}
+    assert all(named[step.name].kind in BLOCKING[state.phase[step.index]] for step in steps)
+    assert any(reason.kind == "paused" for reason in reasons) == (state.paused_by not in (None, "uncertain"))
+    for reason in reasons:
+        assert reason.kind != "needs" or {named[cause].kind for cause in reason.details["held_up_by"]} - {"needs"}
+    kinds = [reason.kind == "needs" for reason in reasons]
+    assert kinds == sorted(kinds), "what blocks comes first"
+
+
+@given(RANDOMS, st.booleans())
+@settings(max_examples=100)
+def test_every_open_step_of_every_run_has_a_reason_that_fits_its_phase(rng: random.Random, owned: bool) -> None:
+    world = some_world(rng)
+    for _ in range(60):
+        _check(world.play, owned=owned)
+        if world.play.state.is_over:
+            return
+        world.step()
+
+
+@given(RANDOMS)
+@settings(max_examples=50)
+def test_where_only_time_holds_a_run_up_the_reasons_name_its_next_wake(rng: random.Random) -> None:
+    world = some_world(rng, trouble=0.0)
+    run, expires = world.play, world.play.facts.expires_at
+    for _ in range(60):
+        if run.state.is_over:
+            return
+        reasons = [reason for reason in _why(run, owned=False) if reason.kind != "needs"]
+        if all(reason.kind in ("sleep", "retry", "callback") for reason in reasons):
+            times = [time for time in (expires, *(reason.until for reason in reasons)) if time is not None]
+            assert min(times, default=None) == run.state.next_wake()
+        world.step()
