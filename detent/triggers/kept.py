@@ -1,0 +1,75 @@
+"""What fired a trigger, as it is kept with its firing and read again by whoever processes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from detent.engine.commands import Given
+from detent.engine.commands.ground import SECRET_HEADERS
+from detent.errors import InvalidInput
+from detent.triggers.payloads import read_payload
+
+
+class Event(msgspec.Struct, frozen=True):
+    """What an event trigger heard; its data is the body."""
+
+    id: str
+    type: str
+
+
+class Kept(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The request of a firing. A webhook has `raw`, the bytes as they came (JSON holds them as base64); what was sent
+    as JSON has `body`. `forged`: its signature is not good."""
+
+    method: str | None = None
+    query: dict[str, str] = {}
+    headers: dict[str, str] = {}
+    raw: bytes | None = None
+    body: Any = None
+    event: Event | None = None
+    scheduled_at: str | None = None
+    forged: bool = False
+
+    def given(self) -> Given:
+        """What the run is started with, or InvalidInput if the bytes cannot be read as what they claim to be."""
+        extra: dict[str, Any] = {}
+        if self.scheduled_at is not None:
+            extra["scheduled_at"] = self.scheduled_at
+        if self.event is not None:
+            extra["event"] = {"id": self.event.id, "type": self.event.type}
+        return Given(self.payload(), self.headers, self.query, extra)
+
+    def payload(self) -> Any:
+        """The body as it was meant."""
+        return self.body if self.raw is None else read_payload(self.raw, self.headers.get("content-type", ""))
+
+    def document(self) -> dict[str, Any]:
+        """The request as people see it; a body that cannot be read is shown as text."""
+        try:
+            body = self.payload()
+        except InvalidInput:
+            body = (self.raw or b"").decode("utf-8", "replace")
+        return {"method": self.method, "query": self.query, "headers": self.headers, "body": body}
+
+
+def webhook_request(method: str, headers: Mapping[str, str], query: Mapping[str, str], raw: bytes) -> Kept:
+    """A request as it came, without what it carries of credentials."""
+    kept = {name.lower(): value for name, value in headers.items() if name.lower() not in SECRET_HEADERS}
+    return Kept(method=method, query=dict(query), headers=kept, raw=raw)
+
+
+_encoder: Final = msgspec.json.Encoder()
+_decoder: Final = msgspec.json.Decoder(Kept)
+
+
+def encode(kept: Kept) -> bytes:
+    """For the firing's row."""
+    return _encoder.encode(kept)
+
+
+def decode(data: bytes | None) -> Kept:
+    """From the firing's row; a firing without a request was due by its schedule."""
+    return Kept() if data is None else _decoder.decode(data)
