@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -19,6 +20,7 @@ from detent.engine.entry_view import entry_json
 from detent.engine.feeds import MOST_ENTRIES, Feeds
 from detent.errors import InvalidInput, NotFound, Problem, StoreError
 from detent.ids import RUN, InvalidId, parse, show
+from detent.run.journal import Entry
 
 BASES: Final = ("/api/v1/runs", "/api/v1/executions")
 HEARTBEAT: Final = 15.0
@@ -100,13 +102,19 @@ async def _frames(feeds: Feeds, run: bytes, after: int) -> Frames:
         while not reader.is_done:
             entry = await reader.next(HEARTBEAT)
             if entry is not None:
-                yield frame(entry_json(entry), event="entry", id_=entry.seq)
+                yield _shown(entry)
             elif not reader.is_done:
                 yield _STILL_HERE
         has_ended = reader.has_ended
     if has_ended:
         end = {"run_id": show(RUN, run), "status": await _final_status(feeds, run)}
         yield frame(_encoder.encode(end), event="end")
+
+
+@lru_cache(maxsize=16)
+def _shown(entry: Entry) -> bytes:
+    """Kept for a moment: the readers of a run want the same one after the other."""
+    return frame(entry_json(entry), event="entry", id_=entry.seq)
 
 
 async def _final_status(feeds: Feeds, run: bytes) -> str | None:
