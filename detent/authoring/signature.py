@@ -124,8 +124,9 @@ def _secret(fields: Fields, name: str, value: object, preset: Preset) -> str | d
 
 def standard_key(secret: str) -> bytes | None:
     """The key inside a secret of Standard Webhooks, with or without its `whsec_`; None if there is none."""
+    text = secret.strip().removeprefix(_PREFIX_OF_SECRETS).rstrip("=")
     try:
-        key = base64.b64decode(secret.strip().removeprefix(_PREFIX_OF_SECRETS), validate=True)
+        key = base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
     except (binascii.Error, ValueError):
         return None
     return key or None

@@ -1,0 +1,201 @@
+"""Who sent a webhook request: its signature, checked over the bytes as they came. Pure.
+
+preset     signed with HMAC                       header                                     same request twice
+standard   id.timestamp.body, SHA-256, base64     webhook-signature: v1,... v1,...           webhook-id
+github     body, SHA-256, hex                     x-hub-signature-256: sha256=...            x-github-delivery
+stripe     timestamp.body, SHA-256, hex           stripe-signature: t=...,v1=...,v1=...      `id` in the body
+hmac       body, as the config says               as the config says                         `dedup_header`
+
+There may be two secrets while one replaces the other, and either will do. Digests are compared in constant time, each
+with each, whatever was found before. Why a request is refused says nothing about the secret.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from detent.authoring.json_strict import decode_json
+from detent.authoring.signature import Encoding, Preset, standard_key
+from detent.errors import InvalidInput
+from detent.instant import SECOND, Instant, micros
+
+_MOST_SIGNATURES: Final = 20
+_LONGEST_HEADER: Final = 8_192
+_LONGEST_ID: Final = 255
+_MOST_DIGITS: Final = 12
+_NO_SIGNATURE: Final = "there is no signature"
+_WRONG: Final = "the signature does not match"
+_MALFORMED: Final = "the signature cannot be read"
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """The sender has a secret. `request_id` is the same whenever it sends this request again; null if it says none."""
+
+    request_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The request is not to be believed, and why."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What the presets look at; names of headers are in lower case."""
+
+    config: Mapping[str, Any]
+    secrets: Sequence[str]
+    headers: Mapping[str, str]
+    body: bytes
+    now: Instant
+
+    def header(self, name: str) -> str:
+        value = self.headers.get(name, "")
+        return value if len(value) <= _LONGEST_HEADER else ""
+
+
+def signature_secrets(config: Mapping[str, Any], environ: Mapping[str, str]) -> list[str]:
+    """The secrets of a signature's config; one in a variable that is not set, or empty, is left out."""
+    found = (environ.get(one["env"], "") if isinstance(one, Mapping) else one for one in config["secrets"])
+    return [secret for secret in found if secret]
+
+
+def verify(
+    config: Mapping[str, Any], secrets: Sequence[str], headers: Mapping[str, str], body: bytes, now: Instant
+) -> Verified | Refused:
+    """Whether a request was signed with one of the secrets. `headers` are found in any case."""
+    if not secrets:
+        return Refused("no secret is set for this webhook")
+    lowered = {name.lower(): value for name, value in headers.items()}
+    return _PRESETS[Preset(config["preset"])](_Request(config, secrets, lowered, body, now))
+
+
+def request_id(headers: Mapping[str, str], dedup_header: str | None) -> str | None:
+    """What a request without a signature, or of preset hmac, is known by: the header that the trigger names."""
+    if dedup_header is None:
+        return None
+    lowered = {name.lower(): value for name, value in headers.items()}
+    return _short(lowered.get(dedup_header.lower()))
+
+
+def _standard(request: _Request) -> Verified | Refused:
+    message_id, sent = request.header("webhook-id"), request.header("webhook-timestamp")
+    if not message_id or not sent or not request.header("webhook-signature"):
+        return Refused(_NO_SIGNATURE)
+    # With a dot in it, the same bytes could be signed for another id and time.
+    if "." in message_id or _short(message_id) is None:
+        return Refused("webhook-id cannot be used")
+    if late := _out_of_time(request, sent):
+        return Refused(late)
+    given = [text[3:] for text in request.header("webhook-signature").split() if text.startswith("v1,")]
+    signed = b".".join((message_id.encode(), sent.encode(), request.body))
+    keys = [key for secret in request.secrets if (key := standard_key(secret)) is not None]
+    return _compared(keys, "sha256", signed, _decoded(given, Encoding.BASE64), message_id)
+
+
+def _github(request: _Request) -> Verified | Refused:
+    header = request.header("x-hub-signature-256")
+    if not header:
+        return Refused(_NO_SIGNATURE)
+    given = [header.removeprefix("sha256=")] if header.startswith("sha256=") else []
+    delivery = _short(request.headers.get("x-github-delivery"))
+    return _compared(_keys(request), "sha256", request.body, _decoded(given, Encoding.HEX), delivery)
+
+
+def _stripe(request: _Request) -> Verified | Refused:
+    header = request.header("stripe-signature")
+    if not header:
+        return Refused(_NO_SIGNATURE)
+    parts = [part.strip().partition("=")[::2] for part in header.split(",")]
+    sent = next((value for name, value in parts if name == "t"), "")
+    if late := _out_of_time(request, sent):
+        return Refused(late)
+    given = [value for name, value in parts if name == "v1"]
+    signed = sent.encode() + b"." + request.body
+    answer = _compared(_keys(request), "sha256", signed, _decoded(given, Encoding.HEX), None)
+    return Verified(_event_id(request.body)) if isinstance(answer, Verified) else answer
+
+
+def _hmac(request: _Request) -> Verified | Refused:
+    config = request.config
+    header, prefix = request.header(str(config["header"]).lower()), str(config["prefix"])
+    if not header:
+        return Refused(_NO_SIGNATURE)
+    given = [header.removeprefix(prefix)] if header.startswith(prefix) else []
+    digests = _decoded(given, Encoding(config["encoding"]))
+    return _compared(_keys(request), str(config["algorithm"]), request.body, digests, None)
+
+
+def _keys(request: _Request) -> list[bytes]:
+    # A variable of the environment may hold bytes that are no text.
+    return [secret.encode(errors="surrogateescape") for secret in request.secrets]
+
+
+def _compared(
+    keys: Sequence[bytes], algorithm: str, signed: bytes, digests: Sequence[bytes], known_as: str | None
+) -> Verified | Refused:
+    """Every key with every digest: how long it takes does not say which one came near."""
+    if not digests:
+        return Refused(_MALFORMED)
+    matched = False
+    for key in keys:
+        expected = hmac.digest(key, signed, algorithm)
+        for digest in digests:
+            matched |= hmac.compare_digest(expected, digest)
+    return Verified(known_as) if matched else Refused(_WRONG)
+
+
+def _decoded(texts: Iterable[str], encoding: Encoding) -> list[bytes]:
+    """The digests of signatures; what is none is left out."""
+    decode: Callable[[str], bytes] = bytes.fromhex if encoding is Encoding.HEX else _from_base64
+    found = []
+    for text in list(texts)[:_MOST_SIGNATURES]:
+        try:
+            found.append(decode(text.strip()))
+        except (ValueError, binascii.Error):
+            continue
+    return [digest for digest in found if digest]
+
+
+def _from_base64(text: str) -> bytes:
+    return base64.b64decode(text, validate=True)
+
+
+def _out_of_time(request: _Request, sent: str) -> str | None:
+    """Why the time of a signature cannot be accepted: it is none, or too far from now, in either direction."""
+    if not (sent.isascii() and sent.isdigit() and len(sent) <= _MOST_DIGITS):
+        return "the signature has no time that can be read"
+    apart = request.now - int(sent) * SECOND
+    if abs(apart) <= micros(float(request.config["tolerance"])):
+        return None
+    return "the signature is too old" if apart > 0 else "the signature is from the future"
+
+
+def _event_id(body: bytes) -> str | None:
+    try:
+        event = decode_json(body, len(body))
+    except InvalidInput:
+        return None
+    return _short(event.get("id")) if isinstance(event, dict) else None
+
+
+def _short(value: object) -> str | None:
+    """An id as a sender may give it: a text that can be seen and is not too long."""
+    usable = isinstance(value, str) and 0 < len(value) <= _LONGEST_ID and value.isprintable()
+    return str(value) if usable else None
+
+
+_PRESETS: Final[dict[Preset, Callable[[_Request], Verified | Refused]]] = {
+    Preset.STANDARD: _standard,
+    Preset.GITHUB: _github,
+    Preset.STRIPE: _stripe,
+    Preset.HMAC: _hmac,
+}
