@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import dataclass
+from typing import Final
 
 from detent.engine.engine import Engine
 from detent.engine.held import HeldRun
 from detent.engine.node import Node
 from detent.engine.unit import ROW_BYTES, Unit
-from detent.errors import Unavailable
-from detent.instant import Instant, micros
+from detent.errors import InvalidInput, Problem, Unavailable
+from detent.instant import SECOND, Instant, micros
 from detent.observe import emit
 from detent.observe.failpoints import reach
 from detent.planner.advance import open_later, open_run
@@ -22,6 +23,9 @@ from detent.run.plan import NOTHING, Plan
 from detent.run.state import RunFacts, RunState
 from detent.run.status import Status
 from detent.store.rows import NewCallback, NewRun
+
+#: How far ahead a start may be put off.
+LATEST: Final = 10 * 365 * 86_400 * SECOND
 
 
 class StartRefused(Exception):
@@ -99,6 +103,8 @@ class _Opened:
 def _prepare(engine: Engine, node: Node, request: StartRequest) -> tuple[Unit, StartedRun]:
     now = engine.time.now()
     later = request.start_at is not None and request.start_at > now
+    if request.start_at is not None and request.start_at > now + LATEST:
+        raise InvalidInput(problems=[Problem("start_at", "lies more than ten years ahead")])
     facts = _facts(engine, request, request.start_at if later and request.start_at else now)
     state = request.prepared.new_state(facts)
     opened = _open(request, state, facts.started_at, now, later=later)
@@ -109,8 +115,12 @@ def _prepare(engine: Engine, node: Node, request: StartRequest) -> tuple[Unit, S
     held = HeldRun(facts.id, 1, request.prepared, state, pending=1) if owned else None
     size = ROW_BYTES + len(request.input) + sum(ROW_BYTES + len(entry.data) for entry in opened.entries)
     unit = Unit(facts.id, held, plan, size, start=row, entries=opened.entries)
+    # A wait whose callback is taken over from another run receives none of its own.
+    known = request.reuse.results if request.reuse else {}
     unit.callbacks = [
-        NewCallback(request.tenant, facts.id, step.name, step.accepts_early) for step in request.prepared.waits()
+        NewCallback(request.tenant, facts.id, step.name, step.accepts_early)
+        for step in request.prepared.waits()
+        if step.index not in known
     ]
     if held is not None:
         node.runner.hold(held)

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from detent.graph.model import Ending, StepKind
-from detent.run.journal import Decided, Entry, EntryData, Kind, decode_data
+from detent.run.journal import Decided, Entry, EntryData, Kind, decode_data, decode_opening
 from detent.run.state import TIMED, Phase, RunFacts
-from detent.run.status import TERMINAL
+from detent.run.status import TERMINAL, Status
 from detent.store.rows import CallbackState, Claims, End, Flush, Flushed, NewRun, Park, Receipt
+from tests.sim.again_rules import AgainRules
 from tests.sim.effect_rules import EffectRules
 from tests.sim.effects import Ledger
 from tests.sim.programs import Program
@@ -36,6 +37,7 @@ class Checks:
         self.stories: dict[bytes, Story] = {}
         self._effects = EffectRules(database.model, clock, ledger, self.stories, count)
         self.effect = self._effects.begins
+        self._again = AgainRules(self.stories, ledger, count)
         self.on_story: Callable[[Story], None] = lambda story: None
 
     # -- statements
@@ -76,6 +78,8 @@ class Checks:
         changed = seen != sum(len(self._model.entries.get(run, ())) for run in touched) + len(after) or before != after
         if flushed is None:
             self._count("fence refused a flush")
+        elif flushed.refused:
+            self._count("start was refused by the store")
         if not is_current and changed:
             raise Violation("a flush took effect though its node is not registered under that epoch")
         if kwargs.get("again") and flushed is not None and (flush.entries or flush.starts):
@@ -91,6 +95,7 @@ class Checks:
     def _begin_story(self, start: NewRun) -> None:
         if start.id in self.stories or start.id not in self._model.table:
             return
+        self._check_start(start)
         program = self._programs[start.workflow]
         facts = RunFacts(
             start.id, start.tenant, program.name, start.input, start.started_at, start.expires_at, lambda step: step
@@ -101,6 +106,19 @@ class Checks:
             self._count("run started unowned")
         self.on_story(story)
 
+    def _check_start(self, start: NewRun) -> None:
+        """What a start promises, when it has just been written."""
+        same = [story for story in self.stories.values() if story.row.request_id == start.request_id]
+        if start.request_id is not None and same:
+            raise Violation(f"two runs have the request id {start.request_id!r}")
+        saved = self._model.saved[start.workflow]
+        if start.current and (start.version != saved.version or not saved.new.enabled):
+            raise Violation("a run of a version that is not the current one was started")
+        if start.status == Status.PENDING:
+            self._count("run started for later")
+        if start.origin is not None:
+            self._count(f"run started again: {start.origin_kind}")
+
     def _look_at(self, story: Story, node: bytes, before: Ownership | None, flush: Flush) -> None:
         stored = self._model.entries.get(story.row.id, {})
         entries = [stored[seq] for seq in sorted(stored)]
@@ -108,10 +126,8 @@ class Checks:
         if entries[: len(known)] != known:
             raise Violation("an entry of the journal was changed")
         fresh = entries[len(known) :]
-        if fresh:
-            owner = before[0] if before is not None else (node if story.row.owned else None)
-            if owner != node:
-                raise Violation(f"{fresh[0].kind} was journalled by a node that does not own the run")
+        if fresh and before is not None and before[0] != node:
+            raise Violation(f"{fresh[0].kind} was journalled by a node that does not own the run")
         for entry in fresh:
             if entry.seq != len(known) + 1:
                 raise Violation(f"the journal has entry {entry.seq} after {len(known)}")
@@ -152,6 +168,8 @@ class Checks:
         ]
         if state.facts.expires_at is not None:
             times.append(state.facts.expires_at)
+        if state.opens_at is not None and state.paused_by is None:
+            times.append(state.opens_at)
         if state.ready and state.paused_by is None:
             times.append(self._clock.highest())
         if times and (park.wake_at is None or park.wake_at > max(min(times), self._clock.highest())):
@@ -255,6 +273,10 @@ class Checks:
                 self._effects.check_entry(story, entry, data)
                 self._effects.check_retry(story, entry, data)
                 self._count("step retried")
+            case Kind.OPENED:
+                self._opened(story, entry)
+            case Kind.REUSED:
+                self._again.check_reused(story, entry, data)
             case Kind.PAUSED | Kind.RESUMED:
                 self._count(f"run {entry.kind}")
         ended = story.close_steps()
@@ -286,6 +308,9 @@ class Checks:
             if edge.target == step and edge.source not in story.closed:
                 raise Violation(f"{step} ended before {edge.source}, which it depends on")
         story.ended[step], story.closed[step] = ending, str(ending)
+        if data.by is not None:
+            self._resolved(story, step)
+            return
         kind = story.prepared.steps[story.prepared.numbers[step]].kind
         if kind is StepKind.SLEEP:
             self._check_time(story.sleeps[step], entry)
@@ -295,6 +320,21 @@ class Checks:
             self._effects.check_entry(story, entry, data)
             if ending is Ending.TIMEOUT:
                 self._count("step timed out")
+
+    def _resolved(self, story: Story, step: str) -> None:
+        """A person said how it ended, which only counts where nobody knew."""
+        if story.state_before().phase[story.prepared.numbers[step]] is not Phase.UNCERTAIN:
+            raise Violation(f"a person ended {step}, of which nothing was uncertain")
+        self._count("uncertain step resolved")
+
+    def _opened(self, story: Story, entry: Entry) -> None:
+        begins = decode_opening(story.row.opening).start
+        if begins is None or begins > min(entry.at, self._clock.highest()):
+            raise Violation(f"a run that was to begin at {begins} was opened at {entry.at}")
+        if story.row.origin is not None:
+            self._again.check_opened(story)
+        else:
+            self._count("run opened at its time")
 
     def _check_time(self, until: int | None, entry: Entry) -> None:
         if until is None or self._clock.highest() < until:

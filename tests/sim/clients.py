@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from detent.errors import StoreError, Unavailable
+from detent.engine.commands import StartOptions
+from detent.errors import Conflict, StoreError, Unavailable
 from detent.graph.model import StepKind
 from detent.instant import SECOND
+from detent.run.state import Phase
 from detent.store.protocol import Store
 from detent.store.rows import MessageKind
 from tests.sim.loop import Process
 from tests.sim.node import SimNode
-from tests.sim.programs import Program
 from tests.sim.store import NodeClock, connect
 from tests.sim.story import Story
 
@@ -29,6 +32,7 @@ class Clients:
         self._world, self._swarm, self._rng = world, world.swarm, world.rng
         self.acknowledged: dict[bytes, None] = {}
         self.asking: dict[int, Process] = {}
+        self._requests: dict[str, bytes] = {}  # the run each request id was answered with
         self._asked = 0
         self._payloads = 0
 
@@ -39,31 +43,73 @@ class Clients:
     def begin(self) -> None:
         for _ in range(self._swarm.runs):
             self._world.loop.spawn(None, self._start_some_time())
+        self._world.loop.spawn(None, self._edit())
 
     async def _start_some_time(self) -> None:
         await asyncio.sleep(self._rng.uniform(0.05, self._swarm.chaos * 0.6))
         program = self._rng.choice(list(self._world.programs.values()))
+        options = self._options()
+        self._through_a_node(lambda node: self._world.start(node, program, options), options.request_id)
+        while options.request_id is not None and self._rng.random() < 0.5:
+            # The same again, at the same time or later, through any node.
+            await asyncio.sleep(self._rng.choice((0.0, 0.0, 0.01, 2.0)))
+            self._through_a_node(lambda node: self._world.start(node, program, options), options.request_id)
+
+    def _options(self) -> StartOptions:
+        rng = self._rng
+        request_id = f"request {rng.randrange(3)}" if rng.random() < self._swarm.requests else None
+        later = rng.random() < self._swarm.delays
+        start_at = self._world.clock.wall() + int(rng.uniform(-2, 20) * SECOND) if later else None
+        return StartOptions(request_id=request_id, start_at=start_at)
+
+    def _through_a_node(self, start: Callable[[SimNode], Awaitable[bytes]], request_id: str | None) -> None:
         alive = [node for node in self._world.nodes if node.is_alive]
         if alive:
             node = self._rng.choice(alive)
-            self._world.loop.spawn(node.process, self._start(node, program))
+            self._world.loop.spawn(node.process, self._start(node, start, request_id))
 
-    async def _start(self, node: SimNode, program: Program) -> None:
+    async def _start(self, node: SimNode, start: Callable[[SimNode], Awaitable[bytes]], request_id: str | None) -> None:
         self._asked += 1
         number, process = self._asked, node.process
         while True:
             self.asking[number] = process
             try:
-                run = await self._world.start(node, program)
-            except Unavailable:
+                run = await start(node)
+            except (Unavailable, StoreError):
                 del self.asking[number]
                 await asyncio.sleep(1.0)
                 if node.process is not process or node.is_stopping:
                     return
+            except Conflict as error:
+                del self.asking[number]
+                self._world.counters.add(f"start refused: {error.code}")
+                return
             else:
                 del self.asking[number]
-                self.acknowledged[run] = None
+                self._acknowledge(run, request_id)
                 return
+
+    def _acknowledge(self, run: bytes, request_id: str | None) -> None:
+        self.acknowledged[run] = None
+        if request_id is None:
+            return
+        if self._requests.setdefault(request_id, run) != run:
+            self._world.fail(f"{request_id} was answered with two runs")
+        elif len(self.acknowledged) > 1:
+            self._world.counters.add("start with a request id")
+
+    async def _edit(self) -> None:
+        """Somebody saves workflows again, and switches them off and on."""
+        rng, model = self._rng, self._world.database.model
+        while self._swarm.edits and not self._world.is_healed:
+            await asyncio.sleep(rng.expovariate(self._swarm.edits / 60))
+            program = rng.choice(list(self._world.programs.values()))
+            if rng.random() < 0.7:
+                await model.save_workflow(program.version(edition=rng.randrange(1_000)), replace=True)
+                continue
+            await model.enable_workflow(1, program.id, enabled=False)
+            await asyncio.sleep(rng.uniform(0.1, 3.0))
+            await model.enable_workflow(1, program.id, enabled=True)
 
     # -- runs that are there
 
@@ -74,6 +120,18 @@ class Clients:
                 self._world.loop.spawn(None, self._call_back(story, step.name))
         if self._rng.random() < self._swarm.controls:
             self._world.loop.spawn(None, self._control(story))
+        if self._rng.random() < self._swarm.agains and story.row.origin is None:
+            self._world.loop.spawn(None, self._do_again(story))
+
+    async def _do_again(self, story: Story) -> None:
+        """Once the run has ended, retry it or fork it, perhaps twice."""
+        rng, run = self._rng, story.row.id
+        while story.final is None and not self._world.is_healed:  # noqa: ASYNC110 - people look now and then
+            await asyncio.sleep(rng.uniform(0.5, 3.0))
+        step = rng.choice((None, rng.choice(story.prepared.steps).name))
+        request_id = f"again {int.from_bytes(run, 'big')}"
+        for _ in range(rng.choice((1, 1, 2))):
+            self._through_a_node(lambda node: self._world.again(node, run, step, request_id), request_id)
 
     async def _call_back(self, story: Story, step: str) -> None:
         rng = self._rng
@@ -119,6 +177,9 @@ class Clients:
     async def _control(self, story: Story) -> None:
         rng = self._rng
         await asyncio.sleep(rng.uniform(0, 15.0))
+        if rng.random() < 0.3:
+            await self._resolve(story)
+            return
         plan = rng.choice(
             (
                 (MessageKind.CANCEL,),
@@ -135,3 +196,16 @@ class Clients:
             except StoreError:
                 return
             await asyncio.sleep(rng.choice((0.0, 0.2, 6.0)))
+
+    async def _resolve(self, story: Story) -> None:
+        """Somebody looks whether a step is uncertain, and says what became of it."""
+        rng = self._rng
+        for _ in range(20):
+            state = story.state()
+            doubts = [index for index, phase in enumerate(state.phase) if phase is Phase.UNCERTAIN]
+            if doubts:
+                step = story.prepared.steps[rng.choice(doubts)].name
+                said = {"step": step, "happened": rng.random() < 0.5, "by": "somebody"}
+                with suppress(StoreError):
+                    await self._door.send(1, story.row.id, MessageKind.RESOLVE, msgspec.json.encode(said))
+            await asyncio.sleep(rng.uniform(0.5, 3.0))

@@ -61,6 +61,16 @@ SOMETIMES: Final = (
     "callback beat the timeout",
     "timeout beat the callback",
     "attempt in flight was stopped",
+    "start with a request id",
+    "start was refused by the store",
+    "start refused: request_id_taken",
+    "start refused: not_startable",
+    "run started for later",
+    "run opened at its time",
+    "run started again: retry",
+    "run started again: fork",
+    "result taken over from another run",
+    "uncertain step resolved",
     "memory compared with the journal",
 )
 

@@ -16,7 +16,7 @@ from tests.sim.store import DatabaseClock, ModelStore
 from tests.sim.story import Story, Violation
 
 #: Failures that no effect stands behind.
-WITHOUT_EFFECT = (TEMPLATE_ERROR, "poison", "crashed", "condition_error")
+WITHOUT_EFFECT = (TEMPLATE_ERROR, "poison", "crashed", "condition_error", "did_not_happen")
 
 
 class EffectRules:

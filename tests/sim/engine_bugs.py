@@ -19,6 +19,7 @@ from detent.engine.watch import Watchdog
 from detent.errors import CommitUnknown, StoreBusy, StoreError
 from detent.planner.apply import Change
 from detent.planner.prepared import Prepared
+from detent.planner.reuse import Reuse
 from detent.run import events
 from detent.run.plan import Plan, Start
 from detent.run.state import Phase, RunState
@@ -27,6 +28,7 @@ from detent.store.rows import Flush, Flushed
 planning = import_module("detent.planner.advance")
 running = import_module("detent.engine.runner")
 living = import_module("detent.engine.node")
+doing_again = import_module("detent.engine.commands.again")
 
 Patches = tuple[tuple[Any, Any, Any], ...]
 
@@ -191,6 +193,33 @@ def _start_unrecorded(prepared: Prepared, state: RunState) -> list[Start]:
     return [Start(start.step, False) for start in _take_ready(prepared, state)]
 
 
+def _keep_what_was_refused(self: Runner, unit: Unit) -> None:
+    return None
+
+
+def _open_at_once(self: Claims, run: Any, *rest: Any) -> None:
+    _bring_in(self, run, *rest)
+    held = self._runner.held[run.id]
+    if held.state.opens_at is not None:
+        self._runner.happen(held, events.Opened())
+
+
+def _reuse_every_success(prepared: Prepared, state: RunState) -> Reuse:
+    return Reuse({index: state.results.get(index, b"") for index, end in enumerate(state.ending) if end == "success"})
+
+
+def _take_over_nothing(prepared: Prepared, state: RunState) -> Reuse:
+    return Reuse({})
+
+
+OF_STARTS: Final[dict[str, Patches]] = {
+    "a refused start is kept in memory": ((Runner, "_was_not_started", _keep_what_was_refused),),
+    "a delayed run is opened when it is claimed": ((Claims, "_bring_in", _open_at_once),),
+}
+OF_AGAIN: Final[dict[str, Patches]] = {
+    "a retry keeps what rests on a failure": ((doing_again, "retry_plan", _reuse_every_success),),
+    "a retry does everything again": ((doing_again, "retry_plan", _take_over_nothing),),
+}
 OF_COMMITS: Final[dict[str, Patches]] = {
     "resend without a new epoch": ((Committer, "_send", _resend_blindly),),
     "reading back without a new epoch": ((Committer, "_send", _read_back),),

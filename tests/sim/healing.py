@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from detent.instant import SECOND
+from detent.planner.apply import UNCERTAIN
 from detent.run.state import Phase
 from detent.store.rows import MessageKind
 from tests.sim.node import SimNode
@@ -52,6 +53,8 @@ def _waits_for_us(world: World, story: Story) -> bool:
     state = story.state()
     if state.paused_by is not None:
         return True
+    if state.opens_at is not None:
+        return False
     timed = (Phase.SLEEPING, *RUNNABLE)
     if any(phase in timed for phase in state.phase):
         return False
@@ -62,6 +65,8 @@ def _waits_for_us(world: World, story: Story) -> bool:
 def _help(world: World, story: Story) -> None:
     state, model = story.state(), world.database.model
     if state.paused_by is not None:
+        if state.paused_by == UNCERTAIN and Phase.UNCERTAIN not in state.phase:
+            raise Violation("a run stands still though nothing of it is uncertain any more")
         world.note("a paused run is resumed")
         finished(model.send(1, story.row.id, MessageKind.RESUME, b'{"by":"healing"}'))
     for index, phase in enumerate(state.phase):
@@ -80,7 +85,7 @@ def _complain_if_stuck(world: World, story: Story, seen: dict[bytes, tuple[objec
     row, state = world.database.model.table[story.row.id], story.state()
     news = (len(story.entries), len(story.accepted), row.status)
     wakes = [until for step, until in state.until.items() if until is not None and state.phase[step] is not Phase.ENDED]
-    wake = max(wakes, default=0)
+    wake = max([*wakes, state.opens_at or 0], default=0)
     # Steps that kill their nodes keep all others waiting until each was found out.
     patience = PATIENCE * (8 if world.has_killers else 1) + max(0.0, (wake - world.clock.wall()) / SECOND)
     known = seen.get(story.row.id)

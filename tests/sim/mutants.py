@@ -96,11 +96,23 @@ def _crowded(swarm: Swarm) -> Swarm:
     return replace(swarm, controls=1.0, runs=6, tuning=replace(swarm.tuning, slots=1))
 
 
+def _asking(swarm: Swarm) -> Swarm:
+    """The same is asked for again and again, sooner and later, while workflows change."""
+    return replace(swarm, runs=8, requests=0.9, delays=0.4, edits=60.0, nodes=2)
+
+
+def _repeating(swarm: Swarm) -> Swarm:
+    return replace(swarm, runs=6, agains=1.0, failing=0.3, edits=0.0, deadly=0.0)
+
+
 NO_MUTANT: Final = Mutant("none")
 MUTANTS: Final = (
     *(Mutant(name, store=store, bend=_racing) for name, store in store_bugs.OF_CALLBACKS.items()),
     *(Mutant(name, store=store, bend=_deadly) for name, store in store_bugs.OF_OWNERSHIP.items()),
     *(Mutant(name, store=store, bend=_leaving) for name, store in store_bugs.OF_LEAVING.items()),
+    *(Mutant(name, store=store, bend=_asking) for name, store in store_bugs.OF_STARTS.items()),
+    *(Mutant(name, patches=patches, bend=_asking) for name, patches in engine_bugs.OF_STARTS.items()),
+    *(Mutant(name, patches=patches, bend=_repeating) for name, patches in engine_bugs.OF_AGAIN.items()),
     *(Mutant(name, patches=patches, bend=_lossy) for name, patches in engine_bugs.OF_COMMITS.items()),
     *(Mutant(name, patches=patches, bend=_deadly) for name, patches in engine_bugs.OF_OWNERSHIP.items()),
     *(Mutant(name, patches=patches, bend=_halting) for name, patches in engine_bugs.OF_LEASES.items()),

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
 from detent.engine.callbacks import CallbackTokens
+from detent.engine.commands import Commands
 from detent.engine.engine import Engine
 from detent.graph.model import StepKind
 from detent.run.call import StepCall
@@ -46,6 +47,7 @@ class SimNode:
             tuning=world.swarm.tuning,
             new_id=world.new_id,
         )
+        self.commands = Commands(self.engine)
         world.loop.spawn(self.process, world.start_engine(self))
 
     @property

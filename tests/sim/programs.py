@@ -39,7 +39,8 @@ class Program:
     raw: bytes
     prepared: Prepared
 
-    def version(self) -> NewVersion:
+    def version(self, edition: int = 0) -> NewVersion:
+        """As it is saved. Another edition is another version of the same graph."""
         return NewVersion(
             tenant=1,
             id=self.id,
@@ -51,7 +52,7 @@ class Program:
             labels=None,
             source="",
             graph=self.raw,
-            checksum=codec.fingerprint(self.raw),
+            checksum=f"{codec.fingerprint(self.raw)} {edition}",
             language=1,
         )
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from detent.clock import Clock
 from detent.instant import micros
-from detent.store.rows import CallbackState, ClaimedRun, Claims, Flush, MessageKind, Receipt
+from detent.store.rows import CallbackState, ClaimedRun, Claims, Flush, MessageKind, NewRun, Receipt
 from tests.sim.store import ModelStore
 
 
@@ -138,6 +138,24 @@ class OpenEnd(ModelStore):
             self.waits[key].state = state
 
 
+class ForgottenRequest(ModelStore):
+    """Does not see that a request id was used before."""
+
+    def _has_request(self, tenant: int, request_id: str) -> bool:
+        return False
+
+
+class StaleStart(ModelStore):
+    """Starts whatever version it is asked for."""
+
+    def _is_current(self, start: NewRun) -> bool:
+        return True
+
+
+OF_STARTS: Final[dict[str, type[ModelStore]]] = {
+    "a request id that starts twice": ForgottenRequest,
+    "a version that is not current is started": StaleStart,
+}
 OF_CALLBACKS: Final[dict[str, type[ModelStore]]] = {
     "callback and timeout both win": BothWin,
     "a callback is accepted after its timeout": LateWelcome,

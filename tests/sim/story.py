@@ -66,6 +66,10 @@ class Story:
         """What the journal adds up to."""
         return fold(self.prepared, self.facts, self.row.opening, self.entries)
 
+    def state_before(self) -> RunState:
+        """What it added up to before its last entry."""
+        return fold(self.prepared, self.facts, self.row.opening, self.entries[:-1])
+
 
 def comparable(state: RunState) -> dict[str, object]:
     """A state without what memory may know ahead of the journal: which of the runnable attempts were begun."""
@@ -93,4 +97,6 @@ def comparable(state: RunState) -> dict[str, object]:
         "failing": state.failing,
         "stalled": state.stalled,
         "open": state.open,
+        "opens_at": state.opens_at,
+        "reused": dict(sorted(state.reused.items())),
     }

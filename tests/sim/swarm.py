@@ -36,6 +36,10 @@ class Swarm:
     hanging: float
     deadly: float  # steps that take their node down
     # per run
+    requests: float  # starts that carry a request id
+    delays: float  # starts for later
+    agains: float  # retries and forks of what has ended
+    edits: float  # new versions and switching off, per minute
     controls: float
     callbacks: float
     skew: float
@@ -70,6 +74,10 @@ def draw(rng: random.Random) -> Swarm:
         failing=rate(0.1, 0.3),
         hanging=rate(0.05, 0.2),
         deadly=rate(0, 0, 0.1),
+        requests=rate(0.3, 0.9),
+        delays=rate(0.3),
+        agains=rate(0.3, 0.8),
+        edits=rate(0, 4, 15),
         controls=rate(0.3, 0.8),
         callbacks=rng.choice((0.3, 0.8, 1.0)),
         skew=rng.choice((0.0, 3600.0, -86400.0)),

@@ -8,8 +8,10 @@ from collections import deque
 from typing import Any
 
 from detent import observe
-from detent.engine.starting import StartRequest, start_run
+from detent.engine.commands import Given, Start, StartOptions
 from detent.errors import StoreBusy, StoreError
+from detent.ids import RUN
+from detent.ids import show as show_id
 from detent.run.call import StepCall
 from tests.sim.checks import Checks
 from tests.sim.clients import Clients
@@ -73,7 +75,7 @@ class World:
                 for work in executor.works:
                     close(work)
         for trouble in self.loop.errors:
-            if "exception" in trouble and self.broken is None:
+            if "exception" in trouble:
                 self.broken = f"an exception that nobody caught: {trouble}"
         return self.broken
 
@@ -108,21 +110,21 @@ class World:
             else:
                 return
 
-    async def start(self, node: SimNode, program: Program) -> bytes:
+    async def start(self, node: SimNode, program: Program, options: StartOptions) -> bytes:
         """Start a run through a node's own door."""
-        engine = node.engine
-        request = StartRequest(
-            tenant=1,
-            workflow=program.id,
-            version=1,
-            name=program.name,
-            prepared=engine.graphs.put((program.id, 1), program.name, program.raw),
-            input=b'{"body":{},"headers":{}}',
-        )
-        started = await start_run(engine, request)
-        if started.id not in self.database.model.table:
+        return self._accepted(await node.commands.start(program.name, Given(body={}), options))
+
+    async def again(self, node: SimNode, run: bytes, step: str | None, request_id: str) -> bytes:
+        """Retry an ended run, or fork it at a step."""
+        text = show_id(RUN, run)
+        if step is None:
+            return self._accepted(await node.commands.retry(text, request_id=request_id))
+        return self._accepted(await node.commands.fork(text, step, output="edited", request_id=request_id))
+
+    def _accepted(self, start: Start) -> bytes:
+        if start.run not in self.database.model.table:
             self.fail("a start was acknowledged that is not durable")
-        return started.id
+        return start.run
 
     # -- what happens
 

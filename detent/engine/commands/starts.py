@@ -17,7 +17,6 @@ from detent.errors import (
     InvalidInput,
     NotFound,
     NotStartable,
-    Problem,
     RequestIdReused,
     RequestIdTaken,
     TooLarge,
@@ -29,7 +28,6 @@ from detent.store.rows import RunFilter, RunRow
 
 #: How often a start is tried again because its workflow changed at that very moment.
 ATTEMPTS: Final = 10
-LATEST: Final = 10 * 365 * 86_400 * 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +102,6 @@ class StartCommands(CommandGround):
     def _request(
         self, tenant: int, ready: Startable, given_input: bytes, digest: bytes, options: StartOptions
     ) -> StartRequest:
-        if options.start_at is not None and options.start_at > self._engine.time.now() + LATEST:
-            raise InvalidInput(problems=[Problem("start_at", "lies more than ten years ahead")])
         return StartRequest(
             tenant=tenant,
             workflow=ready.id,
