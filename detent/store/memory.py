@@ -128,7 +128,7 @@ class MemoryStore(MemoryDoors, MemoryTriggers):
             parks=flush.parks,
             ends=[end for end in flush.ends if end.run not in refused],
             expiries=flush.expiries,
-            messages=flush.messages,
+            messages=[message for message in flush.messages if message.source not in refused],
             consumed=flush.consumed,
         )
         return kept, frozenset(refused)

@@ -101,7 +101,7 @@ class MemoryTriggers(MemoryTables):
         for row in self.fired.values():
             same_slot = new.slot is not None and row.slot == new.slot
             same_thing = new.dedup is not None and row.dedup == new.dedup
-            if row.trigger == new.trigger and (same_slot or same_thing):
+            if row.id == new.id or (row.trigger == new.trigger and (same_slot or same_thing)):
                 return row
         row = FiringRow(**new._asdict(), at=self.clock.wall(), until=None, run=None)
         self.fired[new.id] = row
@@ -142,7 +142,7 @@ class MemoryTriggers(MemoryTables):
         is_mine_to_finish = row.state == FiringState.STARTING
         if is_mine_to_finish and (row.until or 0) > now:
             return Turn(Verdict.WAIT)
-        runs = self._open_runs(row.trigger)
+        runs = () if overlap is Overlap.ALLOW else self._open_runs(row.trigger)
         if overlap is not Overlap.ALLOW and not is_mine_to_finish:
             verdict = self._verdict(row, overlap, bool(runs), most_queued, now)
             if verdict is not Verdict.GO:

@@ -90,8 +90,8 @@ class NodeStore(Protocol):
     async def flush(self, node: bytes, epoch: int, flush: Flush, *, again: bool = False) -> Flushed | None:
         """Write everything, or nothing and null if the fence refuses. `again` repeats a flush whose fate was unknown,
         under a raised epoch: what is there already is left as it is. A start may be refused alone (see `NewRun`): its
-        callbacks, entries, activations and end in the same flush are left out with it, and everything else is written.
-        Sent again, a start that the first sending inserted counts as inserted."""
+        callbacks, entries, activations, messages and end in the same flush are left out with it, and everything else is
+        written. Sent again, a start that the first sending inserted counts as inserted."""
 
     async def claim(
         self,

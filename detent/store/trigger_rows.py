@@ -129,7 +129,8 @@ class Verdict(StrEnum):
 
 
 class Turn(NamedTuple):
-    """The answer to `begin_firing`. `open_runs`: runs of the same trigger that have not ended."""
+    """The answer to `begin_firing`. `open_runs`: runs of the same trigger that have not ended, a thousand at most; with
+    ALLOW nobody looks for them."""
 
     verdict: Verdict
     open_runs: tuple[bytes, ...] = ()

@@ -83,6 +83,12 @@ class Node:
         """Whether the fence let it through."""
         return await self.store.flush(self.id, self.epoch, Flush(**parts), again=again) is not None
 
+    async def refused(self, *, again: bool = False, **parts: Any) -> frozenset[bytes]:
+        """The starts that were not made."""
+        flushed = await self.store.flush(self.id, self.epoch, Flush(**parts), again=again)
+        assert flushed is not None, "the fence refused"
+        return flushed.refused
+
     async def expire(self, *keys: tuple[bytes, str], **parts: Any) -> frozenset[tuple[bytes, str]]:
         flushed = await self.store.flush(self.id, self.epoch, Flush(expiries=list(keys), **parts))
         assert flushed is not None

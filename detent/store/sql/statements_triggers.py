@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, Final
 
-from sqlalchemy import Select, bindparam, delete, func, literal_column, or_, select, text, update
+from sqlalchemy import ColumnElement, Select, bindparam, delete, func, literal_column, or_, select, text, update
 
 from detent.store.sql.compiling import Among
 from detent.store.sql.schema import firing, run, trigger, workflow
@@ -14,7 +14,7 @@ from detent.store.sql.schema import firing, run, trigger, workflow
 _SCHEDULED: Final = text("trigger.next_at is not null and trigger.enabled and trigger.deleted_at is null")
 _PENDING: Final = text("firing.state in ('due', 'starting', 'queued')")
 _SETTLED: Final = text("firing.state not in ('due', 'starting', 'queued')")
-_ONE: Final = literal_column("1")
+_ONE: Final[ColumnElement[int]] = literal_column("1")
 
 _latest: Final = (
     select(firing.c.at)

@@ -26,11 +26,46 @@ started as (
   /*again on conflict (id) do nothing */
 )
 
+-- part checked
+-- Starts that may be refused. They come in the order of their request ids, and are inserted in that order, so that two
+-- nodes that start the same never wait for each other in a circle.
+started as (
+  insert into run (id, tenant, workflow, version, status, trigger, input, opening, owner, epoch, wake_at, expires_at,
+                   queue, priority, code, request_id, request_hash, hero_type, hero_id, labels, origin, parent,
+                   started_at, ended_at, output, error, origin_kind, fired_by)
+  select t.id, t.tenant, t.workflow, t.version, t.status, t.trigger, t.input, t.opening, case when t.owned then $1 end,
+         t.epoch, t.wake_at, t.expires_at, t.queue, t.priority, t.code, t.request_id, t.request_hash, t.hero_type,
+         t.hero_id, t.labels, t.origin, t.parent, t.started_at, t.ended_at, t.output, t.error, t.origin_kind, t.fired_by
+  from fence, unnest($?::uuid[], $?::int[], $?::uuid[], $?::int[], $?::text[], $?::text[], $?::text[], $?::text[],
+                     $?::bool[], $?::int[], $?::timestamptz[], $?::timestamptz[], $?::text[], $?::int[],
+                     $?::text[], $?::text[], $?::bytea[], $?::text[], $?::text[], $?::text[], $?::uuid[],
+                     $?::uuid[], $?::timestamptz[], $?::timestamptz[], $?::text[], $?::text[], $?::text[],
+                     $?::uuid[], $?::bool[]) with ordinality
+       as t(id, tenant, workflow, version, status, trigger, input, opening, owned, epoch, wake_at, expires_at, queue,
+            priority, code, request_id, request_hash, hero_type, hero_id, labels, origin, parent, started_at, ended_at,
+            output, error, origin_kind, fired_by, current, place)
+  where not t.current or exists (
+    select 1 from workflow w where w.id = t.workflow and w.version = t.version and w.enabled and w.status = 'active'
+      and w.deleted_at is null)
+  order by t.place
+  on conflict /*once (tenant, request_id) where request_id is not null */ do nothing
+  returning id
+)
+
+-- part refused
+-- $3 are the ids of the starts. Sent again, what is there was inserted by the first sending.
+refused as materialized (
+  select t.id from unnest($3::uuid[]) as t(id)
+  where t.id not in (select id from started) /*again and not exists (select 1 from run r where r.id = t.id) */
+)
+
 -- part written
 written as (
   insert into journal (tenant, run, seq, at, kind, step, attempt, outcome, data)
   select t.* from fence, unnest($?::int[], $?::uuid[], $?::int[], $?::timestamptz[], $?::text[], $?::text[],
-                                $?::int[], $?::text[], $?::text[]) as t
+                                $?::int[], $?::text[], $?::text[])
+                    as t(tenant, run, seq, at, kind, step, attempt, outcome, data)
+  /*checked where t.run not in (select id from refused) */
   /*again on conflict (run, seq) do nothing */
 )
 
@@ -40,6 +75,7 @@ awaited as (
   select t.tenant, t.run, t.step, t.early, t.state, t.until, clock_timestamp()
   from fence, unnest($?::int[], $?::uuid[], $?::text[], $?::bool[], $?::text[], $?::timestamptz[])
        as t(tenant, run, step, early, state, until)
+  /*checked where t.run not in (select id from refused) */
   /*again on conflict (run, step) do nothing */
 )
 
@@ -99,6 +135,7 @@ posted as (
        as t(tenant, run, kind, step, data, source, source_seq, with_entry)
   -- Sent again: if the entry that sent it was there before, so was the message, even if it is consumed by now.
   where not (t.with_entry and exists (select 1 from journal j where j.run = t.source and j.seq = t.source_seq))
+    /*checked and t.source not in (select id from refused) */
   on conflict (source, source_seq) where source is not null do nothing
 )
 

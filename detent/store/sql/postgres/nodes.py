@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, Final
 
+import asyncpg
 import msgspec
 
 from detent.clock import Clock
@@ -16,8 +17,9 @@ from detent.store.rows import NOBODY, ClaimedRun, Claims, Flush, Flushed, Mail
 from detent.store.sql.postgres.heart import ThreadHeart
 from detent.store.sql.postgres.link import Link
 from detent.store.sql.postgres.shape import entry_columns, flush_columns, is_usual, only_entries, usual_columns
-from detent.store.sql.postgres.statement import APPEND, FLUSH, USUAL
+from detent.store.sql.postgres.statement import APPEND, CHECKED_FLUSH, CHECKED_USUAL, FLUSH, USUAL
 from detent.store.sql.postgres.wire import Address, Connection
+from detent.store.sql.starts import is_checked
 from detent.store.sql.text import read_sql
 from detent.store.sql.verbs import encoded, entry, mail, offered
 
@@ -112,16 +114,14 @@ class PostgresNodes:
         if only_entries(flush):
             [row] = await self._lane.fetch(APPEND[again], node, epoch, *entry_columns(flush.entries))
             return Flushed(row[1], frozenset()) if row[0] else None
+        checked = is_checked(flush)
         if is_usual(flush):
-            [row] = await self._lane.fetch(USUAL[again], node, epoch, *usual_columns(flush))
-            return Flushed(row[1], frozenset()) if row[0] else None
-        [row] = await self._lane.fetch(FLUSH[again], node, epoch, *flush_columns(flush, again=again))
-        held, now, runs, steps = row
-        if not held:
-            return None
-        made = {(callback.run, callback.step) for callback in flush.callbacks}
-        expired = {*zip(runs, steps, strict=True), *(key for key in flush.expiries if key in made)}
-        return Flushed(now, frozenset(key for key in flush.expiries if key in expired))
+            statement, columns = (CHECKED_USUAL if checked else USUAL), usual_columns(flush, checked=checked)
+        else:
+            statement = CHECKED_FLUSH if checked else FLUSH
+            columns = flush_columns(flush, again=again, checked=checked)
+        [row] = await self._lane.fetch(statement[again], node, epoch, *columns)
+        return _flushed(flush, row) if row["held"] else None
 
     async def claim(
         self,
@@ -162,6 +162,15 @@ class PostgresNodes:
     async def _close_nodes(self) -> None:
         await self._lane.close()
         await self._claims.close()
+
+
+def _flushed(flush: Flush, row: asyncpg.Record) -> Flushed:
+    refused: frozenset[bytes] = frozenset(row.get("refused", ()))
+    if not flush.expiries:
+        return Flushed(row["now"], frozenset(), refused)
+    made = {(callback.run, callback.step) for callback in flush.callbacks if callback.run not in refused}
+    known = {*made, *zip(row["expired_runs"], row["expired_steps"], strict=True)}
+    return Flushed(row["now"], frozenset(key for key in flush.expiries if key in known), refused)
 
 
 def _claimed(row: Sequence[Any]) -> ClaimedRun:

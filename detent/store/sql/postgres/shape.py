@@ -17,6 +17,7 @@ Columns = list[list[Any]]
 Key = tuple[bytes, str]
 
 _START_COLUMNS: Final = 26
+_CHECKED_COLUMNS: Final = 29
 _ENTRY_COLUMNS: Final = 9
 _FIRST: Final = 1  # the generation of a run that the node which starts it keeps
 
@@ -42,7 +43,7 @@ def entry_columns(entries: Sequence[Entry]) -> Columns:
     return columns
 
 
-def flush_columns(flush: Flush, *, again: bool) -> Columns:
+def flush_columns(flush: Flush, *, again: bool, checked: bool = False) -> Columns:
     """Every array of flush.sql, in its order."""
     parks = {park.run: park for park in flush.parks}
     ends = {end.run: end for end in flush.ends}
@@ -50,7 +51,7 @@ def flush_columns(flush: Flush, *, again: bool) -> Columns:
     kept = {start.id for start in flush.starts if start.owned}
     later_parks = [park for run, park in parks.items() if run not in kept]
     return [
-        *_start_columns(flush, parks, ends),
+        *_start_columns(flush, parks, ends, checked),
         *entry_columns(flush.entries),
         *_callback_columns(flush, ends),
         *_columns([(park.run, park.generation, park.wake_at, park.status) for park in later_parks], 4),
@@ -61,15 +62,25 @@ def flush_columns(flush: Flush, *, again: bool) -> Columns:
     ]
 
 
-def usual_columns(flush: Flush) -> Columns:
+def usual_columns(flush: Flush, *, checked: bool = False) -> Columns:
     """The arrays of a usual flush: starts, entries, ends."""
     ends = {end.run: end for end in flush.ends}
-    return [*_start_columns(flush, {}, ends), *entry_columns(flush.entries), *_end_columns(flush, ends)]
+    return [*_start_columns(flush, {}, ends, checked), *entry_columns(flush.entries), *_end_columns(flush, ends)]
 
 
-def _start_columns(flush: Flush, parks: dict[bytes, Park], ends: dict[bytes, End]) -> Columns:
-    rows = [_start_row(start, parks.get(start.id), ends.get(start.id)) for start in flush.starts]
-    return _columns(rows, _START_COLUMNS)
+def _start_columns(flush: Flush, parks: dict[bytes, Park], ends: dict[bytes, End], checked: bool) -> Columns:
+    if not checked:
+        rows = [_start_row(start, parks.get(start.id), ends.get(start.id)) for start in flush.starts]
+        return _columns(rows, _START_COLUMNS)
+    starts = sorted(flush.starts, key=lambda start: (start.tenant, start.request_id or ""))
+    rows = [
+        (
+            *_start_row(start, parks.get(start.id), ends.get(start.id)),
+            start.origin_kind, start.fired_by, start.current,
+        )
+        for start in starts
+    ]  # fmt: skip
+    return _columns(rows, _CHECKED_COLUMNS)
 
 
 def _end_columns(flush: Flush, ends: dict[bytes, End]) -> Columns:

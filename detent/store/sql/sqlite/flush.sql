@@ -1,23 +1,35 @@
 -- A flush is one insert into this view. Its trigger does everything, so that a flush is one statement and one transaction,
 -- and the writer's thread gives up and takes Python's lock once, not once per row. Each part is a JSON list of rows. Ids and
 -- payloads lie side by side in `bytes`; a row says where one begins (an id has 16 bytes) and, for a payload, its length.
+-- `checked`: there are starts that may be refused. Those that were are in `refused` afterwards.
 create temp view flush (
-  node, epoch, again, now, bytes, starts, messages, entries, callbacks, activations, expiries, parks, ends, consumed
-) as select null, null, null, null, null, null, null, null, null, null, null, null, null, null;
+  node, epoch, again, checked, now, bytes, starts, messages, entries, callbacks, activations, expiries, parks, ends, consumed
+) as select null, null, null, null, null, null, null, null, null, null, null, null, null, null, null;
+create temp table refused (id blob primary key) without rowid;
 
 create temp trigger flush_everything instead of insert on flush begin
   select raise(abort, 'fence') where not exists (select 1 from node where id = new.node and epoch = new.epoch);
 
   insert into run (id, workflow, origin, parent, request_hash, input, opening, owner, epoch, tenant, version, status,
-                   "trigger", wake_at, expires_at, queue, priority, code, request_id, hero_type, hero_id, labels, started_at)
+                   "trigger", wake_at, expires_at, queue, priority, code, request_id, hero_type, hero_id, labels, started_at,
+                   origin_kind, fired_by)
   select substr(new.bytes, value ->> 0, 16), substr(new.bytes, value ->> 1, 16), substr(new.bytes, value ->> 2, 16),
          substr(new.bytes, value ->> 3, 16), substr(new.bytes, value ->> 4, value ->> 5),
          cast(substr(new.bytes, value ->> 6, value ->> 7) as text), cast(substr(new.bytes, value ->> 8, value ->> 9) as text),
          iif(value ->> 10, new.node, null), value ->> 10, value ->> 11, value ->> 12, value ->> 13, value ->> 14,
          value ->> 15, value ->> 16, value ->> 17, value ->> 18, value ->> 19, value ->> 20, value ->> 21, value ->> 22,
-         value ->> 23, value ->> 24
+         value ->> 23, value ->> 24, iif(new.checked, value ->> 25, null),
+         iif(new.checked, substr(new.bytes, value ->> 26, 16), null)
   from json_each(new.starts)
-  where not new.again or not exists (select 1 from run where id = substr(new.bytes, value ->> 0, 16));
+  where (not new.again or not exists (select 1 from run where id = substr(new.bytes, value ->> 0, 16)))
+    and (not new.checked or not value ->> 27 or exists (
+      select 1 from workflow w where w.id = substr(new.bytes, value ->> 1, 16) and w.version = value ->> 12 and w.enabled
+        and w.status = 'active' and w.deleted_at is null))
+  on conflict (tenant, request_id) where request_id is not null do nothing;
+
+  delete from refused where new.checked;
+  insert into refused select substr(new.bytes, value ->> 0, 16) from json_each(new.starts)
+  where new.checked and not exists (select 1 from run where id = substr(new.bytes, value ->> 0, 16));
 
   -- Before the entries. Sent again: if the entry that sent a message is there already, so was the message, even if it is
   -- consumed by now.
@@ -27,20 +39,23 @@ create temp trigger flush_everything instead of insert on flush begin
   from json_each(new.messages)
   where not (value ->> 8 and exists (
     select 1 from journal where run = substr(new.bytes, value ->> 1, 16) and seq = value ->> 4))
+    and (not new.checked or substr(new.bytes, value ->> 1, 16) not in (select id from refused))
   on conflict (source, source_seq) where source is not null do nothing;
 
   insert into journal (run, data, seq, tenant, at, kind, step, attempt, outcome)
   select substr(new.bytes, value ->> 0, 16), cast(substr(new.bytes, value ->> 1, value ->> 2) as text), value ->> 3,
          value ->> 4, value ->> 5, value ->> 6, value ->> 7, value ->> 8, value ->> 9
   from json_each(new.entries)
-  where not new.again
-     or not exists (select 1 from journal where run = substr(new.bytes, value ->> 0, 16) and seq = value ->> 3);
+  where (not new.again
+      or not exists (select 1 from journal where run = substr(new.bytes, value ->> 0, 16) and seq = value ->> 3))
+    and (not new.checked or substr(new.bytes, value ->> 0, 16) not in (select id from refused));
 
   insert into callback (run, tenant, step, early, state, created_at)
   select substr(new.bytes, value ->> 0, 16), value ->> 1, value ->> 2, value ->> 3, 'pending', new.now
   from json_each(new.callbacks)
-  where not new.again
-     or not exists (select 1 from callback where run = substr(new.bytes, value ->> 0, 16) and step = value ->> 2);
+  where (not new.again
+      or not exists (select 1 from callback where run = substr(new.bytes, value ->> 0, 16) and step = value ->> 2))
+    and (not new.checked or substr(new.bytes, value ->> 0, 16) not in (select id from refused));
 
   update callback set until = given.value ->> 2, state = iif(state = 'pending', 'active', state)
   from json_each(new.activations) given

@@ -16,16 +16,18 @@ from detent.store.protocol import Heart
 from detent.store.rows import NOBODY, ClaimedRun, Claims, Flush, Flushed, Mail
 from detent.store.sql.sqlite.access import Access
 from detent.store.sql.sqlite.pack import flush_arguments, ids
+from detent.store.sql.starts import is_checked
 from detent.store.sql.text import read_sql
 from detent.store.sql.verbs import encoded, entry, mail, offered
 
-FLUSH: Final = f"insert into flush values ({', '.join('?' * 14)})"
+FLUSH: Final = f"insert into flush values ({', '.join('?' * 15)})"
 CLAIM: Final = read_sql(__package__, "claim.sql")
 TAKE: Final = """
 update run set owner = :node, epoch = epoch + 1
 where id in (select substr(:bytes, value, 16) from json_each(:places))
 returning id, tenant, workflow, version, status, input, opening, epoch, 0, expires_at, wake_at, queue, priority,
           started_at, parent"""
+REFUSED: Final = "select id from refused"
 EXPIRED: Final = "select 1 from callback where run = ? and step = ? and state = 'expired'"
 RELEASE: Final = """
 update run set owner = ?, wake_at = ? where id = ? and owner = ? and epoch = ? and ended_at is null
@@ -100,21 +102,21 @@ class SqliteNodes:
         await self._access.write(lambda db: _remove(db, node, None))
 
     async def flush(self, node: bytes, epoch: int, flush: Flush, *, again: bool = False) -> Flushed | None:
-        now = self._access.time()
-        arguments = flush_arguments(node, epoch, flush, again=again, now=now)
+        now, checked = self._access.time(), is_checked(flush)
+        arguments = flush_arguments(node, epoch, flush, again=again, checked=checked, now=now)
         expiries = list(flush.expiries)
 
-        def work(db: sqlite3.Connection) -> frozenset[tuple[bytes, str]] | None:
+        def work(db: sqlite3.Connection) -> Flushed | None:
             try:
                 db.execute(FLUSH, arguments)
             except sqlite3.IntegrityError as error:
                 if str(error) == "fence":
                     return None
                 raise
-            return frozenset(key for key in expiries if db.execute(EXPIRED, key).fetchone())
+            expired = frozenset(key for key in expiries if db.execute(EXPIRED, key).fetchone())
+            return Flushed(now, expired, frozenset(row[0] for row in db.execute(REFUSED)) if checked else frozenset())
 
-        expired = await self._access.write(work)
-        return None if expired is None else Flushed(now, expired)
+        return await self._access.write(work)
 
     async def claim(
         self,

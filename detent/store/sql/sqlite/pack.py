@@ -40,11 +40,11 @@ class Bytes:
         return b"".join(self._parts)
 
 
-def flush_arguments(node: bytes, epoch: int, flush: Flush, *, again: bool, now: int) -> list[Any]:
-    """node, epoch, again, now, bytes, and the lists in the order of the view `flush`."""
+def flush_arguments(node: bytes, epoch: int, flush: Flush, *, again: bool, checked: bool, now: int) -> list[Any]:
+    """node, epoch, again, checked, now, bytes, and the lists in the order of the view `flush`."""
     packed = Bytes()
     lists = [
-        _json([_start(start, packed) for start in flush.starts]),
+        _json([_start(start, packed, checked) for start in flush.starts]),
         _json(_messages(flush, packed, again=again)),
         _json(_entries(flush.entries, packed)),
         _json([(packed.place(row.run), row.tenant, row.step, int(row.early)) for row in flush.callbacks]),
@@ -54,7 +54,7 @@ def flush_arguments(node: bytes, epoch: int, flush: Flush, *, again: bool, now: 
         _json([_end(end, packed) for end in flush.ends]),
         _json(flush.consumed),
     ]
-    return [node, epoch, int(again), now, packed.joined(), *lists]
+    return [node, epoch, int(again), int(checked), now, packed.joined(), *lists]
 
 
 def ids(values: Sequence[bytes]) -> tuple[str, bytes]:
@@ -74,13 +74,14 @@ def _entries(entries: Sequence[Entry], packed: Bytes) -> list[Row]:
     ]
 
 
-def _start(start: NewRun, packed: Bytes) -> Row:
-    return (
+def _start(start: NewRun, packed: Bytes, checked: bool) -> Row:
+    usual = (
         packed.place(start.id), packed.place(start.workflow), packed.place(start.origin), packed.place(start.parent),
         *packed.span(start.request_hash), *packed.span(start.input), *packed.span(start.opening), int(start.owned),
         start.tenant, start.version, start.status, start.trigger, start.wake_at, start.expires_at, start.queue,
         start.priority, start.code, start.request_id, start.hero_type, start.hero_id, start.labels, start.started_at,
     )  # fmt: skip
+    return (*usual, start.origin_kind, packed.place(start.fired_by), int(start.current)) if checked else usual
 
 
 def _end(end: End, packed: Bytes) -> Row:

@@ -1,0 +1,13 @@
+"""What is special about some starts."""
+
+from __future__ import annotations
+
+from detent.store.rows import Flush
+
+
+def is_checked(flush: Flush) -> bool:
+    """Whether there are starts that may be refused, or that have what few runs have."""
+    return any(
+        start.current or start.request_id is not None or start.fired_by is not None or start.origin_kind is not None
+        for start in flush.starts
+    )
