@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from detent.errors import UnknownEntry
+from detent.graph.model import Graph
 from detent.instant import SECOND
 from detent.planner import fold
 from detent.run import events
@@ -136,3 +137,11 @@ def test_an_unknown_kind_stops_the_fold_of_a_pending_run() -> None:
     strange = run.entries[0]._replace(kind="signalled")
     with pytest.raises(UnknownEntry, match="unknown kind 'signalled'"):
         fold(run.prepared, run.facts, run.opening, [strange])
+
+
+def test_a_run_without_steps_ends_when_it_is_opened_and_not_before() -> None:
+    run = play(Graph(()), opens_at=LATER)
+    run.crash()
+    assert run.status == "pending"
+    run.open()
+    assert run.status == "completed"
