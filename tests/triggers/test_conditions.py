@@ -1,0 +1,78 @@
+"""Whether a firing starts anything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from detent.authoring.compiled import TriggerType
+from detent.expressions import ExpressionError
+from detent.triggers.conditions import Facts, condition_problems, evaluate
+
+FACTS = Facts(
+    body={"total": 12, "items": [{"sku": "a"}], "note": None},
+    headers={"X-Source": "shop"},
+    query={"dry": "1"},
+    scheduled_at=1_767_225_600_000_000,
+    event={"type": "order.paid", "data": {"total": 12}, "id": "evt_1"},
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "passes"),
+    [
+        (None, True),
+        ("true", True),
+        ("body.total > 10", True),
+        ("body.total > 12", False),
+        ("trigger.body.items[0].sku == 'a'", True),
+        ("trigger.body == body", True),
+        ("headers['x-source'] == 'shop'", True),
+        ("trigger.headers['X-SOURCE'] == 'shop'", True),
+        ("query.dry == '1' && trigger.query.dry == '1'", True),
+        ("trigger.scheduled_at == '2026-01-01T00:00:00Z'", True),
+        ("event.type == 'order.paid' && event.data.total == 12 && event.id == 'evt_1'", True),
+        ("body.note", False),
+        ("body.note.text == 'x'", False),
+        ("body.missing ?? false", False),
+    ],
+)
+def test_a_condition_reads_what_came(text: str | None, passes: bool) -> None:
+    assert evaluate(text, FACTS) is passes
+
+
+def test_what_did_not_come_is_null() -> None:
+    assert evaluate("body == null && event == null && trigger.scheduled_at == null && event.type == null", Facts())
+
+
+@pytest.mark.parametrize("text", ["body.missing", "headers.nope == 1", "body.total > 'x'", "nothing.a", "1 +", "1 / 0"])
+def test_a_condition_that_cannot_be_said_is_an_error(text: str) -> None:
+    with pytest.raises(ExpressionError):
+        evaluate(text, FACTS)
+
+
+def test_a_condition_changes_nothing_of_what_came() -> None:
+    body: dict[str, Any] = {"a": [1, {"b": 2}]}
+    evaluate("body.a[1].b == 2 && body == {a: [1, {b: 2}]}", Facts(body=body))
+    assert body == {"a": [1, {"b": 2}]}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "message"),
+    [
+        ("body.a == 1", TriggerType.WEBHOOK, None),
+        (None, TriggerType.WEBHOOK, None),
+        ("event.type == 'x'", TriggerType.EVENT, None),
+        ("event.type == 'x'", TriggerType.WEBHOOK, "only an event trigger has an event"),
+        ("event.typ == 'x'", TriggerType.EVENT, "event has no 'typ'; did you mean 'type'?"),
+        ("boddy.a", TriggerType.API, "unknown name 'boddy'; did you mean 'body'?"),
+        ("a ==", TriggerType.API, "(at character"),
+        (5, TriggerType.API, "must be a condition"),
+        ("x" * 5000, TriggerType.API, "longer than 4096"),
+    ],
+)
+def test_a_condition_is_checked_before_it_is_kept(text: object, kind: TriggerType, message: str | None) -> None:
+    found = condition_problems(text, kind, "trigger.condition")
+    assert [problem.field for problem in found] == ["trigger.condition"] * (message is not None)
+    assert all(message is not None and message in problem.message for problem in found)
