@@ -11,7 +11,7 @@ from litestar.testing import RequestFactory
 from detent import errors
 from detent.api.application import ROUTES
 from detent.api.problems import REFUSALS, on_detent_error
-from detent.authoring import retries, schedule, steps_form, steps_step, waits
+from detent.authoring import retries, signature, steps_form, steps_step, triggers, waits
 from detent.graph.model import Ending, OnCrash, StepKind
 from detent.observe import EVENTS
 from detent.observe.logs import LEVELS
@@ -36,12 +36,13 @@ def test_every_kind_of_step_has_its_heading() -> None:
 def test_every_key_of_the_steps_form_has_a_row() -> None:
     rows = {row[0] for one in tables("steps.md") if one.header[0] == "key" for row in one.rows}
     known = _words(steps_form, "_FIELDS") | _words(steps_step, "_ALL_FIELDS") | _words(retries, "_BLOCK_FIELDS")
-    known |= _words(waits, "_WAIT_FIELDS")
+    known |= _words(waits, "_WAIT_FIELDS") | _words(triggers, "_BLOCK_FIELDS")
+    known |= _words(signature, "_SIGNATURE_FIELDS")
     # Other spellings, and what a heading is about, stand in the text.
     text = (DOCS / "steps.md").read_text()
     elsewhere = {"steps", "retry", "sleep", "wait_for_webhook"}
     assert rows == known - elsewhere
-    assert all(f"`{name}`" in text for name in elsewhere | _words(schedule, "_WORDS") - {"schedule"})
+    assert all(f"`{name}`" in text for name in elsewhere | _words(triggers, "_WORDS"))
 
 
 def _words(module: object, name: str) -> set[str]:
