@@ -91,13 +91,13 @@ class Connections:
         return connection, sock
 
     def _kept(self) -> HTTPConnection | None:
-        """An idle connection that is still good. Those of the process we were forked from belong to it."""
+        """An idle connection that is still good. Those of the process we were forked from belong to it alone."""
         with self._lock:
-            if self._process != os.getpid():
-                self._idle, self._process = [], os.getpid()
+            is_forked, self._process = self._process != os.getpid(), os.getpid()
             while self._idle:
                 connection, since = self._idle.pop()
-                if time.monotonic() - since < LONGEST_IDLE and _is_quiet(connection.sock):
+                is_fresh = not is_forked and time.monotonic() - since < LONGEST_IDLE
+                if is_fresh and _is_quiet(connection.sock):
                     return connection
                 connection.close()
         return None

@@ -44,11 +44,17 @@ def moment(when: When) -> str:
 
 
 def pairs(labels: Mapping[str, str]) -> list[str]:
-    return [f"{key}:{value}" for key, value in labels.items()]
+    return [_pair(key, value) for key, value in labels.items()]
 
 
 def hero_text(hero: tuple[str, str] | str) -> str:
-    return hero if isinstance(hero, str) else f"{hero[0]}:{hero[1]}"
+    return hero if isinstance(hero, str) else _pair(*hero)
+
+
+def _pair(key: str, value: str) -> str:
+    if ":" in key:
+        raise InvalidInput(f"{key!r} has a colon, and would be read as {key.partition(':')[0]!r}")
+    return f"{key}:{value}"
 
 
 def header_text(text: str) -> str:

@@ -54,10 +54,11 @@ def update(
     config: Mapping[str, Json] | UnsetType = UNSET,
     name: str | UnsetType | None = UNSET,
     condition: str | UnsetType | None = UNSET,
+    note: str | UnsetType | None = UNSET,
     enabled: bool | UnsetType = UNSET,
 ) -> Call[Trigger]:
     """Change what is given, keep the rest."""
-    given_now = {"config": config, "name": name, "condition": condition, "enabled": enabled}
+    given_now = {"config": config, "name": name, "condition": condition, "note": note, "enabled": enabled}
     body = {key: value for key, value in given_now.items() if value is not UNSET}
     return Call("PUT", place("triggers", trigger), _trigger, body=json_body(body), headers=JSON)
 
