@@ -18,6 +18,8 @@ NewId = Callable[[], Id]
 RUN: Final = "run"
 WORKFLOW: Final = "wf"
 TRIGGER: Final = "trg"
+FIRING: Final = "fir"
+EVENT: Final = "evt"
 NODE: Final = "node"
 
 _DIGITS: Final = "0123456789abcdefghjkmnpqrstvwxyz"

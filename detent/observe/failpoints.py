@@ -23,6 +23,10 @@ Failpoint = Literal[
     "before_repeat",  # the epoch is raised, the flush of unknown fate was not sent again
     "after_delivery",  # a callback is durable, its sender has no answer
     "before_park",  # the run left memory, its row does not say so
+    "after_firing",  # what fired a trigger is durable, its sender has no answer
+    "after_slots",  # the slots of a schedule are taken, nothing was begun because of them
+    "after_turn",  # a firing is begun, its run is not
+    "after_fired_start",  # the run of a firing is durable, the firing does not say so
     "inside_drain",  # nothing new is begun, nothing was given up yet
 ]
 FAILPOINTS: Final[tuple[str, ...]] = get_args(Failpoint)

@@ -10,6 +10,9 @@ import msgspec
 from detent.engine.commands import Given
 from detent.engine.commands.ground import SECRET_HEADERS
 from detent.errors import InvalidInput
+from detent.instant import Instant, iso
+from detent.store.trigger_rows import FiringRow
+from detent.triggers.conditions import Facts
 from detent.triggers.payloads import read_payload
 
 
@@ -30,17 +33,22 @@ class Kept(msgspec.Struct, frozen=True, omit_defaults=True):
     raw: bytes | None = None
     body: Any = None
     event: Event | None = None
-    scheduled_at: str | None = None
+    scheduled_at: Instant | None = None
     forged: bool = False
 
     def given(self) -> Given:
         """What the run is started with, or InvalidInput if the bytes cannot be read as what they claim to be."""
         extra: dict[str, Any] = {}
         if self.scheduled_at is not None:
-            extra["scheduled_at"] = self.scheduled_at
+            extra["scheduled_at"] = iso(self.scheduled_at)
         if self.event is not None:
             extra["event"] = {"id": self.event.id, "type": self.event.type}
         return Given(self.payload(), self.headers, self.query, extra)
+
+    def facts(self, body: Any) -> Facts:
+        """What a condition reads of it."""
+        event = None if self.event is None else {"id": self.event.id, "type": self.event.type, "data": body}
+        return Facts(body, self.headers, self.query, self.scheduled_at, event)
 
     def payload(self) -> Any:
         """The body as it was meant."""
@@ -70,6 +78,11 @@ def encode(kept: Kept) -> bytes:
     return _encoder.encode(kept)
 
 
-def decode(data: bytes | None) -> Kept:
-    """From the firing's row; a firing without a request was due by its schedule."""
-    return Kept() if data is None else _decoder.decode(data)
+def request_of(firing: FiringRow) -> Kept:
+    """From the firing's row. What was due by its schedule has no request: its body is `{}`."""
+    return Kept(body={}, scheduled_at=firing.slot) if firing.request is None else _decoder.decode(firing.request)
+
+
+def forged(request: Kept) -> Kept:
+    """The same request, marked as one whose sender is not known."""
+    return msgspec.structs.replace(request, forged=True)

@@ -1,0 +1,166 @@
+"""Making, changing and looking at triggers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from detent.authoring.compiled import Trigger, TriggerType
+from detent.authoring.triggers import read_trigger_config
+from detent.engine.commands import DEFAULT_TENANT
+from detent.errors import Conflict, InvalidDefinition, InvalidInput, NotFound, PreconditionFailed, Problem
+from detent.ids import TRIGGER, show
+from detent.instant import Instant, iso
+from detent.store.trigger_rows import NewTrigger, TriggerRow
+from detent.triggers.ground import ATTEMPTS, TriggerGround, refuse_owned
+from detent.triggers.slots import next_slots
+from detent.triggers.written import Before, Written, plain_fields, read_change, read_new, read_note
+
+MOST_PREVIEWED: Final = 100
+
+Change = Callable[[TriggerRow], NewTrigger]
+
+
+class KeepingCommands(TriggerGround):
+    """Nothing here fires anything."""
+
+    async def create(self, document: object, *, tenant: int = DEFAULT_TENANT) -> TriggerRow:
+        """A new trigger, from what was sent; InvalidDefinition with everything that is wrong with it."""
+        fields = plain_fields(document)
+        written = read_new(fields)
+        workflow = await self._commands.workflow(fields["workflow"], tenant=tenant)
+        new = NewTrigger(
+            id=self._new_id(),
+            tenant=tenant,
+            workflow=workflow.id,
+            kind=str(written.trigger.type),
+            owned=False,
+            **_columns(written, self._next(written.trigger) if written.enabled else None),
+        )
+        if not await self._store.add_trigger(new):
+            raise NotFound(f"there is no workflow {workflow.name!r}")
+        return await self.trigger(show(TRIGGER, new.id), tenant=tenant)
+
+    async def triggers(
+        self,
+        *,
+        limit: int,
+        after: bytes | None = None,
+        workflow: str | None = None,
+        kind: str | None = None,
+        enabled: bool | None = None,
+        tenant: int = DEFAULT_TENANT,
+    ) -> list[TriggerRow]:
+        """Triggers in the order they were made, those after one."""
+        of = None if workflow is None else (await self._commands.workflow(workflow, tenant=tenant)).id
+        return await self._store.triggers(tenant, limit=limit, after=after, workflow=of, kind=kind, enabled=enabled)
+
+    async def update(self, trigger: str, document: object, *, tenant: int = DEFAULT_TENANT) -> TriggerRow:
+        """Change what was sent and keep the rest. With `updated_at` it must be the trigger that was read."""
+        fields = plain_fields(document)
+        workflow = fields.get("workflow")
+        of = None if workflow is None else (await self._commands.workflow(str(workflow), tenant=tenant)).id
+
+        def change(row: TriggerRow) -> NewTrigger:
+            refuse_owned(row, "changed")
+            if fields.get("updated_at") not in (None, iso(row.updated_at)):
+                raise PreconditionFailed("the trigger was changed by somebody else; read it again")
+            if of is not None and of != row.workflow:
+                message = "cannot be changed; make a new trigger"
+                raise InvalidDefinition("trigger validation failed", [Problem("workflow", message)])
+            return self._changed(row, read_change(fields, _before(row)))
+
+        return await self._change(trigger, change, tenant)
+
+    async def pause(self, trigger: str, document: object, *, tenant: int = DEFAULT_TENANT) -> TriggerRow:
+        """Let it fire no more until it is resumed. What has fired already goes on."""
+        note = read_note(document)
+        return await self._change(
+            trigger, lambda row: _new(row)._replace(enabled=False, next_at=None, note=note), tenant
+        )
+
+    async def resume(self, trigger: str, *, tenant: int = DEFAULT_TENANT) -> TriggerRow:
+        """Let it fire again, from now on: slots that passed meanwhile stay passed."""
+
+        def change(row: TriggerRow) -> NewTrigger:
+            if row.enabled:
+                return _new(row)
+            return _new(row)._replace(enabled=True, next_at=self._next(trigger_of(row)), note=None)
+
+        return await self._change(trigger, change, tenant)
+
+    async def delete(self, trigger: str, *, tenant: int = DEFAULT_TENANT) -> TriggerRow:
+        """Put a trigger away; the runs it started go on. Gives what it was."""
+        row = await self.trigger(trigger, tenant=tenant)
+        refuse_owned(row, "deleted")
+        if not await self._store.drop_trigger(tenant, row.id):
+            raise NotFound(f"there is no trigger {trigger[:80]!r}")
+        return row
+
+    async def coming(self, trigger: str, count: int, *, tenant: int = DEFAULT_TENANT) -> list[Instant]:
+        """The next slots of a cron trigger, whether or not it is paused."""
+        row = await self.trigger(trigger, tenant=tenant)
+        return next_slots(*schedule_of(row), self._now(), count)
+
+    def preview(self, cron_expression: str | None, timezone: str | None, count: int) -> list[Instant]:
+        """The next slots that a schedule would have."""
+        config = {"cron_expression": cron_expression, "timezone": timezone}
+        trigger = read_trigger_config(TriggerType.CRON.value, config)
+        return next_slots(trigger.cron or "", trigger.timezone, self._now(), count)
+
+    async def _change(self, trigger: str, change: Change, tenant: int) -> TriggerRow:
+        for _ in range(ATTEMPTS):
+            row = await self.trigger(trigger, tenant=tenant)
+            changed = change(row)
+            if changed == _new(row):
+                return row
+            if await self._store.change_trigger(changed, seen=row.updated_at):
+                return await self.trigger(trigger, tenant=tenant)
+        raise Conflict("the trigger is being changed by somebody else just now; try again")
+
+    def _changed(self, row: TriggerRow, written: Written) -> NewTrigger:
+        before = trigger_of(row)
+        # A slot that is due and not taken yet is lost only by another schedule.
+        stays = row.enabled and written.enabled and before.config == written.trigger.config
+        next_at = row.next_at if stays else self._next(written.trigger) if written.enabled else None
+        return _new(row)._replace(**_columns(written, next_at))
+
+    def _next(self, trigger: Trigger) -> Instant | None:
+        if trigger.cron is None:
+            return None
+        return next(iter(next_slots(trigger.cron, trigger.timezone, self._now())), None)
+
+
+def trigger_of(row: TriggerRow) -> Trigger:
+    """The trigger that a row holds."""
+    return Trigger(TriggerType(row.kind), json.loads(row.config), row.condition)
+
+
+def schedule_of(row: TriggerRow) -> tuple[str, str]:
+    """Cron expression and time zone of a trigger; InvalidInput if it has none."""
+    trigger = trigger_of(row)
+    if trigger.cron is None:
+        raise InvalidInput(f"only a cron trigger has a schedule, and this one is {row.kind}")
+    return trigger.cron, trigger.timezone
+
+
+def _columns(written: Written, next_at: Instant | None) -> Mapping[str, Any]:
+    trigger = written.trigger
+    return {
+        "name": written.name,
+        "enabled": written.enabled,
+        "config": json.dumps(dict(trigger.config)),
+        "condition": trigger.condition,
+        "key": trigger.config.get("event"),
+        "next_at": next_at,
+        "note": written.note,
+    }
+
+
+def _new(row: TriggerRow) -> NewTrigger:
+    return NewTrigger(*(getattr(row, name) for name in NewTrigger._fields))
+
+
+def _before(row: TriggerRow) -> Before:
+    return Before(row.kind, json.loads(row.config), row.condition, row.name, row.enabled, row.note)
