@@ -76,7 +76,7 @@ def begun(work: Any) -> asyncio.Task[Any]:
 async def test_a_follower_of_an_engine_gets_every_entry_at_once_and_then_the_end() -> None:
     async with rig() as scene:
         engine = await scene.engine()
-        gate = scene.hands.hold("b")
+        gate, last = scene.hands.hold("b"), scene.hands.hold("c")
         run = await scene.start({"a": {}, "b": {"needs": ["a"]}, "c": {"needs": ["b"]}})
         feeds = Feeds(scene.store, scene.clock)
         seen: list[str | None] = []
@@ -90,10 +90,14 @@ async def test_a_follower_of_an_engine_gets_every_entry_at_once_and_then_the_end
         await asyncio.sleep(10.0)
         assert seen == ["a"]
         gate.set()
+        await asyncio.sleep(0.1)  # not a poll later: this process wrote it itself
+        assert seen == ["a", "b"]
+        await asyncio.sleep(10.0)
+        last.set()
         opened = scene.clock.monotonic()
         await following
         assert seen == ["a", "b", "c"]
-        assert scene.clock.monotonic() - opened < 0.1  # not a poll later: this process wrote them itself
+        assert scene.clock.monotonic() - opened < 0.1
         assert scene.store.table[run].status in TERMINAL
         assert engine.is_ready
 
@@ -249,6 +253,7 @@ async def test_a_place_that_the_journal_does_not_have_is_the_end_of_it_and_harms
         ahead = begun(scene.seqs(run, after=1_000_000))
         await asyncio.sleep(1.0)
         other = begun(scene.seqs(run))
+        await asyncio.sleep(1.0)
         await scene.write(run, 1, 2)
         await asyncio.sleep(5.0)
         await scene.end(run)
@@ -279,6 +284,32 @@ async def test_a_run_without_entries_is_over_when_its_row_says_so() -> None:
         run = await scene.node.started()
         await scene.end(run)
         assert await scene.seqs(run) == []
+
+
+class SlowAnswers(MemoryStore):
+    """What it says of a journal is some seconds old when it arrives."""
+
+    async def journal(self, run: bytes, *, after: int = 0, limit: int = 100_000) -> list[Entry]:
+        found = await super().journal(run, after=after, limit=limit)
+        await asyncio.sleep(3.0)
+        return found
+
+
+@virtual
+async def test_an_end_that_is_heard_of_while_the_journal_is_read_does_not_hide_the_last_entry() -> None:
+    clock = VirtualClock()
+    store = SlowAnswers(clock)
+    node = await Node.register(store, ttl=1e6)
+    run = await node.started()
+    feeds = Feeds(store, clock)
+
+    async def follow() -> list[int]:
+        return [found.seq async for found in feeds.follow(run)]
+
+    following = begun(follow())
+    await asyncio.sleep(1.0)
+    assert await node.flush(entries=[entry(run, 1)], ends=[end(run)])
+    assert await following == [1]
 
 
 @virtual
