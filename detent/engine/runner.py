@@ -139,13 +139,16 @@ class Runner:
             unit.done.set_result(flushed)
         if unit.start is not None and unit.run in flushed.refused:
             self._was_not_started(unit)
-            return
+        else:
+            self._is_written(unit, flushed)
+        self._attempts.let_waiting_in()  # those that waited for the queue to have room again
+
+    def _is_written(self, unit: Unit, flushed: Flushed) -> None:
         if heard():
             self._tell_written(unit)
         self._has_left(unit)
         if unit.held is not None and not unit.held.gone:
             self._carry_out(unit, unit.held, flushed)
-        self._attempts.let_waiting_in()  # those that waited for the queue to have room again
 
     def _was_not_started(self, unit: Unit) -> None:
         """The store refused the start: there is no such run."""

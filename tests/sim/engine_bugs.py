@@ -21,6 +21,7 @@ from detent.planner.apply import Change
 from detent.planner.prepared import Prepared
 from detent.planner.reuse import Reuse
 from detent.run import events
+from detent.run.journal import Kind
 from detent.run.plan import Plan, Start
 from detent.run.state import Phase, RunState
 from detent.store.rows import Flush, Flushed
@@ -33,6 +34,7 @@ doing_again = import_module("detent.engine.commands.again")
 Patches = tuple[tuple[Any, Any, Any], ...]
 
 _write = Runner.write
+_durable = Runner.durable
 _park = Runner._park
 _done = Attempts._done
 _due = RunState.due
@@ -204,6 +206,18 @@ def _open_at_once(self: Claims, run: Any, *rest: Any) -> None:
         self._runner.happen(held, events.Opened())
 
 
+def _open_before_its_time(event: events.Opened, prepared: Prepared, state: RunState, now: int) -> Any:
+    return None if state.opens_at is None else Change(Kind.OPENED, None, 0, None, None)
+
+
+def _forget_those_who_wait(self: Runner, unit: Unit, flushed: Flushed) -> None:
+    if unit.run in flushed.refused and unit.done is not None:
+        unit.done.set_result(flushed)
+        self._was_not_started(unit)
+    else:
+        _durable(self, unit, flushed)
+
+
 def _reuse_every_success(prepared: Prepared, state: RunState) -> Reuse:
     return Reuse({index: state.results.get(index, b"") for index, end in enumerate(state.ending) if end == "success"})
 
@@ -214,7 +228,13 @@ def _take_over_nothing(prepared: Prepared, state: RunState) -> Reuse:
 
 OF_STARTS: Final[dict[str, Patches]] = {
     "a refused start is kept in memory": ((Runner, "_was_not_started", _keep_what_was_refused),),
-    "a delayed run is opened when it is claimed": ((Claims, "_bring_in", _open_at_once),),
+    "a delayed run is opened when it is claimed": (
+        (Claims, "_bring_in", _open_at_once),
+        (planning._CHANGES, events.Opened, _open_before_its_time),
+    ),
+}
+OF_ROOM: Final[dict[str, Patches]] = {
+    "those who wait for room are forgotten after a refused start": ((Runner, "durable", _forget_those_who_wait),),
 }
 OF_AGAIN: Final[dict[str, Patches]] = {
     "a retry keeps what rests on a failure": ((doing_again, "retry_plan", _reuse_every_success),),

@@ -89,7 +89,8 @@ def _sluggish(swarm: Swarm) -> Swarm:
 def _pausing(swarm: Swarm) -> Swarm:
     """Nothing goes wrong, but people pause and resume all the time."""
     calm = replace(swarm, busy=0.0, late=0.0, slow=0.0, reply_lost=0.0, never_came=0.0, outages=0.0, locks=0.0)
-    return replace(calm, runs=6, controls=1.0, crashes=0.0, pauses=0.0, arrests=0.0, jumps=0.0, deadly=0.0)
+    calm = replace(calm, requests=0.0, delays=0.0, agains=0.0, edits=0.0)
+    return replace(calm, runs=12, controls=1.0, crashes=0.0, pauses=0.0, arrests=0.0, jumps=0.0, deadly=0.0)
 
 
 def _crowded(swarm: Swarm) -> Swarm:
@@ -99,6 +100,13 @@ def _crowded(swarm: Swarm) -> Swarm:
 def _asking(swarm: Swarm) -> Swarm:
     """The same is asked for again and again, sooner and later, while workflows change."""
     return replace(swarm, runs=8, requests=0.9, delays=0.4, edits=60.0, nodes=2)
+
+
+def _cramped(swarm: Swarm) -> Swarm:
+    """Hardly anything may wait to be written, and every start is asked for again."""
+    tuning = replace(swarm.tuning, slots=1000, queue_bytes=300, flush_rows=1)
+    calm = replace(swarm, busy=0.0, late=0.0, reply_lost=0.0, outages=0.0, crashes=0.0, pauses=0.0, jumps=0.0)
+    return replace(calm, runs=25, requests=0.5, delays=0.0, agains=0.0, edits=120.0, nodes=1, chaos=8.0, tuning=tuning)
 
 
 def _repeating(swarm: Swarm) -> Swarm:
@@ -112,6 +120,7 @@ MUTANTS: Final = (
     *(Mutant(name, store=store, bend=_leaving) for name, store in store_bugs.OF_LEAVING.items()),
     *(Mutant(name, store=store, bend=_asking) for name, store in store_bugs.OF_STARTS.items()),
     *(Mutant(name, patches=patches, bend=_asking) for name, patches in engine_bugs.OF_STARTS.items()),
+    *(Mutant(name, patches=patches, bend=_cramped) for name, patches in engine_bugs.OF_ROOM.items()),
     *(Mutant(name, patches=patches, bend=_repeating) for name, patches in engine_bugs.OF_AGAIN.items()),
     *(Mutant(name, patches=patches, bend=_lossy) for name, patches in engine_bugs.OF_COMMITS.items()),
     *(Mutant(name, patches=patches, bend=_deadly) for name, patches in engine_bugs.OF_OWNERSHIP.items()),

@@ -12,6 +12,7 @@ from detent.engine.engine import Engine
 from detent.engine.workflows import Workflows
 from detent.errors import NotFound, Unavailable
 from detent.ids import RUN, InvalidId, parse
+from detent.instant import Instant
 from detent.store.rows import RunRow
 
 DEFAULT_TENANT: Final = 1
@@ -29,6 +30,10 @@ class CommandGround:
         self._engine, self._store = engine, engine.store
         self._limits, self._actions = limits or Limits(), actions
         self._workflows = Workflows(engine.store, engine.graphs)
+
+    def now(self) -> Instant:
+        """The time by the database's clock, as this process knows it."""
+        return self._engine.time.now()
 
     async def run_row(self, run: str, *, tenant: int = DEFAULT_TENANT) -> RunRow:
         """A run as it stands in its table, or NotFound."""
