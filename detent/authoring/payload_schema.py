@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import jsonschema_rs
 
-from detent.authoring.payload_work import MOST_WORK, endless, subschemas, target_path, work
+from detent.authoring.payload_work import MOST_WORK, endless, plain_parts, size, subschemas, target_path, work
 from detent.errors import InvalidDefinition, Problem
 from detent.expressions.nearest import nearest
 from detent.expressions.paths import path_text
@@ -52,10 +52,11 @@ class PayloadSchema:
             raise InvalidDefinition(problems=problems)
         self._schema = dict(schema)
         self._validator = _validator(self._schema)
+        self._parts = plain_parts(self._schema)
 
     def problems(self, body: Any, root: str = "body") -> list[Problem]:
         """What keeps a body from being accepted, at most MOST_PROBLEMS; nothing if it is good."""
-        needed = work(self._schema, body)
+        needed = self._work(body)
         if needed > MOST_WORK:
             return [Problem(root, f"this body and {_FIELD} together take too much work to check; make either smaller")]
         if self._validator.is_valid(body):
@@ -63,6 +64,14 @@ class PayloadSchema:
         if needed > _MOST_PLACES:
             return _unique(_said(error, root) for error in _first(self._validator, body))
         return _unique(_said(error, root) for error in self._validator.iter_errors(body))
+
+    def _work(self, body: Any) -> int:
+        """Most schemas and bodies are small, and the one times the other is enough to know."""
+        if self._parts is not None:
+            most = self._parts * size(body, _MOST_PLACES)
+            if most <= _MOST_PLACES:
+                return most
+        return work(self._schema, body)
 
 
 def _validator(schema: dict[str, Any]) -> jsonschema_rs.Validator:
@@ -90,13 +99,14 @@ def _dialect_problems(schema: dict[str, Any], field: str) -> Iterator[Problem]:
         for error in _META.iter_errors(schema):
             yield Problem(_placed(field, error.instance_path), _schema_message(error))
     places = dict(subschemas(schema))
+    name = "id" if "draft-04" in str(schema.get("$schema")) else "$id"
     known = {tuple(map(str, path)) for path in places}
     for path, one in places.items():
         for key in _UNSUPPORTED:
             if key in one:
                 yield Problem(_placed(field, (*path, key)), f"{key} is not supported; use $ref with #/$defs/NAME")
-        if path and "$id" in one:
-            yield Problem(_placed(field, (*path, "$id")), "only the whole schema may have an $id")
+        if path and name in one:
+            yield Problem(_placed(field, (*path, name)), f"only the whole schema may have an {name}")
         if "$ref" in one and (message := _reference_problem(one["$ref"], known)):
             yield Problem(_placed(field, (*path, "$ref")), message)
 

@@ -93,6 +93,27 @@ def work(schema: Schema, body: Any) -> int:
     return done
 
 
+def plain_parts(schema: Schema) -> int | None:
+    """How many schemas a schema has, if each is applied at most once to a value; else nothing."""
+    parts = [one for _, one in subschemas(schema)]
+    return len(parts) if not any("$ref" in one or _values(one) for one in parts) else None
+
+
+def size(body: Any, most: int) -> int:
+    """How many values a body has, itself and those of its keys counted; it is not counted much further than `most`."""
+    count = 1
+    pending = [body]
+    while pending and count <= most:
+        value = pending.pop()
+        if isinstance(value, dict):
+            count += 2 * len(value)
+            pending += value.values()
+        elif isinstance(value, list):
+            count += len(value)
+            pending += value
+    return count
+
+
 def _values(schema: Schema) -> int:
     """Values a body is compared with one by one. Plain ones are found at once, however many they are."""
     options = _listed(schema.get("enum"))

@@ -7,12 +7,15 @@ import time
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from detent.authoring.payload_schema import LARGEST_SCHEMA, MOST_PROBLEMS, PayloadSchema, check_schema
-from detent.authoring.payload_work import MOST_WORK, work
+from detent.authoring.payload_work import MOST_WORK, plain_parts, size, work
 from detent.authoring.steps_form import compile_steps
 from detent.errors import InvalidDefinition
 
+DRAFT_4 = "http://json-schema.org/draft-04/schema#"
 ORDER: dict[str, Any] = {
     "type": "object",
     "required": ["id"],
@@ -85,6 +88,7 @@ def test_what_was_sent_is_not_repeated() -> None:
         ({"$ref": "#"}, "trigger_schema", "leads back to itself"),
         ({"properties": {"a": {"$anchor": "x"}}}, "trigger_schema.properties.a.$anchor", "is not supported"),
         ({"properties": {"a": {"$id": "x"}}}, "trigger_schema.properties.a.$id", "only the whole schema"),
+        ({"$schema": DRAFT_4, "not": {"id": "x"}}, "trigger_schema.not.id", "only the whole schema may have an id"),
         ({"$schema": "https://shop.example/schema"}, "trigger_schema", "is not a schema that can be used"),
         ({"$schema": "http://json-schema.org/draft-07/schema#", "type": "x"}, "trigger_schema.type", "must be one of"),
         ({"description": "x" * LARGEST_SCHEMA}, "trigger_schema", "at most 65536 are allowed"),
@@ -201,6 +205,20 @@ def test_every_way_to_apply_a_schema_is_counted(schema: dict[str, Any]) -> None:
     assert 1_000 < work({**schema, "$defs": {"x": heavy}}, {"a": 1, "b": [2]}) < MOST_WORK
 
 
+@pytest.mark.parametrize("body", [{}, [], 5, {"a": [1, {"b": 2}], "c": "x"}, [[1, 2], [3]]])
+@pytest.mark.parametrize("schema", [ORDER, {}, {"items": {"anyOf": [{"type": "string"}, {"minimum": 2}]}}])
+def test_the_quick_look_at_the_work_never_says_less(schema: dict[str, Any], body: Any) -> None:
+    parts = plain_parts(schema)
+    assert parts is not None
+    assert 3 * parts * size(body, 1_000) >= work(schema, body)
+
+
+def test_only_a_schema_without_references_is_looked_at_quickly() -> None:
+    assert plain_parts({"items": {"$ref": "#/$defs/a"}, "$defs": {"a": {}}}) is None
+    assert plain_parts({"enum": [{"a": 1}]}) is None
+    assert size([[1] * 50] * 50, 100) < 300
+
+
 def test_a_schema_that_cannot_be_one_makes_no_validator() -> None:
     with pytest.raises(InvalidDefinition):
         PayloadSchema({"type": "x"})
@@ -231,3 +249,20 @@ def test_a_schema_that_no_run_of_cron_can_keep_is_warned_of() -> None:
     assert warning.startswith("trigger_schema: the body of a run that cron starts is {}")
     assert "body.id: is missing" in warning
     assert compile_steps(definition(trigger_schema={"type": "object"}, **cron)).warnings == ()
+
+
+words = st.sampled_from(["string", "object", "#", "#/$defs/a", "(", "^a", "https://shop.example/", "x", ""])
+scalars = words | st.none() | st.booleans() | st.integers(-2, 2) | st.floats(-2, 2)
+keywords = st.sampled_from(
+    ["type", "properties", "items", "$ref", "allOf", "anyOf", "not", "enum", "const", "required", "pattern", "$id", "a"]
+    + ["$schema", "$defs", "minimum", "format", "patternProperties", "additionalProperties", "if", "prefixItems"]
+)
+values = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keywords, inner, max_size=4), max_leaves=12
+)
+
+
+@given(st.dictionaries(keywords, values, max_size=5), values)
+def test_any_schema_is_refused_or_can_be_used(schema: dict[str, Any], body: Any) -> None:
+    if not check_schema(schema):
+        PayloadSchema(schema).problems(body)

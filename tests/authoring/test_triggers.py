@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from detent.authoring import signature, triggers
 from detent.authoring.compiled import Trigger, TriggerType
 from detent.authoring.event_types import event_matches, event_type_problem
 from detent.authoring.steps_form import compile_steps
@@ -265,3 +268,28 @@ def test_a_pattern_matches_a_type_or_what_begins_with_it(pattern: str, matched: 
 @pytest.mark.parametrize("text", ["", "a b", "order.*", "*", ".x", "x" * 201, "ä", "a\n"])
 def test_some_texts_cannot_be_the_type_of_an_event(text: str) -> None:
     assert event_type_problem(text)
+
+
+scalars = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from(["1h", "*", "s"])
+)
+values = st.recursive(
+    scalars,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from([*vars(signature)["_SIGNATURE_FIELDS"], "env", "x"]), inner, max_size=5)
+    ),
+    max_leaves=8,
+)
+
+
+@given(
+    st.sampled_from(["cron", "webhook", "event", "manual", "x"]) | scalars,
+    st.dictionaries(st.sampled_from([*vars(triggers)["_BLOCK_FIELDS"], "x"]), values, max_size=6),
+)
+def test_whatever_is_sent_is_a_trigger_or_refused(kind: object, config: dict[str, Any]) -> None:
+    try:
+        found = read_trigger_config(kind, config)
+    except InvalidDefinition:
+        return
+    assert read_trigger_config(str(found.type), {**found.config, "condition": found.condition}) == found
