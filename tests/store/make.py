@@ -8,6 +8,7 @@ from detent.instant import SECOND
 from detent.run.journal import Entry, Kind
 from detent.store.protocol import Store
 from detent.store.rows import Activation, ClaimedRun, End, Flush, Message, NewCallback, NewRun, NewVersion, Park
+from detent.store.trigger_rows import FiringState, NewFiring, NewTrigger
 
 WORKFLOW = new_id()
 NOON = 1_790_000_000 * SECOND
@@ -109,3 +110,19 @@ class Node:
         run = start(owned=True, **given)
         assert await self.flush(starts=[run])
         return run.id
+
+
+def trigger(workflow: bytes, **given: Any) -> NewTrigger:
+    values: dict[str, Any] = {
+        "id": new_id(), "tenant": 1, "kind": "cron", "name": None, "enabled": True, "config": '{"cron":"* * * * *"}',
+        "condition": None, "key": None, "next_at": None, "owned": False,
+    }  # fmt: skip
+    return NewTrigger(workflow=workflow, **{**values, **given})
+
+
+def firing(of: NewTrigger, **given: Any) -> NewFiring:
+    values: dict[str, Any] = {
+        "id": new_id(), "tenant": of.tenant, "trigger": of.id, "workflow": of.workflow, "kind": of.kind,
+        "state": FiringState.DUE, "due_at": NOON - 1000 * HOUR * 24,
+    }  # fmt: skip
+    return NewFiring(**{**values, **given})
