@@ -26,7 +26,9 @@ from detent.clock import Clock, SystemClock
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.commands import Commands
 from detent.engine.engine import Engine
-from detent.engine.poller import Polling
+from detent.engine.feeds import Feeds
+from detent.engine.poller import Poller, Polling
+from detent.engine.presence import Presence
 from detent.engine.retention import Retention
 from detent.engine.tuning import Tuning
 from detent.errors import InvalidInput
@@ -62,6 +64,7 @@ class App:
     store: Store
     engine: Engine
     commands: Commands
+    feeds: Feeds
     base_url: str  # where the outside world reaches it
     local_url: str  # where this machine does
     is_drained: bool = False
@@ -94,16 +97,27 @@ async def running(
     async with AsyncExitStack() as stack:
         store = await open_store(settings.database_url, clock, migrate=migrate)
         stack.push_async_callback(store.close)
+        feeds = Feeds(store, clock)
+        stack.push_async_callback(feeds.close)
         base_url = settings.base_url or local_url
         engine = await build_engine(
             settings, store, clock, base_url, tuning=tuning, own=address, allow=allow, claims=claims
         )
         await engine.start()
-        app = App(settings, store, engine, build_commands(settings, engine), base_url, local_url)
+        app = App(settings, store, engine, build_commands(settings, engine), feeds, base_url, local_url)
         stack.push_async_callback(app.drain)
-        chores = asyncio.create_task(Polling(Retention(store, clock, settings.retention)).work())
-        stack.push_async_callback(_ended, chores)
+        for chore in _chores(app, clock):
+            stack.push_async_callback(_ended, asyncio.create_task(Polling(chore).work()))
         yield app
+
+
+def _chores(app: App, clock: Clock) -> list[Poller]:
+    """What goes on beside the engine, in every process that has the store open."""
+    engine = app.engine
+    chores: list[Poller] = [Retention(app.store, clock, app.settings.retention)]
+    if engine.does_claim:
+        chores.append(Presence(app.store, queues=engine.tuning.queues, actions=engine.serves))
+    return chores
 
 
 async def build_engine(

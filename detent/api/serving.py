@@ -11,8 +11,10 @@ from typing import Protocol
 import uvicorn
 
 from detent.api.application import build_api
+from detent.api.connections import Connection
 from detent.engine.commands import Commands
 from detent.engine.engine import Engine
+from detent.engine.feeds import Feeds
 from detent.settings import Settings
 from detent.store.protocol import Store
 
@@ -28,6 +30,8 @@ class Served(Protocol):
     def engine(self) -> Engine: ...
     @property
     def commands(self) -> Commands: ...
+    @property
+    def feeds(self) -> Feeds: ...
     @property
     def base_url(self) -> str: ...
     @property
@@ -55,13 +59,20 @@ async def listening(app: Served, sock: socket.socket) -> AsyncIterator[None]:
     """The API before a running engine. Ends with the requests that are being answered."""
     api = build_api(
         app.commands,
+        app.feeds,
         is_ready=lambda: app.engine.is_ready,
         check=app.store.now,
         base_url=app.base_url,
         loose=app.settings.allow_loose_auth,
     )
     config = uvicorn.Config(
-        api, log_config=None, access_log=False, lifespan="off", server_header=False, timeout_graceful_shutdown=5
+        api,
+        http=Connection,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        timeout_graceful_shutdown=5,
     )
     server = _Server(config)
     serving = asyncio.create_task(server.serve(sockets=[sock]))
@@ -72,5 +83,6 @@ async def listening(app: Served, sock: socket.socket) -> AsyncIterator[None]:
             announce(app.local_url)
         yield
     finally:
+        await app.feeds.close()  # streams and long polls end now; nobody waits for them
         server.should_exit = True
         await serving

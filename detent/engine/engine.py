@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import traceback
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from detent.clock import Clock, DatabaseTime
@@ -59,6 +59,11 @@ class Engine:
         if self._node is None or self._is_stopping:
             raise Unavailable("the engine is not running just now; try again")
         return self._node
+
+    @property
+    def serves(self) -> Sequence[str]:
+        """The user actions it has."""
+        return self._equipment.serves
 
     @property
     def is_ready(self) -> bool:
