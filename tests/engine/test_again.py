@@ -1,0 +1,192 @@
+"""Retry, rerun, fork, resolve, bulk and why: what people do with runs that went wrong."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from detent.engine.commands import Commands
+from detent.engine.commands.bulk import Wish
+from detent.engine.presence import Presence
+from detent.errors import Conflict
+from detent.instant import SECOND
+from detent.store.rows import RunFilter
+from tests.engine.doors import run_id, save, start
+from tests.engine.rig import NOON, Rig, done, failed, rig, virtual
+
+CHAIN: dict[str, Any] = {"a": {}, "b": {"needs": ["a"], "retries": 0}, "c": {"needs": ["b"]}}
+
+
+async def _failed_run(world: Rig, **options: Any) -> Any:
+    world.hands.scripts["b"] = lambda call: failed(retry=False)
+    run = await start(world.engines[0], "w", {"order": 1}, **options)
+    assert await world.ended(run.run) == "failed"
+    world.hands.scripts.pop("b")
+    return run
+
+
+@virtual
+async def test_a_retry_is_a_new_run_that_keeps_what_succeeded() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        await save(world, "w", CHAIN)
+        first = await _failed_run(world)
+        again = await Commands(engine).retry(run_id(first))
+        assert await world.ended(again.run) == "completed"
+        assert [call.step for call in world.hands.calls] == ["a", "b", "b", "c"]
+        assert world.kinds(again.run) == [("reused", "a"), ("opened", None), ("ended", "b"), ("ended", "c")]
+        assert (await world.row(first.run)).status == "failed"
+        document = await Commands(engine).run(run_id(again))
+        assert document["origin"] == {"run_id": run_id(first), "kind": "retry"}
+        assert document["tasks"]["a"]["status"] == "success"
+        assert document["input"]["body"] == {"order": 1}
+
+
+@virtual
+async def test_a_retry_with_a_request_id_is_made_once() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        await save(world, "w", CHAIN)
+        first = await _failed_run(world)
+        again = [await Commands(engine).retry(run_id(first), request_id="once") for _ in range(3)]
+        assert len({one.run for one in again}) == 1
+
+
+@virtual
+async def test_only_a_run_that_ended_badly_is_retried() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        await save(world, "w", {"nap": {"sleep": "20s"}})
+        run = await start(engine, "w")
+        with pytest.raises(Conflict, match="Cannot retry a running workflow"):
+            await Commands(engine).retry(run_id(run))
+        await world.ended(run.run)
+        with pytest.raises(Conflict, match="Cannot retry a finished workflow"):
+            await Commands(engine).retry(run_id(run))
+
+
+@virtual
+async def test_a_rerun_takes_the_current_version_and_another_body() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        await save(world, "w", CHAIN)
+        first = await _failed_run(world)
+        await save(world, "w", {"z": {}})
+        again = await Commands(engine).rerun(run_id(first), body={"order": 2})
+        assert await world.ended(again.run) == "completed"
+        row = await world.row(again.run)
+        assert (row.version, row.origin, row.origin_kind) == (2, first.run, "rerun")
+        assert (await Commands(engine).run(run_id(again)))["input"]["body"] == {"order": 2}
+
+
+@virtual
+async def test_a_fork_goes_on_from_an_edited_output() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        steps = {"a": {}, "b": {"needs": ["a"]}, "c": {"needs": ["b"], "if": "tasks.b.output == 'yes'"}, "d": {}}
+        await save(world, "w", steps)
+        world.hands.scripts["b"] = lambda call: done("no")
+        first = await start(engine, "w")
+        await world.ended(first.run)
+        fork = await Commands(engine).fork(run_id(first), "b", output="yes")
+        assert await world.ended(fork.run) == "completed"
+        assert [call.step for call in world.hands.calls if call.run_id == fork.run] == ["c"]
+        tasks = (await Commands(engine).run(run_id(fork)))["tasks"]
+        assert (tasks["b"]["output"], tasks["c"]["status"]) == ("yes", "success")
+
+
+@virtual
+async def test_a_person_says_whether_an_uncertain_step_happened() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        await save(world, "w", {"pay": {"on_crash": "ask"}, "next": {"needs": ["pay"]}})
+        world.hands.hold("pay")
+        run = await start(engine, "w")
+        await world.until(lambda: bool(world.hands.calls))
+        world.crash(engine)
+        other = await world.engine()
+        await world.until(lambda: world.store.table[run.run].status == "paused")
+        commands = Commands(other)
+        _, _, reasons = await commands.why(run_id(run))
+        assert any(reason.kind == "uncertain" and reason.step == "pay" for reason in reasons)
+        document = await commands.resolve(run_id(run), "pay", happened=True, output={"id": 7}, by="ann")
+        assert document["tasks"]["pay"]["output"] == {"id": 7}
+        assert await world.ended(run.run) == "completed"
+        assert len(world.hands.attempts("pay")) == 1
+        with pytest.raises(Conflict, match="not uncertain"):
+            await commands.resolve(run_id(run), "pay", happened=True, output=None, by="ann")
+
+
+@virtual
+async def test_a_bulk_retry_is_counted_first_and_takes_each_run_once() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        await save(world, "w", CHAIN)
+        for _ in range(5):
+            await _failed_run(world)
+        commands = Commands(engine)
+        dry = await commands.bulk(Wish.RETRY, RunFilter(), by="ann", limit=100, dry_run=True)
+        assert (dry.matched, dry.done, len(world.store.table)) == (5, [], 5)
+        result = await commands.bulk(Wish.RETRY, RunFilter(), by="ann", limit=3, dry_run=False)
+        assert (len(result.done), result.more) == (3, True)
+        result = await commands.bulk(Wish.RETRY, RunFilter(), by="ann", limit=100, dry_run=False)
+        assert (len(result.done), len(result.refused), result.more) == (2, 3, False)
+        assert "already" in result.refused[0][1]
+        assert len(world.store.table) == 10
+
+
+@virtual
+async def test_a_bulk_cancel_ends_the_open_runs_only() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        await save(world, "w", {"nap": {"sleep": "1h"}})
+        await save(world, "v", {"a": {}})
+        runs = [await start(engine, "w") for _ in range(4)]
+        over = await start(engine, "v")
+        await world.ended(over.run)
+        result = await Commands(engine).bulk(Wish.CANCEL, RunFilter(), by="ann", limit=100, dry_run=False)
+        assert len(result.done) == 4
+        for run in runs:
+            assert await world.ended(run.run) == "cancelled"
+
+
+@virtual
+async def test_why_names_what_a_run_waits_for_and_until_when() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        await save(world, "w", {"ask": {"wait_for_webhook": {"timeout": "1h"}}, "then": {"needs": ["ask"]}})
+        run = await start(engine, "w")
+        await asyncio.sleep(1)
+        _, status, reasons = await Commands(engine).why(run_id(run))
+        assert status == "running"
+        assert (reasons[0].kind, reasons[0].step) == ("callback", "ask")
+        assert reasons[0].until is not None
+        assert any(reason.kind == "needs" and reason.step == "then" for reason in reasons)
+
+
+@virtual
+async def test_why_tells_that_nobody_serves_the_queue_and_when_somebody_did() -> None:
+    async with rig() as world:
+        engine = await world.engine(queues=("default",))
+        await Presence(world.store, queues=("gpu",), actions=()).poll()
+        await save(world, "w", {"a": {}}, queue="gpu")
+        run = await start(engine, "w", start_at=NOON + 2 * SECOND)
+        await asyncio.sleep(10)
+        _, _, reasons = await Commands(engine).why(run_id(run))
+        assert reasons[0].kind == "queue"
+        assert "gpu" in reasons[0].message
+        assert "last seen" in reasons[0].message
+
+
+@virtual
+async def test_why_tells_that_no_node_is_at_work() -> None:
+    async with rig() as world:
+        engine = await world.engine(claims=False)
+        await save(world, "w", {"a": {}})
+        run = await start(engine, "w")
+        await engine.stop()
+        world.engines.remove(engine)
+        _, _, reasons = await Commands(engine).why(run_id(run))
+        assert reasons[0].kind == "no_node"

@@ -1,0 +1,150 @@
+"""Starting: once for each request id, always the current version, now or later."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from detent.engine.commands import Commands
+from detent.errors import InvalidInput, NotFound, NotStartable, RequestIdReused, RequestIdTaken
+from detent.instant import SECOND
+from detent.store.rows import MessageKind, Receipt
+from tests.engine.doors import run_id, save, start
+from tests.engine.rig import NOON, TENANT, Rig, rig, virtual
+
+
+def _runs(world: Rig) -> int:
+    return len(world.store.table)
+
+
+@virtual
+async def test_the_same_request_id_starts_one_run_however_often_and_wherever_it_is_sent() -> None:
+    async with rig() as world:
+        engines = [await world.engine(), await world.engine()]
+        await save(world, "w", {"a": {}})
+        starts = await asyncio.gather(*(start(engines[n % 2], "w", {"n": 1}, request_id="r1") for n in range(50)))
+        assert len({one.run for one in starts}) == 1
+        assert [one.is_new for one in starts].count(True) == 1
+        assert _runs(world) == 1
+
+
+@virtual
+async def test_a_request_id_with_another_body_or_another_workflow_is_refused() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        await save(world, "w", {"a": {}})
+        await save(world, "v", {"a": {}})
+        await start(engine, "w", {"n": 1}, request_id="r1")
+        with pytest.raises(RequestIdReused, match="another body"):
+            await start(engine, "w", {"n": 2}, request_id="r1")
+        with pytest.raises(RequestIdTaken, match="another workflow"):
+            await start(engine, "v", {"n": 1}, request_id="r1")
+        assert _runs(world) == 1
+
+
+@virtual
+async def test_a_known_request_is_answered_even_when_its_workflow_is_switched_off_or_gone() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        saved = await save(world, "w", {"a": {}})
+        first = await start(engine, "w", request_id="r1")
+        await world.store.enable_workflow(TENANT, saved.id, enabled=False)
+        assert (await start(engine, "w", request_id="r1")).run == first.run
+        await world.store.delete_workflow(TENANT, saved.id)
+        assert (await start(engine, "w", request_id="r1")).run == first.run
+
+
+@virtual
+async def test_a_refused_start_leaves_nothing_in_memory() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        await save(world, "w", {"nap": {"sleep": "5s"}})
+        one = await start(engine, "w", request_id="r1")
+        await start(engine, "w", request_id="r1")
+        assert list(engine.node.runner.held) == [one.run]
+
+
+@virtual
+async def test_a_start_takes_the_version_that_another_process_just_saved() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        commands = Commands(engine)
+        await save(world, "w", {"a": {}})
+        await start(engine, "w", commands=commands)
+        await save(world, "w", {"a": {}, "b": {}})
+        run = await start(engine, "w", commands=commands)
+        assert (await world.row(run.run)).version == 2
+        await world.ended(run.run)
+        assert sorted(step or "" for _, step in world.kinds(run.run)) == ["a", "b"]
+
+
+@virtual
+async def test_a_workflow_that_another_process_switched_off_or_deleted_is_not_started() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        commands = Commands(engine)
+        saved = await save(world, "w", {"a": {}})
+        await start(engine, "w", commands=commands)
+        await world.store.enable_workflow(TENANT, saved.id, enabled=False)
+        with pytest.raises(NotStartable, match="Workflow is disabled: w"):
+            await start(engine, "w", commands=commands)
+        await world.store.enable_workflow(TENANT, saved.id, enabled=True)
+        await start(engine, "w", commands=commands)
+        await world.store.delete_workflow(TENANT, saved.id)
+        with pytest.raises(NotFound):
+            await start(engine, "w", commands=commands)
+
+
+@virtual
+async def test_a_body_that_does_not_fit_the_schema_starts_nothing() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        await save(world, "w", {"a": {}}, trigger_schema={"type": "object", "required": ["order_id"]})
+        with pytest.raises(InvalidInput) as refused:
+            await start(engine, "w", {"order": 1})
+        assert [problem.field for problem in refused.value.problems] == ["body.order_id"]
+        assert _runs(world) == 0
+        await start(engine, "w", {"order_id": 1})
+
+
+@virtual
+async def test_a_delayed_start_is_pending_until_its_time_and_survives_every_node() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        await save(world, "w", {"a": {}})
+        run = await start(engine, "w", start_at=NOON + 60 * SECOND)
+        assert run.status == "pending"
+        world.crash(engine)
+        await asyncio.sleep(30)
+        await world.engine()
+        document = await Commands(world.engines[0]).run(run_id(run))
+        assert (document["status"], document["started_at"]) == ("pending", None)
+        assert document["start_at"] is not None
+        await world.until(lambda: bool(world.hands.calls), within=100)
+        assert 60.0 <= world.clock.monotonic() <= 60.5
+        assert await world.ended(run.run) == "completed"
+        assert world.kinds(run.run) == [("opened", None), ("ended", "a")]
+
+
+@virtual
+async def test_a_pending_run_can_be_cancelled_and_keeps_a_callback_that_comes_early() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        await save(world, "w", {"wait": {"wait_for_webhook": {"timeout": "1h"}}})
+        gone, kept = [await start(engine, "w", start_at=NOON + 20 * SECOND) for _ in range(2)]
+        assert await world.send(gone.run, MessageKind.CANCEL)
+        assert await world.ended(gone.run) == "cancelled"
+        assert await world.call_back(kept.run, "wait", {"ok": 1}) is Receipt.EARLY
+        assert await world.ended(kept.run) == "completed"
+        assert world.clock.monotonic() >= 20
+
+
+@virtual
+async def test_a_start_in_the_past_is_a_start_now() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        await save(world, "w", {"a": {}})
+        run = await start(engine, "w", start_at=NOON - 60 * SECOND)
+        assert run.status == "running"
+        assert await world.ended(run.run) == "completed"
