@@ -18,8 +18,8 @@ from detent.errors import InvalidInput, Problem
 
 PREFIX: Final = "DETENT_"
 FILE: Final = "detent.toml"
-#: Read by the tests and not by the product.
-_FOREIGN: Final = "DETENT_TEST_"
+#: Read by the tests, and by clients (the address of their server), but no settings.
+_FOREIGN: Final = ("DETENT_TEST_", "DETENT_URL")
 _WORDS: Final = {**dict.fromkeys(("true", "1", "yes", "on"), True), **dict.fromkeys(("false", "0", "no", "off"), False)}
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _STATUSES: Final = ("completed", "failed", "cancelled", "timeout")

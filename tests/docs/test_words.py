@@ -9,7 +9,8 @@ from detent.cli import COMMANDS
 from detent.settings import FIELDS, FILE, PREFIX, load_settings
 from tests.docs.pages import ROOT, Block, blocks, pages, table
 
-SETTINGS = {f"{PREFIX}{name.upper()}" for name in FIELDS}
+#: DETENT_URL is read by clients, which have no settings.
+SETTINGS = {f"{PREFIX}{name.upper()}" for name in FIELDS} | {"DETENT_URL"}
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
