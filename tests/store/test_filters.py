@@ -79,6 +79,13 @@ async def test_a_label_is_text_and_nothing_else(store: Store) -> None:
     assert await found(store, runs, labels=(("b", "1"),)) == []
 
 
+async def test_a_label_that_a_database_cannot_hold_hinders_no_search(store: Store) -> None:
+    node = await Node.register(store)
+    runs = [start(labels='{"a":"\\u0000"}'), start(labels='{"a":"b"}')]
+    await node.flush(starts=runs)
+    assert await found(store, runs, labels=(("a", "b"),)) == [1]
+
+
 async def test_runs_are_paged_in_both_directions(store: Store) -> None:
     node = await Node.register(store)
     runs = [start(hero_type="h") for _ in range(6)]

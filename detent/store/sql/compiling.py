@@ -81,7 +81,9 @@ def _has_label_postgres(element: HasLabel, compiler: SQLCompiler, **given: Any) 
     labels, key, value = (
         compiler.process(part, **given) for part in (element.labels, element.key_given, element.value_given)
     )
-    return f"{labels}::jsonb @> jsonb_build_object({key}::text, {value}::text)"
+    # A zero character, which `jsonb` cannot hold, would otherwise make an error of the whole search.
+    wanted = f"jsonb_build_object({key}::text, {value}::text)"
+    return rf"case when strpos({labels}, '\u0000') = 0 then {labels}::jsonb @> {wanted} else false end"
 
 
 @compiles(HasLabel, "sqlite")
