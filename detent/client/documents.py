@@ -209,10 +209,11 @@ class Reason(msgspec.Struct, kw_only=True):
 
 
 class Why(msgspec.Struct, kw_only=True):
-    """Why a run does not go on: what blocks first, then what waits for that."""
+    """Why a run does not go on: `summary` in one line, then every reason, what blocks first."""
 
     run_id: str
     status: str
+    summary: str = ""
     reasons: list[Reason] = []
 
 

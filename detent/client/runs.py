@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, TypedDict, Unpack
 
 from msgspec import UNSET, UnsetType
 
-from detent.client.calls import JSON, PAGE, Call, Pages, json_body, one, page
+from detent.client.calls import JSON, PAGE, Answer, Call, Pages, json_body, one, page
 from detent.client.documents import Bulk, Json, RunDocument, RunSummary, Started, Why
 from detent.client.spelling import (
     Seconds,
@@ -72,8 +72,7 @@ def start(
         _started,
         query=[*query, *repeated("label", pairs(labels or {}))],
         body=json_body({} if body is None else body),
-        # With an id of its own a start can be sent again without starting twice.
-        headers={**JSON, "Idempotency-Key": header_text(request_id or secrets.token_hex(16))},
+        headers=_named(request_id),
         holds=0.0 if wait is None else seconds(wait),
     )
 
@@ -84,17 +83,19 @@ def list_all(*, sort: str | None = None, limit: int = PAGE, **which: Unpack[RunF
     return Pages(Call("GET", place("runs"), page(RunSummary), query=[*query, *given(sort=sort, limit=limit)]))
 
 
-def bulk(action: Action, which: RunFilter, *, dry_run: bool = True, limit: int = 1000) -> Call[Bulk]:
-    """Do something to all runs of a filter, at most `limit`. Unless `dry_run` is false it only counts them."""
+def bulk(
+    action: Action, which: RunFilter, *, everything: bool = False, dry_run: bool = True, limit: int = 1000
+) -> Call[Bulk]:
+    """Do something to the oldest `limit` runs of a filter. Unless `dry_run` is false it only counts them. An empty
+    filter is refused unless `everything` says that it is meant."""
     chosen = {name: texts if name in _LISTS else texts[0] for name, texts in _spelled(which).items()}
     body = {"action": action, "filter": chosen, "dry_run": dry_run, "limit": limit}
-    # Cancelling twice is cancelling once; a second retry or rerun would make a second run.
-    repeatable = dry_run or action in _SAME_TWICE
-    return Call("POST", place("runs", "bulk"), one(Bulk), body=json_body(body), headers=JSON, repeatable=repeatable)
+    body |= {"all": True} if everything else {}
+    # Done twice it does nothing more, but the second answer would tell of the rest only.
+    return Call("POST", place("runs", "bulk"), one(Bulk), body=json_body(body), headers=JSON, repeatable=dry_run)
 
 
 _LISTS: Final = frozenset({"status", "label"})
-_SAME_TWICE: Final = frozenset({"cancel", "pause", "resume"})
 
 
 def _spelled(which: RunFilter) -> dict[str, list[str]]:
@@ -142,24 +143,44 @@ def resume(run: str) -> Call[RunDocument]:
     return Call("POST", place("runs", run, "resume"), _run)
 
 
-def retry(run: str) -> Call[Started]:
+def retry(run: str, *, request_id: str | None = None) -> Call[Started]:
     """A new run that keeps what succeeded and tries the rest again."""
-    return Call("POST", place("runs", run, "retry"), _started, repeatable=False)
+    return _again(run, "retry", {}, request_id)
 
 
-def rerun(run: str, body: Json = UNSET) -> Call[Started]:
+def rerun(run: str, body: Json = UNSET, *, request_id: str | None = None) -> Call[Started]:
     """A new run from the beginning, on the workflow's current version, with the same body or with another."""
-    return _again(run, "rerun", {"input": body})
+    return _again(run, "rerun", {"input": body}, request_id)
 
 
-def fork(run: str, step: str, *, output: Json = UNSET, status_code: int | UnsetType = UNSET) -> Call[Started]:
+def fork(
+    run: str,
+    step: str,
+    *,
+    output: Json = UNSET,
+    status_code: int | UnsetType = UNSET,
+    request_id: str | None = None,
+) -> Call[Started]:
     """A new run from a step on: what does not depend on it is kept, and it runs again or ends with `output`."""
-    return _again(run, "fork", {"step": step, "output": output, "status_code": status_code})
+    return _again(run, "fork", {"step": step, "output": output, "status_code": status_code}, request_id)
 
 
-def _again(run: str, verb: str, body: dict[str, Any]) -> Call[Started]:
+def _again(run: str, verb: str, body: dict[str, Any], request_id: str | None) -> Call[Started]:
     edited = {name: value for name, value in body.items() if value is not UNSET}
-    return Call("POST", place("runs", run, verb), _started, body=json_body(edited), headers=JSON, repeatable=False)
+    return Call("POST", place("runs", run, verb), _made, body=json_body(edited), headers=_named(request_id))
+
+
+def _named(request_id: str | None) -> dict[str, str]:
+    """Headers of what makes a run. With an id of its own it can be sent again without making two."""
+    return {**JSON, "Idempotency-Key": header_text(request_id or secrets.token_hex(16))}
+
+
+def _made(answer: Answer) -> Started:
+    """These are answered with the whole of the new run."""
+    run = _run(answer)
+    return Started(
+        run_id=run.id, workflow_id=run.workflow_id, status=run.status, started_at=run.started_at, start_at=run.start_at
+    )
 
 
 def resolve(run: str, step: str, *, happened: bool, output: Json = UNSET) -> Call[RunDocument]:

@@ -52,6 +52,8 @@ class Player:
     def __init__(self) -> None:
         self.url = ""
         self.heard: list[Heard] = []
+        self.closed = threading.Semaphore(0)
+        """Released for each connection that is closed from here."""
         self._plays: list[Play] = [Play(503)]
         self._lock = threading.Lock()
 
@@ -118,6 +120,12 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False
     request_queue_size = 128
 
+    player: Player
+
+    def shutdown_request(self, request: Any) -> None:
+        super().shutdown_request(request)
+        self.player.closed.release()
+
     def handle_error(self, request: object, client_address: object) -> None:
         """Callers that leave in the middle are what many tests are about."""
 
@@ -128,6 +136,7 @@ def playing(port: int = 0) -> Iterator[Player]:
     player = Player()
     handler = type("Handler", (_Handler,), {"player": player})
     server = _Server(("127.0.0.1", port), handler)
+    server.player = player
     player.url = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()

@@ -40,7 +40,12 @@ def test_both_faces_have_the_same_methods_with_the_same_parameters(blocking: obj
 
 
 def test_a_method_of_a_run_does_not_ask_for_the_run() -> None:
-    assert list(methods(Client("http://x").run("run_1"))["fork"].parameters) == ["step", "output", "status_code"]
+    assert list(methods(Client("http://x").run("run_1"))["fork"].parameters) == [
+        "step",
+        "output",
+        "status_code",
+        "request_id",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -67,11 +67,15 @@ TABLE: list[tuple[Call[Any] | Pages[Any], str]] = [
             '"started_after":"2026-02-22T12:00:00+02:00"},"dry_run":true,"limit":1000}'
         ),
     ),
+    (
+        runs.bulk("pause", {}, everything=True, dry_run=False, limit=5),
+        'POST /api/v1/runs/bulk {"action":"pause","filter":{},"dry_run":false,"limit":5,"all":true}',
+    ),
     (runs.get("run_1"), "GET /api/v1/runs/run_1"),
     (runs.cancel("run_1"), "POST /api/v1/runs/run_1/cancel"),
     (runs.pause("run_1"), "POST /api/v1/runs/run_1/pause"),
     (runs.resume("run_1"), "POST /api/v1/runs/run_1/resume"),
-    (runs.retry("run_1"), "POST /api/v1/runs/run_1/retry"),
+    (runs.retry("run_1"), "POST /api/v1/runs/run_1/retry {}"),
     (runs.rerun("run_1"), "POST /api/v1/runs/run_1/rerun {}"),
     (runs.rerun("run_1", None), 'POST /api/v1/runs/run_1/rerun {"input":null}'),
     (runs.fork("run_1", "charge"), 'POST /api/v1/runs/run_1/fork {"step":"charge"}'),

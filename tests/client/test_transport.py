@@ -47,6 +47,7 @@ def test_a_connection_that_the_server_closed_is_not_used_again(player: Player, c
     player.plays(Play(body=WORKFLOW, close=True), OK)
     client = connect(player.url, patience=0.0)
     client.workflows.get("order")
+    assert player.closed.acquire(timeout=5)
     client.workflows.get("order")
     assert connections(player) == 2
 
