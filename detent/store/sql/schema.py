@@ -161,7 +161,7 @@ Index(
 )
 Index("run_origin", run.c.origin, postgresql_where=text("origin is not null"), sqlite_where=text("origin is not null"))
 Index("run_parent", run.c.parent, postgresql_where=text("parent is not null"), sqlite_where=text("parent is not null"))
-Index("run_fired", run.c.fired_by, postgresql_where=FIRED, sqlite_where=FIRED)
+Index("run_fired", run.c.fired_by, run.c.id, postgresql_where=FIRED, sqlite_where=FIRED)
 Index("run_troubled", run.c.tenant, run.c.status, run.c.id, postgresql_where=TROUBLED, sqlite_where=TROUBLED)
 
 journal = Table(

@@ -35,10 +35,14 @@ _TRIGGERS: Final = (
 )  # fmt: skip
 _OF_TENANT: Final = _TRIGGERS.where(trigger.c.tenant == bindparam("tenant"))
 TRIGGER: Final = _OF_TENANT.where(trigger.c.id == bindparam("trigger"))
+#: Not in order: that would tempt SQLite to walk through every trigger of the tenant.
 LISTENERS: Final = _OF_TENANT.where(
-    trigger.c.kind == text("'event'"), text("trigger.enabled"), Among(trigger.c.key, "keys", ids=False),
+    trigger.c.kind == text("'event'"),
+    text("trigger.enabled"),
+    trigger.c.key.is_not(None),
+    Among(trigger.c.key, "keys", ids=False),
     workflow.c.deleted_at.is_(None),
-).order_by(trigger.c.id)  # fmt: skip
+)
 DUE_TRIGGERS: Final = (
     _TRIGGERS.where(_SCHEDULED, trigger.c.next_at <= bindparam("now"))
     .order_by(trigger.c.next_at, trigger.c.id)
@@ -153,20 +157,24 @@ LOCK_FIRING: Final = (
 OF_FIRING: Final = select(firing.c.trigger).where(firing.c.id == bindparam("firing"))
 
 
-def _others(*conditions: Any) -> Select[Any]:
-    others = select(firing.c.id).where(
-        firing.c.trigger == bindparam("trigger"), firing.c.id != bindparam("firing"), _PENDING, *conditions
+def _others(state: str) -> Select[Any]:
+    """The oldest other firings of a trigger in one state, just as the index `firing_open` has them."""
+    return (
+        select(firing.c.due_at, firing.c.id)
+        .where(
+            firing.c.trigger == bindparam("trigger"),
+            firing.c.state == text(f"'{state}'"),
+            firing.c.id != bindparam("firing"),
+            _PENDING,
+        )
+        .order_by(firing.c.due_at, firing.c.id)
+        .limit(bindparam("limit"))
     )
-    return others.limit(bindparam("limit"))
 
 
-OTHERS_STARTING: Final = _others(firing.c.state == text("'starting'"))
-OTHERS_QUEUED: Final = _others(firing.c.state == text("'queued'"))
-OTHERS_OLDER: Final = _others(
-    firing.c.due_at <= bindparam("now"),
-    (firing.c.due_at < bindparam("due_at"))
-    | ((firing.c.due_at == bindparam("due_at")) & (firing.c.id < bindparam("firing"))),
-)
+OTHERS_DUE: Final = _others("due")
+OTHERS_STARTING: Final = _others("starting")
+OTHERS_QUEUED: Final = _others("queued")
 OPEN_RUNS: Final = (
     select(run.c.id)
     .where(run.c.fired_by == bindparam("trigger"), run.c.ended_at.is_(None))

@@ -63,7 +63,7 @@ class TriggerVerbs(Reach):
         if not keys:
             return []
         rows = await self._read(statements.LISTENERS, {"tenant": tenant, "keys": list(keys)})
-        return [_trigger(row) for row in rows]
+        return [_trigger(row) for row in sorted(rows, key=lambda row: bytes(row[0]))]
 
     async def change_trigger(self, changed: NewTrigger, *, seen: int) -> bool:
         values = {**changed._asdict(), "seen": seen, "now": max(await self.now(), seen + 1)}
@@ -196,8 +196,8 @@ def _verdict(
         return Verdict.GO, runs
     if starting:
         return Verdict.WAIT, runs
-    older = (yield statements.OTHERS_OLDER, {**asked, "limit": 1}) if overlap is Overlap.QUEUE else ()
-    if overlap is Overlap.CANCEL_PREVIOUS or not (runs or older):
+    has_older = overlap is Overlap.QUEUE and (yield from _has_older(asked))
+    if overlap is Overlap.CANCEL_PREVIOUS or not (runs or has_older):
         return Verdict.GO, runs
     if overlap is Overlap.QUEUE:
         queued = yield statements.OTHERS_QUEUED, {**asked, "limit": most_queued}
@@ -208,6 +208,15 @@ def _verdict(
     message = "the run before has not ended" if overlap is Overlap.SKIP else "too many are queued already"
     yield statements.SET_FIRING, _set(asked["firing"], FiringState.SKIPPED, None, message)
     return Verdict.SKIPPED, runs
+
+
+def _has_older(asked: dict[str, Any]) -> Talk[bool]:
+    """Whether a firing that is due and not begun comes before."""
+    for clause in (statements.OTHERS_DUE, statements.OTHERS_QUEUED):
+        oldest = yield clause, {**asked, "limit": 1}
+        if oldest and oldest[0][0] <= asked["now"] and tuple(oldest[0]) < (asked["due_at"], asked["firing"]):
+            return True
+    return False
 
 
 def _set(firing: bytes, state: FiringState, until: int | None, message: str | None = None) -> dict[str, Any]:

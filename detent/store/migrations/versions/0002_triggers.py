@@ -36,7 +36,7 @@ def _runs() -> None:
     _index("run_hero", "run", ["tenant", "hero_type", "hero_id", "id"], "hero_type is not null")
     _index("run_origin", "run", ["origin"], "origin is not null")
     _index("run_parent", "run", ["parent"], "parent is not null")
-    _index("run_fired", "run", ["fired_by"], "fired_by is not null and ended_at is null")
+    _index("run_fired", "run", ["fired_by", "id"], "fired_by is not null and ended_at is null")
     _index("run_troubled", "run", ["tenant", "status", "id"], "status not in ('running', 'completed')")
 
 

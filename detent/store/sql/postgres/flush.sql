@@ -44,8 +44,9 @@ started as (
        as t(id, tenant, workflow, version, status, trigger, input, opening, owned, epoch, wake_at, expires_at, queue,
             priority, code, request_id, request_hash, hero_type, hero_id, labels, origin, parent, started_at, ended_at,
             output, error, origin_kind, fired_by, current, place)
-  where not t.current or exists (
-    select 1 from workflow w where w.id = t.workflow and w.version = t.version and w.enabled and w.status = 'active'
+  -- No `exists`: the planner would read every workflow once instead of looking up each.
+  where not t.current or (
+    select true from workflow w where w.id = t.workflow and w.version = t.version and w.enabled and w.status = 'active'
       and w.deleted_at is null)
   order by t.place
   on conflict /*once (tenant, request_id) where request_id is not null */ do nothing

@@ -1,0 +1,152 @@
+"""What is asked for again and again is found by an index, however much lies beside it."""
+
+import json
+import re
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import ClauseElement
+
+from detent.ids import new_id
+from detent.store.rows import Flush, RunFilter, SavedVersion
+from detent.store.sql import statements, statements_triggers
+from detent.store.sql.compiling import compiled
+from detent.store.sql.postgres.doors import DIALECT as POSTGRES
+from detent.store.sql.postgres.shape import usual_columns
+from detent.store.sql.postgres.statement import CHECKED_USUAL
+from detent.store.sql.postgres.store import PostgresStore
+from detent.store.sql.postgres.wire import Address, Connection, connect
+from detent.store.sql.sqlite.doors import DIALECT as SQLITE
+from detent.store.sql.sqlite.store import SqliteStore
+from tests.store.make import Node, end, entries, start, version
+from tests.store.sessions import session
+from tests.store.test_postgres import scans
+
+MANY_TRIGGERS = """
+insert into trigger (id, tenant, workflow, kind, enabled, config, next_at, owned, created_at, updated_at)
+select gen_random_uuid(), 1, $1, 'cron', g % 3 > 0, '{}', now() + interval '1 day' + g * interval '1 s', false, now(),
+       now() from generate_series(1, 100000) g"""
+A_DUE_TRIGGER = """
+insert into trigger (id, tenant, workflow, kind, enabled, config, next_at, owned, created_at, updated_at)
+values ($1, 1, $2, 'cron', true, '{}', now() - interval '1 s', false, now(), now())"""
+MANY_FIRINGS = """
+insert into firing (id, tenant, trigger, workflow, kind, state, due_at, slot, at)
+select gen_random_uuid(), 1, $1, $2, 'cron', case g % 2 when 0 then 'due' else 'started' end,
+       now() + case g % 2 when 0 then interval '1 day' else interval '-1 day' end, now() + g * interval '1 s', now()
+from generate_series(1, 100000) g"""
+A_DUE_FIRING = """
+insert into firing (id, tenant, trigger, workflow, kind, state, due_at, at)
+values ($1, 1, $2, $3, 'cron', 'due', now() - interval '1 s', now())"""
+MANY_RUNS = """
+insert into run (id, tenant, workflow, version, status, trigger, input, epoch, queue, priority, started_at, ended_at,
+                 fired_by)
+select gen_random_uuid(), 1, $1, 1, 'completed', 'cron', '{}', 1, 'a', 0, now(), now(), $2
+from generate_series(1, 20000) g"""
+
+ALL_AT_ONCE = [
+    statements_triggers.OTHERS_STARTING,
+    statements_triggers.OTHERS_DUE,
+    statements_triggers.OTHERS_QUEUED,
+    statements_triggers.OPEN_RUNS,
+]
+TROUBLED = statements.runs(RunFilter(statuses=("failed",)), cursor=False, oldest_first=False)
+HEROES = statements.runs(RunFilter(hero_type="h", hero_id="1"), cursor=False, oldest_first=False)
+
+
+async def touched(connection: Connection, clause: ClauseElement, values: dict[str, Any]) -> tuple[int, set[str]]:
+    """How many rows a statement looked at, and the ways it went."""
+    statement = compiled(clause, POSTGRES)
+    text = await connection.fetchval(f"explain (analyze, format json) {statement.text}", *statement.arguments(values))
+    found = scans(json.loads(text)[0]["Plan"])
+    return int(sum(rows for _, rows in found)), {kind for kind, _ in found}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("analyzed", [False, True])
+async def test_e9_what_is_due_is_found_beside_a_hundred_thousand_that_are_not(
+    postgres_store: PostgresStore, postgres_database: str, analyzed: bool
+) -> None:
+    saved = await postgres_store.save_workflow(version(), replace=False)
+    assert isinstance(saved, SavedVersion)
+    busy, due = new_id(), new_id()
+    async with session(postgres_database) as connection:
+        await connection.execute(MANY_TRIGGERS, saved.id)
+        await connection.execute(A_DUE_TRIGGER, busy, saved.id)
+        await connection.execute(MANY_FIRINGS, busy, saved.id)
+        await connection.execute(A_DUE_FIRING, due, busy, saved.id)
+        await connection.execute(MANY_RUNS, saved.id, busy)
+        if analyzed:
+            await connection.execute("analyze")
+        now = await postgres_store.now()
+        for clause in (statements_triggers.DUE_TRIGGERS, statements_triggers.DUE_FIRINGS):
+            rows, ways = await touched(connection, clause, {"now": now, "limit": 100})
+            assert rows < 20, (clause, rows, ways)
+        asked = {"trigger": busy, "firing": due, "due_at": now, "now": now, "limit": 10}
+        for clause in ALL_AT_ONCE:
+            rows, _ = await touched(connection, clause, asked)
+            assert rows <= 20, (clause, rows)
+        rows, _ = await touched(connection, TROUBLED, {"tenant": 1, "status_0": "failed", "limit": 100})
+        assert rows < 20, rows
+    assert [row.id for row in await postgres_store.due_triggers(limit=9)] == [busy]
+    assert [row.id for row in await postgres_store.due_firings(limit=9)] == [due]
+
+
+@pytest.mark.slow
+async def test_a_checked_flush_does_not_walk_through_runs_or_workflows(
+    postgres_store: PostgresStore, postgres_database: str
+) -> None:
+    node = await Node.register(postgres_store)
+    saved = await postgres_store.save_workflow(version(), replace=False)
+    assert isinstance(saved, SavedVersion)
+    async with session(postgres_database) as connection:
+        await connection.execute(MANY_RUNS, saved.id, new_id())
+        await connection.execute(
+            """insert into workflow (id, tenant, name, form, status, enabled, version, trigger, created_at, updated_at)
+               select gen_random_uuid(), 1, g::text, 'steps', 'active', true, 1, '{}', now(), now()
+               from generate_series(1, 5000) g"""
+        )
+    looking = await connect(Address.parse(postgres_database).for_lookups())
+    runs = [start(owned=True, workflow=saved.id, current=True, request_id=f"r{number}") for number in range(5)]
+    flush = Flush(starts=runs, entries=[found for run in runs for found in entries(run.id, 2)], ends=[end(new_id())])
+    try:
+        for again in (False, True):
+            text = await looking.fetchval(
+                f"explain (analyze, format json) {CHECKED_USUAL[again]}",
+                node.id, 1, *usual_columns(flush, checked=True),
+            )  # fmt: skip
+            found = scans(json.loads(text)[0]["Plan"])
+            assert sum(rows for _, rows in found) < 60, found
+    finally:
+        await looking.close()
+
+
+def way(db: sqlite3.Connection, clause: ClauseElement) -> str:
+    """How SQLite goes about a statement."""
+    statement = compiled(clause, SQLITE)
+    rows = db.execute(f"explain query plan {statement.text}", [None] * len(statement.names)).fetchall()
+    return "\n".join(str(row[3]) for row in rows)
+
+
+async def test_sqlite_finds_what_is_due_by_an_index(sqlite_store: SqliteStore, tmp_path: Path) -> None:
+    expected = {
+        "trigger_due": statements_triggers.DUE_TRIGGERS,
+        "firing_due": statements_triggers.DUE_FIRINGS,
+        "trigger_key": statements_triggers.LISTENERS,
+        "firing_open": statements_triggers.OTHERS_STARTING,
+        "run_fired": statements_triggers.OPEN_RUNS,
+        "firing_settled": statements_triggers.OLD_FIRINGS,
+        "run_troubled": TROUBLED,
+        "run_hero": HEROES,
+        "run_origin": statements.runs(RunFilter(origin=new_id()), cursor=False, oldest_first=False),
+        "run_parent": statements.runs(RunFilter(parent=new_id()), cursor=False, oldest_first=False),
+        "run_request": statements.count_runs(RunFilter(request_id="r")),
+    }
+    db = sqlite3.connect(tmp_path / "detent.db")
+    try:
+        for index, clause in expected.items():
+            plan = way(db, clause)
+            assert re.search(rf"INDEX {index}\b", plan), (index, plan)
+    finally:
+        db.close()
