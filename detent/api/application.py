@@ -11,19 +11,33 @@ from litestar.openapi import OpenAPIConfig
 from litestar.types import ASGIApp
 
 from detent import __version__
-from detent.api import callbacks, health, pages, runs, workflows
+from detent.api import again, bulk, callbacks, executions, health, pages, runs, streams, workflows
 from detent.api.docs import DocsPage, show_openapi
 from detent.api.guessing import Guesses
+from detent.api.operations import operation_id
 from detent.api.origin import OriginGuard, known_hosts
 from detent.api.problems import on_detent_error, on_http_error, on_surprise
 from detent.engine.commands import INPUT_LIMIT, Commands
+from detent.engine.feeds import Feeds
 from detent.errors import DetentError
 
-ROUTES = [*workflows.ROUTES, *runs.ROUTES, *callbacks.ROUTES, *health.ROUTES, pages.show_index, show_openapi]
+ROUTES = [
+    *workflows.ROUTES,
+    *executions.ROUTES,
+    *runs.ROUTES,
+    *again.ROUTES,
+    *bulk.ROUTES,
+    *streams.ROUTES,
+    *callbacks.ROUTES,
+    *health.ROUTES,
+    pages.show_index,
+    show_openapi,
+]
 
 
 def build_api(
     commands: Commands,
+    feeds: Feeds,
     *,
     is_ready: Callable[[], bool],
     check: Callable[[], Awaitable[object]],
@@ -39,7 +53,7 @@ def build_api(
 
     return Litestar(
         route_handlers=ROUTES,
-        state=State({"commands": commands, "is_ready": is_ready, "check": check, "guesses": Guesses()}),
+        state=State({"commands": commands, "feeds": feeds, "is_ready": is_ready, "check": check, "guesses": Guesses()}),
         exception_handlers={
             DetentError: on_detent_error,
             HTTPException: on_http_error,
@@ -54,6 +68,7 @@ def build_api(
             path="/docs",
             render_plugins=[DocsPage(path="/")],
             create_examples=False,
+            operation_id_creator=operation_id,
         ),
         logging_config=None,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
@@ -32,8 +32,12 @@ def commands(request: AnyRequest) -> Commands:
 
 async def json_body(request: AnyRequest, *, empty: Any) -> Any:
     """The body as JSON, whatever its content type says; `empty` if there is none."""
-    data = await request.body()
-    return decode_json(data, INPUT_LIMIT) if data.strip() else empty
+    return read_json(await request.body(), empty=empty)
+
+
+def read_json(data: bytes, *, empty: Any) -> Any:
+    """The JSON value in a body; `empty` if there is none."""
+    return decode_json(data, INPUT_LIMIT) if data and not data.isspace() else empty
 
 
 async def callback_body(request: AnyRequest) -> Any:
@@ -71,7 +75,12 @@ def _form(data: bytes) -> dict[str, Any]:
 
 def headers_of(request: AnyRequest) -> Mapping[str, str]:
     """The headers, if they are not too many or too long."""
-    raw = list(request.scope["headers"])
+    return read_headers(request.scope["headers"])
+
+
+def read_headers(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """The same of the headers as they came."""
+    raw = list(headers)
     if len(raw) > MOST_HEADERS or sum(len(name) + len(value) for name, value in raw) > HEADER_BYTES:
         raise InvalidInput(f"at most {MOST_HEADERS} headers with {HEADER_BYTES} bytes in all are taken")
     return {name.decode("latin-1"): value.decode("latin-1") for name, value in raw}

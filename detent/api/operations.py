@@ -1,63 +1,179 @@
-"""What OpenAPI says of a route that its types do not: the body it takes and the errors it gives."""
+"""What OpenAPI says of a route that its types do not: its parameters, the body it takes and the errors it gives."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
-from litestar.openapi.spec import OpenAPIMediaType, Operation, RequestBody, Schema
+from litestar.openapi.spec import Example, OpenAPIMediaType, Operation, Parameter, Reference, RequestBody, Schema
 from litestar.openapi.spec.enums import OpenAPIType
+from litestar.types import Method
 
 from detent.api.problems import Refusal
+from detent.api.spelling import camel_case
 
+BOOLEAN: Final = Schema(type=OpenAPIType.BOOLEAN)
+INTEGER: Final = Schema(type=OpenAPIType.INTEGER)
+TEXT: Final = Schema(type=OpenAPIType.STRING)
+ANYTHING: Final = Schema(description="Any JSON value.")
 _ANY: Final = Schema(description="Any JSON value, at most 256 KB.")
 _DEFINITION: Final = Schema(
     type=OpenAPIType.OBJECT,
     description="A workflow definition, in JSON or YAML, at most 1 MB.",
     required=["name", "tasks"],
-    properties={"name": Schema(type=OpenAPIType.STRING), "tasks": Schema(type=OpenAPIType.OBJECT)},
+    properties={"name": TEXT, "tasks": Schema(type=OpenAPIType.OBJECT)},
 )
+_DEFINITION_EXAMPLE: Final = {
+    "name": "order-processing",
+    "tasks": {
+        "charge": {
+            "url": "https://shop.example/api/charge",
+            "body": {"order_id": "{{trigger.body.order_id}}"},
+            "retries": 3,
+        },
+        "receipt": {
+            "needs": ["charge"],
+            "if": "tasks.charge.status_code == 200",
+            "url": "https://shop.example/api/send-receipt",
+        },
+    },
+}
+#: What stands in a path, by name: what it is, and an example.
+_IN_PATH: Final = {
+    "workflow": ("The workflow's id or its name.", "order-processing"),
+    "run": ("The run's id.", "run_01k5c1v6p2f7x8y9z0a1b2c3d4"),
+    "step": ("The step's name.", "charge"),
+    "token": ("The token at the end of the callback's address.", "AZk3…"),
+    "trigger": ("The trigger's id.", "trg_01k5c1v6p2f7x8y9z0a1b2c3d4"),
+    "firing": ("The firing's id.", "fir_01k5c1v6p2f7x8y9z0a1b2c3d4"),
+}
 
 
-@dataclass
-class TakesAnything(Operation):
-    """A route whose whole body is data."""
-
-    def __post_init__(self) -> None:
-        self.request_body = RequestBody(content={"application/json": OpenAPIMediaType(schema=_ANY)})
+def query(name: str, schema: Schema, description: str, example: Any = None) -> Parameter:
+    """A parameter in the query. One that is an array may be there several times."""
+    return Parameter(name=name, param_in="query", schema=schema, description=description, example=example)
 
 
-@dataclass
-class TakesDefinition(Operation):
-    """A route whose body is a workflow definition."""
+def header(name: str, description: str, example: str) -> Parameter:
+    """A header that a route reads."""
+    return Parameter(name=name, param_in="header", schema=TEXT, description=description, example=example)
 
-    def __post_init__(self) -> None:
-        kinds = ("application/json", "application/yaml")
-        self.request_body = RequestBody(
-            content={kind: OpenAPIMediaType(schema=_DEFINITION) for kind in kinds}, required=True
-        )
+
+def texts() -> Schema:
+    """A parameter that may be repeated."""
+    return Schema(type=OpenAPIType.ARRAY, items=TEXT)
+
+
+def record(properties: Mapping[str, Schema], *, required: Sequence[str] = ()) -> Schema:
+    """The schema of a body with these fields and no others."""
+    return Schema(
+        type=OpenAPIType.OBJECT,
+        properties=dict(properties),
+        required=list(required) or None,
+        additional_properties=False,
+    )
+
+
+def takes(schema: Schema, example: Any, *kinds: str, required: bool = False) -> RequestBody:
+    """A body with an example."""
+    shown = {"example": Example(value=example)}
+    content = {
+        kind: OpenAPIMediaType(schema=schema, examples={**shown} if kind == "application/json" else None)
+        for kind in kinds or ("application/json",)
+    }
+    return RequestBody(content=content, required=required)
+
+
+def operation(*parameters: Parameter, body: RequestBody | None = None) -> type[Operation]:
+    """The class of an operation with these parameters, beside those in its path, and this body."""
+
+    @dataclass
+    class Described(Operation):
+        def __post_init__(self) -> None:
+            self.request_body = body or self.request_body
+            self.parameters = [*map(_described, self.parameters or ()), *parameters] or None
+
+    return Described
+
+
+def _described(parameter: Parameter | Reference) -> Parameter | Reference:
+    if isinstance(parameter, Reference) or parameter.param_in != "path" or parameter.name not in _IN_PATH:
+        return parameter
+    description, example = _IN_PATH[parameter.name]
+    return replace(parameter, description=description, example=example, schema=TEXT)
+
+
+DEFINITION: Final = takes(_DEFINITION, _DEFINITION_EXAMPLE, "application/json", "application/yaml", required=True)
+DATA: Final = takes(_ANY, {"order_id": 123, "email": "alice@example.com"})
+#: A route with nothing to say beside its path.
+Plain: Final = operation()
+#: A route whose whole body is data.
+TakesAnything: Final = operation(body=DATA)
+#: A route whose body is a workflow definition.
+TakesDefinition: Final = operation(body=DEFINITION)
+
+
+def operation_id(handler: HTTPRouteHandler, method: Method, path: list[Any]) -> str:
+    """The name of an operation for client generators: that of its handler, and where one handler has several paths,
+    with the path in it."""
+    name = camel_case(handler.handler_name)
+    if len(handler.paths) == 1:
+        return name
+    words = [part for part in path if isinstance(part, str)]
+    if "executions" in words:
+        return name.replace("Run", "Execution")
+    if "webhook" in words:
+        return f"{name}ByWebhook"
+    return f"{name}OfWorkflow" if "workflows" in words else name
 
 
 def refusals(*statuses: int) -> dict[int, ResponseSpec]:
     """The errors a route gives. 503 comes from every route, when the database is away."""
-    return {
-        status: ResponseSpec(Refusal, generate_examples=False, description=_WHY[status]) for status in (*statuses, 503)
-    }
+    return {status: _refusal(status) for status in (*statuses, 503)}
 
 
-def answers(status: int, container: Any, description: str) -> dict[int, ResponseSpec]:
-    """A good answer beside the one that the handler's type says."""
-    return {status: ResponseSpec(container, generate_examples=False, description=description)}
+def _refusal(status: int) -> ResponseSpec:
+    description, error, code, message = _WHY[status]
+    value: dict[str, Any] = {"error": error, "code": code, "message": message}
+    if status == 400:
+        value["details"] = {"validation_errors": [{"field": "limit", "message": "must be a number from 1 to 200"}]}
+    examples = [Example(value=value)]
+    return ResponseSpec(Refusal, generate_examples=False, description=description, examples=examples)
 
 
+def answers(status: int, container: Any, description: str, example: Any = None) -> dict[int, ResponseSpec]:
+    """A good answer, with an example of it."""
+    examples = None if example is None else [Example(value=example)]
+    return {status: ResponseSpec(container, generate_examples=False, description=description, examples=examples)}
+
+
+#: By status: when, then the error of the example.
 _WHY: Final = {
-    400: "The request is not right; `details` says where.",
-    403: "Not allowed from there.",
-    404: "There is nothing of that name.",
-    409: "The state of things forbids it.",
-    410: "Its time is over.",
-    413: "The body is larger than its limit.",
-    429: "Too many unknown tokens from there.",
-    503: "Not now; try again after `Retry-After` seconds.",
+    400: (
+        "The request is not right; `details` says where.",
+        *("invalid_argument", "WFENG005", "the list cannot be read"),
+    ),
+    403: (
+        "Not allowed from there.",
+        *("permission_denied", "permission_denied", "a page of another site may not change anything here"),
+    ),
+    404: ("There is nothing of that name.", *("not_found", "not_found", "there is no workflow 'x'")),
+    409: ("The state of things forbids it.", *("conflict", "WFENG002", "Cannot cancel a finished workflow")),
+    410: ("Its time is over.", *("gone", "webhook_expired", "Webhook expired")),
+    412: (
+        "It was changed since it was read.",
+        *("precondition_failed", "precondition_failed", "the workflow 'x' was changed by somebody else; read it again"),
+    ),
+    413: ("The body is larger than its limit.", *("too_large", "too_large", "the body is larger than its limit")),
+    429: (
+        "Too many unknown tokens from there.",
+        *("limit_exceeded", "limit_exceeded", "too many unknown callback addresses"),
+    ),
+    503: (
+        "Not now; try again after `Retry-After` seconds.",
+        *("unavailable", "unavailable", "the database cannot be reached just now"),
+    ),
 }

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from detent.authoring.documents import read_definition
 from detent.engine.commands import Start
+from detent.engine.commands.bulk import BulkResult
+from detent.engine.commands.why import Obstacle
 from detent.graph import codec
-from detent.ids import RUN, WORKFLOW, show
-from detent.instant import iso
+from detent.ids import RUN, TRIGGER, WORKFLOW, show
+from detent.instant import Instant, iso
 from detent.run.status import Status
-from detent.store.rows import RunRow, WorkflowRow
+from detent.store.rows import RunRow, VersionRow, WorkflowRow
 
 T = TypeVar("T")
 
@@ -31,8 +34,8 @@ class Many(msgspec.Struct, Generic[T]):
     next_cursor: str | None = None
 
 
-class WorkflowDocument(msgspec.Struct):
-    """A workflow and its current version."""
+class WorkflowDocument(msgspec.Struct, kw_only=True):
+    """A workflow and its current version. Lists leave out the definition."""
 
     id: str
     name: str
@@ -46,7 +49,18 @@ class WorkflowDocument(msgspec.Struct):
     labels: dict[str, str]
     inserted_at: str
     updated_at: str
+    deleted_at: str | msgspec.UnsetType = msgspec.UNSET
     definition: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+
+
+class VersionDocument(msgspec.Struct):
+    """One version of a workflow, with its definition as it was written."""
+
+    version: int
+    current: bool
+    checksum: str
+    inserted_at: str
+    definition: dict[str, Any]
 
 
 class SavedWorkflow(msgspec.Struct):
@@ -56,14 +70,31 @@ class SavedWorkflow(msgspec.Struct):
     changed: bool
 
 
-class StartedDocument(msgspec.Struct):
-    """A run that was accepted."""
+class StartedDocument(msgspec.Struct, kw_only=True):
+    """A run that was accepted. `start_at` is there while it is yet to begin; the last three if its end was waited for,
+    and they are null if it has not come."""
 
     run_id: str
     workflow_id: str
     status: str
     started_at: str | None
     start_at: str | None = None
+    finished_at: str | msgspec.UnsetType | None = msgspec.UNSET
+    output: Any = msgspec.UNSET
+    error: str | msgspec.UnsetType | None = msgspec.UNSET
+
+
+class ExecutionStarted(msgspec.Struct, kw_only=True):
+    """A run that was accepted, and where to look at it. The last three are there if its end was waited for."""
+
+    execution_id: str
+    run_id: str
+    workflow_id: str
+    status: str
+    status_url: str
+    finished_at: str | msgspec.UnsetType | None = msgspec.UNSET
+    output: Any = msgspec.UNSET
+    error: str | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class CallbackDocument(msgspec.Struct):
@@ -76,38 +107,130 @@ class CallbackDocument(msgspec.Struct):
     expires_at: str | None
 
 
-class RunSummary(msgspec.Struct):
-    """A run in a list."""
+class HeroDocument(msgspec.Struct):
+    """What a run is about."""
+
+    type: str
+    id: str
+
+
+class OriginDocument(msgspec.Struct):
+    """The run that a run was made from, by `retry`, `rerun` or `fork`."""
+
+    run_id: str
+    kind: str
+
+
+class RunSummary(msgspec.Struct, kw_only=True):
+    """A run in a list. Below `/executions` it has `execution_id` too."""
 
     id: str
+    execution_id: str | msgspec.UnsetType = msgspec.UNSET
     workflow_id: str
     workflow: str
     version: int
     status: str
     trigger: str
     started_at: str | None
+    start_at: str | None
     finished_at: str | None
     expires_at: str | None
     error: str | None
+    origin: OriginDocument | None
+    request_id: str | None
+    trigger_id: str | None
     labels: dict[str, str]
+    hero: HeroDocument | None
 
 
-class RunDocument(RunSummary):
-    """A whole run. `tasks` holds each step by name: status, attempts, times, and its result or error."""
+class ActionDocument(msgspec.Struct):
+    """One attempt of a step that has ended."""
+
+    step: str
+    type: str
+    attempt: int
+    status: str
+    started_at: str
+    finished_at: str
+    duration_ms: float | None
+    error: dict[str, Any] | None
+    retry_at: str | None
+
+
+class RunDocument(RunSummary, kw_only=True):
+    """A whole run. `tasks` holds each step by name: status, attempts, times, and its result or error. What follows is
+    there if it was asked for with `include`; `more` names the lists that go on."""
 
     input: dict[str, Any]
     output: Any
     paused_by: str | None
-    origin: dict[str, Any] | None
-    request_id: str | None
-    trigger_id: str | None
-    start_at: str | None
-    hero: dict[str, Any] | None
     callbacks: list[CallbackDocument]
     tasks: dict[str, dict[str, Any]]
     cancel_requested: bool | msgspec.UnsetType = msgspec.UNSET
     pause_requested: bool | msgspec.UnsetType = msgspec.UNSET
     resume_requested: bool | msgspec.UnsetType = msgspec.UNSET
+    resolve_requested: bool | msgspec.UnsetType = msgspec.UNSET
+    actions: list[ActionDocument] | msgspec.UnsetType = msgspec.UNSET
+    resources: list[dict[str, Any]] | msgspec.UnsetType = msgspec.UNSET
+    events: list[dict[str, Any]] | msgspec.UnsetType = msgspec.UNSET
+    children: list[RunSummary] | msgspec.UnsetType = msgspec.UNSET
+    more: list[str] | msgspec.UnsetType = msgspec.UNSET
+
+
+class RunTree(RunSummary, kw_only=True):
+    """A run, and the runs that it has started."""
+
+    children: list[RunTree]
+
+
+class HierarchyDocument(msgspec.Struct, kw_only=True):
+    """The whole family of a run, from the run that was started first. `complete` is false if it has more members than
+    are shown."""
+
+    run_id: str
+    execution_id: str | msgspec.UnsetType = msgspec.UNSET
+    complete: bool
+    root: RunTree
+
+
+class ReasonDocument(msgspec.Struct):
+    """One thing that keeps a run from going on."""
+
+    kind: str
+    message: str
+    step: str | None
+    since: str | None
+    until: str | None
+    details: dict[str, Any] | None
+
+
+class WhyDocument(msgspec.Struct, kw_only=True):
+    """Why a run does not go on: `summary` in one line, then every reason, what blocks first."""
+
+    run_id: str
+    execution_id: str | msgspec.UnsetType = msgspec.UNSET
+    status: str
+    summary: str
+    reasons: list[ReasonDocument]
+
+
+class RefusedDocument(msgspec.Struct):
+    """A run to which it could not be done."""
+
+    run_id: str
+    message: str
+
+
+class BulkDocument(msgspec.Struct):
+    """What came of a wish for many runs: how many match, to how many it was done, to which it could not be done, and
+    whether there are more."""
+
+    action: str
+    matched: int
+    dry_run: bool
+    done: int
+    refused: list[RefusedDocument]
+    more: bool
 
 
 class Received(msgspec.Struct):
@@ -123,7 +246,7 @@ class Health(msgspec.Struct):
     status: str
 
 
-def workflow_document(row: WorkflowRow, *, whole: bool = True) -> WorkflowDocument:
+def workflow_document(row: WorkflowRow, *, whole: bool = True, deleted_at: Instant | None = None) -> WorkflowDocument:
     """The document of a workflow; in lists without its definition."""
     return WorkflowDocument(
         id=show(WORKFLOW, row.id),
@@ -138,22 +261,37 @@ def workflow_document(row: WorkflowRow, *, whole: bool = True) -> WorkflowDocume
         labels=json.loads(row.labels) if row.labels else {},
         inserted_at=iso(row.created_at),
         updated_at=iso(row.updated_at),
+        deleted_at=msgspec.UNSET if deleted_at is None else iso(deleted_at),
         definition=read_definition(row.source) if whole else msgspec.UNSET,
     )
 
 
-def started_document(started: Start) -> StartedDocument:
-    is_pending = started.status == Status.PENDING
-    return StartedDocument(
-        run_id=show(RUN, started.run),
-        workflow_id=show(WORKFLOW, started.workflow),
-        status=started.status,
-        started_at=None if is_pending else iso(started.started_at),
-        start_at=iso(started.started_at) if is_pending else None,
+def version_document(row: VersionRow, current: int) -> VersionDocument:
+    return VersionDocument(
+        row.version, row.version == current, row.checksum, iso(row.created_at), read_definition(row.source)
     )
 
 
+def started_document(started: Start, ended: RunRow | None = None) -> StartedDocument:
+    """A run that was accepted; `ended` is the run as it is after its end was waited for."""
+    status = started.status if ended is None else ended.status
+    is_pending = status == Status.PENDING
+    document = StartedDocument(
+        run_id=show(RUN, started.run),
+        workflow_id=show(WORKFLOW, started.workflow),
+        status=status,
+        started_at=None if is_pending else iso(started.started_at),
+        start_at=iso(started.started_at) if is_pending else None,
+    )
+    if ended is not None:
+        document.finished_at = None if ended.ended_at is None else iso(ended.ended_at)
+        document.output = None if ended.output is None else msgspec.Raw(ended.output)
+        document.error = ended.error
+    return document
+
+
 def run_summary(row: RunRow) -> RunSummary:
+    is_pending = row.status == Status.PENDING
     return RunSummary(
         id=show(RUN, row.id),
         workflow_id=show(WORKFLOW, row.workflow),
@@ -161,9 +299,38 @@ def run_summary(row: RunRow) -> RunSummary:
         version=row.version,
         status=row.status,
         trigger=row.trigger,
-        started_at=iso(row.started_at),
+        started_at=None if is_pending else iso(row.started_at),
+        start_at=iso(row.started_at) if is_pending else None,
         finished_at=None if row.ended_at is None else iso(row.ended_at),
         expires_at=None if row.expires_at is None else iso(row.expires_at),
         error=row.error,
+        origin=None if row.origin is None else OriginDocument(show(RUN, row.origin), row.origin_kind or ""),
+        request_id=row.request_id,
+        trigger_id=None if row.fired_by is None else show(TRIGGER, row.fired_by),
         labels=json.loads(row.labels) if row.labels else {},
+        hero=None if row.hero_type is None else HeroDocument(row.hero_type, row.hero_id or ""),
     )
+
+
+def why_document(row: RunRow, status: str, reasons: Sequence[Obstacle]) -> WhyDocument:
+    return WhyDocument(
+        run_id=show(RUN, row.id),
+        status=status,
+        summary=reasons[0].message if reasons else f"The run is {status}.",
+        reasons=[
+            ReasonDocument(
+                kind=one.kind,
+                message=one.message,
+                step=one.step,
+                since=None if one.since is None else iso(one.since),
+                until=None if one.until is None else iso(one.until),
+                details=one.details or None,
+            )
+            for one in reasons
+        ],
+    )
+
+
+def bulk_document(result: BulkResult, *, dry_run: bool) -> BulkDocument:
+    refused = [RefusedDocument(show(RUN, run), message) for run, message in result.refused]
+    return BulkDocument(str(result.wish), result.matched, dry_run, len(result.done), refused, result.more)

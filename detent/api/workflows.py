@@ -3,124 +3,239 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
-from litestar import Response, get, post, put
+from litestar import Response, delete, get, post, put
 from litestar.params import FromPath
 
-from detent.api.bodies import AnyRequest, commands, cursor_of, filename_of, headers_of, json_body, page_of
-from detent.api.operations import TakesAnything, TakesDefinition, answers, refusals
+from detent.api import examples
+from detent.api.bodies import AnyRequest, commands, filename_of
+from detent.api.filters import MOST_ROWS, WorkflowPage, read_version_page, read_workflow_page
+from detent.api.operations import (
+    BOOLEAN,
+    DEFINITION,
+    Plain,
+    TakesDefinition,
+    answers,
+    header,
+    operation,
+    query,
+    refusals,
+    texts,
+)
+from detent.api.paging import PAGE_PARAMETERS
+from detent.api.preconditions import etag_of, expected_state
 from detent.api.wire import (
     Many,
     One,
     SavedWorkflow,
-    StartedDocument,
+    VersionDocument,
     WorkflowDocument,
-    started_document,
+    version_document,
     workflow_document,
 )
 from detent.authoring.documents import LARGEST_DEFINITION
-from detent.engine.commands import INPUT_LIMIT, Given
-from detent.errors import InvalidDefinition, InvalidInput, NotFound, Problem
+from detent.errors import InvalidDefinition, NotFound, Problem
 from detent.ids import WORKFLOW
 from detent.store.rows import WorkflowRow
 
-BASE = "/api/v1/workflows"
+BASE: Final = "/api/v1/workflows"
+_TAGS: Final = ["workflows"]
+_IF_MATCH: Final = header("If-Match", "The `ETag` of the state it may replace; 412 if there is another.", '"v1.17…"')
+_SHOWN: Final[dict[str, Any]] = {
+    "tags": _TAGS,
+    "status_code": 200,
+    "operation_class": Plain,
+    "responses": {
+        **answers(200, One[WorkflowDocument], "The workflow as it is now.", examples.one(examples.WHOLE_WORKFLOW)),
+        **refusals(403, 404),
+    },
+}
+
+WorkflowAnswer = Response[One[WorkflowDocument]]
 
 
 @post(
     BASE,
-    tags=["workflows"],
+    tags=_TAGS,
     summary="Create a workflow",
     operation_class=TakesDefinition,
-    responses=refusals(400, 403, 409, 413),
+    responses={
+        **answers(201, One[WorkflowDocument], "It is there.", examples.one(examples.WHOLE_WORKFLOW)),
+        **refusals(400, 403, 409, 413),
+    },
     request_max_body_size=LARGEST_DEFINITION,
 )
-async def create_workflow(request: AnyRequest) -> One[WorkflowDocument]:
+async def create_workflow(request: AnyRequest) -> WorkflowAnswer:
     """Takes a definition in JSON or YAML. A name that is taken is a conflict; PUT gives it a new version."""
     row, _, _ = await commands(request).save_workflow(await request.body(), filename=filename_of(request))
-    return One(await asyncio.to_thread(workflow_document, row))
+    return await _shown(row, status=201)
 
 
 @put(
     BASE + "/{workflow:str}",
-    tags=["workflows"],
+    tags=_TAGS,
     summary="Create a workflow or give it a new version",
-    operation_class=TakesDefinition,
+    operation_class=operation(_IF_MATCH, body=DEFINITION),
     responses={
-        **refusals(400, 403, 404, 413),
+        **answers(
+            200, SavedWorkflow, "The workflow was there.", {**examples.one(examples.WHOLE_WORKFLOW), "changed": True}
+        ),
         **answers(201, SavedWorkflow, "The workflow is new."),
+        **refusals(400, 403, 404, 412, 413),
     },
     request_max_body_size=LARGEST_DEFINITION,
 )
 async def save_workflow(request: AnyRequest, workflow: FromPath[str]) -> Response[SavedWorkflow]:
     """A version is made only if the definition differs from the current one. Runs in flight keep theirs."""
     data, filename = await request.body(), filename_of(request)
-    name = await _name(request, workflow)
-    compiled = await asyncio.to_thread(commands(request).compile, data, filename=filename)
-    if compiled.name != name:
-        raise InvalidDefinition(
-            problems=[Problem("name", f"is {compiled.name!r}, but the address is that of {name!r}; a name stays")]
-        )
-    row, saved, _ = await commands(request).save_workflow(data, filename=filename, replace=True)
+    old = await _old(request, workflow)
+    await asyncio.to_thread(_check_name, request, data, filename, workflow if old is None else old.name)
+    expected = expected_state(request.headers.get("if-match"), old)
+    row, saved, _ = await commands(request).save_workflow(data, filename=filename, replace=True, expected=expected)
     document = await asyncio.to_thread(workflow_document, row)
     body = SavedWorkflow(document, saved.created or saved.changed)
-    return Response(body, status_code=201 if saved.created else 200)
+    return Response(body, status_code=201 if saved.created else 200, headers={"ETag": etag_of(row)})
 
 
-async def _name(request: AnyRequest, key: str) -> str:
-    """The name of the workflow at an address; a name that nobody has yet is itself."""
+@get(
+    BASE,
+    tags=_TAGS,
+    summary="List workflows",
+    operation_class=operation(
+        query("enabled", BOOLEAN, "Only those that may be started, or only those that may not.", True),
+        query("label", texts(), "Only those with this label, `key:value`; several must all be there.", ["team:shop"]),
+        *PAGE_PARAMETERS,
+    ),
+    responses={
+        **answers(200, Many[WorkflowDocument], "A page of the list.", examples.many(examples.WORKFLOW)),
+        **refusals(400),
+    },
+)
+async def list_workflows(request: AnyRequest) -> Many[WorkflowDocument]:
+    """By name, without their definitions."""
+    page = read_workflow_page(request.scope["query_string"])
+    rows = await _rows(request, page)
+    more = page.scope.cursor(rows[page.limit - 1].name.encode()) if len(rows) > page.limit else None
+    return Many(await asyncio.to_thread(_list, rows[: page.limit]), more)
+
+
+@get(
+    BASE + "/{workflow:str}",
+    summary="Get a workflow",
+    **{**_SHOWN, "responses": {**_SHOWN["responses"], **refusals(404)}},
+)
+async def get_workflow(request: AnyRequest, workflow: FromPath[str]) -> WorkflowAnswer:
+    """By id or by name, with its definition as it was written. `ETag` names this state of it, for `If-Match`."""
+    return await _shown(await commands(request).workflow(workflow))
+
+
+@delete(
+    BASE + "/{workflow:str}",
+    tags=_TAGS,
+    summary="Delete a workflow",
+    status_code=200,
+    operation_class=operation(_IF_MATCH),
+    responses={
+        **answers(200, One[WorkflowDocument], "It was put away, at `deleted_at`."),
+        **refusals(403, 404, 412),
+    },
+)
+async def delete_workflow(request: AnyRequest, workflow: FromPath[str]) -> WorkflowAnswer:
+    """Its name is free again and nothing starts it any more. Its runs in flight go on to their end, and its runs are
+    still found by their ids."""
+    if_match = request.headers.get("if-match")
+    if if_match is not None:
+        expected_state(if_match, await commands(request).workflow(workflow))
+    row, at = await commands(request).delete_workflow(workflow)
+    document = await asyncio.to_thread(workflow_document, row, deleted_at=at)
+    return Response(One(document))
+
+
+@post(BASE + "/{workflow:str}/enable", summary="Enable a workflow", **_SHOWN)
+async def enable_workflow(request: AnyRequest, workflow: FromPath[str]) -> WorkflowAnswer:
+    """Runs of it may be started again. To enable one that is enabled changes nothing."""
+    return await _shown(await commands(request).enable_workflow(workflow, enabled=True))
+
+
+@post(BASE + "/{workflow:str}/disable", summary="Disable a workflow", **_SHOWN)
+async def disable_workflow(request: AnyRequest, workflow: FromPath[str]) -> WorkflowAnswer:
+    """Nothing starts it until it is enabled again. Its runs in flight go on."""
+    return await _shown(await commands(request).enable_workflow(workflow, enabled=False))
+
+
+@get(
+    BASE + "/{workflow:str}/versions",
+    tags=_TAGS,
+    summary="List the versions of a workflow",
+    operation_class=operation(*PAGE_PARAMETERS),
+    responses={
+        **answers(200, Many[VersionDocument], "A page of the list.", examples.many(examples.VERSION)),
+        **refusals(400, 404),
+    },
+)
+async def list_versions(request: AnyRequest, workflow: FromPath[str]) -> Many[VersionDocument]:
+    """Newest first, each with its definition as it was written."""
+    row = await commands(request).workflow(workflow)
+    page = read_version_page(request.scope["query_string"], row.id)
+    rows = [
+        one for one in await commands(request).versions(workflow) if page.before is None or one.version < page.before
+    ]
+    shown = rows[: page.limit]
+    documents = await asyncio.to_thread(lambda: [version_document(one, row.version) for one in shown])
+    more = page.scope.cursor(str(shown[-1].version).encode()) if len(rows) > len(shown) else None
+    return Many(documents, more)
+
+
+async def _shown(row: WorkflowRow, status: int = 200) -> WorkflowAnswer:
+    document = await asyncio.to_thread(workflow_document, row)
+    return Response(One(document), status_code=status, headers={"ETag": etag_of(row)})
+
+
+async def _old(request: AnyRequest, key: str) -> WorkflowRow | None:
+    """The workflow at an address; null for a name that nobody has yet."""
     try:
-        return (await commands(request).workflow(key)).name
+        return await commands(request).workflow(key)
     except NotFound:
         if key.startswith(f"{WORKFLOW}_"):
             raise
-        return key
+        return None
 
 
-@get(BASE, tags=["workflows"], summary="List workflows", responses=refusals(400))
-async def list_workflows(request: AnyRequest) -> Many[WorkflowDocument]:
-    """By name, `limit` at a time; `cursor` is the `next_cursor` of the page before."""
-    limit, cursor = page_of(request)
-    try:
-        after = None if cursor is None else cursor.decode()
-    except UnicodeDecodeError:
-        raise InvalidInput("the list cannot be read", [Problem("cursor", "is none that this list gave")]) from None
-    if after is not None and "\x00" in after:
-        raise InvalidInput("the list cannot be read", [Problem("cursor", "is none that this list gave")])
-    rows = await commands(request).workflows(limit=limit + 1, after=after)
-    more = cursor_of(rows[limit - 1].name.encode()) if len(rows) > limit else None
-    return Many(await asyncio.to_thread(_list, rows[:limit]), more)
+def _check_name(request: AnyRequest, data: bytes, filename: str | None, name: str) -> None:
+    written = commands(request).compile(data, filename=filename).name
+    if written != name:
+        message = f"is {written!r}, but the address is that of {name!r}; a name stays"
+        raise InvalidDefinition(problems=[Problem("name", message)])
+
+
+async def _rows(request: AnyRequest, page: WorkflowPage) -> list[WorkflowRow]:
+    """Those of the page, and the one after them if there is one."""
+    size = page.limit + 1 if not page.labels else MOST_ROWS
+    found: list[WorkflowRow] = []
+    after = page.after
+    while len(found) <= page.limit:
+        rows = await commands(request).workflows(limit=size, after=after, enabled=page.enabled)
+        found += [row for row in rows if page.means(json.loads(row.labels) if row.labels else {})]
+        if len(rows) < size:
+            break
+        after = rows[-1].name
+    return found[: page.limit + 1]
 
 
 def _list(rows: Sequence[WorkflowRow]) -> list[WorkflowDocument]:
     return [workflow_document(row, whole=False) for row in rows]
 
 
-@get(BASE + "/{workflow:str}", tags=["workflows"], summary="Get a workflow", responses=refusals(404))
-async def get_workflow(request: AnyRequest, workflow: FromPath[str]) -> One[WorkflowDocument]:
-    """By id or by name, with its definition as it was written."""
-    row = await commands(request).workflow(workflow)
-    return One(await asyncio.to_thread(workflow_document, row))
-
-
-@post(
-    BASE + "/{workflow:str}/trigger",
-    tags=["runs"],
-    summary="Start a run",
-    operation_class=TakesAnything,
-    responses=refusals(400, 403, 404, 409, 413),
-    request_max_body_size=INPUT_LIMIT,
-)
-async def trigger_workflow(request: AnyRequest, workflow: FromPath[str]) -> Response[One[StartedDocument]]:
-    """The whole body is `trigger.body`. When this answers, the run is durable and will end."""
-    body: Any = await json_body(request, empty={})
-    given = Given(body, headers_of(request), dict(request.query_params))
-    started = await commands(request).start(workflow, given)
-    document = started_document(started)
-    place = f"{BASE}/{document.workflow_id}/runs/{document.run_id}"
-    return Response(One(document), status_code=201 if started.is_new else 200, headers={"Location": place})
-
-
-ROUTES = [create_workflow, save_workflow, list_workflows, get_workflow, trigger_workflow]
+ROUTES = [
+    create_workflow,
+    save_workflow,
+    list_workflows,
+    get_workflow,
+    delete_workflow,
+    enable_workflow,
+    disable_workflow,
+    list_versions,
+]

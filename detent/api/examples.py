@@ -1,0 +1,133 @@
+"""The documents that OpenAPI shows as examples."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+_RUN: Final = "run_01k5c1v6p2f7x8y9z0a1b2c3d4"
+_OTHER: Final = "run_01k5c1w8q3g7x8y9z0a1b2c3d4"
+_WORKFLOW: Final = "wf_01k5c1s2m4d7x8y9z0a1b2c3d4"
+_AT: Final = "2026-02-22T10:05:00Z"
+
+WORKFLOW: Final[dict[str, Any]] = {
+    "id": _WORKFLOW,
+    "name": "order-processing",
+    "form": "steps",
+    "description": None,
+    "status": "active",
+    "enabled": True,
+    "current_version": 1,
+    "trigger": "api",
+    "task_count": 1,
+    "labels": {"team": "shop"},
+    "inserted_at": "2026-02-22T10:00:00Z",
+    "updated_at": "2026-02-22T10:00:00Z",
+}
+DEFINITION: Final[dict[str, Any]] = {
+    "name": "order-processing",
+    "labels": {"team": "shop"},
+    "tasks": {"charge": {"url": "https://shop.example/api/charge"}},
+}
+WHOLE_WORKFLOW: Final[dict[str, Any]] = {**WORKFLOW, "definition": DEFINITION}
+VERSION: Final[dict[str, Any]] = {
+    "version": 1,
+    "current": True,
+    "checksum": "9f2c…",
+    "inserted_at": "2026-02-22T10:00:00Z",
+    "definition": DEFINITION,
+}
+STARTED: Final[dict[str, Any]] = {
+    "run_id": _RUN,
+    "workflow_id": _WORKFLOW,
+    "status": "running",
+    "started_at": _AT,
+    "start_at": None,
+}
+EXECUTION: Final[dict[str, Any]] = {
+    "execution_id": _RUN,
+    "run_id": _RUN,
+    "workflow_id": _WORKFLOW,
+    "status": "running",
+    "status_url": f"/api/v1/executions/{_RUN}",
+}
+SUMMARY: Final[dict[str, Any]] = {
+    "id": _RUN,
+    "workflow_id": _WORKFLOW,
+    "workflow": "order-processing",
+    "version": 1,
+    "status": "completed",
+    "trigger": "api",
+    "started_at": _AT,
+    "start_at": None,
+    "finished_at": "2026-02-22T10:05:03Z",
+    "expires_at": "2026-03-24T10:05:00Z",
+    "error": None,
+    "origin": None,
+    "request_id": "order-123",
+    "trigger_id": None,
+    "labels": {"team": "shop"},
+    "hero": {"type": "order", "id": "123"},
+}
+RUN: Final[dict[str, Any]] = {
+    **SUMMARY,
+    "input": {"body": {"order_id": 123}, "headers": {}, "query": {}},
+    "output": {"amount": 42.5},
+    "paused_by": None,
+    "callbacks": [],
+    "tasks": {
+        "charge": {
+            "status": "success",
+            "type": "http",
+            "started_at": _AT,
+            "finished_at": "2026-02-22T10:05:03Z",
+            "duration_ms": 450.0,
+            "attempts": [],
+            "status_code": 200,
+            "headers": {},
+            "body": {"amount": 42.5},
+            "is_truncated": False,
+            "error": None,
+        }
+    },
+}
+AGAIN: Final[dict[str, Any]] = {
+    **RUN,
+    "id": _OTHER,
+    "status": "running",
+    "finished_at": None,
+    "output": None,
+    "request_id": None,
+    "origin": {"run_id": _RUN, "kind": "retry"},
+}
+HIERARCHY: Final[dict[str, Any]] = {"run_id": _RUN, "complete": True, "root": {**SUMMARY, "children": []}}
+WHY: Final[dict[str, Any]] = {
+    "run_id": _RUN,
+    "status": "running",
+    "summary": "Step 'answer' waits for its callback until 2026-02-25T10:05:00Z.",
+    "reasons": [
+        {
+            "kind": "callback",
+            "message": "Step 'answer' waits for its callback until 2026-02-25T10:05:00Z.",
+            "step": "answer",
+            "since": _AT,
+            "until": "2026-02-25T10:05:00Z",
+            "details": None,
+        }
+    ],
+}
+BULK: Final[dict[str, Any]] = {
+    "action": "retry",
+    "matched": 12,
+    "dry_run": False,
+    "done": 11,
+    "refused": [{"run_id": _OTHER, "message": f"it was run again already, as {_RUN}"}],
+    "more": False,
+}
+
+
+def one(document: dict[str, Any]) -> dict[str, Any]:
+    return {"data": document}
+
+
+def many(document: dict[str, Any]) -> dict[str, Any]:
+    return {"data": [document], "next_cursor": None}

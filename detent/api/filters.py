@@ -1,0 +1,239 @@
+"""Which runs are meant: the same filter in the query of a list and in the body of a bulk request.
+
+Everything that is wrong with a filter is told at once; a name that no filter has is a problem too, so that a word with
+a slip in it never means every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+from detent.api.cursors import CursorScope
+from detent.api.queries import flag_of, grouped, instant_of, number_of, pair_of, word_of
+from detent.api.spelling import Spellings, our_names, refuse_if_any, spellings
+from detent.authoring.compiled import TriggerType
+from detent.authoring.fields import Problems, described, shown
+from detent.engine.commands import DEFAULT_TENANT, Commands
+from detent.errors import NotFound
+from detent.ids import RUN, TRIGGER, WORKFLOW, InvalidId, parse
+from detent.run.status import Status
+from detent.store.rows import RunFilter
+
+T = TypeVar("T")
+Values = Mapping[str, Sequence[Any]]
+
+MOST_ROWS: Final = 200
+ROWS: Final = 50
+ID_BYTES: Final = 16
+LIST_MESSAGE: Final = "the list cannot be read"
+_MOST_VALUES: Final = 64
+_LONGEST_REQUEST_ID: Final = 255
+_FILTER: Final = spellings(
+    *("status", "workflow", "trigger", "hero", "label", "request_id", "origin", "started_after", "started_before"),
+    workflow_id="workflow",
+    trigger_type="trigger",
+    trigger_id="trigger",
+    labels="label",
+)
+_PAGE: Final = spellings("limit", "cursor", "sort")
+_WORKFLOWS: Final = spellings("limit", "cursor", "label", "enabled", is_enabled="enabled", labels="label")
+_ORDERS: Final = {"-started_at": False, "started_at": True, "-startedAt": False, "startedAt": True}
+_STATUSES: Final[Mapping[str, Status]] = {
+    **{str(status): status for status in Status},
+    "succeeded": Status.COMPLETED,
+    "success": Status.COMPLETED,
+    "canceled": Status.CANCELLED,
+    "timedout": Status.TIMEOUT,
+    "timed_out": Status.TIMEOUT,
+}
+_TRIGGERS: Final = {**{str(kind): str(kind) for kind in TriggerType}, "schedule": str(TriggerType.CRON)}
+
+
+@dataclass(frozen=True, slots=True)
+class RunPage:
+    """A page of a list of runs."""
+
+    where: RunFilter
+    oldest_first: bool
+    limit: int
+    cursor: bytes | None
+    scope: CursorScope
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowPage:
+    """A page of the list of workflows: those after a name."""
+
+    enabled: bool | None
+    labels: tuple[tuple[str, str], ...]
+    limit: int
+    after: str | None
+    scope: CursorScope
+
+    def means(self, labels: Mapping[str, str]) -> bool:
+        """Whether a workflow with those labels is in the list."""
+        return all(labels.get(key) == value for key, value in self.labels)
+
+
+@dataclass(frozen=True, slots=True)
+class VersionPage:
+    """A page of the versions of a workflow: those before a version."""
+
+    limit: int
+    before: int | None
+    scope: CursorScope
+
+    def holds(self, version: int) -> bool:
+        return self.before is None or version < self.before
+
+
+async def read_run_page(commands: Commands, query: bytes, *, below: bytes | None = None) -> RunPage:
+    """The page of runs that a query asks for; `below` is the workflow in whose list it stands."""
+    problems = Problems()
+    known = {**_FILTER, **_PAGE}
+    if below is not None:
+        known = {spelling: name for spelling, name in known.items() if name != "workflow"}
+    values = _Values(_query(query, known, problems), "", problems)
+    where = await _filter(commands, values, below)
+    oldest_first = values.one("sort", _order) or False
+    scope = CursorScope("runs", DEFAULT_TENANT, sorted(where.given().items()), oldest_first)
+    limit = values.one("limit", lambda text: number_of(text, 1, MOST_ROWS)) or ROWS
+    cursor = values.one("cursor", lambda text: scope.place(text, ID_BYTES)) if not problems.found else None
+    refuse_if_any(problems, LIST_MESSAGE)
+    return RunPage(where, oldest_first, limit, cursor, scope)
+
+
+async def read_filter(
+    commands: Commands, document: Mapping[str, Any], problems: Problems, path: str = "filter"
+) -> RunFilter:
+    """The filter in a JSON object. A field is one value or a list; labels may be an object, and so may a hero."""
+    found = our_names(document, _FILTER, problems, path)
+    written = {name: _written(name, value) for name, value in found.items() if value is not None}
+    return await _filter(commands, _Values(written, f"{path}.", problems), None)
+
+
+def read_workflow_page(query: bytes) -> WorkflowPage:
+    """The page of workflows that a query asks for."""
+    problems = Problems()
+    values = _Values(_query(query, _WORKFLOWS, problems), "", problems)
+    enabled, labels = values.one("enabled", flag_of), values.many("label", pair_of)
+    scope = CursorScope("workflows", DEFAULT_TENANT, enabled, sorted(labels))
+    limit = values.one("limit", lambda text: number_of(text, 1, MOST_ROWS)) or ROWS
+    after = values.one("cursor", lambda text: word_of(scope.place(text).decode())) if not problems.found else None
+    refuse_if_any(problems, LIST_MESSAGE)
+    return WorkflowPage(enabled, labels, limit, after, scope)
+
+
+def read_version_page(query: bytes, workflow: bytes) -> VersionPage:
+    """The page of a workflow's versions that a query asks for."""
+    problems = Problems()
+    values = _Values(_query(query, spellings("limit", "cursor"), problems), "", problems)
+    scope = CursorScope("versions", DEFAULT_TENANT, workflow)
+    limit = values.one("limit", lambda text: number_of(text, 1, MOST_ROWS)) or ROWS
+    before = values.one("cursor", lambda text: int(scope.place(text).decode()))
+    refuse_if_any(problems, LIST_MESSAGE)
+    return VersionPage(limit, before, scope)
+
+
+@dataclass(slots=True)
+class _Values:
+    """Values by name, read one by one; `prefix` stands before the names in problems."""
+
+    values: Values
+    prefix: str
+    problems: Problems
+
+    def one(self, name: str, read: Callable[[str], T]) -> T | None:
+        found = self.many(name, read)
+        if len(self.values.get(name, ())) > 1:
+            self.problems.add(self.prefix + name, "is there more than once")
+        return found[0] if found else None
+
+    def many(self, name: str, read: Callable[[str], T]) -> tuple[T, ...]:
+        given = self.values.get(name, ())
+        if len(given) > _MOST_VALUES:
+            self.problems.add(self.prefix + name, f"is there {len(given)} times; at most {_MOST_VALUES} are taken")
+            return ()
+        return tuple(found for value in given if (found := self._read(name, value, read)) is not None)
+
+    def _read(self, name: str, value: Any, read: Callable[[str], T]) -> T | None:
+        if not isinstance(value, str):
+            self.problems.add(self.prefix + name, f"must be text, not {described(value)}")
+            return None
+        try:
+            return read(value)
+        except InvalidId:
+            self.problems.add(self.prefix + name, f"{shown(value)} is not an id")
+        except ValueError as error:
+            self.problems.add(self.prefix + name, str(error))
+        return None
+
+
+def _query(query: bytes, known: Spellings, problems: Problems) -> Values:
+    return our_names(grouped(query), known, problems)
+
+
+def _written(name: str, value: Any) -> Sequence[Any]:
+    if name == "label" and isinstance(value, dict):
+        return [f"{key}:{text}" if isinstance(text, str) else text for key, text in value.items()]
+    if name == "hero" and isinstance(value, dict) and set(value) == {"type", "id"}:
+        return [f"{value['type']}:{value['id']}"]
+    return value if isinstance(value, list) else [value]
+
+
+async def _filter(commands: Commands, values: _Values, below: bytes | None) -> RunFilter:
+    key = values.one("workflow", word_of)
+    workflow = below if key is None else await _workflow(commands, key, values)
+    trigger = values.one("trigger", _trigger)
+    hero = values.one("hero", pair_of)
+    return RunFilter(
+        workflow=workflow,
+        statuses=tuple(sorted(set(values.many("status", _status)))),
+        trigger=trigger if isinstance(trigger, str) else None,
+        fired_by=trigger if isinstance(trigger, bytes) else None,
+        hero_type=hero[0] if hero else None,
+        hero_id=hero[1] if hero else None,
+        labels=tuple(sorted(set(values.many("label", pair_of)))),
+        request_id=values.one("request_id", lambda text: word_of(text, _LONGEST_REQUEST_ID)),
+        origin=values.one("origin", lambda text: parse(RUN, text)),
+        started_after=values.one("started_after", instant_of),
+        started_before=values.one("started_before", instant_of),
+    )
+
+
+async def _workflow(commands: Commands, key: str, values: _Values) -> bytes | None:
+    """By id, whether it is there or was deleted, or by name."""
+    try:
+        return parse(WORKFLOW, key)
+    except InvalidId:
+        pass
+    try:
+        return (await commands.workflow(key)).id
+    except NotFound as error:
+        values.problems.add(values.prefix + "workflow", error.message)
+        return None
+
+
+def _status(text: str) -> str:
+    try:
+        return str(_STATUSES[text.lower()])
+    except KeyError:
+        raise ValueError(f"must be one of {', '.join(Status)}") from None
+
+
+def _trigger(text: str) -> str | bytes:
+    if text.startswith(f"{TRIGGER}_"):
+        return parse(TRIGGER, text)
+    try:
+        return _TRIGGERS[text.lower()]
+    except KeyError:
+        raise ValueError(f"must be one of {', '.join(TriggerType)}, or the id of a trigger") from None
+
+
+def _order(text: str) -> bool:
+    try:
+        return _ORDERS[text]
+    except KeyError:
+        raise ValueError("must be -started_at (newest first) or started_at") from None

@@ -1,0 +1,225 @@
+"""Starts as they come over HTTP, read from the raw parts of a request: its headers, its query and its body.
+
+On `/trigger` and webhooks the whole body is the run's, and options stand in the query and in `Idempotency-Key`. On
+`/execute` the body is an envelope that holds everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
+
+from detent.api.bodies import read_headers, read_json
+from detent.api.queries import instant_of, pair_of, query_pairs, seconds_of, wait_of, word_of
+from detent.api.spelling import object_body, our_names, refuse_if_any, spellings
+from detent.authoring.fields import Fields, Problems, inside
+from detent.engine.commands import Given, StartOptions
+from detent.errors import InvalidInput
+from detent.instant import Instant, micros
+
+Headers = Iterable[tuple[bytes, bytes]]
+Clock = Callable[[], Instant]
+T = TypeVar("T")
+
+LONGEST_REQUEST_ID: Final = 255
+MOST_LABELS: Final = 64
+LARGEST_PRIORITY: Final = 1_000
+TENANT: Final = "default"
+#: Who starts a run when nobody says it.
+SYSTEM: Final[Mapping[str, Any]] = {"userId": "system", "displayName": "System", "email": None}
+_MESSAGE: Final = "the run cannot be started"
+_OPTIONS: Final = spellings("start_at", "wait", "label", "hero")
+_ENVELOPE: Final = spellings(
+    "request_id", "principal", "trigger", "spec", "priority", "tenant_id", "labels", "hero", "start_at"
+)
+_PRINCIPAL: Final = spellings("user_id", "display_name", "email")
+_HERO: Final = spellings("type", "id")
+
+
+@dataclass(frozen=True, slots=True)
+class StartCall:
+    """What a run is given, how it is started, and how many seconds its end is waited for (null: not at all)."""
+
+    given: Given
+    options: StartOptions
+    wait: float | None = None
+
+
+@dataclass(slots=True)
+class Options:
+    """The options of a request and what they leave of its query. What is wrong with them is in `problems`."""
+
+    headers: dict[str, str]
+    query: dict[str, str]
+    problems: Problems
+    request_id: str | None = None
+    start_at: Instant | None = None
+    wait: float | None = None
+    labels: dict[str, str] = field(default_factory=dict)
+    hero: tuple[str, str] | None = None
+
+    def started(self, *, priority: int | None = None) -> StartOptions:
+        return StartOptions(
+            request_id=self.request_id, start_at=self.start_at, labels=self.labels, hero=self.hero, priority=priority
+        )
+
+
+def read_trigger(headers: Headers, query: bytes, body: bytes, now: Clock) -> StartCall:
+    """A start whose whole body is the run's."""
+    options = read_options(headers, query, now)
+    refuse_if_any(options.problems, _MESSAGE)
+    given = Given(read_json(body, empty={}), options.headers, options.query)
+    return StartCall(given, options.started(), options.wait)
+
+
+def read_execute(headers: Headers, query: bytes, body: bytes, now: Clock) -> StartCall:
+    """A start whose body is an envelope. A field that it does not know is refused."""
+    options = read_options(headers, query, now)
+    problems = options.problems
+    envelope = Fields(our_names(object_body(body, _MESSAGE), _ENVELOPE, problems), "", problems)
+    _take_envelope(envelope, options, now)
+    if envelope.get("tenant_id") not in (None, TENANT):
+        problems.add("tenantId", f"there is no tenant but {TENANT!r}")
+    priority = envelope.integer("priority", least=-LARGEST_PRIORITY, most=LARGEST_PRIORITY)
+    extra = {"principal": _principal(envelope), "spec": envelope.get("spec")}
+    refuse_if_any(problems, _MESSAGE)
+    trigger = envelope.values.get("trigger", {})
+    return StartCall(
+        Given(trigger, options.headers, options.query, extra), options.started(priority=priority), options.wait
+    )
+
+
+def read_options(headers: Headers, query: bytes, now: Clock) -> Options:
+    """The options in a request's headers and query; the headers and what else the query holds are the run's."""
+    options = Options(read_headers(headers), {}, Problems())
+    request_id = options.headers.get("idempotency-key")
+    if request_id is not None:
+        options.request_id = read_request_id(request_id, "Idempotency-Key", options.problems)
+    seen: set[str] = set()
+    for name, value in query_pairs(query):
+        ours = _OPTIONS.get(name)
+        if ours is None:
+            options.query[name] = value
+        elif ours == "label":
+            _add_label(options, name, value)
+        elif ours in seen:
+            options.problems.add(name, "is there twice")
+        else:
+            seen.add(ours)
+            _set(options, ours, name, value, now)
+    return options
+
+
+def request_id_of(headers: Headers) -> str | None:
+    """The request id in the headers, or InvalidInput."""
+    problems = Problems()
+    text = read_headers(headers).get("idempotency-key")
+    found = None if text is None else read_request_id(text, "Idempotency-Key", problems)
+    refuse_if_any(problems, _MESSAGE)
+    return found
+
+
+def read_request_id(text: str, path: str, problems: Problems) -> str | None:
+    """A request id: what tells one start that was sent twice from two starts."""
+    return _tried(lambda: word_of(text, LONGEST_REQUEST_ID), path, problems)
+
+
+def _set(options: Options, ours: str, path: str, value: str, now: Clock) -> None:
+    match ours:
+        case "start_at":
+            options.start_at = _tried(lambda: _start_at(value, now), path, options.problems)
+        case "wait":
+            options.wait = _tried(lambda: wait_of(value), path, options.problems)
+        case _:
+            options.hero = _tried(lambda: pair_of(value), path, options.problems)
+
+
+def _start_at(text: str, now: Clock) -> Instant:
+    """An instant, or a time from now."""
+    return instant_of(text) if "-" in text or "T" in text else now() + micros(seconds_of(text))
+
+
+def _add_label(options: Options, path: str, text: str) -> None:
+    pair = _tried(lambda: pair_of(text), path, options.problems)
+    if pair is None:
+        return
+    key, value = pair
+    if options.labels.setdefault(key, value) != value:
+        options.problems.add(path, f"the label {key!r} is there twice")
+    elif len(options.labels) > MOST_LABELS:
+        options.problems.add(path, f"at most {MOST_LABELS} labels are allowed")
+
+
+def _take_envelope(envelope: Fields, options: Options, now: Clock) -> None:
+    """Options in the envelope. One that the request has elsewhere too must not say something else."""
+    before = {name: getattr(options, name) for name in ("request_id", "start_at", "hero")}
+    request_id, start_at = envelope.get("request_id"), envelope.get("start_at")
+    if request_id is not None:
+        text = envelope.text("request_id", most=LONGEST_REQUEST_ID)
+        options.request_id = None if text is None else read_request_id(text, "requestId", options.problems)
+    if start_at is not None:
+        text = envelope.text("start_at", most=LONGEST_REQUEST_ID)
+        if text is not None:
+            _set(options, "start_at", "startAt", text, now)
+    _take_labels(envelope, options)
+    _take_hero(envelope, options)
+    for name, was in before.items():
+        if was is not None and getattr(options, name) != was:
+            options.problems.add(name, "is given in two places, and they differ")
+
+
+def _take_labels(envelope: Fields, options: Options) -> None:
+    labels = envelope.mapping("labels") or {}
+    inner = Fields(labels, "labels", options.problems)
+    for key, value in labels.items():
+        if not isinstance(value, str):
+            inner.wrong(key, "text")
+        else:
+            _add_label_pair(options, inside("labels", key), key, value)
+
+
+def _add_label_pair(options: Options, path: str, key: str, value: str) -> None:
+    if ":" in key:
+        options.problems.add(path, "the name of a label has no colon")
+    else:
+        _add_label(options, path, f"{key}:{value}")
+
+
+def _take_hero(envelope: Fields, options: Options) -> None:
+    written = envelope.get("hero")
+    if isinstance(written, str):
+        options.hero = _tried(lambda: pair_of(written), "hero", options.problems)
+        return
+    block = envelope.mapping("hero")
+    if block is None:
+        return
+    fields = Fields(our_names(block, _HERO, options.problems, "hero"), "hero", options.problems)
+    kind, id_ = fields.text("type", most=200), fields.text("id", most=200)
+    for name in ("type", "id"):
+        if fields.get(name) is None:
+            options.problems.add(fields.at(name), "is missing")
+    options.hero = (kind, id_) if kind is not None and id_ is not None else None
+
+
+def _principal(envelope: Fields) -> dict[str, Any]:
+    """Who is said to have started the run, under the names that templates read."""
+    block = envelope.mapping("principal")
+    if block is None:
+        return dict(SYSTEM)
+    fields = Fields(our_names(block, _PRINCIPAL, envelope.problems, "principal"), "principal", envelope.problems)
+    if fields.get("user_id") is None:
+        envelope.problems.add("principal.userId", "is missing")
+    return {
+        "userId": fields.text("user_id", most=200),
+        "displayName": fields.text("display_name", most=200),
+        "email": fields.text("email", most=320),
+    }
+
+
+def _tried(read: Callable[[], T], path: str, problems: Problems) -> T | None:
+    try:
+        return read()
+    except (ValueError, InvalidInput) as error:
+        problems.add(path, str(error))
+        return None
