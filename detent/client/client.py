@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from threading import Event
 from types import TracebackType
-from typing import Protocol, Self, TypeVar
+from typing import Self, TypeVar
 
 from detent.client.calls import Answer, Asked, Effect, Give, Hear, Listen, Pause, Request, Send, Terms, Told, Turns
-from detent.client.connections import Connections
+from detent.client.connections import Connections, Stream
 from detent.client.errors import ClientClosed, NoConnection
 from detent.client.faces import Blocking, ClientOperations, Run, Triggers, Workflows
 from detent.client.spelling import server_url
@@ -32,7 +32,7 @@ class Client(ClientOperations, Blocking):
         headers: Mapping[str, str] | None = None,
     ) -> None:
         self.url = server_url(url)
-        self._line = BlockingLine(Connections(self.url), Terms(timeout, patience, dict(headers or {})))
+        self._line = BlockingLine(self.url, Terms(timeout, patience, dict(headers or {})))
         super().__init__(self._line)
         self.workflows, self.triggers = Workflows(self._line), Triggers(self._line)
 
@@ -53,29 +53,11 @@ class Client(ClientOperations, Blocking):
         self.close()
 
 
-class Pieces(Protocol):
-    """An answer that comes piece by piece."""
-
-    def hear(self) -> bytes: ...
-
-    def close(self) -> None: ...
-
-
-class Carrier(Protocol):
-    """What brings requests to a Detent, and its answers back."""
-
-    def send(self, request: Request) -> Answer: ...
-
-    def listen(self, request: Request) -> tuple[Answer, Pieces | None]: ...
-
-    def close(self) -> None: ...
-
-
 class BlockingLine:
     """Carries conversations out in the caller's thread."""
 
-    def __init__(self, connections: Carrier, terms: Terms) -> None:
-        self._connections, self._terms, self._closed = connections, terms, Event()
+    def __init__(self, url: str, terms: Terms) -> None:
+        self._connections, self._terms, self._closed = Connections(url), terms, Event()
 
     def ask(self, asked: Asked[T]) -> T:
         turns, hands = Turns(asked.talk(self._terms)), _Hands(self._connections, self._closed)
@@ -103,9 +85,9 @@ class BlockingLine:
 class _Hands:
     """Does what one conversation wants, and holds the stream it listens to."""
 
-    def __init__(self, connections: Carrier, closed: Event) -> None:
+    def __init__(self, connections: Connections, closed: Event) -> None:
         self._connections, self._closed = connections, closed
-        self._stream: Pieces | None = None
+        self._stream: Stream | None = None
 
     def do(self, effect: Effect) -> object:
         """What came of it; an error of the connection is a result too."""
