@@ -40,6 +40,11 @@ def work_and_nap(seconds: float) -> str:
     )
 
 
+def answered(step: str) -> str:
+    """A wait for a callback, and a trivial step after it."""
+    return _document("answered", {step: {"wait_for_webhook": {"timeout": "1h"}}, "then": _echo(1) | {"needs": [step]}})
+
+
 def stroll(rounds: int, seconds: float) -> str:
     """Short sleeps and trivial steps in turn: a run that is in memory for a while and always about to do something."""
     written: dict[str, Any] = {}

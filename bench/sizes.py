@@ -15,6 +15,7 @@ class Sizes:
     fans: int = 20
     wide: tuple[int, ...] = (1_000, 10_000)
     long: int = 1_000
+    answers: int = 20_000  # runs that wait for a callback
     naps: int = 10_000
     nap_seconds: tuple[float, ...] = (5.0, 15.0)  # the second is long enough to leave the node's memory
     naps_of_peer: int = 1_000

@@ -79,6 +79,11 @@ class Stage:
     def place(self, store: str) -> str:
         return self.file() if store == "sqlite" else self.database()
 
+    @property
+    def folder(self) -> Path:
+        """For files that are needed on the way."""
+        return self._folder
+
     # -- who
 
     def child(self, module: str, *arguments: str, python: Path | None = None) -> Child:

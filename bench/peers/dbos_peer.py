@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import aiohttp
 import httpx
 import uvloop
-from dbos import DBOS  # type: ignore[import-not-found]
+from dbos import DBOS, DBOSClient  # type: ignore[import-not-found]
 
 from bench.serving import Meter, Voice, serve
 
@@ -28,6 +28,8 @@ POSTS = 3
 THREADS = 16
 TOGETHER = 64
 QUEUE = "bench"
+#: A queue that nobody serves: what is measured is the enqueueing alone.
+RESTING = "resting"
 SLEEP = 5.0
 
 
@@ -103,6 +105,13 @@ async def nap() -> tuple[float, float]:
 class Peer:
     """What the parent can ask for."""
 
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    async def enqueue(self, seconds: float) -> dict[str, float]:
+        """Starts by the client alone."""
+        return await enqueue(self._url, seconds)
+
     async def chain(self, way: str, seconds: float) -> dict[str, float]:
         """Many runs of the ten steps at once."""
         if way == "threads":
@@ -142,6 +151,32 @@ class Peer:
 
         late = await asyncio.gather(*(one() for _ in range(count)), return_exceptions=True)
         return {"late": [value for value in late if isinstance(value, float)]}
+
+
+async def enqueue(url: str, seconds: float) -> dict[str, float]:
+    """Starts by its client, which writes them and leaves them to others: the best of some numbers of threads."""
+    client = DBOSClient(system_database_url=url)
+    options = {"queue_name": RESTING, "workflow_name": chain.__qualname__}
+    best: dict[str, float] = {}
+    for threads in (8, 16):
+        until, meter = time.perf_counter() + seconds / 2, Meter()
+
+        def one_after_the_other(_: int, until: float = until) -> int:
+            done = 0
+            while time.perf_counter() < until:
+                client.enqueue(options)
+                done += 1
+            return done
+
+        def all_threads(threads: int = threads, one: Callable[[int], int] = one_after_the_other) -> int:
+            with ThreadPoolExecutor(threads) as pool:
+                return sum(pool.map(one, range(threads)))
+
+        facts = {"done": await asyncio.to_thread(all_threads), **meter.read(), "threads": threads}
+        if not best or facts["done"] / facts["seconds"] > best["done"] / best["seconds"]:
+            best = facts
+    client.destroy()
+    return best
 
 
 async def timed(work: Callable[[], Awaitable[Any]]) -> float:
@@ -212,8 +247,8 @@ async def main() -> None:
     DBOS(config=config | {"executor_id": f"bench-{os.getpid()}"})
     DBOS.launch()
     await DBOS.register_queue_async(QUEUE, worker_concurrency=50)
-    peer = Peer()
-    verbs = ("chain", "latency", "fan", "posts", "naps")
+    peer = Peer(url)
+    verbs = ("chain", "latency", "fan", "posts", "naps", "enqueue")
     try:
         await serve({verb: getattr(peer, verb) for verb in verbs}, voice)
     finally:

@@ -3,13 +3,14 @@
 from collections.abc import Callable
 
 from bench.stage import Stage
-from bench.works import history, http, nodes, parallel, sleeping, steps
+from bench.works import doors, history, http, nodes, parallel, sleeping, steps
 
 WORKS: dict[str, Callable[[Stage], None]] = {
     "W1": steps.measure,
     "W2": parallel.measure_join,
     "W2b": parallel.measure_growth,
     "W3": http.measure,
+    "W4": doors.measure,
     "W5": sleeping.measure,
     "W5b": history.measure,
     "nodes": nodes.measure,

@@ -1,0 +1,86 @@
+"""Detent as `detent serve` runs it, in a process of its own: `python -m bench.http_node URL FOLDER`.
+Load comes over HTTP from another process."""
+
+import argparse
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from bench.load import each
+from bench.serving import Meter, Voice, serve
+from detent.api.serving import listening
+from detent.app import App, bind, run_process, running
+from detent.engine.commands import Given
+from detent.observe import listen
+from detent.settings import Settings
+
+WIDTH = 500
+
+
+class Door:
+    """What the parent can ask for."""
+
+    def __init__(self, app: App, folder: Path) -> None:
+        self._app, self._folder = app, folder
+        self._meter = Meter()
+        self._ended = 0
+        listen(self._note)
+
+    def _note(self, name: str, facts: dict[str, Any]) -> None:
+        self._ended += name == "run.ended"
+
+    async def url(self) -> str:
+        return self._app.local_url
+
+    async def apply(self, document: str) -> str:
+        row, _, _ = await self._app.commands.save_workflow(document, replace=True)
+        return row.name
+
+    async def waiting(self, workflow: str, step: str, count: int) -> str:
+        """Start runs that wait for a callback; gives the file that holds their tokens, one in a line."""
+        tokens: list[str] = []
+
+        async def one() -> None:
+            started = await self._app.commands.start(workflow, Given(body={}))
+            tokens.append(self._app.engine.tokens.token(started.run, step))
+
+        await each(one, count=count, width=WIDTH)
+        path = self._folder / f"tokens-{count}.txt"
+        path.write_text("\n".join(tokens) + "\n")
+        self._ended = 0
+        return str(path)
+
+    async def begin(self) -> None:
+        """Measure from now on."""
+        self._meter = Meter()
+
+    async def read(self) -> dict[str, float]:
+        """What this process has used since then."""
+        return self._meter.read()
+
+    async def ends(self, count: int, within: float) -> int:
+        """Wait until so many runs have ended; gives how many have."""
+        for _ in range(round(within * 20)):
+            if self._ended >= count:
+                break
+            await asyncio.sleep(0.05)
+        return self._ended
+
+
+async def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("database")
+    parser.add_argument("folder", type=Path)
+    arguments = parser.parse_args()
+    voice = Voice()
+    sock = bind("127.0.0.1", 0)
+    address = (str(sock.getsockname()[0]), int(sock.getsockname()[1]))
+    settings = Settings(database_url=arguments.database)
+    async with running(settings, address=address, migrate=True) as app, listening(app, sock):
+        door = Door(app, arguments.folder)
+        verbs = ("url", "apply", "waiting", "begin", "read", "ends")
+        await serve({verb: getattr(door, verb) for verb in verbs}, voice)
+
+
+if __name__ == "__main__":
+    run_process(main())
