@@ -44,6 +44,8 @@ from detent.steps.http_client import HttpSettings
 from detent.steps.modules import load_modules
 from detent.store.opening import open_store, scheme
 from detent.store.protocol import Store
+from detent.triggers.commands import TriggerCommands
+from detent.triggers.working import TriggerWork
 
 try:
     from uvloop import new_event_loop
@@ -64,15 +66,19 @@ class App:
     store: Store
     engine: Engine
     commands: Commands
+    triggers: TriggerCommands
     feeds: Feeds
     base_url: str  # where the outside world reaches it
     local_url: str  # where this machine does
     is_drained: bool = False
+    working: asyncio.Task[None] | None = None  # on triggers
 
     async def drain(self) -> None:
         """Begin nothing new, and give attempts in flight their time. The API may answer meanwhile."""
         if not self.is_drained:
             self.is_drained = True
+            if self.working:
+                await _ended(self.working)
             await self.engine.stop()
 
 
@@ -104,7 +110,12 @@ async def running(
             settings, store, clock, base_url, tuning=tuning, own=address, allow=allow, claims=claims
         )
         await engine.start()
-        app = App(settings, store, engine, build_commands(settings, engine), feeds, base_url, local_url)
+        commands = build_commands(settings, engine)
+        triggers = TriggerCommands(commands, store, now=engine.time.now, new_id=new_id, base_url=base_url)
+        app = App(settings, store, engine, commands, triggers, feeds, base_url, local_url)
+        if claims:
+            work = TriggerWork(store, triggers.processor, now=engine.time.now, clock=clock, new_id=new_id)
+            app.working = asyncio.create_task(work.work())
         stack.push_async_callback(app.drain)
         for chore in _chores(app, clock):
             stack.push_async_callback(_ended, asyncio.create_task(Polling(chore).work()))

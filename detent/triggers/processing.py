@@ -20,6 +20,7 @@ from detent.store.protocol import TriggerStore
 from detent.store.trigger_rows import FiringRow, FiringState, Overlap, TriggerRow, Verdict
 from detent.triggers import kept, reasons
 from detent.triggers.conditions import evaluate
+from detent.triggers.kept import Kept
 from detent.triggers.reasons import Reason, reason, reason_of
 
 #: How long a firing may be at work before somebody else tries.
@@ -74,9 +75,8 @@ class Processor:
             if not evaluate(trigger.condition, request.facts(given.body)):
                 return FiringState.IGNORED, Reason(None, "the condition is false"), None
             await self._cancel(previous, firing)
-            options = StartOptions(request_id=request_id(firing), trigger=firing.kind, fired_by=firing.trigger)
             workflow = show(WORKFLOW, trigger.workflow)
-            start = await self._commands.start(workflow, given, options, tenant=firing.tenant)
+            start = await self._commands.start(workflow, given, _options(firing, request), tenant=firing.tenant)
         except ExpressionError as error:
             return FiringState.ERRORED, reason(CONDITION_ERROR, f"condition: {error}"), None
         except (InvalidInput, NotStartable, NotFound) as error:
@@ -107,6 +107,17 @@ class Processor:
     async def _end(self, firing: FiringRow, state: FiringState, why: Reason | None, run: bytes | None = None) -> None:
         message = None if why is None else why.message if why.code is None else reasons.encode(why)
         await self._store.end_firing(firing.id, state=state, run=run, message=message)
+
+
+def _options(firing: FiringRow, request: Kept) -> StartOptions:
+    return StartOptions(
+        request_id=request_id(firing),
+        start_at=request.start_at,
+        labels=request.labels,
+        hero=request.hero,
+        trigger=firing.kind,
+        fired_by=firing.trigger,
+    )
 
 
 def request_id(firing: FiringRow) -> str:
