@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from litestar import MediaType, Response, get, post
+from litestar import MediaType, Response, post, route
 from litestar.params import FromPath
 
-from detent.api.bodies import AnyRequest, callback_body, commands, headers_of, message_id
+from detent.api.bodies import AnyRequest, commands, headers_of
+from detent.api.confirm import confirm_page, result_page
+from detent.api.guessing import Guesses
 from detent.api.operations import TakesAnything, answers, refusals
-from detent.api.pages import PAGE_HEADERS, confirm_page
-from detent.api.problems import refuse_callback, refuse_guesses
+from detent.api.pages import PAGE_HEADERS
+from detent.api.payloads import read_message_id, read_payload, read_query
+from detent.api.problems import REFUSALS, refuse_callback, refuse_guesses
 from detent.api.wire import One, Received
 from detent.engine.commands import INPUT_LIMIT
 from detent.store.rows import Receipt
 
 PATHS: Final = ["/wh/{token:str}", "/webhook/workflow/resume/{token:str}"]
-_TAKEN: Final = {Receipt.ACCEPTED: (200, "accepted"), Receipt.EARLY: (202, "buffered")}
+_TAKEN: Final = {Receipt.ACCEPTED: "accepted", Receipt.EARLY: "buffered"}
+_STATUS: Final = {
+    Receipt.ACCEPTED: 200,
+    Receipt.EARLY: 202,
+    **{receipt: facts[0] for receipt, facts in REFUSALS.items()},
+}
 
 
 @post(
@@ -33,26 +41,46 @@ _TAKEN: Final = {Receipt.ACCEPTED: (200, "accepted"), Receipt.EARLY: (202, "buff
     request_max_body_size=INPUT_LIMIT,
 )
 async def receive_callback(request: AnyRequest, token: FromPath[str]) -> Response[Any]:
-    """The body becomes the step's `body`. What is answered with 2xx is durable and counts exactly once; the same
-    `webhook-id` or `Idempotency-Key` again gets the first answer again."""
-    body, headers = await callback_body(request), headers_of(request)
+    """The body becomes the step's `body`: JSON, a form, text, or bytes as base64. What is answered with 2xx is durable
+    and counts exactly once; the same `webhook-id` or `Idempotency-Key` again gets the first answer again."""
+    headers = headers_of(request)
+    payload = read_payload(headers, await request.body())
     receipt, _ = await commands(request).deliver(
-        token, body=body, headers=headers, query=dict(request.query_params), message_id=message_id(headers)
+        token,
+        body=payload.body,
+        encoding=payload.encoding,
+        headers=headers,
+        query=read_query(request.scope["query_string"]),
+        message_id=read_message_id(headers),
     )
-    if receipt is Receipt.NOT_FOUND:
-        wait = request.app.state["guesses"].count(request.client.host if request.client else "")
-        return refuse_callback(receipt) if wait is None else refuse_guesses(wait)
+    if receipt is Receipt.NOT_FOUND and (wait := _count_guess(request)) is not None:
+        return refuse_guesses(wait)
+    if headers.get("accept", "").startswith("text/html"):  # a person pressed the button
+        return _page(result_page(receipt), _STATUS[receipt])
     if receipt not in _TAKEN:
         return refuse_callback(receipt)
-    status, word = _TAKEN[receipt]
     place = commands(request).callback_place(token)
-    return Response(One(Received(word, place[1] if place else "")), status_code=status)
+    return Response(One(Received(_TAKEN[receipt], place[1] if place else "")), status_code=_STATUS[receipt])
 
 
-@get(PATHS, include_in_schema=False, media_type=MediaType.HTML)
-async def show_callback(token: FromPath[str]) -> Response[str]:
+@route(PATHS, http_method=["GET", "HEAD"], include_in_schema=False, media_type=MediaType.HTML)
+async def show_callback(request: AnyRequest, token: FromPath[str]) -> Response[Any]:
     """A page with a button: link checkers and mail scanners fetch addresses, and must not answer for a person."""
-    return Response(confirm_page(token), media_type=MediaType.HTML, headers=PAGE_HEADERS)
+    view = await commands(request).callback_state(token)
+    if view is None and (wait := _count_guess(request)) is not None:
+        return refuse_guesses(wait)
+    query = read_query(request.scope["query_string"])
+    return _page(confirm_page(view, query, commands(request).now()), 404 if view is None else 200)
+
+
+def _page(html: str, status: int) -> Response[Any]:
+    return Response(html, status_code=status, media_type=MediaType.HTML, headers=PAGE_HEADERS)
+
+
+def _count_guess(request: AnyRequest) -> float | None:
+    """Note a token that nobody made. Gives the seconds to wait if there were too many from there."""
+    guesses: Guesses = request.app.state["guesses"]
+    return guesses.count(request.client.host if request.client else "")
 
 
 ROUTES = [receive_callback, show_callback]

@@ -47,15 +47,6 @@ def page(title: str, body: str) -> str:
     )
 
 
-def confirm_page(token: str) -> str:
-    """Asks before it answers a wait step."""
-    return page(
-        "Confirm",
-        "<h1>Confirm</h1><p>A workflow is waiting for an answer at this address. Nothing has happened yet.</p>"
-        f'<form method="post" action="{escape(quote(token))}"><button>Continue</button></form>',
-    )
-
-
 @get("/", include_in_schema=False, media_type=MediaType.HTML)
 async def show_index(request: AnyRequest) -> Response[str]:
     """What is here, and where to go from it."""

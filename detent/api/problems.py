@@ -63,6 +63,8 @@ _WORDS: Final = {
     429: "limit_exceeded",
     503: "unavailable",
 }
+#: How Litestar says that the client was gone before its body was whole.
+_LEFT: Final = "client disconnected prematurely"
 #: What a callback that is not accepted is told.
 REFUSALS: Final[dict[Receipt, tuple[int, str, str]]] = {
     Receipt.NOT_ACTIVE: (400, "invalid_argument", "Wait node not active"),
@@ -109,6 +111,11 @@ def refuse(
     return Response(body, status_code=status, headers=headers or {}, media_type="application/json")
 
 
+def refusal_bytes(error: str, code: str, message: str) -> bytes:
+    """The document of an error where there is no response to put it in yet."""
+    return msgspec.json.encode(Refusal(error, code, message))
+
+
 def refuse_callback(receipt: Receipt) -> Response[Refusal]:
     """The answer to a callback that was not accepted."""
     status, error, message = REFUSALS[receipt]
@@ -123,9 +130,14 @@ def refuse_guesses(wait: float) -> Response[Refusal]:
 
 def on_detent_error(request: Request[Any, Any, Any], error: DetentError) -> Response[Refusal]:
     """What a command refused."""
+    return answer_of(error, request.method, request.url.path)
+
+
+def answer_of(error: Exception, method: str, path: str) -> Response[Refusal]:
+    """The answer to an error, whoever met it."""
     found = next((facts for kind, facts in _KINDS if isinstance(error, kind)), None)
-    if found is None:
-        return on_surprise(request, error)
+    if found is None or not isinstance(error, DetentError):
+        return surprised(error, method, path)
     status, word, code = found
     problems = error.problems if isinstance(error, InvalidInput) else ()
     message = error.message if not isinstance(error, StoreError) else "the database cannot be reached just now"
@@ -145,6 +157,8 @@ def on_http_error(request: Request[Any, Any, Any], error: HTTPException) -> Resp
             return refuse(405, "invalid_argument", "method_not_allowed", message, headers=dict(error.headers or {}))
         case 413:
             return refuse(413, "too_large", "too_large", "the body is larger than its limit")
+        case 500 if error.detail == _LEFT:
+            return refuse(400, "invalid_argument", "bad_request", "the request ended before its body did")
         case _ if status >= 500:
             return on_surprise(request, error)
         case _:
@@ -153,8 +167,21 @@ def on_http_error(request: Request[Any, Any, Any], error: HTTPException) -> Resp
             return refuse(status, word, code, str(error.detail))
 
 
+def shown_path(path: str) -> str:
+    """A path for the log. A callback's token is a key, and keys do not belong there."""
+    for start in ("/wh/", "/webhook/workflow/resume/"):
+        if path.startswith(start):
+            return f"{start}***"
+    return path
+
+
 def on_surprise(request: Request[Any, Any, Any], error: Exception) -> Response[Refusal]:
+    """A mistake of ours."""
+    return surprised(error, request.method, request.url.path)
+
+
+def surprised(error: Exception, method: str, path: str) -> Response[Refusal]:
     """A mistake of ours: told to the log in full and to the caller in a word."""
     trace = "".join(traceback.format_exception(error))[-8000:]
-    emit("api.failed", method=request.method, path=request.url.path, error=trace)
+    emit("api.failed", method=method, path=shown_path(path), error=trace)
     return refuse(500, "internal", "internal", "something went wrong inside Detent; its log says more")

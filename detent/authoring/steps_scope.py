@@ -3,6 +3,7 @@
     trigger.body  trigger.headers  trigger.query  trigger.scheduled_at  $input (= trigger.body)
     run.id  workflow.name
     tasks.NAME.status  .status_code  .headers  .body  .output  .error   (steps.NAME is the same)
+    tasks.NAME.query  .encoding                                         (of a callback)
     wait.NAME.url  $execution.NAME.resume_url  $execution.resume_url    (the callback of a wait step)
 
 A result may be read only behind the step that makes it; the address of a callback is known from the start.
@@ -19,7 +20,7 @@ from detent.expressions import Reference
 from detent.graph.check import Upstream
 from detent.graph.model import StepKind
 
-RESULTS: Final = ("status", "status_code", "headers", "body", "output", "error")
+RESULTS: Final = ("status", "status_code", "headers", "query", "body", "encoding", "output", "error")
 _ROOTS: Final = ("trigger", "tasks", "steps", "wait", "run", "workflow", "$input", "$execution")
 _PARTS: Final = {"trigger": ("body", "headers", "query", "scheduled_at"), "run": ("id",), "workflow": ("name",)}
 RESULT_ROOTS: Final = frozenset({"tasks", "steps"})

@@ -169,6 +169,7 @@ def _result(prepared: Prepared, state: RunState, index: int) -> dict[str, Any]:
         document["is_truncated"] = bool(result.get("truncated"))
         if kind is StepKind.WAIT:
             document["query"] = result.get("query")
+            document |= {"encoding": result["encoding"]} if "encoding" in result else {}
     elif kind is not StepKind.SLEEP:
         document["output"] = result.get("output")
     return document

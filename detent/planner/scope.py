@@ -19,7 +19,7 @@ from detent.run.state import Phase, RunState
 
 _decode = msgspec.json.Decoder().decode
 
-RESULT_KEYS = ("status", "status_code", "headers", "body", "output", "error")
+RESULT_KEYS = ("status", "status_code", "headers", "query", "body", "encoding", "output", "error")
 
 
 class _Json(Deferred):

@@ -10,6 +10,7 @@ import pytest
 from tests.api.server import Detent, serving
 from tests.servers.postgres import PostgresServer
 
+WAIT = '{"name": "waits", "tasks": {"w": {"wait_for_webhook": {}}}}'
 ECHO = '{"name": "echo", "tasks": {"a": {"action": "core.echo"}}}'
 
 
@@ -24,6 +25,7 @@ async def until_status(detent: Detent, method: str, place: str, status: int) -> 
 
 
 @pytest.mark.slow
+@pytest.mark.case("D7")
 async def test_while_the_database_is_away_nothing_is_accepted_and_nothing_is_an_internal_error() -> None:
     server = PostgresServer()
     server.start()
@@ -31,8 +33,13 @@ async def test_while_the_database_is_away_nothing_is_accepted_and_nothing_is_an_
         async with serving(server.create_database(), lease_seconds=2.0) as detent:
             await detent.save(ECHO)
             before = await detent.start("echo", {})
+            await detent.save(WAIT)
+            waits = await detent.start("waits", {})
+            url = (await detent.until(waits, lambda run: run["tasks"]["w"]["status"] == "waiting"))["callbacks"][0][
+                "url"
+            ]
             await asyncio.to_thread(server.stop, "immediate")
-            for method, place in (("GET", "/health/ready"), ("GET", "/api/v1/workflows/echo")):
+            for method, place in (("GET", "/health/ready"), ("GET", "/api/v1/workflows/echo"), ("POST", url)):
                 answer = await until_status(detent, method, place, 503)
                 assert answer.json["error"] == "unavailable"
                 assert "Retry-After" in answer.headers
@@ -41,6 +48,8 @@ async def test_while_the_database_is_away_nothing_is_accepted_and_nothing_is_an_
             await asyncio.to_thread(server.start)
             await until_status(detent, "GET", "/health/ready", 200)
             assert (await detent.ended(before))["status"] == "completed"
+            await until_status(detent, "POST", url, 200)
+            assert (await detent.ended(waits))["status"] == "completed"
             started = await until_status(detent, "POST", "/api/v1/workflows/echo/trigger", 201)
             assert (await detent.ended(started.json["data"]))["status"] == "completed"
     finally:

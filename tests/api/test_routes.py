@@ -169,6 +169,7 @@ async def test_the_payload_of_a_callback_is_read_by_its_kind(api: Detent, kind: 
     assert "authorization" not in step["headers"]
 
 
+@pytest.mark.case("D11")
 async def test_looking_at_a_callback_url_answers_a_page_and_does_not_use_it(detent: Detent) -> None:
     url = await waiting(detent)
     for place in (url, url.replace("/wh/", "/webhook/workflow/resume/")):
@@ -237,6 +238,7 @@ async def test_another_site_may_answer_a_callback(api: Detent) -> None:
     assert answer.status == 200
 
 
+@pytest.mark.case("D9")
 async def test_whoever_tries_many_unknown_tokens_is_slowed_down_and_good_ones_are_not(api: Detent) -> None:
     url = await waiting(api)
     answers = [await api.call("POST", f"/wh/{number}") for number in range(ALLOWED + 1)]

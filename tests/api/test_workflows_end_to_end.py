@@ -109,6 +109,7 @@ async def test_a_checkout_nobody_pays_times_out_and_is_handled(detent: Detent, s
     assert (late.status, late.json["message"]) == (410, "Webhook expired")
 
 
+@pytest.mark.case("D1")
 async def test_a_payment_that_comes_before_the_wait_begins_is_kept_for_it(detent: Detent, shop: Shop) -> None:
     shop.hold.clear()
     await detent.save(at(CHECKOUT_FLOW, shop))
@@ -138,6 +139,7 @@ async def test_two_payments_for_one_checkout_count_once(detent: Detent, shop: Sh
     assert run["tasks"]["payment-result"]["status"] == "success"
 
 
+@pytest.mark.case("D4")
 async def test_a_run_that_waits_can_be_cancelled_and_its_callback_is_gone(detent: Detent, shop: Shop) -> None:
     await detent.save(at(CHECKOUT_FLOW, shop))
     started = await detent.start("checkout-flow", {"order_id": 9, "amount": 5})

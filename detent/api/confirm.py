@@ -1,0 +1,72 @@
+"""The page behind a callback URL that a person opens. It says what it is about and asks; looking changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from typing import Final
+
+from detent.api.pages import page
+from detent.engine.commands.callbacks import CallbackView
+from detent.instant import iso
+from detent.store.rows import CallbackState, Receipt
+
+_MOST_SHOWN: Final = 20
+_LONGEST_SHOWN: Final = 200
+_STYLE: Final = """<style>
+main { max-width: 34rem; margin: 12vh auto 0; border: 1px solid var(--line); border-radius: 12px; padding: 2rem }
+main p { margin: .8rem 0 } dl { display: grid; grid-template-columns: auto 1fr; gap: .2rem 1rem; margin: 1.2rem 0 }
+dt { color: var(--soft); margin: 0 } dd { margin: 0; font-weight: 600; overflow-wrap: anywhere }
+button { background: #2563eb; color: #fff; border: 0; border-radius: 8px; font-weight: 600; margin-top: .6rem }
+button:hover { background: #1d4ed8 } button:focus-visible { outline: 3px solid #93c5fd }
+</style>"""
+
+#: What a person is told who has pressed the button.
+_RESULTS: Final = {
+    Receipt.ACCEPTED: ("Thank you", "Your answer was received and the workflow goes on. You can close this page."),
+    Receipt.EARLY: ("Thank you", "Your answer was received and is kept until the workflow needs it."),
+    Receipt.USED: ("Already answered", "Somebody has answered this before. Nothing was changed."),
+    Receipt.EXPIRED: ("Too late", "The time for this answer is over. Nothing was changed."),
+    Receipt.NOT_ACTIVE: ("Too early", "The workflow does not take this answer yet. Please try again later."),
+    Receipt.NOT_FOUND: ("Not found", "There is nothing to answer at this address. Was it copied as a whole?"),
+}
+_OVER: Final = {CallbackState.RECEIVED: Receipt.USED, CallbackState.EXPIRED: Receipt.EXPIRED}
+
+
+def confirm_page(view: CallbackView | None, query: Mapping[str, str], now: int) -> str:
+    """Asks before it answers a wait step; says so if there is nothing to answer any more."""
+    if view is None:
+        return result_page(Receipt.NOT_FOUND)
+    is_late = view.until is not None and view.until <= now
+    over = _OVER.get(CallbackState(view.state), Receipt.EXPIRED if is_late else None)
+    if over is not None:
+        return result_page(over, about=_about(view, {}))
+    # A form without an address is sent to the page's own, with all its parameters.
+    return _card(
+        "Please confirm",
+        "<p>A workflow is waiting for your answer. Nothing has happened yet: it goes on when you press the button.</p>"
+        f'{_about(view, query)}<form method="post"><button>Confirm</button></form>',
+    )
+
+
+def result_page(receipt: Receipt, about: str = "") -> str:
+    """What has become of an answer."""
+    title, words = _RESULTS[receipt]
+    return _card(title, f"<p>{words}</p>{about}")
+
+
+def _card(title: str, body: str) -> str:
+    return page(title, f"{_STYLE}<main><h1>{title}</h1>{body}</main>")
+
+
+def _about(view: CallbackView, query: Mapping[str, str]) -> str:
+    facts = {"Workflow": view.workflow, "Step": view.step}
+    if view.until is not None:
+        facts["Until"] = iso(view.until)[:16].replace("T", " ") + " UTC"
+    facts |= {f"Sends {name}": value for name, value in list(query.items())[:_MOST_SHOWN]}
+    lines = (f"<dt>{escape(_cut(name))}<dd>{escape(_cut(value))}" for name, value in facts.items())
+    return f"<dl>{''.join(lines)}</dl>"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "…"

@@ -1,0 +1,128 @@
+"""What a request carries, as JSON values: read from its headers and its bytes alone, by no framework.
+
+JSON stays JSON, a form becomes an object, text becomes text, and whatever is none of these becomes base64 with
+`encoding` beside it. Nothing is inflated: a small body cannot become a large one.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
+from urllib.parse import parse_qsl
+
+from detent.api.multipart import gathered, parameter, read_multipart
+from detent.authoring.documents import decode_json
+from detent.engine.commands import INPUT_LIMIT
+from detent.errors import InvalidInput, TooLarge
+
+MOST_HEADERS: Final = 64
+HEADER_BYTES: Final = 16 * 1024
+LONGEST_MESSAGE_ID: Final = 255
+MOST_FIELDS: Final = 1_000
+BASE64: Final = "base64"
+
+_CHARSETS: Final = frozenset({"utf-8", "utf8", "us-ascii", "ascii", "iso-8859-1", "latin-1", "windows-1252"})
+
+
+class Payload(NamedTuple):
+    """A body as it is kept. `encoding` says how it was written down if it is not what it was sent as."""
+
+    body: Any
+    encoding: str | None = None
+
+
+def read_headers(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """The headers, if they are not too many or too long; one that comes more than once is joined by commas."""
+    raw = list(headers)
+    if len(raw) > MOST_HEADERS or sum(len(name) + len(value) for name, value in raw) > HEADER_BYTES:
+        raise InvalidInput(f"at most {MOST_HEADERS} headers with {HEADER_BYTES} bytes in all are taken")
+    found = {name.decode("latin-1"): value.decode("latin-1") for name, value in raw}
+    return found if len(found) == len(raw) else _joined(raw)
+
+
+def _joined(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, value in raw:
+        key, text = name.decode("latin-1"), value.decode("latin-1")
+        found[key] = f"{found[key]}, {text}" if key in found else text
+    return found
+
+
+def read_query(raw: bytes) -> dict[str, str]:
+    """The parameters of an address; of one that comes more than once the first counts."""
+    if not raw:
+        return {}
+    try:
+        pairs = parse_qsl(raw.decode("latin-1"), keep_blank_values=True, max_num_fields=MOST_FIELDS)
+    except ValueError:
+        raise InvalidInput(f"an address has at most {MOST_FIELDS} parameters") from None
+    found: dict[str, str] = {}
+    for name, value in pairs:
+        found.setdefault(name, value)
+    return found
+
+
+def read_message_id(headers: Mapping[str, str]) -> str | None:
+    """What tells two sendings of one callback from two callbacks."""
+    found = headers.get("webhook-id") or headers.get("idempotency-key")
+    if found and len(found) > LONGEST_MESSAGE_ID:
+        raise InvalidInput(f"a webhook-id or Idempotency-Key has at most {LONGEST_MESSAGE_ID} characters")
+    return found or None
+
+
+def read_payload(headers: Mapping[str, str], data: bytes) -> Payload:
+    """The body of a callback or a webhook. Null if there is none; InvalidInput if it is not what its type says."""
+    coding = headers.get("content-encoding", "")
+    if coding.strip().lower() not in {"", "identity"}:
+        raise InvalidInput(f"Content-Encoding {coding[:40]!r} is not taken; send the body as it is")
+    if len(data) > INPUT_LIMIT:
+        raise TooLarge(f"the body has {len(data)} bytes; at most {INPUT_LIMIT} are allowed")
+    if not data.strip():
+        return Payload(None)
+    described = headers.get("content-type", "")
+    kind = described.partition(";")[0].strip().lower()
+    if kind == "application/json" or kind.endswith("+json") or kind == "text/json":
+        return Payload(decode_json(data, INPUT_LIMIT))
+    if kind == "application/x-www-form-urlencoded":
+        return Payload(_form(data))
+    if kind == "multipart/form-data":
+        return Payload(read_multipart(described, data, most_parts=MOST_FIELDS))
+    if kind.startswith("text/") or kind == "application/xml" or kind.endswith("+xml"):
+        return _text(data, described)
+    return _anything(data)
+
+
+def _form(data: bytes) -> Any:
+    """A field that comes more than once becomes a list. JSON under this type comes from tools that default to it."""
+    if data.lstrip()[:1] in b'{["':
+        return decode_json(data, INPUT_LIMIT)
+    try:
+        text = data.decode("utf-8-sig")
+        pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="strict")
+    except ValueError as error:
+        raise InvalidInput(f"the form cannot be read: {error}") from None
+    return gathered(pairs)
+
+
+def _text(data: bytes, described: str) -> Payload:
+    """Text in the character set it names, or else the bytes."""
+    charset = parameter(described, "charset").lower() or "utf-8"
+    try:
+        if charset in _CHARSETS:
+            return Payload(data.decode("utf-8-sig" if charset in {"utf-8", "utf8"} else charset))
+    except UnicodeDecodeError:
+        pass
+    return _raw(data)
+
+
+def _anything(data: bytes) -> Payload:
+    """JSON if it is JSON, else text if it is text, else the bytes."""
+    try:
+        return Payload(decode_json(data, INPUT_LIMIT))
+    except InvalidInput:
+        return _text(data, "")
+
+
+def _raw(data: bytes) -> Payload:
+    return Payload(base64.b64encode(data).decode("ascii"), BASE64)
