@@ -11,7 +11,7 @@ from typing import Protocol
 import uvicorn
 
 from detent.api.application import build_api
-from detent.api.connections import Connection
+from detent.api.border import GuardedConnection
 from detent.engine.commands import Commands
 from detent.engine.engine import Engine
 from detent.engine.feeds import Feeds
@@ -49,6 +49,15 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         self.is_up.set()
 
+    async def on_tick(self, counter: int) -> bool:
+        """Ten times a second."""
+        if counter % 10 == 0:
+            now = asyncio.get_running_loop().time()
+            for connection in list(self.server_state.connections):
+                if isinstance(connection, GuardedConnection):
+                    connection.look(now)
+        return await super().on_tick(counter)
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
@@ -67,7 +76,8 @@ async def listening(app: Served, sock: socket.socket) -> AsyncIterator[None]:
     )
     config = uvicorn.Config(
         api,
-        http=Connection,
+        http=GuardedConnection,
+        ws="none",
         log_config=None,
         access_log=False,
         lifespan="off",
