@@ -73,7 +73,7 @@ def named(request: AnyRequest, document: dict[str, Any]) -> dict[str, Any]:
 
 @post(
     WORKFLOWS + "/{workflow:str}/trigger",
-    tags=["runs"],
+    tags=["starts"],
     summary="Start a run",
     operation_class=operation(*START_PARAMETERS, body=DATA),
     responses={
@@ -95,7 +95,7 @@ async def trigger_workflow(request: AnyRequest, workflow: FromPath[str]) -> Resp
 
 @post(
     WORKFLOWS + "/{workflow:str}/execute",
-    tags=["executions"],
+    tags=["starts"],
     summary="Start a run with an envelope",
     status_code=202,
     operation_class=operation(*START_PARAMETERS, body=_ENVELOPE),

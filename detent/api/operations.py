@@ -8,7 +8,18 @@ from typing import Any, Final
 
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
-from litestar.openapi.spec import Example, OpenAPIMediaType, Operation, Parameter, Reference, RequestBody, Schema
+from litestar.openapi.spec import (
+    Example,
+    OpenAPIMediaType,
+    OpenAPIResponse,
+    Operation,
+    Parameter,
+    Reference,
+    RequestBody,
+    Schema,
+    Tag,
+)
+from litestar.openapi.spec.base import BaseSchemaObject
 from litestar.openapi.spec.enums import OpenAPIType
 from litestar.types import Method
 
@@ -41,6 +52,17 @@ _DEFINITION_EXAMPLE: Final = {
         },
     },
 }
+#: What each part of the API is about, in the order in which it is shown.
+TAGS: Final = [
+    Tag("workflows", "Definitions, and their versions."),
+    Tag("starts", "Starting runs: at once or later, once for each request id."),
+    Tag("runs", "Looking at runs, steering them, and running them again. `/executions` is another name of `/runs`."),
+    Tag("triggers", "What starts runs by itself: schedules, webhooks and events."),
+    Tag("events", "Telling what has happened, to every workflow that listens for it."),
+    Tag("webhooks", "Where other systems start runs."),
+    Tag("callbacks", "Where other systems answer a step that waits."),
+    Tag("health", "For load balancers and supervisors."),
+]
 #: What stands in a path, by name: what it is, and an example.
 _IN_PATH: Final = {
     "workflow": ("The workflow's id or its name.", "order-processing"),
@@ -50,6 +72,20 @@ _IN_PATH: Final = {
     "trigger": ("The trigger's id.", "trg_01k5c1v6p2f7x8y9z0a1b2c3d4"),
     "firing": ("The firing's id.", "fir_01k5c1v6p2f7x8y9z0a1b2c3d4"),
 }
+
+
+@dataclass
+class _Whole(BaseSchemaObject):
+    """A value of an example. The framework would leave its nulls out."""
+
+    value: Any = None
+
+    def to_schema(self) -> Any:
+        return self.value
+
+
+def example_of(value: Any) -> Example:
+    return Example(value=_Whole(value))
 
 
 def query(name: str, schema: Schema, description: str, example: Any = None) -> Parameter:
@@ -79,7 +115,7 @@ def record(properties: Mapping[str, Schema], *, required: Sequence[str] = ()) ->
 
 def takes(schema: Schema, example: Any, *kinds: str, required: bool = False) -> RequestBody:
     """A body with an example."""
-    shown = {"example": Example(value=example)}
+    shown = {"example": example_of(example)}
     content = {
         kind: OpenAPIMediaType(schema=schema, examples={**shown} if kind == "application/json" else None)
         for kind in kinds or ("application/json",)
@@ -94,9 +130,20 @@ def operation(*parameters: Parameter, body: RequestBody | None = None) -> type[O
     class Described(Operation):
         def __post_init__(self) -> None:
             self.request_body = body or self.request_body
-            self.parameters = [*map(_described, self.parameters or ()), *parameters] or None
+            in_path = [_described(parameter) for parameter in self.parameters or ()]
+            names = {parameter.name for parameter in in_path if isinstance(parameter, Parameter)}
+            self.parameters = [*in_path, *(each for each in parameters if each.name not in names)] or None
+            _drop_foreign_refusal(self)
 
     return Described
+
+
+def _drop_foreign_refusal(described: Operation) -> None:
+    """The framework thinks that a path of texts can be invalid, and shows an error that is not of our form."""
+    bad = (described.responses or {}).get("400")
+    shapes = [media.schema for media in (bad.content or {}).values()] if isinstance(bad, OpenAPIResponse) else []
+    if described.responses and any(isinstance(shape, Schema) for shape in shapes):
+        del described.responses["400"]
 
 
 def _described(parameter: Parameter | Reference) -> Parameter | Reference:
@@ -140,13 +187,13 @@ def _refusal(status: int) -> ResponseSpec:
     value: dict[str, Any] = {"error": error, "code": code, "message": message}
     if status == 400:
         value["details"] = {"validation_errors": [{"field": "limit", "message": "must be a number from 1 to 200"}]}
-    examples = [Example(value=value)]
+    examples = [example_of(value)]
     return ResponseSpec(Refusal, generate_examples=False, description=description, examples=examples)
 
 
 def answers(status: int, container: Any, description: str, example: Any = None) -> dict[int, ResponseSpec]:
     """A good answer, with an example of it."""
-    examples = None if example is None else [Example(value=example)]
+    examples = None if example is None else [example_of(example)]
     return {status: ResponseSpec(container, generate_examples=False, description=description, examples=examples)}
 
 
@@ -155,6 +202,10 @@ _WHY: Final = {
     400: (
         "The request is not right; `details` says where.",
         *("invalid_argument", "WFENG005", "the list cannot be read"),
+    ),
+    401: (
+        "Its signature is not good.",
+        *("unauthenticated", "bad_signature", "the signature does not match"),
     ),
     403: (
         "Not allowed from there.",

@@ -12,7 +12,7 @@ from litestar.params import FromPath
 
 from detent.api.bodies import AnyRequest
 from detent.api.event_stream import MEDIA_TYPE, EventStream, Frames, frame
-from detent.api.operations import answers, refusals
+from detent.api.operations import INTEGER, TEXT, answers, header, operation, query, refusals
 from detent.api.wire import Many
 from detent.authoring.durations import parse_duration
 from detent.engine.commands import DEFAULT_TENANT
@@ -30,6 +30,7 @@ _ENTRIES: Final = 50
 _LARGEST_SEQ: Final = 2**31 - 1
 _BEGIN: Final = b"retry: 1000\n\n"
 _STILL_HERE: Final = b": still here\n\n"
+_AFTER: Final = query("after", INTEGER, "The `seq` of the last entry that is known; those behind it are given.", 12)
 _encoder = msgspec.json.Encoder()
 
 
@@ -68,6 +69,7 @@ class EntryDocument(msgspec.Struct):
     tags=["runs"],
     summary="Follow a run live",
     media_type=MEDIA_TYPE,
+    operation_class=operation(_AFTER, header("Last-Event-ID", "The same, as browsers send it by themselves.", "12")),
     responses=refusals(400, 404),
     response_description="Server-Sent Events.",
 )
@@ -83,6 +85,11 @@ async def stream_run(request: AnyRequest, run: FromPath[str]) -> Response[bytes]
     [f"{base}/{{run:str}}/events" for base in BASES],
     tags=["runs"],
     summary="List the events of a run",
+    operation_class=operation(
+        _AFTER,
+        query("limit", INTEGER, f"How many at most, 1 to {MOST_ENTRIES}.", _ENTRIES),
+        query("wait", TEXT, "How long to wait for the first, up to 60s.", "30s"),
+    ),
     responses={**answers(200, Many[EntryDocument], "A page of the journal."), **refusals(400, 404)},
 )
 async def list_run_events(request: AnyRequest, run: FromPath[str]) -> Response[dict[str, Any]]:

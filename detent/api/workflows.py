@@ -43,15 +43,15 @@ from detent.store.rows import WorkflowRow
 
 BASE: Final = "/api/v1/workflows"
 _TAGS: Final = ["workflows"]
-_IF_MATCH: Final = header("If-Match", "The `ETag` of the state it may replace; 412 if there is another.", '"v1.17…"')
+_IF_MATCH: Final = header(
+    "If-Match", "The `ETag` of the state it may replace; 412 if there is another.", '"v1.1771754700000000"'
+)
+_NOW: Final = answers(200, One[WorkflowDocument], "The workflow as it is now.", examples.one(examples.WHOLE_WORKFLOW))
 _SHOWN: Final[dict[str, Any]] = {
     "tags": _TAGS,
     "status_code": 200,
     "operation_class": Plain,
-    "responses": {
-        **answers(200, One[WorkflowDocument], "The workflow as it is now.", examples.one(examples.WHOLE_WORKFLOW)),
-        **refusals(403, 404),
-    },
+    "responses": {**_NOW, **refusals(403, 404)},
 }
 
 WorkflowAnswer = Response[One[WorkflowDocument]]
@@ -125,7 +125,7 @@ async def list_workflows(request: AnyRequest) -> Many[WorkflowDocument]:
 @get(
     BASE + "/{workflow:str}",
     summary="Get a workflow",
-    **{**_SHOWN, "responses": {**_SHOWN["responses"], **refusals(404)}},
+    **{**_SHOWN, "responses": {**_NOW, **refusals(404)}},
 )
 async def get_workflow(request: AnyRequest, workflow: FromPath[str]) -> WorkflowAnswer:
     """By id or by name, with its definition as it was written. `ETag` names this state of it, for `If-Match`."""
@@ -176,7 +176,7 @@ async def disable_workflow(request: AnyRequest, workflow: FromPath[str]) -> Work
         **refusals(400, 404),
     },
 )
-async def list_versions(request: AnyRequest, workflow: FromPath[str]) -> Many[VersionDocument]:
+async def list_workflow_versions(request: AnyRequest, workflow: FromPath[str]) -> Many[VersionDocument]:
     """Newest first, each with its definition as it was written."""
     row = await commands(request).workflow(workflow)
     page = read_version_page(request.scope["query_string"], row.id)
@@ -237,5 +237,5 @@ ROUTES = [
     delete_workflow,
     enable_workflow,
     disable_workflow,
-    list_versions,
+    list_workflow_versions,
 ]
