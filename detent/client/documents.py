@@ -297,10 +297,18 @@ class SentEvent(msgspec.Struct, kw_only=True):
     firings: list[Matched] = []
 
 
+class FilledSlot(msgspec.Struct):
+    """A slot and the firing that was made for it."""
+
+    slot: datetime
+    firing_id: str
+    status: str
+
+
 class Backfill(msgspec.Struct, kw_only=True):
-    """The slots of a schedule in a range, and the firings made for them."""
+    """The slots of a range that had no firing, and the firings made for them (none in a dry run)."""
 
     matched: int = 0
     dry_run: bool = True
     slots: list[datetime] = []
-    firings: list[Json] = []
+    firings: list[FilledSlot] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 from urllib.parse import quote
 
@@ -30,12 +30,12 @@ def duration(span: Seconds) -> str:
 
 
 def instant(when: datetime | str) -> str:
-    """ISO 8601. A datetime without a time zone could be any of 24 instants and is refused."""
+    """ISO 8601 in UTC, as Detent itself writes it. Without a time zone it could be any of 24 instants: refused."""
     if isinstance(when, str):
         return when
     if when.tzinfo is None:
         raise InvalidInput(f"{when!r} has no time zone; write for example datetime(..., tzinfo=UTC)")
-    return when.isoformat()
+    return when.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def moment(when: When) -> str:

@@ -56,11 +56,23 @@ def update(
     condition: str | UnsetType | None = UNSET,
     note: str | UnsetType | None = UNSET,
     enabled: bool | UnsetType = UNSET,
+    if_updated_at: datetime | UnsetType = UNSET,
 ) -> Call[Trigger]:
-    """Change what is given, keep the rest."""
-    given_now = {"config": config, "name": name, "condition": condition, "note": note, "enabled": enabled}
-    body = {key: value for key, value in given_now.items() if value is not UNSET}
-    return Call("PUT", place("triggers", trigger), _trigger, body=json_body(body), headers=JSON)
+    """Change what is given, keep the rest. With the `updated_at` of the trigger it was made from as `if_updated_at`,
+    PreconditionFailed if somebody else changed it since."""
+    wanted = {
+        "config": config,
+        "name": name,
+        "condition": condition,
+        "note": note,
+        "enabled": enabled,
+        "updated_at": instant(if_updated_at) if isinstance(if_updated_at, datetime) else UNSET,
+    }
+    body = {key: value for key, value in wanted.items() if value is not UNSET}
+    # A change that must come first cannot be told from somebody else's when it is sent again.
+    repeatable = if_updated_at is UNSET
+    where = place("triggers", trigger)
+    return Call("PUT", where, _trigger, body=json_body(body), headers=JSON, repeatable=repeatable)
 
 
 def delete(trigger: str) -> Call[Trigger]:

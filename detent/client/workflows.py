@@ -33,7 +33,9 @@ def save(definition: Definition, *, if_match: str | None = None) -> Call[SavedWo
     it was made from as `if_match`, PreconditionFailed if somebody else changed it since."""
     kind, body = _written(definition)
     headers = {"Content-Type": kind} | ({} if if_match is None else {"If-Match": if_match})
-    return Call("PUT", place("workflows", _name(definition, body)), _saved, body=body, headers=headers)
+    where = place("workflows", _name(definition, body))
+    # A save that must come first cannot be told from somebody else's when it is sent again.
+    return Call("PUT", where, _saved, body=body, headers=headers, repeatable=if_match is None)
 
 
 def get(workflow: str) -> Call[Workflow]:

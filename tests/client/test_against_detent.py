@@ -11,6 +11,8 @@ import pytest
 from detent.client import Conflict, InvalidRequest, NotFound, PreconditionFailed, RunFailed, StillRunning
 from detent.errors import InvalidInput
 
+pytestmark = pytest.mark.slow
+
 GREET = """
 name: greet
 tasks:

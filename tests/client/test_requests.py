@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from detent.api.application import ROUTES
 from detent.client import runs, signals, triggers, workflows
 from detent.client.calls import Call, Pages, Terms
 from detent.errors import InvalidInput
@@ -30,7 +32,7 @@ TABLE: list[tuple[Call[Any] | Pages[Any], str]] = [
     (
         runs.start("x", {}, start_at=NOON, wait=2.5, labels={"a": "1", "b": "2:3"}, hero=("order", "7")),
         (
-            "POST /api/v1/workflows/x/trigger?start_at=2026-02-22T12%3A00%3A00%2B02%3A00&wait=2500ms&hero=order%3A7"
+            "POST /api/v1/workflows/x/trigger?start_at=2026-02-22T10%3A00%3A00Z&wait=2500ms&hero=order%3A7"
             "&label=a%3A1&label=b%3A2%3A3 {}"
         ),
     ),
@@ -56,7 +58,7 @@ TABLE: list[tuple[Call[Any] | Pages[Any], str]] = [
         ),
         (
             "GET /api/v1/runs?status=failed&status=timeout&workflow=x&trigger=cron&hero=order%3A7&label=a%3A1"
-            "&request_id=r&origin=run_1&started_after=2026-02-22T12%3A00%3A00%2B02%3A00&started_before=2027-01-01"
+            "&request_id=r&origin=run_1&started_after=2026-02-22T10%3A00%3A00Z&started_before=2027-01-01"
             "&sort=started_at&limit=5"
         ),
     ),
@@ -64,7 +66,7 @@ TABLE: list[tuple[Call[Any] | Pages[Any], str]] = [
         runs.bulk("cancel", {"status": "paused", "labels": {"a": "1"}, "workflow": "x", "started_after": NOON}),
         (
             'POST /api/v1/runs/bulk {"action":"cancel","filter":{"status":["paused"],"label":["a:1"],"workflow":"x",'
-            '"started_after":"2026-02-22T12:00:00+02:00"},"dry_run":true,"limit":1000}'
+            '"started_after":"2026-02-22T10:00:00Z"},"dry_run":true,"limit":1000}'
         ),
     ),
     (
@@ -110,6 +112,10 @@ TABLE: list[tuple[Call[Any] | Pages[Any], str]] = [
         "GET /api/v1/triggers?workflow=x&type=cron&enabled=true&limit=100",
     ),
     (triggers.update("trg_1", enabled=False, name=None), 'PUT /api/v1/triggers/trg_1 {"name":null,"enabled":false}'),
+    (
+        triggers.update("trg_1", note="x", if_updated_at=NOON),
+        'PUT /api/v1/triggers/trg_1 {"note":"x","updated_at":"2026-02-22T10:00:00Z"}',
+    ),
     (triggers.delete("trg_1"), "DELETE /api/v1/triggers/trg_1"),
     (triggers.fire("trg_1"), "POST /api/v1/triggers/trg_1/fire {}"),
     (triggers.fire("trg_1", {"n": 1}), 'POST /api/v1/triggers/trg_1/fire {"body":{"n":1}}'),
@@ -123,7 +129,7 @@ TABLE: list[tuple[Call[Any] | Pages[Any], str]] = [
     (
         triggers.backfill("trg_1", NOON, "2026-03-01T00:00:00Z", dry_run=False),
         (
-            'POST /api/v1/triggers/trg_1/backfill {"from":"2026-02-22T12:00:00+02:00","to":"2026-03-01T00:00:00Z",'
+            'POST /api/v1/triggers/trg_1/backfill {"from":"2026-02-22T10:00:00Z","to":"2026-03-01T00:00:00Z",'
             '"dry_run":false}'
         ),
     ),
@@ -153,6 +159,18 @@ def test_what_makes_something_new_has_an_id_of_its_own_or_is_not_repeated(asked:
     }  # fmt: skip
     named = {"Idempotency-Key", "webhook-id"} & set(call.headers) or b'"id"' in (call.body or b"")
     assert not (makes and call.repeatable) or named
+
+
+@pytest.mark.parametrize("asked", [asked for asked, _ in TABLE], ids=[line.partition(" {")[0] for _, line in TABLE])
+def test_there_is_a_route_for_every_operation(asked: Call[Any] | Pages[Any]) -> None:
+    call = first(asked)
+    fits = [
+        path
+        for handler in ROUTES
+        for path in handler.paths
+        if call.method in handler.http_methods and re.fullmatch(re.sub(r"\{[^}]*\}", "[^/]+", path), call.path)
+    ]
+    assert fits
 
 
 DEFINITION = {"name": "order", "tasks": {"a": {"action": "core.echo"}}}
@@ -186,7 +204,7 @@ def test_a_file_is_sent_as_it_is(name: str, kind: str, tmp_path: Path) -> None:
 def test_a_time_without_a_zone_is_refused() -> None:
     with pytest.raises(InvalidInput, match="time zone"):
         runs.start("x", start_at=NOON.replace(tzinfo=None))
-    assert runs.start("x", start_at=NOON.astimezone(UTC)).query[0][1] == "2026-02-22T10:00:00+00:00"
+    assert runs.start("x", start_at=NOON.astimezone(UTC)).query == runs.start("x", start_at=NOON).query
 
 
 @pytest.mark.parametrize("key", ["a:b", ":"])
