@@ -1,7 +1,7 @@
 # Everything a contributor does starts here. Each target installs what it needs into .venv by itself.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test check lint bench sim chaos lock clean
+.PHONY: help run test check lint bench sim chaos hostile lock clean
 
 BIN := .venv/bin
 SOURCES := $(wildcard detent tests bench)
@@ -40,6 +40,9 @@ sim: .venv/.dev ## Simulate crashes, pauses and faults (SECONDS=600 SEED=)
 chaos: SECONDS = 600
 chaos: .venv/.dev ## Kill real nodes and databases under load (SECONDS=600 SEED=)
 	@$(BIN)/python -m tests.chaos $(LIMITS)
+
+hostile: .venv/.dev ## Send 100,000 hostile callbacks and judge (SEED= ARGS="--database postgres")
+	@$(BIN)/python -m tests.hostile $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 lock: .venv/.dev ## Renew requirements.lock and requirements-dev.lock
 	@scripts/lock $(ARGS)
