@@ -7,6 +7,7 @@ Callback URLs are open to everybody: their token is the key.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final, cast
 from urllib.parse import urlsplit
 
@@ -16,6 +17,7 @@ from detent.errors import Forbidden
 
 _OPEN: Final = ("/wh/", "/webhook/", "/health/")
 _LOCAL: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_FOREIGN: Final = frozenset({b"cross-site", b"same-site"})
 _READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -27,23 +29,25 @@ class OriginGuard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if not scope["path"].startswith(_OPEN):
-            reason = self._reason(cast("HTTPScope", scope))  # there are no sockets here
+            reason = reason_against(cast("HTTPScope", scope), self._hosts)  # there are no sockets here
             if reason:
                 raise Forbidden(reason)
         await self._app(scope, receive, send)
 
-    def _reason(self, scope: HTTPScope) -> str | None:
-        headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
-        host = _hostname(headers.get(b"host", ""))
-        if self._hosts is not None and host not in self._hosts:
-            return f"this API does not answer to the name {host[:100]!r}; DETENT_BASE_URL names it"
-        if scope["method"] in _READS:
-            return None
-        origin = headers.get(b"origin")
-        foreign = origin is not None and urlsplit(origin).netloc != headers.get(b"host")
-        if foreign or headers.get(b"sec-fetch-site") in {"cross-site", "same-site"}:
-            return "a page of another site may not change anything here"
+
+def reason_against(scope: HTTPScope, hosts: frozenset[str] | None) -> str | None:
+    """Why a request is not let in; null if it is."""
+    headers = dict(scope["headers"])
+    host = _hostname(headers.get(b"host", b"").decode("latin-1"))
+    if hosts is not None and host not in hosts:
+        return f"this API does not answer to the name {host[:100]!r}; DETENT_BASE_URL names it"
+    if scope["method"] in _READS:
         return None
+    origin = headers.get(b"origin")
+    foreign = origin is not None and _netloc(origin) != headers.get(b"host", b"").decode("latin-1")
+    if foreign or headers.get(b"sec-fetch-site") in _FOREIGN:
+        return "a page of another site may not change anything here"
+    return None
 
 
 def known_hosts(base_url: str, *, loose: bool) -> frozenset[str] | None:
@@ -51,6 +55,14 @@ def known_hosts(base_url: str, *, loose: bool) -> frozenset[str] | None:
     return None if loose else _LOCAL | {urlsplit(base_url).hostname or ""}
 
 
+def _netloc(origin: bytes) -> str:
+    try:
+        return urlsplit(origin.decode("latin-1")).netloc
+    except ValueError:
+        return ""
+
+
+@lru_cache(maxsize=256)
 def _hostname(host: str) -> str:
     try:
         return urlsplit(f"//{host}").hostname or ""

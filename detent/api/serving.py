@@ -9,14 +9,18 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Protocol
 
 import uvicorn
+from litestar import Litestar
 
 from detent.api.application import build_api
 from detent.api.border import GuardedConnection
+from detent.api.hot import HotDoor
+from detent.api.origin import known_hosts
 from detent.engine.commands import Commands
 from detent.engine.engine import Engine
 from detent.engine.feeds import Feeds
 from detent.settings import Settings
 from detent.store.protocol import Store
+from detent.triggers.commands import TriggerCommands
 
 
 class Served(Protocol):
@@ -30,6 +34,8 @@ class Served(Protocol):
     def engine(self) -> Engine: ...
     @property
     def commands(self) -> Commands: ...
+    @property
+    def triggers(self) -> TriggerCommands: ...
     @property
     def feeds(self) -> Feeds: ...
     @property
@@ -63,19 +69,25 @@ class _Server(uvicorn.Server):
         yield
 
 
-@asynccontextmanager
-async def listening(app: Served, sock: socket.socket) -> AsyncIterator[None]:
-    """The API before a running engine. Ends with the requests that are being answered."""
-    api = build_api(
+def api_of(app: Served) -> Litestar:
+    """The API before a running engine."""
+    return build_api(
         app.commands,
+        app.triggers,
         app.feeds,
         is_ready=lambda: app.engine.is_ready,
         check=app.store.now,
         base_url=app.base_url,
         loose=app.settings.allow_loose_auth,
     )
+
+
+@asynccontextmanager
+async def listening(app: Served, sock: socket.socket) -> AsyncIterator[None]:
+    """The API before a running engine. Ends with the requests that are being answered."""
+    hosts = known_hosts(app.base_url, loose=app.settings.allow_loose_auth)
     config = uvicorn.Config(
-        api,
+        HotDoor(api_of(app), app.commands, hosts),
         http=GuardedConnection,
         ws="none",
         log_config=None,

@@ -11,6 +11,7 @@ from detent.store.protocol import EVERY_RUN
 from detent.store.rows import (
     CallbackRow,
     CallbackState,
+    Delivery,
     Finding,
     MessageKind,
     NewVersion,
@@ -49,6 +50,15 @@ class MemoryDoors(MemoryTables):
         callback.state, callback.message_id, callback.answer = CallbackState.RECEIVED, message_id, answer
         self.post(run, MessageKind.CALLBACK, step, data)
         return answer, False
+
+    async def deliver_many(self, deliveries: Sequence[Delivery]) -> list[Receipt | None]:
+        answers: list[Receipt | None] = []
+        for run, step, data, message_id in deliveries:
+            callback = self.waits.get((run, step))
+            is_new = callback is not None and callback.state is not CallbackState.RECEIVED
+            receipt, _ = await self.deliver(run, step, data=data, message_id=message_id)
+            answers.append(receipt if is_new and receipt in (Receipt.ACCEPTED, Receipt.EARLY) else None)
+        return answers
 
     async def send(self, tenant: int, run: bytes, kind: MessageKind, data: bytes) -> bool:
         row = self.table.get(run)

@@ -20,6 +20,7 @@ from detent.run.journal import Entry
 from detent.store.rows import (
     CallbackRow,
     Claims,
+    Delivery,
     Finding,
     Flush,
     Flushed,
@@ -135,6 +136,10 @@ class DoorStore(Protocol):
         """Receive a callback: pending or active (and not past its time) to received, and the payload into the inbox, in
         one statement. The flag says that the same `message_id` came before, and the receipt is the first answer.
         `now` is for tests."""
+
+    async def deliver_many(self, deliveries: Sequence[Delivery]) -> list[Receipt | None]:
+        """Receive callbacks of different places as `deliver` does, all in one statement. Null for each that was not
+        received: `deliver` says why, or receives it. It waits for nobody, so it can block no flush."""
 
     async def send(self, tenant: int, run: bytes, kind: MessageKind, data: bytes) -> bool:
         """Put a message into the inbox of an open run; false if there is no such run or it has ended."""

@@ -173,6 +173,15 @@ class MessageKind(StrEnum):
     RESOLVE = "resolve"
 
 
+class Delivery(NamedTuple):
+    """A callback for a wait step."""
+
+    run: bytes
+    step: str
+    data: bytes
+    message_id: str | None
+
+
 class Receipt(StrEnum):
     """The answer to a callback."""
 

@@ -20,7 +20,7 @@ async def save(world: Rig, name: str, steps: dict[str, Any], **given: Any) -> Sa
              for key, step in steps.items()}  # fmt: skip
     compiled = compile_steps({"name": name, "tasks": whole, **given})
     graph = codec.encode(compiled.graph)
-    facts = {"code": [], "queue": compiled.queue, "payload": compiled.trigger_schema}
+    facts: dict[str, Any] = {"code": [], "queue": compiled.queue, "payload": compiled.trigger_schema}
     version = NewVersion(
         TENANT, new_id(), name, "steps", None, compiled.enabled, json.dumps(facts), None, "", graph, graph.hex(), 1
     )

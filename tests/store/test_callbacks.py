@@ -7,7 +7,7 @@ import pytest
 
 from detent.ids import new_id
 from detent.store.protocol import Store
-from detent.store.rows import MessageKind, Receipt
+from detent.store.rows import Delivery, MessageKind, Receipt
 from tests.store.make import HOUR, Node, activation, callback, end, park, start
 
 
@@ -197,3 +197,44 @@ async def test_callback_and_expiry_never_both_win_and_never_both_lose(store: Sto
             won_by["payload" if payload else "timeout"] += 1
     assert sum(won_by.values()) == 200
     assert len(await store.mail(node.id, limit=1000)) == won_by["payload"]
+
+
+async def test_callbacks_are_received_together_and_the_others_are_left_alone(store: Store) -> None:
+    node = await Node.register(store)
+    now = await store.now()
+    active, early, late, used = [
+        await waiting(node),
+        await waiting(node, active=False),
+        await waiting(node, until=now - HOUR),
+        await waiting(node),
+    ]
+    shy = await waiting(node, early=False, active=False)
+    await store.deliver(used, "w", data=b"0", message_id="m0")
+    runs = [active, early, late, used, shy, new_id()]
+    batch = [Delivery(run, "w", f'{{"n":{n},"é":"\\u0000"}}'.encode(), f"m{n}") for n, run in enumerate(runs)]
+    assert await store.deliver_many(batch) == [Receipt.ACCEPTED, Receipt.EARLY, None, None, None, None]
+    mails = {mail.run: mail.data for mail in await store.mail(node.id, limit=10)}
+    assert mails == {active: batch[0].data, early: batch[1].data, used: b"0"}
+    assert await store.deliver(active, "w", data=b"9", message_id="m0") == (Receipt.ACCEPTED, True)
+    assert await store.deliver(early, "w", data=b"9", message_id=None) == (Receipt.USED, False)
+    assert await store.deliver_many(batch) == [None] * 6
+
+
+async def test_many_batches_for_the_same_places_receive_each_once(store: Store) -> None:
+    node = await Node.register(store)
+    runs = [await waiting(node) for _ in range(20)]
+    batches = [
+        [Delivery(run, "w", f'"{n}"'.encode(), None) for run in runs[::step]] for n in range(6) for step in (1, -1)
+    ]
+    answers = await asyncio.gather(*(store.deliver_many(batch) for batch in batches))
+    taken = [
+        one.run
+        for batch, got in zip(batches, answers, strict=True)
+        for one, answer in zip(batch, got, strict=True)
+        if answer
+    ]
+    while len(taken) < len(runs):  # somebody was in the way of one and the other gave way too
+        batch = [Delivery(run, "w", b'"last"', None) for run in runs]
+        taken += [one.run for one, answer in zip(batch, await store.deliver_many(batch), strict=True) if answer]
+    assert sorted(taken) == sorted(runs)
+    assert sorted(mail.run for mail in await store.mail(node.id, limit=100)) == sorted(runs)

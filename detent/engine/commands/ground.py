@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from detent.authoring.compiled import Limits
+from detent.engine.deliveries import Deliveries
 from detent.engine.engine import Engine
 from detent.engine.workflows import Workflows
 from detent.errors import NotFound, Unavailable
@@ -30,6 +31,7 @@ class CommandGround:
         self._engine, self._store = engine, engine.store
         self._limits, self._actions = limits or Limits(), actions
         self._workflows = Workflows(engine.store, engine.graphs)
+        self._deliveries = Deliveries(engine.store)
 
     def now(self) -> Instant:
         """The time by the database's clock, as this process knows it."""

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 import msgspec
 from sqlalchemy import ClauseElement, Dialect
 from sqlalchemy.dialects import sqlite
 
-from detent.store.rows import MessageKind, Receipt
+from detent.store.rows import Delivery, MessageKind, Receipt
 from detent.store.sql.compiling import Values, compiled
 from detent.store.sql.reach import Rows, Talk
 from detent.store.sql.sqlite.access import Access
+from detent.store.sql.sqlite.pack import Bytes
 from detent.store.sql.verbs import ColdVerbs
 
 T = TypeVar("T")
@@ -28,6 +29,19 @@ where run = :run and step = :step and (state = 'active' or state = 'pending' and
 returning tenant, answer"""
 POST: Final = """
 insert into inbox (tenant, run, kind, step, data, at) values (:tenant, :run, 'callback', :step, :data, :at)"""
+RECEIVE_MANY: Final = """
+update callback
+set state = 'received', message_id = given.value ->> 2, answer = iif(state = 'active', 'accepted', 'early')
+from json_each(:rows) given
+where run = substr(:bytes, given.value ->> 0, 16) and step = given.value ->> 1
+  and (state = 'active' or state = 'pending' and early) and (until is null or until > :now)
+returning run, step, answer"""
+POST_MANY: Final = """
+insert into inbox (tenant, run, kind, step, data, at)
+select c.tenant, c.run, 'callback', c.step, cast(substr(:bytes, given.value ->> 2, given.value ->> 3) as text), :now
+from json_each(:rows) given
+join callback c on c.run = substr(:bytes, given.value ->> 0, 16) and c.step = given.value ->> 1
+order by given.key"""
 SEND: Final = """
 insert into inbox (tenant, run, kind, data, at)
 select tenant, id, :kind, :data, :at from run where id = :run and tenant = :tenant and ended_at is null"""
@@ -54,6 +68,11 @@ class SqliteDoors(ColdVerbs):
             refusal = await self._refusal(run, step, message_id, now or at)
             if refusal:
                 return refusal
+
+    async def deliver_many(self, deliveries: Sequence[Delivery]) -> list[Receipt | None]:
+        now, given = self._doors.time(), list(deliveries)
+        answers = await self._doors.write(lambda db: _receive_many(db, given, now))
+        return [Receipt(answers[one.run, one.step]) if (one.run, one.step) in answers else None for one in given]
 
     async def send(self, tenant: int, run: bytes, kind: MessageKind, data: bytes) -> bool:
         values = {"tenant": tenant, "run": run, "kind": str(kind), "data": data.decode(), "at": self._doors.time()}
@@ -98,3 +117,19 @@ def _receive(db: sqlite3.Connection, values: Values) -> str | None:
         db.execute(POST, {**values, "tenant": row[0][0]})
     db.execute("commit")
     return row[0][1] if row else None
+
+
+def _receive_many(db: sqlite3.Connection, given: list[Delivery], now: int) -> dict[tuple[bytes, str], str]:
+    """The answers of those that were received, by place."""
+    packed = Bytes()
+    rows = [(packed.place(one.run), one.step, one.message_id) for one in given]
+    db.execute("begin immediate")
+    values = {"rows": msgspec.json.encode(rows).decode(), "bytes": packed.joined(), "now": now}
+    answers = {(run, step): answer for run, step, answer in db.execute(RECEIVE_MANY, values).fetchall()}
+    packed = Bytes()
+    posted = [
+        (packed.place(one.run), one.step, *packed.span(one.data)) for one in given if (one.run, one.step) in answers
+    ]
+    db.execute(POST_MANY, {"rows": msgspec.json.encode(posted).decode(), "bytes": packed.joined(), "now": now})
+    db.execute("commit")
+    return answers
