@@ -11,15 +11,29 @@ from litestar.openapi import OpenAPIConfig
 from litestar.types import ASGIApp
 
 from detent import __version__
-from detent.api import again, bulk, callbacks, executions, health, pages, runs, streams, workflows
+from detent.api import (
+    again,
+    bulk,
+    callbacks,
+    events,
+    executions,
+    health,
+    pages,
+    runs,
+    streams,
+    triggers,
+    webhooks,
+    workflows,
+)
 from detent.api.docs import DocsPage, show_openapi
 from detent.api.guessing import Guesses
-from detent.api.operations import operation_id
+from detent.api.operations import TAGS, operation_id
 from detent.api.origin import OriginGuard, known_hosts
 from detent.api.problems import on_detent_error, on_http_error, on_surprise
 from detent.engine.commands import INPUT_LIMIT, Commands
 from detent.engine.feeds import Feeds
 from detent.errors import DetentError
+from detent.triggers.commands import TriggerCommands
 
 ROUTES = [
     *workflows.ROUTES,
@@ -28,6 +42,9 @@ ROUTES = [
     *again.ROUTES,
     *bulk.ROUTES,
     *streams.ROUTES,
+    *triggers.ROUTES,
+    *events.ROUTES,
+    *webhooks.ROUTES,
     *callbacks.ROUTES,
     *health.ROUTES,
     pages.show_index,
@@ -37,6 +54,7 @@ ROUTES = [
 
 def build_api(
     commands: Commands,
+    trigger_commands: TriggerCommands,
     feeds: Feeds,
     *,
     is_ready: Callable[[], bool],
@@ -53,7 +71,18 @@ def build_api(
 
     return Litestar(
         route_handlers=ROUTES,
-        state=State({"commands": commands, "feeds": feeds, "is_ready": is_ready, "check": check, "guesses": Guesses()}),
+        state=State(
+            {
+                "commands": commands,
+                "triggers": trigger_commands,
+                "feeds": feeds,
+                "is_ready": is_ready,
+                "check": check,
+                "guesses": Guesses(),
+                "forgeries": Guesses(),
+                "hosts": hosts,
+            }
+        ),
         exception_handlers={
             DetentError: on_detent_error,
             HTTPException: on_http_error,
@@ -64,11 +93,14 @@ def build_api(
         openapi_config=OpenAPIConfig(
             title="Detent",
             version=__version__,
-            description="A durable workflow engine: save workflows, start runs, receive callbacks.",
+            description="A durable workflow engine: save workflows, start runs, receive callbacks. Requests and "
+            "answers are JSON; `{workflow}` is an id or a name.",
             path="/docs",
             render_plugins=[DocsPage(path="/")],
             create_examples=False,
             operation_id_creator=operation_id,
+            use_handler_docstrings=True,
+            tags=TAGS,
         ),
         logging_config=None,
     )
