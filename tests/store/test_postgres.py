@@ -31,6 +31,18 @@ insert into run (id, tenant, workflow, version, status, trigger, input, epoch, q
 select gen_random_uuid(), 1, $1, 1, 'running', 'api', '{}', 1, 'a', 0, $2, now() from generate_series(1, 20000) g"""
 
 
+MAILED = 2_000
+MANY_ENDED = """
+insert into run (id, tenant, workflow, version, status, trigger, input, epoch, queue, priority, started_at, ended_at)
+select gen_random_uuid(), 1, $1, 1, 'completed', 'api', '{}', 1, 'a', 0, now(), now() from generate_series(1, 50000) g"""
+MANY_WAIT = f"""
+insert into run (id, tenant, workflow, version, status, trigger, input, epoch, queue, priority, started_at)
+select gen_random_uuid(), 1, $1, 1, 'running', 'api', '{{}}', 1, 'a', 0, now() from generate_series(1, {MAILED}) g"""
+MAIL_FOR_ALL = """
+insert into inbox (tenant, run, kind, step, data, at)
+select 1, id, 'callback', 'w', '{}', now() from run where ended_at is null"""
+
+
 class Moving(SystemClock):
     """A clock whose monotonic time a test can push forward."""
 
@@ -68,6 +80,24 @@ async def test_e9_the_cost_of_a_poll_does_not_grow_with_sleeping_or_owned_runs(
     finally:
         await looking.close()
     assert [run for run, _ in await postgres_store.owned(node.id)] == [due.id]
+
+
+async def test_a_claim_goes_from_each_message_straight_to_its_run(
+    postgres_store: PostgresStore, postgres_database: str
+) -> None:
+    node = await Node.register(postgres_store)
+    async with session(postgres_database) as connection:
+        await connection.execute(MANY_ENDED, new_id())
+        await connection.execute(MANY_WAIT, new_id())
+        await connection.execute(MAIL_FOR_ALL)
+        await connection.execute("analyze run, inbox")
+    looking = await connect(Address.parse(postgres_database).for_lookups())
+    try:
+        plan = await looking.fetchval(f"explain (analyze, format json) {CLAIM}", node.id, 1, 50, None, "[]", 1.0)
+    finally:
+        await looking.close()
+    found = scans(json.loads(plan)[0]["Plan"])
+    assert sum(touched for _, touched in found) < 4 * MAILED, found
 
 
 async def test_a_flush_and_a_look_at_the_mail_do_not_walk_through_all_that_a_node_owns(

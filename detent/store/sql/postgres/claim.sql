@@ -30,10 +30,12 @@ due as (
   where $4::text[] is null or lanes.queue = any($4::text[])
 ),
 mailed as (
-  -- From the inbox to the run and only then to the limit, or mail of owned runs would starve the others.
+  -- From the inbox to the run and only then to the limit, or mail of owned runs would starve the others. `num_nulls` says
+  -- that nobody owns the run and it is open without naming the condition of `run_due`: the planner would otherwise walk
+  -- through that whole index for every message, when the way to a run is its id.
   select found.* from fence, (select distinct run from inbox) mail cross join lateral (
     select r.id, r.epoch, r.priority, r.wake_at, false as adopted from run r
-    where r.id = mail.run and r.owner is null and r.ended_at is null
+    where r.id = mail.run and num_nulls(r.owner, r.ended_at) = 2
       and ($4::text[] is null or r.queue = any($4::text[])) and (r.code is null or r.code::jsonb <@ $5::jsonb)
     offset 0
   ) found
