@@ -13,13 +13,18 @@ from typing import Final
 from detent import __version__
 
 COMMANDS: Final = {
+    "init": "Begin a project: a workflow that runs, and its settings",
     "dev": "Try Detent: everything in one process on SQLite, with examples",
     "run": "Run a workflow file here and now, and watch it",
     "validate": "Check workflow files and list everything that is wrong",
     "graph": "Draw a workflow file as text or Mermaid",
     "apply": "Save workflow files: create them or give them a new version",
     "trigger": "Start a run of a saved workflow",
-    "runs": "List, show, pause, resume and cancel runs",
+    "runs": "List, show, steer and repeat runs, and ask why one waits",
+    "logs": "What happened in a run, line by line, live if you like",
+    "workflows": "List, show, enable, disable and delete workflows",
+    "triggers": "What starts workflows: look, pause, fire, fill gaps",
+    "events": "Tell that something happened, so that triggers fire",
     "serve": "Serve the API and run workflows",
     "worker": "Run workflows only, without the API",
     "migrate": "Bring the tables of a database up to date",
@@ -38,6 +43,8 @@ def main() -> None:
         print(_help())
     elif name in ("--version", "-V"):
         print(f"detent {__version__}")
+    elif name in ("--show-completion", "--install-completion"):
+        sys.exit(import_module("detent.cli.completion").complete(name, next(iter(arguments[1:]), None)))
     else:
         near = difflib.get_close_matches(name, COMMANDS, n=1)
         hint = f" Did you mean '{near[0]}'?" if near else ""
@@ -50,6 +57,7 @@ def _help() -> str:
     lines = (f"  {name:<{width}}  {summary}" for name, summary in COMMANDS.items())
     return (
         f"Detent {__version__}, a durable workflow engine.\n\n{_USAGE}\n\n" + "\n".join(lines) + "\n\n"
-        "`detent COMMAND --help` says more. Begin with `detent dev`.\n"
+        "`detent COMMAND --help` says more. Begin with `detent dev`, or with `detent init` in a folder of your own.\n"
+        "`detent --install-completion bash|zsh|fish` lets your shell complete commands and options.\n"
         "Settings come from flags, then DETENT_* variables, then detent.toml; `detent doctor` lists them."
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import typer
@@ -10,9 +9,11 @@ from rich.markup import escape
 
 from detent.authoring.compiled import Compiled
 from detent.cli.definitions import compile_file
-from detent.cli.doors import open_door
+from detent.cli.doors import Document, Door, open_door
 from detent.cli.options import Database, Files, Imports, Url, settings_of
 from detent.cli.terminal import marked, out, say_error, warn
+from detent.client.calls import Call, bare
+from detent.client.spelling import place
 from detent.errors import InvalidInput
 from detent.settings import Settings
 
@@ -26,7 +27,14 @@ def apply(files: Files, url: Url = None, database: Database = None, imports: Imp
     saved if a file is not valid (exit code 2)."""
     settings = settings_of(database_url=database, **{"import": imports})
     read = _read_all(files, settings)
-    asyncio.run(_apply(settings, url, read))
+    with open_door(settings, url) as door:
+        for file, data, compiled in read:
+            document, change = _saved(door, compiled.name, data, file)
+            version = document["current_version"]
+            colour = {"created": "green", "changed": "yellow"}.get(change, "bright_black")
+            out.print(f"[{colour}]{change:<9}[/]  {escape(compiled.name)} [bright_black]version {version}[/]")
+            for warning in compiled.warnings:
+                warn(warning)
 
 
 def _read_all(files: list[Path], settings: Settings) -> Read:
@@ -42,15 +50,12 @@ def _read_all(files: list[Path], settings: Settings) -> Read:
     return read
 
 
-async def _apply(settings: Settings, url: str | None, read: Read) -> None:
-    async with open_door(settings, url) as door:
-        for file, data, compiled in read:
-            document, change = await door.save(compiled.name, data, file.name)
-            version = document["current_version"]
-            colour = {"created": "green", "changed": "yellow"}.get(change, "bright_black")
-            out.print(f"[{colour}]{change:<9}[/]  {escape(compiled.name)} [bright_black]version {version}[/]")
-            for warning in compiled.warnings:
-                warn(warning)
+def _saved(door: Door, name: str, data: bytes, file: Path) -> tuple[Document, str]:
+    """The workflow, and `created`, `changed` or `unchanged`."""
+    kind = "application/json" if file.suffix.lower() == ".json" else "application/yaml"
+    call = Call("PUT", place("workflows", name), bare(dict), body=data, headers={"Content-Type": kind})
+    status, answer = door.answer(call)
+    return answer["data"], "created" if status == 201 else "changed" if answer["changed"] else "unchanged"
 
 
 def add_to(app: typer.Typer) -> None:

@@ -6,13 +6,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
+from typing import Any, Final
 
 import typer
+from rich.markup import escape
 
-from detent.cli.terminal import say_error
+from detent.cli.terminal import err, plain, say_error
 from detent.errors import DetentError, InvalidInput
+
+#: What Typer raises when options or arguments cannot be used.
+_WRONG_USE: Final[Any] = typer.BadParameter.__base__
 
 
 def call(name: str, arguments: Sequence[str]) -> None:
@@ -20,14 +25,32 @@ def call(name: str, arguments: Sequence[str]) -> None:
     module = import_module(f"detent.cli.{name}")
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, no_args_is_help=False)
     module.add_to(app)
+    given = _with_values(arguments, getattr(module, "BARE", {}))
     try:
-        app(args=list(arguments), prog_name=f"detent {name}")
+        code = app(args=given, prog_name=f"detent {name}", standalone_mode=False)
+    except _WRONG_USE as error:
+        where = error.ctx.command_path if error.ctx else f"detent {name}"
+        err.print(f"[red]error:[/] {plain(error.format_message())}\n`{escape(where)} --help` says how it is used")
+        sys.exit(2)
     except InvalidInput as error:
         say_error(error)
         sys.exit(2)
     except DetentError as error:
         say_error(error)
         sys.exit(1)
+    except typer.Abort:
+        sys.exit(130)
     except BrokenPipeError:
         sys.stderr.close()  # whoever read us has gone, as `| head` does
         sys.exit(1)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _with_values(arguments: Sequence[str], bare: Mapping[str, str]) -> list[str]:
+    """The arguments, where an option that may stand alone gets the value it then means."""
+    given: list[str] = []
+    for place, word in enumerate(arguments):
+        following = arguments[place + 1] if place + 1 < len(arguments) else ""
+        alone = word in bare and not following[:1].isdigit()
+        given.append(f"{word}={bare[word]}" if alone else word)
+    return given

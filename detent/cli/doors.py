@@ -1,168 +1,130 @@
-"""The two ways from a command to a store: over HTTP to the Detent that serves it, or by opening it here.
+"""The two ways from a command to a Detent: over HTTP to the one that serves, or by opening its database here.
 
 One process at a time has a SQLite file, and its address stands beside the file; so a command finds the running engine
-by itself and talks to it, and opens the file only when nobody has it.
+by itself and talks to it, and opens the file only when nobody has it. Either way it is the client's requests that are
+sent and the API's documents that are answered, so a command is written once.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, Final, Protocol
-from urllib.error import HTTPError, URLError
-from urllib.parse import quote, urlencode
-from urllib.request import ProxyHandler, Request, build_opener
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from threading import Event
+from typing import Any, Final
 
-import msgspec
-
-from detent.api.wire import run_summary, started_document, workflow_document
-from detent.app import App, running
-from detent.engine.commands import Given
-from detent.errors import DetentError, InvalidInput, Problem, StoreInUse, Unavailable
+from detent.client.calls import Answer, Call, Effect, Page, Pages, Pause, Request, Send, Terms, Turns, bare
+from detent.client.connections import Connections
+from detent.client.errors import NoConnection
+from detent.client.spelling import duration, given, place, server_url
+from detent.errors import DetentError
 from detent.settings import Settings
 
-TIMEOUT: Final = 30.0
-_WORKFLOWS: Final = "/api/v1/workflows"
-_RUNS: Final = "/api/v1/runs"
-_BY: Final = "command line"
+#: Seconds. A person who waits for an answer wants to know soon that nobody is there; one who follows a run does not
+#: mind that the server is started anew meanwhile.
+TIMEOUT: Final = 120.0
+PATIENCE: Final = 3.0
+LONG_PATIENCE: Final = 300.0
+_LONGEST_POLL: Final = 20.0
+_SHORTEST_ROUND: Final = 0.1
 
 Document = dict[str, Any]
 
-
-class Door(Protocol):
-    """What commands ask of a Detent, wherever it is."""
-
-    async def save(self, name: str, data: bytes, filename: str) -> tuple[Document, str]:
-        """The workflow, and `created`, `changed` or `unchanged`."""
-
-    async def start(self, workflow: str, body: Any) -> Document: ...
-
-    async def run(self, run: str) -> Document: ...
-
-    async def runs(self, workflow: str | None, limit: int) -> list[Document]:
-        """The latest of one workflow, or of all."""
-
-    async def cancel(self, run: str) -> Document: ...
-
-    async def pause(self, run: str) -> Document: ...
-
-    async def resume(self, run: str) -> Document: ...
+_whole: Final = bare(dict[str, Any])
+_page: Final = bare(Page[dict[str, Any]])
 
 
-@asynccontextmanager
-async def open_door(settings: Settings, url: str | None) -> AsyncIterator[Door]:
-    """To the Detent at `url`; else to the one that has the database; else to the database itself."""
-    async with AsyncExitStack() as stack:
-        if url is None:
-            try:
-                app = await stack.enter_async_context(running(settings, claims=False))
-            except StoreInUse as error:
-                if error.url is None:
-                    raise
-                url = error.url
-            else:
-                yield LocalDoor(app)
+class Door:
+    """A Detent, wherever it is. `database` is the kind of the one that is open here; null if it is far away."""
+
+    def __init__(self, send: Callable[[Request], Answer], patience: float, database: str | None = None) -> None:
+        self._send, self._terms, self._database = send, Terms(TIMEOUT, patience), database
+        self._never = Event()
+
+    @property
+    def has_no_engine(self) -> bool:
+        """Whether certainly nobody runs the workflows now: the database is open here, and takes one process only."""
+        return self._database in ("sqlite", "memory")
+
+    def need_engine(self, what: str) -> None:
+        """Refuse what would wait for ever."""
+        if self.has_no_engine:
+            raise DetentError(f"{what} needs an engine, and none is running on this database; start `detent serve`")
+
+    def ask(self, call: Call[Any]) -> Any:
+        """The `data` that is answered: a document, or a list."""
+        return self.answer(call)[1]["data"]
+
+    def answer(self, call: Call[Any]) -> tuple[int, Document]:
+        """Status and whole body of an answer."""
+        turns: Turns[Effect, tuple[int, Document]] = Turns(replace(call, read=_status_and_body).talk(self._terms))
+        effect = turns.take()
+        while effect is not None:
+            effect = turns.take(self._done(effect))
+        return turns.result
+
+    def each(self, pages: Pages[Any]) -> Iterator[Document]:
+        """The documents of a list, page by page as far as they are wanted."""
+        call, cursor = pages.first, None
+        while True:
+            query = call.query if cursor is None else (*call.query, ("cursor", cursor))
+            _, body = self.answer(replace(call, query=query))
+            yield from body["data"]
+            cursor = body.get("next_cursor")
+            if cursor is None:
                 return
-        yield RemoteDoor(url)
+
+    def entries(
+        self, run: str, after: int = 0, *, wait: bool = False, until: float | None = None
+    ) -> Iterator[list[Document]]:
+        """The journal of a run behind an entry, some entries at a time. With `wait` as they are written, and an empty
+        list now and then, until the run has ended or the monotonic clock says `until`."""
+        where = place("runs", run, "events")
+        while True:
+            begun = time.monotonic()
+            left = _LONGEST_POLL if until is None else min(_LONGEST_POLL, until - begun)
+            holds = max(0.0, left) if wait else 0.0
+            query = given(after=after, limit=200, wait=duration(holds))
+            _, body = self.answer(Call("GET", where, _whole, query=query, holds=holds))
+            yield body["data"]
+            if body["next_cursor"] is None or left <= 0 or not (wait or body["data"]):
+                return
+            after = int(body["next_cursor"])
+            if wait:
+                self._never.wait(max(0.0, _SHORTEST_ROUND - (time.monotonic() - begun)))
+
+    def _done(self, effect: Effect) -> object:
+        """What came of what a conversation wants; an error of the connection is a result too."""
+        match effect:
+            case Send(request):
+                try:
+                    return self._send(request)
+                except NoConnection as error:
+                    return error
+            case Pause(seconds):
+                return self._never.wait(seconds)
+            case _:
+                raise TypeError(f"a door cannot do {effect!r}")
 
 
-class LocalDoor:
-    """The database, opened here. Runs wait for an engine."""
+@contextmanager
+def open_door(settings: Settings, url: str | None, *, patience: float = PATIENCE) -> Iterator[Door]:
+    """To the Detent at `url`; else to the one that has the database; else to the database itself."""
+    with ExitStack() as stack:
+        if url is None:
+            # Loaded when it is needed: who has an address needs no engine in this process.
+            from detent.cli.local import open_here
 
-    def __init__(self, app: App) -> None:
-        self._commands = app.commands
-
-    async def save(self, name: str, data: bytes, filename: str) -> tuple[Document, str]:
-        row, saved, _ = await self._commands.save_workflow(data, filename=filename, replace=True)
-        change = "created" if saved.created else "changed" if saved.changed else "unchanged"
-        return msgspec.to_builtins(workflow_document(row)), change
-
-    async def start(self, workflow: str, body: Any) -> Document:
-        row, started = await self._commands.start(workflow, Given(body), trigger="manual")
-        document: Document = msgspec.to_builtins(started_document(row, started))
-        return document
-
-    async def run(self, run: str) -> Document:
-        return await self._commands.run(run)
-
-    async def runs(self, workflow: str | None, limit: int) -> list[Document]:
-        of = None if workflow is None else (await self._commands.workflow(workflow)).id
-        return [msgspec.to_builtins(run_summary(run)) for run in await self._commands.runs(limit=limit, workflow=of)]
-
-    async def cancel(self, run: str) -> Document:
-        return await self._commands.cancel(run, by=_BY)
-
-    async def pause(self, run: str) -> Document:
-        return await self._commands.pause(run, by=_BY)
-
-    async def resume(self, run: str) -> Document:
-        return await self._commands.resume(run, by=_BY)
+            found = stack.enter_context(open_here(settings))
+            if not isinstance(found, str):
+                yield Door(found.send, patience, found.database)
+                return
+            url = found
+        connections = Connections(server_url(url))
+        stack.callback(connections.close)
+        yield Door(connections.send, patience)
 
 
-class RemoteDoor:
-    """A Detent that serves its API. No proxy of the environment is asked."""
-
-    def __init__(self, url: str) -> None:
-        self._url, self._opener = url.rstrip("/"), build_opener(ProxyHandler({}))
-
-    async def save(self, name: str, data: bytes, filename: str) -> tuple[Document, str]:
-        kind = "application/json" if filename.lower().endswith(".json") else "application/yaml"
-        status, answer = self._send("PUT", f"{_WORKFLOWS}/{quote(name, safe='')}", data, kind)
-        change = "created" if status == 201 else "changed" if answer["changed"] else "unchanged"
-        return answer["data"], change
-
-    async def start(self, workflow: str, body: Any) -> Document:
-        place = f"{_WORKFLOWS}/{quote(workflow, safe='')}/trigger"
-        return self._data("POST", place, json.dumps(body).encode())
-
-    async def run(self, run: str) -> Document:
-        return self._data("GET", f"{_RUNS}/{quote(run, safe='')}")
-
-    async def runs(self, workflow: str | None, limit: int) -> list[Document]:
-        place = _RUNS if workflow is None else f"{_WORKFLOWS}/{quote(workflow, safe='')}/runs"
-        found: list[Document] = self._send("GET", f"{place}?{urlencode({'limit': limit})}")[1]["data"]
-        return found
-
-    async def cancel(self, run: str) -> Document:
-        return self._control(run, "cancel")
-
-    async def pause(self, run: str) -> Document:
-        return self._control(run, "pause")
-
-    async def resume(self, run: str) -> Document:
-        return self._control(run, "resume")
-
-    def _control(self, run: str, wish: str) -> Document:
-        return self._data("POST", f"{_RUNS}/{quote(run, safe='')}/{wish}", b"")
-
-    def _data(self, method: str, place: str, body: bytes | None = None) -> Document:
-        document: Document = self._send(method, place, body)[1]["data"]
-        return document
-
-    def _send(
-        self, method: str, place: str, body: bytes | None = None, kind: str = "application/json"
-    ) -> tuple[int, Document]:
-        if not self._url.startswith(("http://", "https://")):
-            raise InvalidInput("an option cannot be used", [Problem("--url", f"{self._url!r} is no address")])
-        request = Request(self._url + place, data=body, method=method, headers={"Content-Type": kind})
-        try:
-            with self._opener.open(request, timeout=TIMEOUT) as answer:
-                return answer.status, json.load(answer)
-        except HTTPError as error:
-            raise _refused(error) from None
-        except (URLError, OSError, ValueError) as error:
-            raise Unavailable(f"cannot talk to {self._url}: {getattr(error, 'reason', error)}") from None
-
-
-def _refused(error: HTTPError) -> DetentError:
-    """The error that the other side told."""
-    try:
-        told = json.load(error)
-        message = str(told["message"])
-    except (ValueError, KeyError, TypeError):
-        return DetentError(f"{error.url} answered {error.code}")
-    problems = told.get("details", {}).get("validation_errors", [])
-    if told.get("error") == "invalid_argument":
-        return InvalidInput(message, [Problem(each["field"], each["message"]) for each in problems])
-    return DetentError(message)
+def _status_and_body(answer: Answer) -> tuple[int, Document]:
+    return answer.status, _whole(answer)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from detent.authoring.documents import decode_json
+from detent.authoring.durations import parse_duration
 from detent.cli.terminal import warn
+from detent.clock import SystemClock
 from detent.errors import InvalidInput, Problem
+from detent.instant import as_datetime
 from detent.settings import Settings, load_settings
 
 INPUT_LIMIT = 256 * 1024
@@ -22,11 +28,18 @@ Imports = Annotated[
     list[str] | None, typer.Option("--import", metavar="MODULE", help="A module that registers actions; repeatable.")
 ]
 Input = Annotated[
-    str | None, typer.Option("--input", "-i", metavar="JSON", help="What the run begins with: JSON, or @file.json.")
+    str | None,
+    typer.Option(
+        "--input", "-i", metavar="JSON", help="What the run begins with: JSON, @file.json, or - for standard input."
+    ),
 ]
 Url = Annotated[
     str | None, typer.Option("--url", metavar="URL", help="The address of a Detent that is serving its API.")
 ]
+Json = Annotated[bool, typer.Option("--json", help="Print the documents of the API as JSON.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")]
+Labels = Annotated[list[str] | None, typer.Option("--label", metavar="KEY=VALUE", help="A label; repeatable.")]
+Hero = Annotated[str | None, typer.Option("--hero", metavar="TYPE:ID", help="What the run is about.")]
 Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Workflow files, YAML or JSON.")]
 Port = Annotated[int | None, typer.Option("--port", help="The port of the API; 0 takes a free one.")]
 Host = Annotated[str | None, typer.Option("--host", help="The address of the API.")]
@@ -42,12 +55,54 @@ def settings_of(**flags: Any) -> Settings:
     return loaded.settings
 
 
-def read_input(text: str | None) -> Any:
-    """The value of `--input`."""
-    if text is None:
-        return {}
-    data = read_file(Path(text[1:])) if text.startswith("@") else text.encode()
-    return decode_value(data, "--input")
+def read_input(text: str | None, option: str = "--input") -> Any:
+    """The value of `--input`, `{}` if there is none."""
+    return {} if text is None else read_value(text, option)
+
+
+def read_value(text: str, option: str) -> Any:
+    """JSON as it is typed, or in `@file`, or `-` on standard input."""
+    if text == "-":
+        return decode_value(sys.stdin.buffer.read(), option)
+    return decode_value(read_file(Path(text[1:])) if text.startswith("@") else text.encode(), option)
+
+
+def read_labels(labels: Iterable[str] | None) -> dict[str, str]:
+    """Labels written `key=value` or `key:value`."""
+    found: dict[str, str] = {}
+    for text in labels or ():
+        key, sign, value = text.partition("=" if "=" in text else ":")
+        if not sign or not key:
+            raise wrong("--label", f"{text!r} is no label; write for example team=shop")
+        found[key] = value
+    return found
+
+
+def read_moment(text: str, option: str, *, ago: bool) -> datetime:
+    """An instant in ISO 8601, by the clock of this machine if it names no time zone; or how long ago or from now."""
+    try:
+        span = timedelta(seconds=parse_duration(text))
+        return as_datetime(SystemClock().wall()) + (-span if ago else span)
+    except InvalidInput:
+        pass
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError):
+        short, example = ("1h30m", "that long ago") if ago else ("10m", "that long from now")
+        raise wrong(option, f"{text!r} is no time; write 2026-02-22T10:00, or {short} for {example}") from None
+
+
+def read_seconds(text: str, option: str) -> float:
+    """A length of time; a bare number counts seconds."""
+    try:
+        return parse_duration(float(text) if text.replace(".", "", 1).isdigit() else text)
+    except InvalidInput as error:
+        raise wrong(option, error.message) from None
+
+
+def wrong(option: str, message: str) -> InvalidInput:
+    """What to say of an option that cannot be used."""
+    return InvalidInput("an option cannot be used", [Problem(option, message)])
 
 
 def decode_value(data: bytes, option: str) -> Any:

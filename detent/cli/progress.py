@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, Final, Protocol
 
@@ -13,8 +13,6 @@ from rich.table import Table
 from rich.text import Text
 
 from detent.cli.terminal import MARKS, SPINNER, duration
-from detent.graph.draw import outline
-from detent.graph.model import Graph
 from detent.instant import SECOND
 
 ENDED: Final = frozenset({"success", "failed", "timeout", "skipped", "cancelled", "template_error"})
@@ -59,45 +57,41 @@ class LineView:
 
 
 class LiveView:
-    """The tree of steps, redrawn in place."""
+    """The tree of steps, redrawn in place: when there is something new, or with `ticks` ten times a second."""
 
-    def __init__(self, console: Console, graph: Graph, wall: Callable[[], int]) -> None:
-        self._lines, self._wall = outline(graph), wall
+    def __init__(
+        self, console: Console, lines: Sequence[tuple[str, str]], wall: Callable[[], int], *, ticks: bool = False
+    ) -> None:
+        self._lines, self._wall = list(lines), wall
         self._height = max(5, console.height - _REST)
         self._tick = 0
-        self._live = Live(console=console, auto_refresh=False, vertical_overflow="crop")
+        self._document: Document | None = None
+        self._live = Live(
+            console=console,
+            auto_refresh=ticks,
+            refresh_per_second=10,
+            vertical_overflow="crop",
+            get_renderable=self._drawn_now,
+        )
         self._live.start()
 
     def note(self, text: str) -> None:
         self._live.console.print(escape(text), style="dim")
 
     def show(self, document: Document) -> None:
-        self._tick += 1
-        self._live.update(self._drawn(document), refresh=True)
+        self._document = document
+        self._live.refresh()
 
     def close(self) -> None:
         self._live.stop()
 
+    def _drawn_now(self) -> RenderableType:
+        self._tick += 1
+        return "" if self._document is None else self._drawn(self._document)
+
     def _drawn(self, document: Document) -> RenderableType:
-        table = Table.grid(padding=(0, 2))
-        for column in ("step", "status", "took"):
-            table.add_column(column, no_wrap=True, justify="right" if column == "took" else "left")
-        table.add_column("detail", overflow="ellipsis", no_wrap=True)
         shown = self._chosen(document)
-        for name, lead in shown:
-            step = document["tasks"][name]
-            mark, colour = MARKS.get(step["status"], ("?", "default"))
-            if step["status"] == "running":
-                mark = SPINNER[self._tick % len(SPINNER)]
-            faint = "bright_black" if step["status"] in ("pending", "skipped") else "default"
-            title = Text.assemble((lead, "bright_black"), (f"{mark} ", colour), (name, faint))
-            error = colour if step["status"] in ("failed", "timeout", "template_error") else "bright_black"
-            table.add_row(
-                title,
-                Text(step["status"], style=colour),
-                Text(took(step, self._wall()), style="bright_black"),
-                Text(detail(step, self._wall()), style=error),
-            )
+        table = step_table(document, shown, self._wall(), spinner=SPINNER[self._tick % len(SPINNER)])
         hidden = len(self._lines) - len(shown)
         more = Text(f"… and {hidden} more steps, {_ended(document)} of all have ended", style="bright_black")
         return Group(table, more) if hidden else table
@@ -109,6 +103,28 @@ class LiveView:
         dull = ("pending", "skipped", "success")
         active = [line for line in self._lines if document["tasks"][line[0]]["status"] not in dull]
         return active[: self._height - 1] or self._lines[: self._height - 1]
+
+
+def step_table(document: Document, lines: Sequence[tuple[str, str]], now: int, *, spinner: str | None = None) -> Table:
+    """The steps of a run, each with what leads to it in the tree."""
+    table = Table.grid(padding=(0, 2))
+    for column in ("step", "status", "took"):
+        table.add_column(column, no_wrap=True, justify="right" if column == "took" else "left")
+    table.add_column("detail", overflow="ellipsis", no_wrap=True)
+    for name, lead in lines:
+        step = document["tasks"][name]
+        mark, colour = MARKS.get(step["status"], ("?", "default"))
+        if step["status"] == "running" and spinner is not None:
+            mark = spinner
+        faint = "bright_black" if step["status"] in ("pending", "skipped") else "default"
+        error = colour if step["status"] in ("failed", "timeout", "template_error") else "bright_black"
+        table.add_row(
+            Text.assemble((lead, "bright_black"), (f"{mark} ", colour), (name, faint)),
+            Text(step["status"], style=colour),
+            Text(took(step, now), style="bright_black"),
+            Text(detail(step, now), style=error),
+        )
+    return table
 
 
 def took(step: Document, now: int) -> str:

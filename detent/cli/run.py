@@ -26,6 +26,7 @@ from detent.cli.terminal import duration, marked, out, plain, warn
 from detent.clock import Clock, SystemClock
 from detent.engine.commands import Given, StartOptions
 from detent.errors import InvalidInput, Problem, StoreInUse
+from detent.graph.draw import outline
 from detent.graph.model import StepKind
 from detent.ids import RUN, show
 from detent.instant import SECOND
@@ -155,7 +156,7 @@ class _Watching:
         out.print(f"[bold]{escape(order.compiled.name)}[/] [bright_black]{run}[/]")
         out.print("[bright_black]steps may call this machine (127.0.0.0/8, ::1) as well as public addresses[/]")
         if out.is_terminal:
-            self._view = LiveView(out, order.compiled.graph, self._clock.wall)
+            self._view = LiveView(out, outline(order.compiled.graph), self._clock.wall)
         stop = listen(lambda name, facts: self._changed.set() if facts.get("run") == started.run else None)
         document: dict[str, Any] = {}
         try:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import Final
 
+import typer
 from rich.console import Console
+from rich.json import JSON
 from rich.markup import escape
 
 from detent.errors import DetentError, InvalidInput
@@ -57,6 +60,27 @@ def say_error(error: DetentError) -> None:
         if problem.field or problem.message != error.message:
             place = f"[bold]{plain(problem.field)}[/]: " if problem.field else ""
             err.print(f"  {place}{plain(problem.message)}")
+
+
+def print_json(document: object) -> None:
+    """A document for a program, or for a person in colour."""
+    text = json.dumps(document, indent=2, ensure_ascii=False)
+    if out.is_terminal:
+        out.print(JSON(text))
+    else:
+        print(text)
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Go on only if a person says so, or has said so. Where nobody can be asked, tell how to say it."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        err.print(f"{plain(question)} Nothing is done without --yes.")
+        raise typer.Exit(1)
+    if not typer.confirm(question):
+        err.print("nothing was done")
+        raise typer.Exit(1)
 
 
 def warn(message: str) -> None:

@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from detent.cli.progress import LineView, LiveView, detail
+from detent.graph.draw import outline
 from detent.cli.terminal import duration
 from detent.graph.model import Edge, Graph, Step, StepKind
 from detent.instant import iso
@@ -48,7 +49,7 @@ def shown(console: Console) -> str:
 
 def test_a_terminal_shows_each_step_with_its_state_time_and_reason() -> None:
     console = terminal()
-    view = LiveView(console, chain(4), lambda: NOW)
+    view = LiveView(console, outline(chain(4)), lambda: NOW)
     view.show(
         {
             "tasks": {
@@ -67,7 +68,7 @@ def test_a_terminal_shows_each_step_with_its_state_time_and_reason() -> None:
 
 def test_a_graph_that_is_higher_than_the_terminal_shows_where_something_happens() -> None:
     console = terminal(height=20)
-    view = LiveView(console, chain(300), lambda: NOW)
+    view = LiveView(console, outline(chain(300)), lambda: NOW)
     steps = {f"step-{number}": step("success", duration_ms=1.0) for number in range(300)}
     view.show({"tasks": steps | {"step-250": step("running")}})
     view.close()

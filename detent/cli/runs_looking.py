@@ -1,0 +1,172 @@
+"""`detent runs list|show|why|wait`"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Annotated, Any, Final
+
+import typer
+from rich.text import Text
+
+from detent.cli.choosing import Hero, Labels, RequestId, Since, Status, Trigger, Until, chosen
+from detent.cli.doors import LONG_PATIENCE, Document, open_door
+from detent.cli.options import Database, Json, Url, read_seconds, settings_of
+from detent.cli.progress import instant, step_table
+from detent.cli.tables import Column, ago, facts, faint, local, show_table
+from detent.cli.terminal import duration, marked, out, plain, print_json
+from detent.cli.watching import step_lines, tell_result, watch
+from detent.client import runs
+from detent.clock import SystemClock
+from detent.instant import SECOND
+
+_PAGE: Final = 100
+_COLUMNS: Final = (
+    Column("run"),
+    Column("workflow", gives=True),
+    Column("status"),
+    Column("started"),
+    Column("took", right=True),
+    Column("error", gives=True),
+)
+#: Mark and colour of what holds a run up.
+_REASONS: Final = {
+    "ended": ("■", "bright_black"),
+    "not_started": ("◷", "yellow"),
+    "paused": ("‖", "yellow"),
+    "uncertain": ("?", "red"),
+    "ready": ("·", "cyan"),
+    "callback": ("◇", "magenta"),
+    "retry": ("↻", "yellow"),
+    "sleep": ("☾", "blue"),
+    "running": ("●", "cyan"),
+    "needs": ("└", "bright_black"),
+}
+
+Run = Annotated[str, typer.Argument(help="The id of a run, run_...")]
+
+
+def list_runs(
+    workflow: Annotated[str | None, typer.Argument(help="The name or id of a workflow; all if it is left out.")] = None,
+    status: Status = None,
+    trigger: Trigger = None,
+    label: Labels = None,
+    hero: Hero = None,
+    since: Since = None,
+    until: Until = None,
+    request_id: RequestId = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100_000, help="How many.")] = 20,
+    everything: Annotated[bool, typer.Option("--all", "-a", help="All of them, however many there are.")] = False,
+    as_json: Json = False,
+    url: Url = None,
+    database: Database = None,
+) -> None:
+    """The latest runs of a workflow, or of all."""
+    which = chosen(locals())
+    with open_door(settings_of(database_url=database), url) as door:
+        found = door.each(runs.list_all(limit=_PAGE if everything else min(limit, _PAGE), **which))
+        rows = list(found if everything else islice(found, limit))
+    if as_json:
+        print_json(rows)
+        return
+    show_table(_COLUMNS, (_row(row, named=workflow is None) for row in rows), nothing="there are no such runs")
+
+
+def _row(run: Document, *, named: bool) -> list[str | Text]:
+    begun = run["started_at"] or run["start_at"]
+    name = plain(run["workflow"]) if named else ""
+    error = Text(" ".join((run["error"] or "").split()), style="red")
+    return [run["id"], name, marked(run["status"]), faint(ago(begun)), faint(_took(run)), error]
+
+
+def show_run(run: Run, as_json: Json = False, url: Url = None, database: Database = None) -> None:
+    """One run with its steps."""
+    with open_door(settings_of(database_url=database), url) as door:
+        document = door.ask(runs.get(run))
+        if as_json:
+            print_json(document)
+            return
+        lines = step_lines(door, document)
+    took = _took(document)
+    out.print(f"{marked(document['status'])}  [bold]{plain(document['workflow'])}[/]  [bright_black]{took}[/]")
+    facts(_facts(document))
+    out.print()
+    out.print(step_table(document, lines, SystemClock().wall()), soft_wrap=not out.is_terminal)
+    if document["error"] or document["output"] is not None:
+        out.print()
+        tell_result(document)
+
+
+def _facts(run: Document) -> list[tuple[str, str | None]]:
+    begun = run["started_at"] or run["start_at"]
+    origin, hero = run["origin"], run["hero"]
+    waits = [one["url"] for one in run["callbacks"] if one["status"] == "active"]
+    return [
+        ("run", run["id"]),
+        ("version", str(run["version"])),
+        ("starts" if run["start_at"] else "started", f"{local(begun)} ({ago(begun)})" if begun else None),
+        ("by", run["trigger_id"] or run["trigger"]),
+        ("request id", plain(run["request_id"] or "")),
+        ("made from", origin and f"{origin['run_id']} by {origin['kind']}"),
+        ("about", hero and plain(f"{hero['type']}:{hero['id']}")),
+        ("labels", plain("  ".join(f"{key}={value}" for key, value in run["labels"].items()))),
+        ("paused by", plain(run["paused_by"] or "")),
+        ("waits at", plain("\n".join(waits))),
+    ]
+
+
+def explain_run(run: Run, as_json: Json = False, url: Url = None, database: Database = None) -> None:
+    """Say why a run does not go on: what blocks it, then what waits for that."""
+    with open_door(settings_of(database_url=database), url) as door:
+        document = door.ask(runs.why(run))
+    if as_json:
+        print_json(document)
+        return
+    out.print(f"{marked(document['status'])}  [bright_black]{document['run_id']}[/]")
+    for reason in document["reasons"]:
+        out.print(_reason(reason))
+
+
+def _reason(reason: Document) -> Text:
+    mark, colour = _REASONS.get(reason["kind"], ("!", "red"))
+    waits = reason["kind"] == "needs"
+    text = Text.assemble("    " if waits else "  ", (f"{mark} ", colour))
+    said = Text(_printable(reason["message"]), style="bright_black" if waits else "default")
+    if reason["step"]:
+        said.highlight_words([f"'{reason['step']}'"], "bold" if not waits else "default")
+    told = said.plain.find("Last error: ")
+    if told >= 0:
+        said.stylize("red", told)
+    return text + said
+
+
+def wait_for_run(
+    run: Run,
+    timeout: Annotated[
+        str | None, typer.Option("--timeout", metavar="SECONDS", help="Wait at most so long; 10m means ten minutes.")
+    ] = None,
+    as_json: Json = False,
+    url: Url = None,
+    database: Database = None,
+) -> None:
+    """Watch a run until it ends. Exit code 0 if it completed, 1 if not."""
+    seconds = None if timeout is None else read_seconds(timeout, "--timeout")
+    with open_door(settings_of(database_url=database), url, patience=LONG_PATIENCE) as door:
+        watch(door, run, seconds=seconds, as_json=as_json)
+
+
+def _took(run: dict[str, Any]) -> str:
+    if not run["started_at"]:
+        return ""
+    end = instant(run["finished_at"]) if run["finished_at"] else SystemClock().wall()
+    return duration(max(0, end - instant(run["started_at"])) / SECOND)
+
+
+def _printable(text: str) -> str:
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in " ".join(text.split()))
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command("list")(list_runs)
+    app.command("show")(show_run)
+    app.command("why")(explain_run)
+    app.command("wait")(wait_for_run)

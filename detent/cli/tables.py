@@ -1,0 +1,106 @@
+"""Lists as people read them: columns that fit the width of a terminal, and whole lines elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from rich.text import Text
+
+from detent.cli.terminal import duration, out
+from detent.clock import SystemClock
+from detent.instant import as_datetime
+
+_FAINT: Final = "bright_black"
+_GAP: Final = 2
+_LEAST: Final = 8
+_DAY: Final = 86_400.0
+
+
+class Column(NamedTuple):
+    """A column: one that `gives` is cut where there is no room, the others never are."""
+
+    title: str
+    gives: bool = False
+    right: bool = False
+
+
+def show_table(columns: Sequence[Column], rows: Iterable[Sequence[str | Text]], *, nothing: str) -> None:
+    """Print rows below their titles; `nothing` is what to say to a person if there are none. Cells that are not `Text`
+    may have markup. Off a terminal there are no titles and nothing is cut."""
+    cells = [[Text.from_markup(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
+    if not cells:
+        if out.is_terminal:
+            out.print(nothing, style=_FAINT)
+        return
+    if out.is_terminal:
+        cells.insert(0, [Text(column.title, style=_FAINT) for column in columns])
+    widths = _natural(cells)
+    if out.is_terminal:
+        _fit(widths, columns, out.width)
+    for row in cells:
+        out.print(_line(row, columns, widths), no_wrap=True)
+
+
+def _natural(rows: Sequence[Sequence[Text]]) -> dict[int, int]:
+    """The width that each column wants; one that is empty is left out."""
+    places = range(len(rows[0]))
+    below = rows[1:] if out.is_terminal else rows
+    return {place: max(row[place].cell_len for row in rows) for place in places if any(row[place] for row in below)}
+
+
+def _fit(widths: dict[int, int], columns: Sequence[Column], room: int) -> None:
+    """Cut the columns that give, the widest first, and leave out the last of them if that is not enough."""
+    while (excess := sum(widths.values()) + _GAP * (len(widths) - 1) - room) > 0:
+        giving = [place for place in widths if columns[place].gives]
+        if not giving:
+            return
+        widest = max(giving, key=lambda place: widths[place])
+        if widths[widest] > _LEAST:
+            widths[widest] -= min(excess, widths[widest] - _LEAST)
+        else:
+            del widths[giving[-1]]
+
+
+def _line(row: Sequence[Text], columns: Sequence[Column], widths: dict[int, int]) -> Text:
+    parts: list[Text] = []
+    for place, width in widths.items():
+        cell = row[place].copy()
+        cell.truncate(width, overflow="ellipsis")
+        blank = " " * (width - cell.cell_len)
+        parts.append(Text(blank) + cell if columns[place].right else cell + Text(blank))
+    line = Text(" " * _GAP).join(parts)
+    line.rstrip()
+    return line
+
+
+def facts(pairs: Iterable[tuple[str, str | Text | None]]) -> None:
+    """Names and values, one line each; what is null or empty is left out."""
+    given = [(name, value) for name, value in pairs if value]
+    width = max((len(name) for name, _ in given), default=0)
+    for name, value in given:
+        out.print(Text(f"{name:<{width}}  ", style=_FAINT), value, sep="")
+
+
+def faint(text: str) -> Text:
+    return Text(text, style=_FAINT)
+
+
+def ago(text: str | None) -> str:
+    """How far away an instant is, as one says it; far ones as date and time of this machine."""
+    if text is None:
+        return ""
+    when = datetime.fromisoformat(text)
+    seconds = (as_datetime(SystemClock().wall()) - when).total_seconds()
+    if abs(seconds) >= _DAY:
+        return local(text)
+    if abs(seconds) < 1:
+        return "just now"
+    said = f"{abs(seconds):.0f} s" if abs(seconds) < 60 else duration(abs(seconds)).split(" ")[0]
+    return f"{said} ago" if seconds > 0 else f"in {said}"
+
+
+def local(text: str | None) -> str:
+    """An instant as date and time of this machine, to the second."""
+    return "" if text is None else datetime.fromisoformat(text).astimezone().strftime("%Y-%m-%d %H:%M:%S")
