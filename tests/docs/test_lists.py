@@ -114,9 +114,10 @@ def _default(item: Field[Any]) -> str:
 def test_every_route_has_a_row() -> None:
     found = set()
     for handler in ROUTES:
-        paths = {path.replace(":str", "") for path in handler.paths}
+        # `/executions` is another name, and the page says so once.
+        paths = {path.replace(":str", "").replace("/api/v1/executions", "/api/v1/runs") for path in handler.paths}
         for method in handler.http_methods:
-            found |= {f"{method} {path}" for path in paths if method != "GET" or path not in PAGES_OF_OURS}
+            found |= {f"{method} {path}" for path in paths if method == "POST" or path not in PAGES_OF_OURS}
     assert set(table("api.md", "route", "does")) == found
 
 

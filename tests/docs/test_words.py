@@ -44,7 +44,7 @@ def test_the_glossary_has_the_words_contributors_use() -> None:
 
 
 def test_the_pages_keep_to_the_words_of_the_glossary() -> None:
-    wrong = re.compile(r"\b(jobs?|(?<!\$)executions?|DAGs?)\b", re.IGNORECASE)
+    wrong = re.compile(r"\b(jobs?|(?<![$/])executions?|DAGs?)\b", re.IGNORECASE)
     found = {page.name: match[0] for page in pages() if (match := wrong.search(page.read_text()))}
     assert found == {}
 
