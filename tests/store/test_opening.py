@@ -1,6 +1,7 @@
 """Opening a store by its URL, and the tables it must find."""
 
 import ast
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -12,12 +13,15 @@ from sqlalchemy import create_engine
 
 from detent.clock import SystemClock
 from detent.errors import SchemaMismatch, StoreError
+from detent.ids import new_id
 from detent.store import migrations
 from detent.store.memory import MemoryStore
 from detent.store.migrations.statements import revisions, statements
 from detent.store.opening import migrate_store, open_store, sqlite_path, stored_revision
+from detent.store.rows import RunFilter
 from detent.store.sql.schema import HEAD, metadata
 from detent.store.sql.sqlite.store import SqliteStore
+from tests.servers.postgres import PostgresServer
 from tests.store.sessions import session
 
 
@@ -115,3 +119,37 @@ async def test_postgres_keeps_what_people_want_to_read(postgres_database: str) -
             assert f"{table.name}.{column.name}" in kinds
     assert (kinds["run.id"], kinds["run.wake_at"]) == ("uuid", "timestamp with time zone")
     assert (kinds["journal.data"], kinds["run.input"]) == ("text", "text")
+
+
+FIRST_RUN = """insert into run (id, tenant, workflow, version, status, "trigger", input, epoch, queue, priority, started_at)
+               values ({id}, 1, {id}, 1, 'failed', 'api', '{{}}', 0, 'default', 0, {now})"""
+
+
+async def test_what_a_file_held_before_a_migration_is_there_after_it(tmp_path: Path) -> None:
+    url, run = f"sqlite:///{tmp_path}/detent.db", new_id()
+    await migrate_store(url, to="0001")
+    db = sqlite3.connect(tmp_path / "detent.db")
+    db.execute(FIRST_RUN.format(id=f"x'{run.hex()}'", now=1))
+    db.commit()
+    db.close()
+    await holds(url, run)
+
+
+@pytest.mark.slow
+async def test_what_a_server_held_before_a_migration_is_there_after_it(postgres: PostgresServer) -> None:
+    url, run = postgres.create_database(), new_id()
+    await migrate_store(url, to="0001")
+    async with session(url) as connection:
+        await connection.execute(FIRST_RUN.format(id=f"'{run.hex()}'", now="now()"))
+    await migrate_store(url)
+    await holds(url, run)
+    postgres.drop_database(url)
+
+
+async def holds(url: str, run: bytes) -> None:
+    store = await open_store(url, SystemClock())
+    try:
+        rows = await store.runs(1, limit=9, where=RunFilter(statuses=("failed",)))
+        assert [(row.id, row.origin_kind, row.fired_by) for row in rows] == [(run, None, None)]
+    finally:
+        await store.close()

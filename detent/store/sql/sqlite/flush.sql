@@ -1,7 +1,7 @@
 -- A flush is one insert into this view. Its trigger does everything, so that a flush is one statement and one transaction,
 -- and the writer's thread gives up and takes Python's lock once, not once per row. Each part is a JSON list of rows. Ids and
 -- payloads lie side by side in `bytes`; a row says where one begins (an id has 16 bytes) and, for a payload, its length.
--- `checked`: there are starts that may be refused. Those that were are in `refused` afterwards.
+-- `checked`: how many starts there are, if some may be refused; else 0. Those that were are in `refused` afterwards.
 create temp view flush (
   node, epoch, again, checked, now, bytes, starts, messages, entries, callbacks, activations, expiries, parks, ends, consumed
 ) as select null, null, null, null, null, null, null, null, null, null, null, null, null, null, null;
@@ -9,6 +9,8 @@ create temp table refused (id blob primary key) without rowid;
 
 create temp trigger flush_everything instead of insert on flush begin
   select raise(abort, 'fence') where not exists (select 1 from node where id = new.node and epoch = new.epoch);
+
+  delete from refused;
 
   insert into run (id, workflow, origin, parent, request_hash, input, opening, owner, epoch, tenant, version, status,
                    "trigger", wake_at, expires_at, queue, priority, code, request_id, hero_type, hero_id, labels, started_at,
@@ -27,9 +29,9 @@ create temp trigger flush_everything instead of insert on flush begin
         and w.status = 'active' and w.deleted_at is null))
   on conflict (tenant, request_id) where request_id is not null do nothing;
 
-  delete from refused where new.checked;
   insert into refused select substr(new.bytes, value ->> 0, 16) from json_each(new.starts)
-  where new.checked and not exists (select 1 from run where id = substr(new.bytes, value ->> 0, 16));
+  where new.checked and changes() < new.checked
+    and not exists (select 1 from run where id = substr(new.bytes, value ->> 0, 16));
 
   -- Before the entries. Sent again: if the entry that sent a message is there already, so was the message, even if it is
   -- consumed by now.
@@ -39,7 +41,7 @@ create temp trigger flush_everything instead of insert on flush begin
   from json_each(new.messages)
   where not (value ->> 8 and exists (
     select 1 from journal where run = substr(new.bytes, value ->> 1, 16) and seq = value ->> 4))
-    and (not new.checked or substr(new.bytes, value ->> 1, 16) not in (select id from refused))
+    and (not exists (select 1 from refused) or substr(new.bytes, value ->> 1, 16) not in (select id from refused))
   on conflict (source, source_seq) where source is not null do nothing;
 
   insert into journal (run, data, seq, tenant, at, kind, step, attempt, outcome)
@@ -48,14 +50,14 @@ create temp trigger flush_everything instead of insert on flush begin
   from json_each(new.entries)
   where (not new.again
       or not exists (select 1 from journal where run = substr(new.bytes, value ->> 0, 16) and seq = value ->> 3))
-    and (not new.checked or substr(new.bytes, value ->> 0, 16) not in (select id from refused));
+    and (not exists (select 1 from refused) or substr(new.bytes, value ->> 0, 16) not in (select id from refused));
 
   insert into callback (run, tenant, step, early, state, created_at)
   select substr(new.bytes, value ->> 0, 16), value ->> 1, value ->> 2, value ->> 3, 'pending', new.now
   from json_each(new.callbacks)
   where (not new.again
       or not exists (select 1 from callback where run = substr(new.bytes, value ->> 0, 16) and step = value ->> 2))
-    and (not new.checked or substr(new.bytes, value ->> 0, 16) not in (select id from refused));
+    and (not exists (select 1 from refused) or substr(new.bytes, value ->> 0, 16) not in (select id from refused));
 
   update callback set until = given.value ->> 2, state = iif(state = 'pending', 'active', state)
   from json_each(new.activations) given

@@ -54,7 +54,7 @@ def flush_arguments(node: bytes, epoch: int, flush: Flush, *, again: bool, check
         _json([_end(end, packed) for end in flush.ends]),
         _json(flush.consumed),
     ]
-    return [node, epoch, int(again), int(checked), now, packed.joined(), *lists]
+    return [node, epoch, int(again), len(flush.starts) if checked else 0, now, packed.joined(), *lists]
 
 
 def ids(values: Sequence[bytes]) -> tuple[str, bytes]:
