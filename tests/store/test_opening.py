@@ -121,8 +121,9 @@ async def test_postgres_keeps_what_people_want_to_read(postgres_database: str) -
     assert (kinds["journal.data"], kinds["run.input"]) == ("text", "text")
 
 
-FIRST_RUN = """insert into run (id, tenant, workflow, version, status, "trigger", input, epoch, queue, priority, started_at)
-               values ({id}, 1, {id}, 1, 'failed', 'api', '{{}}', 0, 'default', 0, {now})"""
+FIRST_RUN = """
+insert into run (id, tenant, workflow, version, status, "trigger", input, epoch, queue, priority, started_at)
+values ({id}, 1, {id}, 1, 'failed', 'api', '{{}}', 0, 'default', 0, {now})"""
 
 
 async def test_what_a_file_held_before_a_migration_is_there_after_it(tmp_path: Path) -> None:
