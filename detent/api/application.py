@@ -90,17 +90,21 @@ def build_api(
         },
         middleware=[guard],
         request_max_body_size=INPUT_LIMIT,
-        openapi_config=OpenAPIConfig(
-            title="Detent",
-            version=__version__,
-            description="A durable workflow engine: save workflows, start runs, receive callbacks. Requests and "
-            "answers are JSON; `{workflow}` is an id or a name.",
-            path="/docs",
-            render_plugins=[DocsPage(path="/")],
-            create_examples=False,
-            operation_id_creator=operation_id,
-            use_handler_docstrings=True,
-            tags=TAGS,
-        ),
+        openapi_config=_openapi(),
         logging_config=None,
+    )
+
+
+def _openapi() -> OpenAPIConfig:
+    return OpenAPIConfig(
+        title="Detent",
+        version=__version__,
+        description="A durable workflow engine: save workflows, start runs, receive callbacks. Requests and "
+        "answers are JSON; `{workflow}` is an id or a name.",
+        path="/docs",
+        render_plugins=[DocsPage(path="/")],
+        create_examples=False,
+        operation_id_creator=operation_id,
+        use_handler_docstrings=True,
+        tags=TAGS,
     )

@@ -76,6 +76,8 @@ CASES: Final[dict[str, str]] = {
     "F3": "hostile JSON: deep, wide, huge numbers, NaN, duplicate keys, half characters",
     "F4": "SQL in names, filters and ids",
     "F5": "empty, long, invisible and path-like ids and names",
+    "F6": "a request id again, with the same body, another body, for another workflow, fifty times at once: one run",
+    "F7": "a workflow is changed and deleted while its runs are on the way, and edited by several at once",
     "F10": "templates that cannot be filled in fail visibly and send nothing",
     "F11": "headers cannot be injected",
     "F12": "URLs built from templates are checked after rendering",
@@ -107,4 +109,5 @@ CASES: Final[dict[str, str]] = {
     "K5": "forged cursors show nothing that their list would not",
     "K6": "nobody sets tenant, status or owner from outside",
     "K16": "request smuggling, odd paths and method overrides are refused or harmless",
+    "K18": "a retry or fork calls nothing again that succeeded before it",
 }
