@@ -7,9 +7,9 @@ from typing import Any
 
 from litestar import Request
 
-from detent.api.payloads import read_headers
 from detent.authoring.documents import decode_json
 from detent.engine.commands import INPUT_LIMIT, Commands
+from detent.engine.payloads import read_headers
 
 AnyRequest = Request[Any, Any, Any]
 

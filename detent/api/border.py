@@ -17,9 +17,9 @@ import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
 from detent.api.connections import Connection
-from detent.api.payloads import HEADER_BYTES, MOST_HEADERS
 from detent.api.problems import refusal_bytes
 from detent.authoring.documents import LARGEST_DEFINITION
+from detent.engine.payloads import HEADER_BYTES, MOST_HEADERS
 
 HEAD_SECONDS: Final = 15.0
 BODY_SECONDS: Final = 30.0

@@ -12,15 +12,15 @@ from detent.api.confirm import confirm_page, result_page
 from detent.api.guessing import Guesses
 from detent.api.operations import TakesAnything, answers, refusals
 from detent.api.pages import PAGE_HEADERS
-from detent.api.payloads import read_message_id, read_payload, read_query
 from detent.api.problems import REFUSALS, refuse_callback, refuse_guesses
 from detent.api.wire import One, Received
 from detent.engine.commands import INPUT_LIMIT
+from detent.engine.payloads import read_message_id, read_payload, read_query
 from detent.store.rows import Receipt
 
 PATHS: Final = ["/wh/{token:str}", "/webhook/workflow/resume/{token:str}"]
-_TAKEN: Final = {Receipt.ACCEPTED: "accepted", Receipt.EARLY: "buffered"}
-_STATUS: Final = {
+TAKEN: Final = {Receipt.ACCEPTED: "accepted", Receipt.EARLY: "buffered"}
+STATUS: Final = {
     Receipt.ACCEPTED: 200,
     Receipt.EARLY: 202,
     **{receipt: facts[0] for receipt, facts in REFUSALS.items()},
@@ -56,11 +56,11 @@ async def receive_callback(request: AnyRequest, token: FromPath[str]) -> Respons
     if receipt is Receipt.NOT_FOUND and (wait := _count_guess(request)) is not None:
         return refuse_guesses(wait)
     if headers.get("accept", "").startswith("text/html"):  # a person pressed the button
-        return _page(result_page(receipt), _STATUS[receipt])
-    if receipt not in _TAKEN:
+        return _page(result_page(receipt), STATUS[receipt])
+    if receipt not in TAKEN:
         return refuse_callback(receipt)
     place = commands(request).callback_place(token)
-    return Response(One(Received(_TAKEN[receipt], place[1] if place else "")), status_code=_STATUS[receipt])
+    return Response(One(Received(TAKEN[receipt], place[1] if place else "")), status_code=STATUS[receipt])
 
 
 @route(PATHS, http_method=["GET", "HEAD"], include_in_schema=False, media_type=MediaType.HTML)

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from detent.api.bodies import read_json
-from detent.api.payloads import read_headers
 from detent.api.queries import instant_of, pair_of, query_pairs, seconds_of, wait_of, word_of
 from detent.api.spelling import object_body, our_names, refuse_if_any, spellings
 from detent.authoring.fields import Fields, Problems, inside
 from detent.engine.commands import Given, StartOptions
+from detent.engine.payloads import read_headers
 from detent.errors import InvalidInput
 from detent.instant import Instant, micros
 

@@ -9,11 +9,11 @@ import msgspec
 
 from detent.engine.commands import Given
 from detent.engine.commands.ground import SECRET_HEADERS
+from detent.engine.payloads import Payload, read_payload
 from detent.errors import InvalidInput
 from detent.instant import Instant, iso
 from detent.store.trigger_rows import FiringRow
 from detent.triggers.conditions import Facts
-from detent.triggers.payloads import read_payload
 
 
 class Event(msgspec.Struct, frozen=True):
@@ -42,26 +42,29 @@ class Kept(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def given(self) -> Given:
         """What the run is started with, or InvalidInput if the bytes cannot be read as what they claim to be."""
+        payload = self.payload()
         extra: dict[str, Any] = {}
+        if payload.encoding is not None:
+            extra["encoding"] = payload.encoding
         if self.scheduled_at is not None:
             extra["scheduled_at"] = iso(self.scheduled_at)
         if self.event is not None:
             extra["event"] = {"id": self.event.id, "type": self.event.type}
-        return Given(self.payload(), self.headers, self.query, extra)
+        return Given(payload.body, self.headers, self.query, extra)
 
     def facts(self, body: Any) -> Facts:
         """What a condition reads of it."""
         event = None if self.event is None else {"id": self.event.id, "type": self.event.type, "data": body}
         return Facts(body, self.headers, self.query, self.scheduled_at, event)
 
-    def payload(self) -> Any:
+    def payload(self) -> Payload:
         """The body as it was meant."""
-        return self.body if self.raw is None else read_payload(self.raw, self.headers.get("content-type", ""))
+        return Payload(self.body) if self.raw is None else read_payload(self.headers, self.raw)
 
     def document(self) -> dict[str, Any]:
         """The request as people see it; a body that cannot be read is shown as text."""
         try:
-            body = self.payload()
+            body = self.payload().body
         except InvalidInput:
             body = (self.raw or b"").decode("utf-8", "replace")
         return {"method": self.method, "query": self.query, "headers": self.headers, "body": body}

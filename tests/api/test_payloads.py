@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from detent.api.payloads import BASE64, Payload, read_headers, read_message_id, read_payload, read_query
+from detent.engine.payloads import BASE64, Payload, read_headers, read_message_id, read_payload, read_query
 from detent.errors import DetentError, InvalidInput, TooLarge
 
 JSON = "application/json"

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl
 
-from detent.api.multipart import gathered, parameter, read_multipart
 from detent.authoring.documents import decode_json
 from detent.engine.commands import INPUT_LIMIT
+from detent.engine.multipart import gathered, parameter, read_multipart
 from detent.errors import InvalidInput, TooLarge
 
 MOST_HEADERS: Final = 64
