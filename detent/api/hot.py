@@ -1,8 +1,8 @@
 """The two routes that are asked most, without the framework: starting a run, and answering a wait.
 
 They read and answer what the routes of the same address in `executions` and `callbacks` do, which stand in the OpenAPI
-document and take whatever is not usual (a start with options in its query). Half of what such a request costs would be
-the way to its handler and back.
+document and take whatever is not usual: a start with options in its query, the answer of a person, a token that nobody
+made. Half of what such a request costs would be the way to its handler and back.
 """
 
 from __future__ import annotations
@@ -10,18 +10,22 @@ from __future__ import annotations
 from typing import Final, cast
 
 import msgspec
+from litestar import Response
 from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
 
+from detent.api.callbacks import STATUS, TAKEN
 from detent.api.executions import WORKFLOWS
 from detent.api.origin import reason_against
-from detent.api.problems import answer_of
+from detent.api.problems import Refusal, answer_of, refuse_callback
 from detent.api.starts import read_trigger
-from detent.api.wire import One, started_document
+from detent.api.wire import One, Received, started_document
 from detent.engine.commands import INPUT_LIMIT, Commands
+from detent.engine.payloads import read_headers, read_message_id, read_payload, read_query
 from detent.errors import Forbidden, TooLarge
 
 _START: Final = f"{WORKFLOWS}/"
 _TRIGGER: Final = "/trigger"
+_CALLBACK: Final = "/wh/"
 _JSON: Final = (b"content-type", b"application/json")
 _encode: Final = msgspec.json.Encoder().encode
 
@@ -39,12 +43,39 @@ class HotDoor:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope.get("method") == "POST":
             path = scope["path"]
+            if path.startswith(_CALLBACK):
+                place = self._commands.callback_place(path[len(_CALLBACK) :])
+                if place is not None and not _is_a_person(cast("HTTPScope", scope)):
+                    await self._callback(cast("HTTPScope", scope), receive, send, place)
+                    return
             if path.startswith(_START) and path.endswith(_TRIGGER) and not scope["query_string"]:
                 workflow = path[len(_START) : -len(_TRIGGER)]
                 if workflow and "/" not in workflow:
                     await self._start(cast("HTTPScope", scope), receive, send, workflow)
                     return
         await self._app(scope, receive, send)
+
+    async def _callback(self, scope: HTTPScope, receive: Receive, send: Send, place: tuple[bytes, str]) -> None:
+        try:
+            headers = read_headers(scope["headers"])
+            payload = read_payload(headers, await _whole_body(receive))
+            receipt, _ = await self._commands.deliver(
+                scope["path"][len(_CALLBACK) :],
+                body=payload.body,
+                encoding=payload.encoding,
+                headers=headers,
+                query=read_query(scope["query_string"]),
+                message_id=read_message_id(headers),
+            )
+        except _Gone:
+            return
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is answered
+            await _respond(send, answer_of(error, scope["method"], scope["path"]))
+            return
+        if receipt in TAKEN:
+            await _answer(send, STATUS[receipt], _encode(One(Received(TAKEN[receipt], place[1]))))
+        else:
+            await _respond(send, refuse_callback(receipt))
 
     async def _start(self, scope: HTTPScope, receive: Receive, send: Send, workflow: str) -> None:
         try:
@@ -57,7 +88,7 @@ class HotDoor:
         except _Gone:
             return
         except Exception as error:  # noqa: BLE001 - whatever it is, it is answered
-            await _refuse(scope, send, error)
+            await _respond(send, answer_of(error, scope["method"], scope["path"]))
             return
         document = started_document(started)
         place = f"{_START}{document.workflow_id}/runs/{document.run_id}"
@@ -79,8 +110,12 @@ async def _whole_body(receive: Receive) -> bytes:
             return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-async def _refuse(scope: HTTPScope, send: Send, error: Exception) -> None:
-    refusal = answer_of(error, scope["method"], scope["path"])
+def _is_a_person(scope: HTTPScope) -> bool:
+    """Whether the answer is to be a page."""
+    return any(name == b"accept" and value.startswith(b"text/html") for name, value in scope["headers"])
+
+
+async def _respond(send: Send, refusal: Response[Refusal]) -> None:
     headers = [(name.lower().encode(), value.encode()) for name, value in refusal.headers.items()]
     await _answer(send, refusal.status_code or 500, _encode(refusal.content), *headers)
 
