@@ -62,10 +62,14 @@ def drawn(line: Line, width: int) -> Text:
 
 
 def clock(text: str, *, precise: bool = False) -> str:
-    """An instant by the clock of this machine, with its date unless that is today's."""
+    """An instant by the clock of this machine: to the millisecond, or to the second with its date."""
     when = datetime.fromisoformat(text).astimezone()
-    shown = when.strftime("%H:%M:%S")
-    return f"{shown}.{when.microsecond // 1000:03d}" if precise else f"{when:%Y-%m-%d} {shown}"
+    return when.strftime("%H:%M:%S") + f".{when.microsecond // 1000:03d}" if precise else f"{when:%Y-%m-%d %H:%M:%S}"
+
+
+def day(text: str) -> str:
+    """The date of an instant on this machine."""
+    return f"{datetime.fromisoformat(text).astimezone():%Y-%m-%d}"
 
 
 def _ended(entry: Document) -> Iterator[Line]:

@@ -6,14 +6,15 @@ import json
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
 from detent.cli.doors import LONG_PATIENCE, PATIENCE, Document, Door, open_door
-from detent.cli.journal_lines import Line, drawn, lines_of
+from detent.cli.journal_lines import Line, day, drawn, lines_of
 from detent.cli.options import Database, Url, settings_of
 from detent.cli.terminal import err, out
 from detent.client import runs
 from detent.client.documents import ENDED
+from detent.clock import SystemClock
+from detent.instant import iso
 
 
 def logs(
@@ -39,23 +40,32 @@ def logs(
 
 
 def _tell(door: Door, document: Document, since: int, *, follow: bool, as_json: bool) -> None:
-    width = max(map(len, document["tasks"]), default=0)
+    paper = _Paper(max(map(len, document["tasks"]), default=0))
     begun = document["started_at"] or document["start_at"]
     if not as_json and not since and begun:
-        words = "is to begin" if document["start_at"] else f"run of {document['workflow']} begins"
-        _print(drawn(Line(begun, "", "running", words), width))
+        words = "run is to begin" if document["start_at"] else f"run of {document['workflow']} begins"
+        paper.write(Line(begun, "", "running", words))
     for entries in door.entries(document["id"], since, wait=follow):
         for entry in entries:
             if as_json:
                 print(json.dumps(entry, ensure_ascii=False), flush=True)
                 continue
             for line in lines_of(entry):
-                _print(drawn(line, width))
+                paper.write(line)
 
 
-def _print(text: Text) -> None:
-    out.print(text)
-    out.file.flush()
+class _Paper:
+    """Writes lines one below the other, and the date where another one begins."""
+
+    def __init__(self, width: int) -> None:
+        self._width, self._day = width, day(iso(SystemClock().wall()))
+
+    def write(self, line: Line) -> None:
+        if day(line.at) != self._day:
+            self._day = day(line.at)
+            out.print(self._day, style="bright_black")
+        out.print(drawn(line, self._width))
+        out.file.flush()
 
 
 def add_to(app: typer.Typer) -> None:
