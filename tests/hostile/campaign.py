@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from tests.hostile.attacks import ATTACKS
+from tests.hostile.attacks import ATTACKS, killed
 from tests.hostile.ledger import Ledger
 from tests.hostile.server import Server
 from tests.hostile.world import World, in_parallel
@@ -39,10 +40,12 @@ async def campaign(database: str, count: int, seed: int, folder: Path, tell: Tel
         await server.start()
         async with World(server, seed) as world:
             telling = asyncio.create_task(_tell(world, count, tell))
+            under_kills = min(count // 50, _MOST_KILLED)
             for name, (attack, share) in ATTACKS.items():
                 world.phase = name
-                wanted = int(count * share)
-                await attack(world, min(wanted, _MOST_KILLED) if name == "killed" else wanted)
+                await attack(world, math.ceil((count - under_kills) * share))
+            world.phase = "killed"
+            await killed(world, under_kills)
             world.phase = "judging"
             runs = await _documents(world)
             telling.cancel()
