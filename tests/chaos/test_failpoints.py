@@ -53,6 +53,8 @@ WAYS: dict[str, tuple[int, Drive]] = {
 }
 #: These need a past of their own.
 APART = {"inside_recovery", "before_repeat"}
+#: These are where triggers work; `tests/triggers/test_dying.py` goes there.
+OF_TRIGGERS = {"after_firing", "after_slots", "after_turn", "after_fired_start"}
 #: How often the target must hear of the first call where the answer is certain.
 HITS = {"after_start": 1, "before_effect": 1, "after_effect": 2, "after_claim": 1, "before_park": 1}
 
@@ -63,7 +65,7 @@ def test_every_place_is_in_the_code_once_and_no_other_is() -> None:
 
 
 def test_every_place_is_reached_by_a_test() -> None:
-    assert {*WAYS, *APART} == set(FAILPOINTS)
+    assert {*WAYS, *APART, *OF_TRIGGERS} == set(FAILPOINTS)
 
 
 def test_a_place_that_is_not_there_is_refused() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from detent.errors import Conflict, InvalidInput, NotFound
+from detent.errors import Conflict, InvalidInput, NotFound, StoreError
 from detent.ids import FIRING, show
 from detent.store.trigger_rows import FiringRow
 from detent.triggers import kept
@@ -147,6 +147,20 @@ async def test_the_same_request_fifty_times_at_once_starts_one_run_and_gets_one_
         assert {(row.id, row.state, row.run) for row in rows} == {(rows[0].id, "started", rows[0].run)}
 
 
+@pytest.mark.case("D7")
+@pytest.mark.parametrize("fault", ["error", "lost"])
+@virtual
+async def test_a_request_that_could_not_be_kept_is_not_taken(fault: Any) -> None:
+    async with world() as here:
+        engine = await here.node()
+        await here.save()
+        trigger = await here.row(await here.trigger("webhook"))
+        here.rig.lines[engine].break_next("add_firings", fault)
+        with pytest.raises(StoreError):
+            await here.commands().receive_webhook(trigger, sent())
+        assert (here.fired(), here.runs()) == ([], [])
+
+
 @virtual
 async def test_a_condition_that_is_false_is_ignored_and_one_that_fails_is_listed_as_an_error() -> None:
     async with world() as here:
@@ -229,10 +243,10 @@ async def test_a_paused_or_disabled_webhook_keeps_the_request_and_takes_it_when_
         await here.commands().pause(trigger, {"note": "later"})
         assert (await receive()).state == "refused"
         await here.commands().resume(trigger)
-        await here.commands()._commands.enable_workflow("w", enabled=False)
+        await here.enable(enabled=False)
         refused = await receive()
         assert (refused.state, "Workflow is disabled: w" in (refused.message or "")) == ("refused", True)
-        await here.commands()._commands.enable_workflow("w", enabled=True)
+        await here.enable(enabled=True)
         assert (await receive()).state == "started"
         assert (await receive()).run == here.fired()[-1].run
         assert len(here.rig.store.table) == 1

@@ -174,11 +174,11 @@ async def test_the_slots_of_a_disabled_workflow_pass_silently() -> None:
         await here.node()
         await here.save()
         trigger = await here.trigger("cron", cron_expression=EVERY_MINUTE)
-        await here.commands()._commands.enable_workflow("w", enabled=False)
+        await here.enable(enabled=False)
         await asyncio.sleep(130)
         assert here.fired() == []
         assert ((await here.row(trigger)).next_at or 0) > here.now()
-        await here.commands()._commands.enable_workflow("w", enabled=True)
+        await here.enable(enabled=True)
         await here.until(lambda: here.states() == ["started"], within=70)
 
 

@@ -31,7 +31,7 @@ class InlineLoop(VirtualLoop):
         future = self.create_future()
         try:
             future.set_result(func(*args))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - as a thread would hand it on
             future.set_exception(error)
         return future
 
@@ -66,9 +66,7 @@ class World:
     def work(self, engine: Engine) -> None:
         before = OWNER.set(engine)
         line, commands = cast(Store, self.rig.lines[engine]), self.commands(engine)
-        work = TriggerWork(
-            line, commands.processor, now=engine.time.now, clock=self.rig.clock, new_id=new_id
-        )
+        work = TriggerWork(line, commands.processor, now=engine.time.now, clock=self.rig.clock, new_id=new_id)
         self.works[engine] = asyncio.create_task(work.work())
         OWNER.reset(before)
 
@@ -86,14 +84,15 @@ class World:
     def commands(self, engine: Engine | None = None) -> TriggerCommands:
         engine = engine or self.engines[0]
         line = cast(Store, self.rig.lines[engine])
-        return TriggerCommands(
-            Commands(engine), line, now=engine.time.now, new_id=new_id, base_url=BASE_URL
-        )
+        return TriggerCommands(Commands(engine), line, now=engine.time.now, new_id=new_id, base_url=BASE_URL)
 
     async def save(self, name: str = "w", tasks: Any = None, **document: Any) -> None:
         """A workflow; its only step echoes unless others are given."""
         whole = {"name": name, "tasks": tasks or {"a": {"action": "core.echo"}}, **document}
         await Commands(self.engines[0]).save_workflow(json.dumps(whole), replace=True)
+
+    async def enable(self, name: str = "w", *, enabled: bool) -> None:
+        await Commands(self.engines[0]).enable_workflow(name, enabled=enabled)
 
     async def trigger(self, type_: str = "webhook", workflow: str = "w", **fields: Any) -> str:
         """A trigger; gives its id."""

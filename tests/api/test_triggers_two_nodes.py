@@ -1,0 +1,55 @@
+"""Two nodes on one PostgreSQL: a thousand slots that are due at once are started once each."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+
+import pytest
+
+from detent.engine.commands import DEFAULT_TENANT
+from detent.ids import TRIGGER, parse
+from detent.instant import SECOND
+from detent.store.protocol import Store
+from detent.store.rows import RunFilter
+from detent.store.trigger_rows import NewTrigger
+from tests.api.server import Detent, serving
+
+SLOTS = 1_000
+ECHO = '{"name": "echo", "tasks": {"a": {"action": "core.echo"}}}'
+
+
+async def _back_in_time(detent: Detent, trigger: str) -> None:
+    """Let a schedule stand as if nobody had looked at it for a thousand seconds."""
+    store = detent.app.store
+    row = await store.trigger(DEFAULT_TENANT, parse(TRIGGER, trigger))
+    assert row is not None
+    changed = NewTrigger(*(getattr(row, name) for name in NewTrigger._fields))
+    since = (await store.now() // SECOND - SLOTS) * SECOND
+    assert await store.change_trigger(changed._replace(enabled=True, next_at=since), seen=row.updated_at)
+
+
+async def _begun(store: Store, where: RunFilter) -> None:
+    while True:
+        if await store.count_runs(DEFAULT_TENANT, where=where, limit=SLOTS) == SLOTS:
+            return
+        await asyncio.sleep(0.2)  # the store is asked, as nothing tells when the last one began
+
+
+@pytest.mark.slow
+@pytest.mark.case("C8")
+async def test_two_nodes_start_each_of_a_thousand_slots_once(postgres_database: str) -> None:
+    async with serving(postgres_database) as first, serving(postgres_database) as second:
+        await first.save(ECHO)
+        body = {"workflow": "echo", "type": "cron", "cron_expression": "* * * * * *", "missed": "all", "enabled": False}
+        trigger = (await first.call("POST", "/api/v1/triggers", json=body)).json["data"]["id"]
+        await _back_in_time(first, trigger)
+        where, store = RunFilter(fired_by=parse(TRIGGER, trigger)), first.app.store
+        async with asyncio.timeout(90):
+            await _begun(store, where)
+        await second.call("POST", f"/api/v1/triggers/{trigger}/pause", json={})
+        await asyncio.sleep(0.5)  # a second start would come now
+        rows = await store.runs(DEFAULT_TENANT, limit=2 * SLOTS, where=where)
+        slots = Counter(row.input for row in rows)
+        assert len(rows) >= SLOTS
+        assert set(slots.values()) == {1}
