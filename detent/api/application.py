@@ -83,11 +83,7 @@ def build_api(
                 "hosts": hosts,
             }
         ),
-        exception_handlers={
-            DetentError: on_detent_error,
-            HTTPException: on_http_error,
-            Exception: on_surprise,
-        },
+        exception_handlers={DetentError: on_detent_error, HTTPException: on_http_error, Exception: on_surprise},
         middleware=[guard],
         request_max_body_size=INPUT_LIMIT,
         openapi_config=_openapi(),

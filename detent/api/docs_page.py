@@ -107,10 +107,16 @@ def _parameters(parameters: Iterable[dict[str, Any]]) -> str:
     lines = [
         f'<tr><td><code>{escape(each["name"])}</code><td class="soft">{escape(each["in"])}'
         f'<td class="soft">{escape(type_name(each.get("schema", {})))}'
-        f"<td>{_prose(each.get('description', ''))}{_sample(each.get('example'))}"
+        f"<td>{_prose(each.get('description', ''))}{_words(each.get('schema', {}))}{_sample(each.get('example'))}"
         for each in parameters
     ]
     return f"<table class=parameters>{''.join(lines)}</table>" if lines else ""
+
+
+def _words(schema: dict[str, Any]) -> str:
+    """The only values there are, if they are few."""
+    words = schema.get("enum") or schema.get("items", {}).get("enum") or ()
+    return " One of " + ", ".join(f"<code>{escape(str(word))}</code>" for word in words) + "." if words else ""
 
 
 def _sample(example: Any) -> str:

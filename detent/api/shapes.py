@@ -10,8 +10,6 @@ _DEEPEST: Final = 4
 
 def type_name(schema: dict[str, Any]) -> str:
     """The type of a parameter in a word or two."""
-    if "enum" in schema:
-        return " | ".join(map(str, schema["enum"]))
     if schema.get("type") == "array":
         return f"{type_name(schema.get('items', {}))}, repeatable"
     kind = schema.get("format") or schema.get("type", "any")

@@ -15,8 +15,7 @@ ECHO = '{"name": "echo", "tasks": {"a": {"action": "core.echo"}}}'
 WAITS = '{"name": "waits", "tasks": {"w": {"wait_for_webhook": {}}}}'
 
 
-@pytest.fixture
-async def stocked(detent: Detent) -> tuple[Detent, dict[str, str]]:
+async def stock(detent: Detent) -> dict[str, str]:
     """Four runs by name: two that completed, one later, one that waits."""
     for definition in (ECHO, WAITS):
         await detent.save(definition)
@@ -30,7 +29,7 @@ async def stocked(detent: Detent) -> tuple[Detent, dict[str, str]]:
         answer = await detent.call("POST", f"{WORKFLOWS}/{place}", headers={"Idempotency-Key": f"key {name}"})
         assert answer.status == 201, answer.text
         runs[name] = answer.json["data"]["run_id"]
-    return detent, runs
+    return runs
 
 
 async def names(detent: Detent, runs: dict[str, str], query: str, place: str = RUNS) -> list[str]:
@@ -40,8 +39,8 @@ async def names(detent: Detent, runs: dict[str, str], query: str, place: str = R
     return [known[run["id"]] for run in answer.json["data"]]
 
 
-async def test_every_filter_narrows_the_list(stocked: tuple[Detent, dict[str, str]]) -> None:
-    detent, runs = stocked
+async def test_every_filter_narrows_the_list(detent: Detent) -> None:
+    runs = await stock(detent)
     first = (await detent.call("GET", f"{RUNS}/{runs['first']}")).json["data"]
     again = await detent.call("POST", f"{RUNS}/{runs['first']}/rerun")
     runs["again"] = again.json["data"]["id"]
@@ -151,8 +150,8 @@ async def bulk(detent: Detent, body: Any, place: str = RUNS) -> Any:
     return await detent.call("POST", f"{place}/bulk", json=body)
 
 
-async def test_bulk_counts_first_and_then_does_it_to_those_it_means(stocked: tuple[Detent, dict[str, str]]) -> None:
-    detent, runs = stocked
+async def test_bulk_counts_first_and_then_does_it_to_those_it_means(detent: Detent) -> None:
+    runs = await stock(detent)
     dry = await bulk(detent, {"action": "cancel", "filter": {"workflow": "waits"}})
     assert dry.json["data"] == {
         "action": "cancel", "matched": 1, "dry_run": True, "done": 0, "refused": [], "more": True,

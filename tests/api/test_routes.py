@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 import pytest
 
@@ -196,11 +198,12 @@ async def test_openapi_and_its_page_name_every_route_and_load_nothing_from_elsew
     assert document["openapi"].startswith("3.1")
     page = await api.call("GET", "/docs")
     assert page.status == 200
+    text = re.sub("<[^>]+>", "", page.text)
     for path in document["paths"]:
-        assert path in page.text
+        assert path in text
     assert "/wh/{token}" in document["paths"]
-    assert "http" + "s://" not in page.text
-    assert "<script" not in page.text
+    assert set(re.findall(r'(?:href|src|action|url)\s*[=(]\s*"?([^#">)]*)', page.text)) <= {"", "/", "/openapi.json"}
+    assert not re.search("<(script|link|img|iframe|object)|@import", page.text)
     trigger = document["paths"][f"{WORKFLOWS}/{{workflow}}/trigger"]["post"]
     assert "application/json" in trigger["requestBody"]["content"]
     assert set(trigger["responses"]) >= {"201", "400", "404", "409", "413", "503"}
