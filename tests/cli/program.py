@@ -6,6 +6,7 @@ import os
 import re
 import selectors
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -21,13 +22,22 @@ def environment(folder: Path, **variables: str) -> dict[str, str]:
     return {**kept, "HOME": str(folder), "PYTHONPATH": str(Path(__file__).parents[2]), "COLUMNS": "120", **variables}
 
 
-def detent(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end."""
+def detent(
+    folder: Path, *arguments: str, given: str | None = None, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end; `given` is what is typed into it."""
     return subprocess.run(
         [sys.executable, "-m", "detent", *arguments],
         cwd=folder, env=environment(folder, **variables), capture_output=True, text=True, timeout=PATIENCE,
-        stdin=subprocess.DEVNULL, check=False,
+        input=given or "", check=False,
     )  # fmt: skip
+
+
+def free_port() -> int:
+    """A port that nobody listens on just now."""
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return int(sock.getsockname()[1])
 
 
 class Program:

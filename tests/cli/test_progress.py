@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 
 from detent.cli.progress import LineView, LiveView, detail
-from detent.graph.draw import outline
 from detent.cli.terminal import duration
+from detent.graph.draw import outline
 from detent.graph.model import Edge, Graph, Step, StepKind
 from detent.instant import iso
 

@@ -1,0 +1,136 @@
+"""Looking, against a server: lists, one run, why it waits, its journal line by line."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import Program, detent, free_port, started
+from tests.cli.served import Served
+
+pytestmark = pytest.mark.slow
+
+SHORT = "name: short\ntasks:\n  a: {sleep: 2s}\n  b: {needs: [a], sleep: 2s}\n"
+
+
+def test_a_start_takes_its_input_from_a_file_or_from_what_is_typed_into_it(served: Served) -> None:
+    (served.folder / "given.json").write_text('{"x": 5}')
+    for flag, given in (("@given.json", None), ("-", '{"x": 5}')):
+        told = served.says("trigger", "echo", "--input", flag, "--wait", given=given)
+        assert ("✓ completed" in told, '"x": 5' in told) == (True, True)
+
+
+def test_the_same_request_id_starts_once_and_labels_and_hero_are_kept(served: Served) -> None:
+    flags = ("trigger", "echo", "--request-id", "order-7", "--label", "region=eu", "--hero", "order:7")
+    first, second = served.tells(*flags), served.tells(*flags)
+    assert first["run_id"] == second["run_id"]
+    run = served.tells("runs", "show", first["run_id"])
+    assert (run["request_id"], run["hero"], run["labels"]) == (
+        "order-7", {"type": "order", "id": "7"}, {"team": "shop", "region": "eu"},
+    )  # fmt: skip
+    assert [one["id"] for one in served.tells("runs", "list", "--request-id", "order-7")] == [run["id"]]
+    assert [one["id"] for one in served.tells("runs", "list", "--hero", "order:7")] == [run["id"]]
+    assert [one["id"] for one in served.tells("runs", "list", "--label", "region=eu", "--since", "1h")] == [run["id"]]
+    assert served.tells("runs", "list", "--label", "region=eu", "--until", "1h") == []
+    assert re.search(
+        r"labels +team=shop  region=eu|labels +region=eu  team=shop", served.says("runs", "show", run["id"])
+    )
+
+
+def test_a_start_for_later_is_pending_until_then(served: Served) -> None:
+    started_ = served.tells("trigger", "echo", "--at", "10m")
+    assert (started_["status"], started_["started_at"]) == ("pending", None)
+    assert "has not started yet" in served.says("runs", "why", started_["run_id"])
+    assert "is no time" in served.says("trigger", "echo", "--at", "tomorrow", code=2)
+
+
+def test_waiting_ends_with_the_run_and_its_exit_code_says_how(served: Served) -> None:
+    told = served.says("trigger", "fail", "--wait", code=1)
+    assert ("✗ failed" in told, "no money left" in told) == (True, True)
+    assert served.tells("trigger", "fail", "--wait", code=1)["tasks"]["bad"]["status"] == "failed"
+    assert "the run is still running" in served.says("trigger", "nap", "--wait", "1", code=1)
+    run = served.tells("trigger", "echo")["run_id"]
+    assert "✓ completed" in served.says("runs", "wait", run, "--timeout", "30")
+
+
+def test_a_list_is_as_long_as_it_was_asked_for(served: Served) -> None:
+    for _ in range(3):
+        served.says("trigger", "fail", "--wait", code=1)
+    assert len(served.tells("runs", "list", "fail", "--limit", "2")) == 2
+    everything = served.tells("runs", "list", "fail", "--all")
+    assert len(everything) >= 3
+    assert {one["status"] for one in everything} == {"failed"}
+    assert served.tells("runs", "list", "fail", "--status", "completed") == []
+    line = served.says("runs", "list", "fail", "-n", "1")
+    assert re.fullmatch(r"run_\S+  ✗ failed  .*bad: no money left\n", line)
+    assert "must be one of" in served.says("runs", "list", "--status", "broken", code=2)
+
+
+def test_why_tells_the_chain_from_what_blocks_to_what_waits(served: Served) -> None:
+    run = served.tells("trigger", "approval")["run_id"]
+    lines = served.says("runs", "why", run).splitlines()
+    assert [re.sub(r" until .*", "", line).strip()[:34] for line in lines[1:]] == [
+        "◇ Step 'ask' waits for its callbac",
+        "└ Step 'ship' waits for step 'ask'",
+        "└ Step 'bill' waits for step 'ship",
+    ]
+    assert served.tells("runs", "why", run)["reasons"][0]["kind"] == "callback"
+    assert "/wh/" in served.says("runs", "show", run)
+
+
+def test_logs_tell_what_happened_in_order_and_each_entry_as_a_document(served: Served) -> None:
+    run = served.tells("trigger", "fail", "--wait", code=1)["id"]
+    lines = [re.sub(r" +", " ", line.split("  ", 1)[1]) for line in served.says("logs", run).splitlines()]
+    assert [re.sub(r"\d+ ms", "0 ms", line) for line in lines] == [
+        "● run of fail begins",
+        "✓ good success 0 ms",
+        "✗ bad failed 0 ms no money left",
+        "✗ run failed",
+    ]
+    entries = [json.loads(line) for line in served.says("logs", run, "--json").splitlines()]
+    assert [entry["seq"] for entry in entries] == [1, 2]
+    assert [json.loads(line)["seq"] for line in served.says("logs", run, "--json", "--since", "1").splitlines()] == [2]
+    assert "there is no run" in served.says("logs", "run_nobody", code=1)
+
+
+def test_workflows_are_listed_shown_disabled_enabled_and_deleted(served: Served) -> None:
+    text = "name: mine\ndescription: Mine\nlabels: {of: me}\ntasks:\n  a: {action: core.echo}\n"
+    for words in (text, text.replace("Mine", "Mine still")):
+        (served.folder / "mine.yaml").write_text(words)
+        served.says("apply", "mine.yaml")
+    assert [one["name"] for one in served.tells("workflows", "list", "--label", "of=me")] == ["mine"]
+    assert re.search(r"^mine +2  enabled  api +1  .*  Mine still$", served.says("workflows", "list"), re.MULTILINE)
+    assert "core.echo" in served.says("workflows", "show", "mine")
+    assert [one["version"] for one in served.tells("workflows", "versions", "mine")] == [2, 1]
+    assert "current" in served.says("workflows", "versions", "mine")
+    assert served.says("workflows", "disable", "mine") == "mine  disabled\n"
+    assert [one["name"] for one in served.tells("workflows", "list", "--disabled")] == ["mine"]
+    assert "is disabled" in served.says("trigger", "mine", code=1)
+    assert served.says("workflows", "enable", "mine") == "mine  enabled\n"
+    assert "Nothing is done without --yes" in served.says("workflows", "delete", "mine", code=1)
+    assert served.says("workflows", "delete", "mine", "--yes") == "deleted  mine\n"
+    assert "there is no workflow 'mine'" in served.says("workflows", "show", "mine", code=1)
+
+
+def test_a_server_that_is_started_anew_does_not_end_who_follows_a_run(folder: Path) -> None:
+    port = str(free_port())
+    (folder / "short.yaml").write_text(SHORT)
+    with started(folder, "serve", "--port", port) as server:
+        server.wait_for("answers at")
+        detent(folder, "apply", "short.yaml")
+        run = detent(folder, "trigger", "short").stdout.strip()
+        with started(folder, "logs", run, "-f") as following:
+            following.wait_for("run of short begins")
+            server.stop()
+            with started(folder, "serve", "--port", port) as again:
+                again.wait_for("answers at")
+                _ends_well(following)
+
+
+def _ends_well(following: Program) -> None:
+    following.wait_for("run completed")
+    assert following.process.wait(timeout=20) == 0
+    assert following.text.count("success") == 2
