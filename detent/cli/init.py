@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Final
 
 import typer
@@ -75,7 +76,7 @@ def init(
         _tell(folder / ".gitignore", _ignore(folder / ".gitignore"))
     except OSError as error:
         raise InvalidInput(f"cannot write {error.filename or folder}: {error.strerror or error}") from None
-    go = "" if folder.resolve() == Path.cwd() else f"cd {escape(str(folder))} && "
+    go = "" if folder.resolve() == Path.cwd() else f"cd {escape(quote(str(folder)))} && "
     out.print(f"\n[bold]Next[/]\n  {go}detent run {chosen}.yaml\n  {go}detent serve")
 
 

@@ -1,0 +1,119 @@
+"""Beginning: a project that runs as it is, completion for shells, and what is said when something cannot be done."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from detent.cli import COMMANDS
+from tests.cli.program import detent, environment, free_port
+
+pytestmark = pytest.mark.slow
+
+ECHO = "name: echo\ntasks:\n  a: {action: core.echo}\n"
+
+
+def test_a_new_project_is_valid_and_runs_as_it_is(folder: Path) -> None:
+    done = detent(folder, "init", "My Shop")
+    assert done.stdout.splitlines()[-2:] == [
+        "  cd 'My Shop' && detent run my-shop.yaml",
+        "  cd 'My Shop' && detent serve",
+    ]
+    project = folder / "My Shop"
+    assert "✓ my-shop.yaml: my-shop, 3 steps" in detent(project, "validate", "my-shop.yaml").stdout
+    ran = detent(project, "run", "my-shop.yaml", "--fast", "--input", '{"name": "Ada"}')
+    assert (ran.returncode, '"said": "Hello, Ada"' in ran.stdout, ran.stderr) == (0, True, "")
+    assert (project / ".gitignore").read_text() == "detent.db*\n"
+    assert len((project / "README.md").read_text().splitlines()) == 5
+    assert "no setting" not in detent(project, "doctor").stdout
+
+
+def test_what_is_there_already_is_never_changed(folder: Path) -> None:
+    (folder / "detent.toml").write_text("port = 1234\n")
+    (folder / ".gitignore").write_text("*.log")
+    done = detent(folder, "init", "--name", "orders")
+    assert (done.returncode, "kept      detent.toml" in done.stdout) == (0, True)
+    assert (folder / "detent.toml").read_text() == "port = 1234\n"
+    assert (folder / ".gitignore").read_text() == "*.log\ndetent.db*\n"
+    (folder / "orders.yaml").write_text("mine")
+    detent(folder, "init", "--name", "orders")
+    assert (folder / "orders.yaml").read_text() == "mine"
+    assert (folder / ".gitignore").read_text() == "*.log\ndetent.db*\n"
+    assert detent(folder, "init", "--name", "No Name").returncode == 2
+
+
+def completed(folder: Path, *words: str) -> list[str]:
+    """What bash offers for the last of these words."""
+    script = detent(folder, "--show-completion", "bash").stdout
+    ask = f'COMP_WORDS=({" ".join(words)}); COMP_CWORD={len(words) - 1}; _detent; echo "${{COMPREPLY[@]}}"'
+    done = subprocess.run(
+        ["bash", "-c", f"{script}\n{ask}"],
+        cwd=folder,
+        env=environment(folder),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.split()
+
+
+def test_bash_completes_commands_those_below_them_options_and_files(folder: Path) -> None:
+    (folder / "order.yaml").write_text(ECHO)
+    assert completed(folder, "detent", "work") == ["workflows", "worker"]
+    assert completed(folder, "detent", "runs", "re") == ["resume", "retry", "rerun", "resolve"]
+    assert completed(folder, "detent", "runs", "list", "--s") == ["--status", "--since"]
+    assert completed(folder, "detent", "validate", "ord") == ["order.yaml"]
+
+
+def test_every_shell_has_a_script_that_knows_every_command(folder: Path) -> None:
+    scripts = {shell: detent(folder, "--show-completion", shell).stdout for shell in ("zsh", "fish")}
+    assert scripts["zsh"].startswith("#compdef detent")
+    assert "complete -c detent" in scripts["fish"]
+    for script in scripts.values():
+        assert [name for name in (*COMMANDS, "backfill", "all-matching") if name not in script] == []
+    installed = detent(folder, "--install-completion", "fish").stdout
+    assert (folder / ".config/fish/completions/detent.fish").read_text() == scripts["fish"]
+    assert installed.startswith(f"wrote {folder}/.config/fish/completions/detent.fish")
+    unknown = detent(folder, "--show-completion", "tcsh")
+    assert (unknown.returncode, "bash|zsh|fish" in unknown.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told", "code"),
+    [
+        (("runs", "lst"), "error: No such command 'lst'. Did you mean 'list'?", 2),
+        (("runs", "list", "--sttus", "failed"), "--status", 2),
+        (("runs", "list", "--since", "yesterday"), "--since: 'yesterday' is no time", 2),
+        (("trigger", "echo", "--label", "team"), "--label: 'team' is no label", 2),
+        (("trigger", "echo", "--input", "{"), "--input", 2),
+        (("runs", "list", "--url", "somewhere"), "is no address", 2),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
+)
+def test_a_mistake_is_told_in_a_few_plain_lines(folder: Path, arguments: tuple[str, ...], told: str, code: int) -> None:
+    done = detent(folder, *arguments)
+    assert (done.returncode, done.stdout, told in done.stderr) == (code, "", True), done.stderr
+    assert len(done.stderr.splitlines()) <= 2
+
+
+def test_a_server_that_is_not_there_is_told_soon(folder: Path) -> None:
+    begun = time.monotonic()
+    done = detent(folder, "runs", "list", "--url", f"http://127.0.0.1:{free_port()}")
+    assert (done.returncode, "cannot connect to http://127.0.0.1:" in done.stderr) == (1, True)
+    assert time.monotonic() - begun < 20
+
+
+def test_without_a_server_the_database_is_opened_and_what_needs_an_engine_says_so(folder: Path) -> None:
+    (folder / "echo.yaml").write_text(ECHO)
+    detent(folder, "apply", "echo.yaml")
+    run = detent(folder, "trigger", "echo").stdout.strip()
+    assert [one["id"] for one in json.loads(detent(folder, "runs", "list", "--json").stdout)] == [run]
+    assert "! No node is at work" in detent(folder, "runs", "why", run).stdout
+    for waiting in (("logs", run, "-f"), ("runs", "wait", run), ("trigger", "echo", "--wait")):
+        done = detent(folder, *waiting)
+        assert (done.returncode, "start `detent serve`" in done.stderr) == (1, True)
+    assert len(json.loads(detent(folder, "runs", "list", "--json").stdout)) == 1
