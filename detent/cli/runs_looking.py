@@ -13,9 +13,10 @@ from detent.cli.doors import LONG_PATIENCE, Document, open_door
 from detent.cli.options import Database, Json, Url, read_seconds, settings_of
 from detent.cli.progress import instant, step_table
 from detent.cli.tables import Column, ago, facts, faint, local, show_table
-from detent.cli.terminal import duration, marked, out, plain, print_json
+from detent.cli.terminal import duration, marked, out, plain, print_json, warn
 from detent.cli.watching import step_lines, tell_result, watch
 from detent.client import runs
+from detent.client.documents import ENDED
 from detent.clock import SystemClock
 from detent.instant import SECOND
 
@@ -118,6 +119,8 @@ def explain_run(run: Run, as_json: Json = False, url: Url = None, database: Data
     """Say why a run does not go on: what blocks it, then what waits for that."""
     with open_door(settings_of(database_url=database), url) as door:
         document = door.ask(runs.why(run))
+        if door.has_no_engine and document["status"] not in ENDED:
+            warn("no engine is running on this database; nothing goes on until one does")
     if as_json:
         print_json(document)
         return
