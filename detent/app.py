@@ -197,7 +197,8 @@ def _own_addresses(settings: Settings, own: Address | None) -> list[Address]:
 def bind(host: str, port: int) -> socket.socket:
     """A socket that listens there, or InvalidInput."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    sock = socket.socket(family, socket.SOCK_STREAM)
+    # asyncio sends small answers at once (TCP_NODELAY) only where a socket names its protocol.
+    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         sock.bind((host, port))

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from detent.authoring.documents import read_definition
+from detent.authoring.signature import HIDDEN
 from detent.engine.commands import Start
 from detent.engine.commands.bulk import BulkResult
 from detent.engine.commands.why import Obstacle
@@ -246,6 +247,19 @@ class Health(msgspec.Struct):
     status: str
 
 
+def without_secrets(definition: dict[str, Any]) -> dict[str, Any]:
+    """A definition as it may be shown: the secrets that its trigger checks signatures with are not."""
+    trigger = definition.get("trigger")
+    if not isinstance(trigger, dict):
+        return definition
+    signature = trigger.get("signature")
+    if not isinstance(signature, dict) or "secrets" not in signature:
+        return definition
+    secrets = signature["secrets"] if isinstance(signature["secrets"], list) else [signature["secrets"]]
+    hidden = [HIDDEN if isinstance(secret, str) else secret for secret in secrets]
+    return {**definition, "trigger": {**trigger, "signature": {**signature, "secrets": hidden}}}
+
+
 def workflow_document(row: WorkflowRow, *, whole: bool = True, deleted_at: Instant | None = None) -> WorkflowDocument:
     """The document of a workflow; in lists without its definition."""
     return WorkflowDocument(
@@ -262,7 +276,7 @@ def workflow_document(row: WorkflowRow, *, whole: bool = True, deleted_at: Insta
         inserted_at=iso(row.created_at),
         updated_at=iso(row.updated_at),
         deleted_at=msgspec.UNSET if deleted_at is None else iso(deleted_at),
-        definition=read_definition(row.source) if whole else msgspec.UNSET,
+        definition=without_secrets(read_definition(row.source)) if whole else msgspec.UNSET,
     )
 
 

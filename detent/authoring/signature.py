@@ -44,6 +44,8 @@ class Encoding(StrEnum):
 
 
 _OF_HMAC: Final = ("header", "algorithm", "encoding", "prefix")
+#: What stands in the place of a secret wherever a definition or a trigger is shown.
+HIDDEN: Final = "***"
 _SIGNATURE_FIELDS: Final = ("preset", "secrets", "tolerance", *_OF_HMAC)
 _TIMED: Final = (Preset.STANDARD, Preset.STRIPE)
 
@@ -116,6 +118,10 @@ def _secret(fields: Fields, name: str, value: object, preset: Preset) -> str | d
         fields.problems.add(place, f"must be text or {{env: NAME}}, not {described(value)}")
     elif not value.strip() or len(value) > _LONGEST_SECRET:
         fields.problems.add(place, f"a secret has 1 to {_LONGEST_SECRET} characters")
+    elif value.strip() == HIDDEN:
+        fields.problems.add(
+            place, f"{HIDDEN} stands for a secret that is hidden; write the secret, or {{env: NAME}}"
+        )
     elif preset is Preset.STANDARD and standard_key(value) is None:
         message = f"must be {_PREFIX_OF_SECRETS} and base64, as the sender shows it"
         fields.problems.add(place, message)

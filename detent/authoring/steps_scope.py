@@ -22,7 +22,11 @@ from detent.graph.model import StepKind
 
 RESULTS: Final = ("status", "status_code", "headers", "query", "body", "encoding", "output", "error")
 _ROOTS: Final = ("trigger", "tasks", "steps", "wait", "run", "workflow", "$input", "$execution")
-_PARTS: Final = {"trigger": ("body", "headers", "query", "scheduled_at"), "run": ("id",), "workflow": ("name",)}
+_PARTS: Final = {
+    "trigger": ("body", "headers", "query", "scheduled_at", "event"),
+    "run": ("id",),
+    "workflow": ("name",),
+}
 RESULT_ROOTS: Final = frozenset({"tasks", "steps"})
 
 

@@ -74,10 +74,12 @@ class LiveJudge:
             return self._refuse(step, CONDITION_ERROR, error.message)
 
     def sleeps_until(self, step: PreparedStep) -> Instant | StepError:
-        seconds = self._length(step, "seconds") if step.kind is StepKind.SLEEP else None
+        seconds = self._length(step, "seconds") if step.kind is StepKind.SLEEP else 0
         if isinstance(seconds, StepError):
             return seconds
-        until = self._now + micros((seconds or 0) + (step.delay or 0))
+        if seconds is None:
+            return self._refuse(step, TEMPLATE_ERROR, "sleep: it is null, and not a duration")
+        until = self._now + micros(seconds + (step.delay or 0))
         self.decided.sleep[step.name] = until
         return until
 

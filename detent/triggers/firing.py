@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
+from detent.authoring.slots import MOST_SLOTS, slots_between
 from detent.engine.commands import DEFAULT_TENANT, INPUT_LIMIT
 from detent.engine.commands.ground import encoder
 from detent.errors import Conflict, InvalidInput, Problem, StoreError, TooLarge, Unavailable
@@ -17,7 +18,6 @@ from detent.triggers import kept
 from detent.triggers.ground import TriggerGround
 from detent.triggers.keeping import schedule_of
 from detent.triggers.kept import Event, Kept
-from detent.triggers.slots import MOST_SLOTS, slots_between
 
 #: How long an answer waits for a firing that another one is at.
 PATIENCE: Final = 2.0

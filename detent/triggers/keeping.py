@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from detent.authoring.compiled import Trigger, TriggerType
+from detent.authoring.slots import next_slots
 from detent.authoring.triggers import read_trigger_config
 from detent.engine.commands import DEFAULT_TENANT
 from detent.errors import Conflict, InvalidDefinition, InvalidInput, NotFound, PreconditionFailed, Problem
@@ -14,7 +15,6 @@ from detent.ids import TRIGGER, show
 from detent.instant import Instant, iso
 from detent.store.trigger_rows import NewTrigger, TriggerRow
 from detent.triggers.ground import ATTEMPTS, TriggerGround, refuse_owned
-from detent.triggers.slots import next_slots
 from detent.triggers.written import Before, Written, plain_fields, read_change, read_new, read_note
 
 MOST_PREVIEWED: Final = 100

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 from detent.authoring.schedule import Missed
+from detent.authoring.slots import MOST_SLOTS, jittered, missed, next_slots, slots_between
 from detent.ids import NewId
 from detent.instant import SECOND, Instant, iso, micros
 from detent.observe import emit
@@ -19,7 +20,6 @@ from detent.observe.failpoints import reach
 from detent.store.protocol import TriggerStore
 from detent.store.trigger_rows import FiringState, NewFiring, TriggerRow
 from detent.triggers.reasons import encode, reason
-from detent.triggers.slots import MOST_SLOTS, jittered, missed, next_slots, slots_between
 
 #: A slot that is at most so many seconds late was not missed.
 GRACE: Final = 60.0

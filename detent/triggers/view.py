@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
+from detent.authoring.signature import HIDDEN
 from detent.ids import FIRING, RUN, TRIGGER, WORKFLOW, show
 from detent.instant import Instant, iso
 from detent.store.trigger_rows import FiringRow, TriggerRow
 from detent.triggers import kept, reasons
 
 #: What stands in the place of a secret. Sent back, it means the secret that is there.
-HIDDEN: Final = "***"
+
 WEBHOOKS: Final = "/api/v1/triggers"
 
 

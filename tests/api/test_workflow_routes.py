@@ -141,3 +141,19 @@ async def test_a_name_is_free_again_once_its_workflow_is_deleted(detent: Detent)
     assert [run["id"] for run in (await detent.call("GET", f"{WORKFLOWS}/echo/runs")).json["data"]] == [after["id"]]
     assert (await detent.call("GET", f"{WORKFLOWS}/echo/runs/{before['id']}")).status == 404
     assert (await detent.call("GET", f"/api/v1/runs/{before['id']}")).json["data"]["workflow"] == "echo"
+
+
+async def test_the_secrets_of_a_definition_are_never_shown_and_cannot_be_lost_by_saving_what_was_shown(
+    detent: Detent,
+) -> None:
+    signature = {"preset": "github", "secrets": ["canary-7f3a", {"env": "OTHER"}]}
+    trigger = {"type": "webhook", "signature": signature}
+    definition = {"name": "signed", "trigger": trigger, "tasks": {"a": {"action": "core.echo", "with": {"x": 1}}}}
+    await put(detent, json.dumps(definition), name="signed")
+    answer = await detent.call("GET", f"{WORKFLOWS}/signed")
+    assert "canary-7f3a" not in json.dumps(answer.json)
+    shown = answer.json["data"]["definition"]
+    assert shown["trigger"]["signature"]["secrets"] == ["***", {"env": "OTHER"}]
+    refused = await put(detent, json.dumps(shown), name="signed")
+    assert refused.status == 400
+    assert "***" in refused.json["details"]["validation_errors"][0]["message"]

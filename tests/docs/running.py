@@ -12,7 +12,7 @@ from aiohttp import web
 
 from detent.clock import SystemClock
 from detent.engine.callbacks import CallbackTokens
-from detent.engine.commands import Commands, Given
+from detent.engine.commands import Commands, Given, StartOptions
 from detent.engine.engine import Engine
 from detent.engine.starting import StartedRun
 from detent.graph.model import StepKind
@@ -102,7 +102,9 @@ async def run(document: dict[str, Any], *, given: Any, answers: list[str], calls
     server = EchoServer(answers)
     async with asyncio.timeout(LONGEST_RUN), server.serving(), commands() as doors:
         await doors.save_workflow(json.dumps(local(document, server.url)), filename="example.json")
-        _, started = await doors.start(document["name"], Given(body=given), watch=True)
+        start = await doors.start(document["name"], Given(body=given), StartOptions(watch=True))
+        started = start.started
+        assert started is not None
         for call in calls:
             await _call_back(doors, started, call)
         return await doors.ended(started)

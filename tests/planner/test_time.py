@@ -40,7 +40,12 @@ def test_a_sleep_is_not_over_before_its_time() -> None:
 
 @pytest.mark.parametrize(
     ("value", "message"),
-    [("soon", "seconds: 'soon' is not a duration"), (-1, "seconds: cannot be negative"), (1e18, "must be at most")],
+    [
+        ("soon", "seconds: 'soon' is not a duration"),
+        (-1, "seconds: cannot be negative"),
+        (1e18, "must be at most"),
+        (None, "sleep: it is null"),
+    ],
 )
 def test_a_sleep_whose_length_is_no_duration_ends_as_template_error(value: object, message: str) -> None:
     run = play_steps({"nap": {"sleep": "{{trigger.body.wait}}"}}, {"body": {"wait": value}})

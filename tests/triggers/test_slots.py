@@ -12,8 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from detent.authoring.schedule import Missed
+from detent.authoring.slots import MOST_SLOTS, Between, jittered, missed, next_slots, slots_between
 from detent.instant import SECOND, Instant, iso
-from detent.triggers.slots import MOST_SLOTS, Between, jittered, missed, next_slots, slots_between
 
 MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE

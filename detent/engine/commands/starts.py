@@ -78,6 +78,7 @@ class StartCommands(CommandGround):
     ) -> Start:
         """Start a run of a workflow's current version."""
         given_input, digest = encode_input(given)
+        _check_words(options)
         for _ in range(ATTEMPTS):
             try:
                 ready = await self._workflows.startable(tenant, workflow)
@@ -159,6 +160,13 @@ def encode_input(given: Given) -> tuple[bytes, bytes]:
         raise TooLarge(f"the input has {len(body) + len(extra)} bytes; at most {INPUT_LIMIT} are allowed")
     whole = {"body": msgspec.Raw(body), "headers": headers, "query": dict(given.query), **given.extra}
     return encoder.encode(whole), hashlib.sha256(body + b"\x00" + extra).digest()
+
+
+def _check_words(options: StartOptions) -> None:
+    """No text that is kept in a column of its own may hold a NUL: a database refuses the whole flush for it."""
+    words = (options.request_id or "", *options.labels, *options.labels.values(), *(options.hero or ()))
+    if any("\x00" in word for word in words):
+        raise InvalidInput("a request id, a label or a hero holds a NUL character, which cannot be kept")
 
 
 def _check_payload(ready: Startable, body: Any) -> None:

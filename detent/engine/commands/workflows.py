@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from datetime import datetime
 from typing import Any
-from zoneinfo import ZoneInfo
-
-from cronsim import CronSim
 
 from detent.authoring.compiled import Compiled, Trigger
 from detent.authoring.documents import read_definition
+from detent.authoring.slots import next_slots
 from detent.authoring.steps_form import compile_steps
 from detent.engine.commands.ground import DEFAULT_TENANT, CommandGround
 from detent.errors import NameTaken, NotFound, PreconditionFailed
 from detent.graph import codec
-from detent.instant import SECOND, Instant
+from detent.instant import Instant
 from detent.store.rows import NewVersion, SavedVersion, Unsaved, VersionRow, WorkflowRow
 from detent.store.trigger_rows import NewTrigger
 
@@ -100,19 +97,9 @@ def owned_trigger(trigger: Trigger, id_: bytes, tenant: int, workflow: bytes, no
         config=json.dumps(dict(trigger.config)),
         condition=trigger.condition,
         key=trigger.config.get("event"),
-        next_at=_next_slot(trigger, now),
+        next_at=next(iter(next_slots(trigger.cron, trigger.timezone, now)), None) if trigger.cron else None,
         owned=True,
     )
-
-
-def _next_slot(trigger: Trigger, now: Instant) -> Instant | None:
-    if trigger.cron is None:
-        return None
-    after = datetime.fromtimestamp(now // SECOND, ZoneInfo(trigger.timezone))
-    try:
-        return int(next(CronSim(trigger.cron, after)).timestamp()) * SECOND
-    except StopIteration:
-        return None
 
 
 def _new_version(tenant: int, id_: bytes, compiled: Compiled, data: bytes | str) -> NewVersion:

@@ -24,8 +24,8 @@ from typing import Final, NamedTuple
 from cronsim import CronSim
 
 from detent.authoring.schedule import Missed
+from detent.authoring.wall_clock import WallClock
 from detent.instant import SECOND, Instant, micros
-from detent.triggers.wall_clock import WallClock
 
 MOST_SLOTS: Final = 1_000
 #: A schedule that is not due for so long is over. (Without it, one that names only times in a gap would be looked for
