@@ -86,7 +86,7 @@ CASES: Final[dict[str, str]] = {
     "F12": "URLs built from templates are checked after rendering",
     "F13": "an error in a condition is not false",
     "F14": "results that are not JSON are a step error",
-    "F19": "requests of every kind to every route: an answer that the OpenAPI document tells of, never a mistake inside",
+    "F19": "requests of every kind to every route: only answers that the OpenAPI document tells of, never a 500",
     "G1": "loopback in every spelling",
     "G2": "cloud metadata addresses",
     "G3": "IPv4 hidden in IPv6",
