@@ -1,0 +1,59 @@
+import type { Json, Received, SentEvent, Started } from "./documents.js";
+import { type AnswerOf, Http, type Method, type Options, type Parts, type PathOf } from "./http.js";
+import { Runs, type StartOptions, start } from "./runs.js";
+import type { FollowOptions, Heard } from "./stream.js";
+import { Triggers } from "./triggers.js";
+import { Workflows } from "./workflows.js";
+
+/** A Detent, asked over HTTP. One client is enough for a whole program. */
+export class Detent {
+  readonly workflows: Workflows;
+  readonly runs: Runs;
+  readonly triggers: Triggers;
+  readonly #http: Http;
+
+  constructor(options: Options) {
+    this.#http = new Http(options);
+    this.workflows = new Workflows(this.#http);
+    this.runs = new Runs(this.#http);
+    this.triggers = new Triggers(this.#http);
+  }
+
+  /** Start a run of a workflow. When this returns, it is on disk and will come to an end. */
+  async start(workflow: string, body: Json = {}, options: StartOptions = {}): Promise<Started> {
+    return await start(this.#http, workflow, body, options);
+  }
+
+  /** The entries of a run as they are written, until it ends. */
+  follow(run: string, options: FollowOptions = {}): AsyncGenerator<Heard, void, void> {
+    return this.runs.follow(run, options);
+  }
+
+  /** Answer a wait step, at the URL of its callback or by the token alone. It is sent to this client's own server. The
+   * same `messageId` again is the same callback again. */
+  async answer(urlOrToken: string, body: Json = {}, options: { messageId?: string } = {}): Promise<Received> {
+    const token = decodeURIComponent(new URL(urlOrToken, "http://token/").pathname.split("/").pop() ?? "");
+    const headers = { "webhook-id": options.messageId ?? globalThis.crypto.randomUUID() };
+    return (await this.#http.call("post", "/wh/{token}", { path: { token }, body, headers, repeatable: true })).data;
+  }
+
+  /** Tell that something happened; event triggers of that type fire. The same `id` again fires nothing again. */
+  async sendEvent(type: string, data: Json = {}, options: { id?: string } = {}): Promise<SentEvent> {
+    const body = { type, data, id: options.id ?? globalThis.crypto.randomUUID() };
+    return (await this.#http.call("post", "/api/v1/events", { body, repeatable: true })).data;
+  }
+
+  /** Whether it can take work; Unavailable if it is starting, stopping or cut off. */
+  async ready(): Promise<string> {
+    return (await this.#http.call("get", "/health/ready", { repeatable: false })).status;
+  }
+
+  /** Any operation of the API, typed by its OpenAPI document. */
+  async request<M extends Method, P extends PathOf<M>>(
+    method: M,
+    path: P,
+    parts: Parts<M, P> = {},
+  ): Promise<AnswerOf<M, P>> {
+    return await this.#http.call(method, path, parts);
+  }
+}

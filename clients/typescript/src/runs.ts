@@ -1,0 +1,146 @@
+import { type Bulk, hasEnded, type Json, type Run, type RunSummary, type Started, type Why } from "./documents.js";
+import { ConnectionFailed } from "./errors.js";
+import type { BodyOf, Http, QueryOf } from "./http.js";
+import { from, pages } from "./paging.js";
+import { type FollowOptions, follow, type Heard } from "./stream.js";
+
+const ALL = "/api/v1/runs";
+const ONE = "/api/v1/runs/{run}";
+const START = "/api/v1/workflows/{workflow}/trigger";
+const LONGEST_POLL = 30;
+
+/** Which runs, and in which order. */
+export type RunFilter = Omit<QueryOf<"get", typeof ALL>, "cursor">;
+/** Which runs are meant, by the fields of a list's filter. */
+export type BulkFilter = BodyOf<"post", "/api/v1/runs/bulk">["filter"];
+/** What is wished for many runs. */
+export type BulkAction = BodyOf<"post", "/api/v1/runs/bulk">["action"];
+
+/** How a run is started. */
+export interface StartOptions {
+  /** The same request id never starts twice: the run that was started first comes back. One is made up if none is
+   * given, so that a lost answer is asked for again without a second start. */
+  requestId?: string;
+  /** Keep the answer back until the run has ended, at most so many seconds (up to 60). */
+  wait?: number;
+  /** When it begins: an instant, or a time from now such as `10m`. */
+  startAt?: Date | string;
+  labels?: Record<string, string>;
+  /** What the run is about. */
+  hero?: { type: string; id: string };
+  signal?: AbortSignal;
+}
+
+/** Start a run of a workflow. When this returns, it is on disk and will come to an end. */
+export async function start(http: Http, workflow: string, body: Json, options: StartOptions): Promise<Started> {
+  const { wait, startAt, labels, hero } = options;
+  const query: QueryOf<"post", typeof START> = {};
+  if (wait !== undefined) query.wait = `${wait}s`;
+  if (startAt !== undefined) query.start_at = startAt instanceof Date ? startAt.toISOString() : startAt;
+  if (labels !== undefined) query.label = Object.entries(labels).map(([key, value]) => `${key}:${value}`);
+  if (hero !== undefined) query.hero = `${hero.type}:${hero.id}`;
+  const answer = await http.call("post", START, {
+    path: { workflow },
+    query,
+    body: body ?? {},
+    ...named(options.requestId),
+    patience: wait ?? 0,
+    signal: options.signal,
+  });
+  return answer.data;
+}
+
+/** What can be asked about runs. */
+export class Runs {
+  readonly #http: Http;
+
+  constructor(http: Http) {
+    this.#http = http;
+  }
+
+  /** A run, with the state, attempts and result of each step. */
+  async get(run: string, include: string[] = []): Promise<Run> {
+    const query = include.length > 0 ? { include: include.join(",") } : {};
+    return (await this.#http.call("get", ONE, { path: { run }, query: query as QueryOf<"get", typeof ONE> })).data;
+  }
+
+  /** Every run that matches, newest first. */
+  list(which: RunFilter = {}): AsyncIterable<RunSummary> {
+    return pages((cursor) => this.#http.call("get", ALL, { query: { ...which, ...from(cursor) } }));
+  }
+
+  /** The run once it has ended; ConnectionFailed if that takes longer than `timeout` seconds. */
+  async wait(run: string, options: { timeout?: number; signal?: AbortSignal } = {}): Promise<Run> {
+    const until = Date.now() + (options.timeout ?? Number.POSITIVE_INFINITY) * 1000;
+    while (true) {
+      const wait = Math.max(0, Math.min(LONGEST_POLL, Math.ceil((until - Date.now()) / 1000)));
+      const parts = { path: { run }, query: { wait: `${wait}s` }, patience: wait, signal: options.signal };
+      const { data } = await this.#http.call("get", ONE, parts);
+      if (hasEnded(data.status)) return data;
+      if (Date.now() >= until) throw new ConnectionFailed(`the run is still ${data.status} after ${options.timeout} s`);
+    }
+  }
+
+  /** Its entries as they are written, until it ends. */
+  follow(run: string, options: FollowOptions = {}): AsyncGenerator<Heard, void, void> {
+    return follow(this.#http, run, options);
+  }
+
+  /** End it before its time. */
+  async cancel(run: string): Promise<Run> {
+    return (await this.#http.call("post", `${ONE}/cancel`, { path: { run } })).data;
+  }
+
+  /** Begin nothing new until it is resumed. */
+  async pause(run: string): Promise<Run> {
+    return (await this.#http.call("post", `${ONE}/pause`, { path: { run } })).data;
+  }
+
+  /** Let a paused run go on. */
+  async resume(run: string): Promise<Run> {
+    return (await this.#http.call("post", `${ONE}/resume`, { path: { run } })).data;
+  }
+
+  /** A new run that keeps what went well and does the rest again. */
+  async retry(run: string, options: { requestId?: string } = {}): Promise<Run> {
+    return (await this.#http.call("post", `${ONE}/retry`, { path: { run }, ...named(options.requestId) })).data;
+  }
+
+  /** A new run from the beginning, with the same input or another. */
+  async rerun(run: string, options: { input?: Json; requestId?: string } = {}): Promise<Run> {
+    const body = "input" in options ? { input: options.input } : {};
+    return (await this.#http.call("post", `${ONE}/rerun`, { path: { run }, body, ...named(options.requestId) })).data;
+  }
+
+  /** A new run from one step on; with `output` that step is not run and has this result. */
+  async fork(
+    run: string,
+    body: BodyOf<"post", "/api/v1/runs/{run}/fork">,
+    options: { requestId?: string } = {},
+  ): Promise<Run> {
+    return (await this.#http.call("post", `${ONE}/fork`, { path: { run }, body, ...named(options.requestId) })).data;
+  }
+
+  /** Say whether a step whose node died has happened. */
+  async resolve(run: string, step: string, body: { happened: boolean; output?: Json }): Promise<Run> {
+    return (await this.#http.call("post", `${ONE}/steps/{step}/resolve`, { path: { run, step }, body })).data;
+  }
+
+  /** Why it does not go on. */
+  async why(run: string): Promise<Why> {
+    return (await this.#http.call("get", `${ONE}/why`, { path: { run } })).data;
+  }
+
+  /** Do something to every run that matches. Unless `dryRun` is false it is only counted how many there are. */
+  async bulk(action: BulkAction, filter: BulkFilter, options: { dryRun?: boolean; limit?: number } = {}): Promise<Bulk> {
+    const limit = options.limit === undefined ? {} : { limit: options.limit };
+    const body = { action, filter, dry_run: options.dryRun ?? true, ...limit };
+    return (await this.#http.call("post", `${ALL}/bulk`, { body, patience: 60 })).data;
+  }
+}
+
+/** The header of a request id; with one, a request may be sent again. */
+function named(requestId: string | undefined) {
+  const key = requestId ?? globalThis.crypto.randomUUID();
+  return { headers: { "Idempotency-Key": key }, repeatable: true };
+}
