@@ -1,7 +1,7 @@
 # Everything a contributor does starts here. Each target installs what it needs into .venv by itself.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test check lint bench sim chaos hostile lock clean
+.PHONY: help run test check lint bench sim chaos property clients hostile lock clean
 
 BIN := .venv/bin
 SOURCES := $(wildcard detent tests bench)
@@ -12,7 +12,7 @@ ARGS ?=
 LIMITS = $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: .venv/.run ## Start Detent with its examples (ARGS= goes to `detent dev`)
 	@$(BIN)/detent dev $(ARGS)
@@ -44,10 +44,18 @@ chaos: .venv/.dev ## Kill real nodes and databases under load (SECONDS=600 SEED=
 hostile: .venv/.dev ## Send 100,000 hostile callbacks and judge (SEED= ARGS="--database postgres")
 	@$(BIN)/python -m tests.hostile $(if $(SEED),--seed $(SEED)) $(ARGS)
 
+property: SECONDS = 300
+property: .venv/.dev ## Send requests of every kind to every route (SECONDS=300 SEED=)
+	@$(BIN)/python -m tests.property $(LIMITS)
+
+clients: .venv/.dev ## Write the types of the TypeScript client anew, from today's API
+	@$(BIN)/python -m tests.clients.typescript
+
 lock: .venv/.dev ## Renew requirements.lock and requirements-dev.lock
 	@scripts/lock $(ARGS)
 
 clean: ## Remove .venv, caches and builds
+	@rm -rf clients/typescript/node_modules clients/typescript/dist clients/typescript/build
 	@rm -rf .venv build dist htmlcov .coverage .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	@find detent tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
