@@ -50,8 +50,8 @@ FED: Final[Mapping[str, str]] = {
     "startAt": "instant",
     "started_after": "instant",
     "started_before": "instant",
-    "from": "instant",
-    "to": "instant",
+    "from": "past",
+    "to": "past",
     "wait": "wait",
     "cron_expression": "cron",
     "timezone": "timezone",
@@ -71,6 +71,7 @@ _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "action": ("cancel", "pause", "resume", "retry", "rerun"),
     "type": ("api", "cron", "webhook", "event", "manual", "order.paid"),
     "instant": ("2020-01-01T00:00:00Z", "2030-01-01T00:00:00+02:00", "1s", "10m", "9999-12-31T23:59:59Z", "1970-01-01"),
+    "past": ("2026-01-01T00:00:00Z", "2026-01-03T00:00:00Z", "2025-12-31T00:00:00-05:00", "9999-12-31T23:59:59Z"),
     "wait": ("0s", "100ms", "1s", "61s", "-1s"),
     "cron": ("* * * * *", "0 3 * * 1-5", "@daily", "0 0 30 2 *", "*/7 0-23/2 1,15 * *"),
     "timezone": ("UTC", "Europe/Berlin", "Mars/Olympus"),
@@ -150,6 +151,10 @@ class Pools:
             self._call(session, "POST", f"{base}/{name}/trigger", data=b'{"n": 1}')
         later = {"start_at": "1h", "label": "team:shop", "hero": "order:1"}
         self._call(session, "POST", f"{base}/echo/trigger", params=later)
+        schedule = {"workflow": "echo", "type": "cron", "config": {"cron_expression": "0 3 * * *"}}
+        self._call(session, "POST", f"{url}/api/v1/triggers", json=schedule)
+        for trigger in list(self._learned.get("trigger", ()))[-len(WORKFLOWS) :]:
+            self._call(session, "POST", f"{url}/api/v1/triggers/{trigger}/fire")
         for place in ("runs", "runs?status=running&include=actions", "triggers", "workflows"):
             self._call(session, "GET", f"{url}/api/v1/{place}")
         for run in list(self._learned["run"])[-len(WORKFLOWS) :]:
