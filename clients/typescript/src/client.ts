@@ -1,5 +1,6 @@
 import type { Json, Received, SentEvent, Started } from "./documents.js";
 import { type AnswerOf, Http, type Method, type Options, type Parts, type PathOf } from "./http.js";
+import { newId } from "./ids.js";
 import { Runs, type StartOptions, start } from "./runs.js";
 import type { FollowOptions, Heard } from "./stream.js";
 import { Triggers } from "./triggers.js";
@@ -33,13 +34,13 @@ export class Detent {
    * same `messageId` again is the same callback again. */
   async answer(urlOrToken: string, body: Json = {}, options: { messageId?: string } = {}): Promise<Received> {
     const token = decodeURIComponent(new URL(urlOrToken, "http://token/").pathname.split("/").pop() ?? "");
-    const headers = { "webhook-id": options.messageId ?? globalThis.crypto.randomUUID() };
+    const headers = { "webhook-id": options.messageId ?? newId() };
     return (await this.#http.call("post", "/wh/{token}", { path: { token }, body, headers, repeatable: true })).data;
   }
 
   /** Tell that something happened; event triggers of that type fire. The same `id` again fires nothing again. */
   async sendEvent(type: string, data: Json = {}, options: { id?: string } = {}): Promise<SentEvent> {
-    const body = { type, data, id: options.id ?? globalThis.crypto.randomUUID() };
+    const body = { type, data, id: options.id ?? newId() };
     return (await this.#http.call("post", "/api/v1/events", { body, repeatable: true })).data;
   }
 

@@ -1,6 +1,7 @@
 import { type Bulk, hasEnded, type Json, type Run, type RunSummary, type Started, type Why } from "./documents.js";
 import { ConnectionFailed } from "./errors.js";
 import type { BodyOf, Http, QueryOf } from "./http.js";
+import { newId } from "./ids.js";
 import { from, pages } from "./paging.js";
 import { type FollowOptions, follow, type Heard } from "./stream.js";
 
@@ -141,6 +142,6 @@ export class Runs {
 
 /** The header of a request id; with one, a request may be sent again. */
 function named(requestId: string | undefined) {
-  const key = requestId ?? globalThis.crypto.randomUUID();
+  const key = requestId ?? newId();
   return { headers: { "Idempotency-Key": key }, repeatable: true };
 }
