@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from rich.text import Text
 
 from detent.cli.progress import instant
-from detent.cli.terminal import MARKS, duration
+from detent.cli.terminal import MARKS, duration, one_line
 from detent.instant import SECOND
 
 Document = dict[str, Any]
@@ -102,7 +102,7 @@ def _reused(entry: Document) -> Iterator[Line]:
 
 def _said(status: str, words: str) -> Callable[[Document], Iterator[Line]]:
     def told(entry: Document) -> Iterator[Line]:
-        by = f" by {entry['by']}" if entry["by"] else ""
+        by = f" by {one_line(entry['by'])}" if entry["by"] else ""
         yield Line(entry["at"], entry["step"] or "", status, f"{words}{by}", error=_told(entry["error"]))
 
     return told
@@ -137,6 +137,4 @@ def _span(begin: str, end: str) -> str:
 
 
 def _told(error: Document | None) -> str:
-    if not error:
-        return ""
-    return "".join(filter(str.isprintable, " ".join(str(error["message"]).split())))[:_LONGEST]
+    return "" if not error else one_line(str(error["message"]))[:_LONGEST]

@@ -13,7 +13,7 @@ from detent.cli.doors import LONG_PATIENCE, Document, open_door
 from detent.cli.options import Database, Json, Url, read_seconds, settings_of
 from detent.cli.progress import instant, step_table
 from detent.cli.tables import Column, ago, facts, faint, local, show_table
-from detent.cli.terminal import duration, marked, out, plain, print_json, warn
+from detent.cli.terminal import duration, marked, one_line, out, plain, print_json, warn
 from detent.cli.watching import step_lines, tell_result, watch
 from detent.client import runs
 from detent.client.documents import ENDED
@@ -75,7 +75,7 @@ def list_runs(
 def _row(run: Document, *, named: bool) -> list[str | Text]:
     begun = run["started_at"] or run["start_at"]
     name = plain(run["workflow"]) if named else ""
-    error = Text(" ".join((run["error"] or "").split()), style="red")
+    error = Text(one_line(run["error"]), style="red")
     return [run["id"], name, marked(run["status"]), faint(ago(begun)), faint(_took(run)), error]
 
 
@@ -133,7 +133,7 @@ def _reason(reason: Document) -> Text:
     mark, colour = _REASONS.get(reason["kind"], ("!", "red"))
     waits = reason["kind"] == "needs"
     text = Text.assemble("    " if waits else "  ", (f"{mark} ", colour))
-    said = Text(_printable(reason["message"]), style="bright_black" if waits else "default")
+    said = Text(one_line(reason["message"]), style="bright_black" if waits else "default")
     if reason["step"]:
         said.highlight_words([f"'{reason['step']}'"], "bold" if not waits else "default")
     told = said.plain.find("Last error: ")
@@ -162,10 +162,6 @@ def _took(run: dict[str, Any]) -> str:
         return ""
     end = instant(run["finished_at"]) if run["finished_at"] else SystemClock().wall()
     return duration(max(0, end - instant(run["started_at"])) / SECOND)
-
-
-def _printable(text: str) -> str:
-    return "".join(letter if letter.isprintable() else "\ufffd" for letter in " ".join(text.split()))
 
 
 def add_to(app: typer.Typer) -> None:

@@ -52,6 +52,11 @@ def plain(text: str) -> str:
     return escape("".join(letter if letter.isprintable() or letter == "\n" else "\ufffd" for letter in text))
 
 
+def one_line(text: str | None) -> str:
+    """Text from elsewhere on one line, without what could move the cursor. Not escaped."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in " ".join((text or "").split()))
+
+
 def say_error(error: DetentError) -> None:
     """An error and all its problems, each with its place."""
     problems = error.problems if isinstance(error, InvalidInput) else ()
@@ -78,7 +83,7 @@ def confirm(question: str, *, yes: bool) -> None:
     if not sys.stdin.isatty():
         err.print(f"{plain(question)} Nothing is done without --yes.")
         raise typer.Exit(1)
-    if not typer.confirm(question):
+    if not typer.confirm(question, err=True):
         err.print("nothing was done")
         raise typer.Exit(1)
 

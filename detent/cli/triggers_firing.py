@@ -11,7 +11,7 @@ from rich.text import Text
 from detent.cli.doors import Document, Door, open_door
 from detent.cli.options import Database, Input, Json, Url, Yes, read_moment, read_value, settings_of
 from detent.cli.tables import Column, ago, faint, local, show_table
-from detent.cli.terminal import confirm, out, print_json, warn
+from detent.cli.terminal import confirm, one_line, out, print_json, warn
 from detent.cli.triggers_keeping import Trigger
 from detent.client import triggers
 from detent.client.calls import Call
@@ -121,7 +121,7 @@ def _row(firing: Document) -> list[str | Text]:
         Text(firing["status"], style=_COLOURS.get(firing["status"], "default")),
         firing["run_id"] or "",
         faint(ago(firing["received_at"])),
-        Text(" ".join((firing["message"] or "").split())),
+        Text(one_line(firing["message"])),
         faint(local(firing["scheduled_at"])),
     ]
 

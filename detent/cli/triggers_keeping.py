@@ -12,7 +12,7 @@ from detent.authoring.documents import read_definition
 from detent.cli.doors import Document, open_door
 from detent.cli.options import Database, Json, Url, Yes, read_file, settings_of
 from detent.cli.tables import Column, ago, facts, faint, local, show_table
-from detent.cli.terminal import confirm, out, plain, print_json
+from detent.cli.terminal import confirm, one_line, out, plain, print_json
 from detent.client import triggers
 from detent.client.calls import JSON, Call, bare, json_body
 from detent.client.spelling import place
@@ -58,10 +58,10 @@ def _row(trigger: Document) -> list[str | Text]:
         plain(trigger["workflow"]),
         trigger["type"],
         _state(trigger),
-        Text(_what(trigger)),
+        Text(one_line(_what(trigger))),
         faint(ago(trigger["next_at"])),
         faint(ago(trigger["last_fired_at"])),
-        faint(trigger["note"] or ""),
+        faint(one_line(trigger["note"])),
     ]
 
 

@@ -12,7 +12,7 @@ from rich.text import Text
 from detent.cli.doors import Document, open_door
 from detent.cli.options import Database, Json, Url, Yes, settings_of
 from detent.cli.tables import Column, ago, facts, faint, local, show_table
-from detent.cli.terminal import confirm, out, plain, print_json
+from detent.cli.terminal import confirm, one_line, out, plain, print_json
 from detent.client import workflows
 from detent.client.calls import Call, Pages, page
 from detent.client.spelling import place
@@ -67,7 +67,7 @@ def _row(workflow: Document) -> list[str | Text]:
         workflow["trigger"],
         str(workflow["task_count"]),
         faint(ago(workflow["updated_at"])),
-        faint(_line(workflow["description"] or "")),
+        faint(one_line(workflow["description"])),
     ]
 
 
@@ -151,10 +151,6 @@ def _state(workflow: Document) -> str:
     if workflow["status"] != "active":
         return f"[yellow]{plain(workflow['status'])}[/]"
     return "[green]enabled[/]" if workflow["enabled"] else "[yellow]disabled[/]"
-
-
-def _line(text: str) -> str:
-    return "".join(filter(str.isprintable, " ".join(text.split())))
 
 
 def add_to(app: typer.Typer) -> None:

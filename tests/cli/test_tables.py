@@ -10,8 +10,10 @@ from rich.console import Console
 
 from detent.cli import tables
 from detent.cli.calling import _with_values
+from detent.cli.journal_lines import lines_of
 from detent.cli.options import read_labels, read_moment, read_seconds
 from detent.cli.tables import Column, ago, show_table
+from detent.cli.terminal import one_line
 from detent.clock import SystemClock
 from detent.errors import InvalidInput
 from detent.instant import as_datetime
@@ -76,3 +78,14 @@ def test_an_option_that_may_stand_alone_gets_the_value_it_then_means() -> None:
     assert _with_values(["echo", "--wait"], bare) == ["echo", "--wait=forever"]
     assert _with_values(["--wait", "echo"], bare) == ["--wait=forever", "echo"]
     assert _with_values(["echo", "--wait", "5"], bare) == ["echo", "--wait", "5"]
+
+
+def test_what_comes_from_elsewhere_cannot_move_the_cursor() -> None:
+    assert one_line("no\x1b[2J\n  money") == "no\ufffd[2J money"
+    entry = dict.fromkeys(("result", "duration_ms", "retry_at", "by", "run_status")) | {
+        "at": "2026-02-22T10:00:00Z", "kind": "ended", "step": "a", "attempt": 2, "status": "failed",
+        "error": {"message": "no\x1b[2J money"}, "skipped": ["b"], "failed": {}, "sleep_until": {}, "wait_until": {},
+    }  # fmt: skip
+    first, second = lines_of(entry)
+    assert (first.words, first.error) == ("failed in attempt 2", "no\ufffd[2J money")
+    assert (second.step, second.words) == ("b", "skipped")
