@@ -69,12 +69,20 @@ class Report:
 class Campaign:
     """One server under one seed."""
 
-    def __init__(self, url: str, seed: int, tell: Tell = lambda text: None, edit: Edit = lambda document: None) -> None:
+    def __init__(
+        self,
+        url: str,
+        seed: int,
+        tell: Tell = lambda text: None,
+        *,
+        edit: Edit = lambda document: None,
+        pools: Pools | None = None,
+    ) -> None:
         """`edit` changes the document before it is read: so a test can make it promise what is not kept."""
         self._url, self._tell = url, tell
         self._session = requests.Session()
         self._session.trust_env = False
-        self._pools = Pools()
+        self._pools = pools or Pools()
         self._strategies: dict[tuple[str, Kind], SearchStrategy[Request]] = {}
         self.report = Report(seed)
         document = self._session.get(f"{url}/openapi.json", timeout=10).json()

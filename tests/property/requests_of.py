@@ -46,10 +46,8 @@ def cases(operation: Operation, kind: Kind, pools: Pools) -> st.SearchStrategy[R
     @st.composite
     def drawn(draw: st.DrawFn) -> Request:
         case = draw(strategy)
-        if kind is Kind.ANY and operation.body:
-            anything: Any = draw(GARBAGE | JSON | _LARGE)
-            case.body = anything
-            case.media_type = "application/json"
+        if kind is Kind.ANY:
+            _say_anything(draw, case)
         elif kind is Kind.RIGHT and takes_definition:
             case.body = draw(_definitions())
         _feed(draw, case, pools, own_name=takes_definition)
@@ -58,12 +56,23 @@ def cases(operation: Operation, kind: Kind, pools: Pools) -> st.SearchStrategy[R
     return drawn()
 
 
+def _say_anything(draw: st.DrawFn, case: Request) -> None:
+    """Any texts in the query; any JSON, or no JSON at all, in the body."""
+    names = [parameter.name for parameter in case.operation.query]
+    if names:
+        case.query = draw(st.dictionaries(st.sampled_from(names), st.text(max_size=30), max_size=4))
+    if case.operation.body:
+        anything: Any = draw(GARBAGE | JSON | _LARGE | st.binary(max_size=200))
+        case.body = anything
+        case.media_type = "application/json"
+
+
 def can_be(operation: Operation, kind: Kind) -> bool:
     """Whether there are such requests: whatever stands in the place of a text is a text."""
     if kind is Kind.RIGHT:
         return True
     if kind is Kind.ANY:
-        return bool(operation.body)
+        return bool(operation.body) or len(operation.query) > 0
     schemas = [parameter.definition.get("schema", {}) for parameter in (*operation.query, *operation.headers)]
     return bool(operation.body) or any(schema.get("type") not in (None, "string") for schema in schemas)
 

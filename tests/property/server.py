@@ -71,7 +71,7 @@ def served(url: str, log: Path) -> Iterator[str]:
         assert line, f"the server did not come up: {log.read_text()}"
         yield str(json.loads(line)["url"])
         process.send_signal(signal.SIGTERM)
-        process.wait(timeout=PATIENCE)
+        assert process.wait(timeout=PATIENCE) == 0, f"the server did not end well: {log.read_text()}"
     finally:
         if process.poll() is None:
             process.kill()
