@@ -9,17 +9,14 @@ from typing import Any, Final
 from hypothesis import strategies as st
 from schemathesis import APIOperation, Case, GenerationMode
 
-from detent.authoring.durations import parse_duration
-from detent.errors import InvalidInput
 from tests.authoring.test_steps_properties import GARBAGE, definitions
 from tests.graph.strategies import JSON
-from tests.property.pools import FED, WORKFLOWS, Pools
+from tests.property.feeding import Feeder
+from tests.property.pools import WORKFLOWS, Pools
 
 Operation = APIOperation[Any, Any, Any, Any]
 Request = Case[Any]
 
-#: A route that may wait is not asked to wait for longer, or there would be little time for others.
-_LONGEST_WAIT: Final = 1.0
 _LARGE: Final = st.sampled_from([10, 1_000, 100_000]).map(lambda size: ["x" * 10] * (size // 10))
 
 
@@ -50,7 +47,9 @@ def cases(operation: Operation, kind: Kind, pools: Pools) -> st.SearchStrategy[R
             _say_anything(draw, case)
         elif kind is Kind.RIGHT and takes_definition:
             case.body = draw(_definitions())
-        _feed(draw, case, pools, own_name=takes_definition)
+        Feeder(draw, pools, spares=kind is Kind.RIGHT).feed(case)
+        if takes_definition:
+            _call_by_name(case)
         return case
 
     return drawn()
@@ -99,41 +98,7 @@ def _definitions(draw: st.DrawFn) -> Any:
     return document
 
 
-def _feed(draw: st.DrawFn, case: Request, pools: Pools, *, own_name: bool) -> None:
-    """Put values that mean something where they belong, three times in four."""
-    operation: Operation = case.operation
-    for parameter in operation.path_parameters:
-        _feed_one(draw, case.path_parameters, parameter.name, pools)
-    for owned, owning in (("run", "workflow"), ("firing", "trigger")):
-        owner = pools.owner((case.path_parameters or {}).get(owned))
-        if owner is not None and owning in case.path_parameters and draw(st.integers(0, 3)):
-            case.path_parameters[owning] = owner
-    case.query = dict(case.query or {})
-    for parameter in operation.query:
-        if parameter.name in case.query or draw(st.integers(0, 3)) == 0:
-            _feed_one(draw, case.query, parameter.name, pools)
-    for parameter in operation.headers:
-        if parameter.name in case.headers:
-            _feed_one(draw, case.headers, parameter.name, pools)
-    if isinstance(case.body, dict):
-        for name in [name for name in case.body if name in FED]:
-            _feed_one(draw, case.body, name, pools)
-        if own_name and isinstance(case.body.get("name"), str) and "workflow" in (case.path_parameters or {}):
-            case.path_parameters["workflow"] = case.body["name"] or "echo"
-    if "wait" in case.query:
-        case.query["wait"] = _bounded(case.query["wait"])
-
-
-def _feed_one(draw: st.DrawFn, values: Any, name: str, pools: Pools) -> None:
-    if name not in FED or draw(st.integers(0, 3)) == 0:
-        return
-    found = pools.pick(name, draw(st.integers(0, 10_000)))
-    if found is not None:
-        values[name] = found
-
-
-def _bounded(wait: Any) -> Any:
-    try:
-        return wait if parse_duration(wait) <= _LONGEST_WAIT else f"{_LONGEST_WAIT:g}s"
-    except InvalidInput:
-        return wait
+def _call_by_name(case: Request) -> None:
+    """A definition is saved at the address of its name."""
+    if isinstance(case.body, dict) and isinstance(case.body.get("name"), str) and case.path_parameters:
+        case.path_parameters["workflow"] = case.body["name"] or "echo"
