@@ -110,7 +110,10 @@ class Engine:
     async def _register(self, lost: bytes | None) -> Node:
         id_ = self.new_id()
         epoch, now = await self.store.register(
-            id_, ttl=self.tuning.lease, queues=self.tuning.queues, actions=self._equipment.serves
+            id_,
+            ttl=self.tuning.lease,
+            queues=self.tuning.queues if self.does_claim else (),
+            actions=self._equipment.serves,
         )
         self.time.heard(now)
         if lost is not None:

@@ -17,6 +17,7 @@ from detent.store.trigger_rows import (
     TriggerRow,
     Turn,
     Verdict,
+    is_left_alone,
 )
 
 
@@ -131,7 +132,7 @@ class MemoryTriggers(MemoryTables):
         due = [
             row
             for row in self.fired.values()
-            if row.state in OPEN_FIRINGS and row.due_at <= now and (row.until or 0) <= now
+            if row.state in OPEN_FIRINGS and row.due_at <= now and not is_left_alone(row.until, now)
         ]
         return sorted(due, key=lambda row: (row.due_at, row.id))[:limit]
 
@@ -140,7 +141,7 @@ class MemoryTriggers(MemoryTables):
         if row is None or row.state not in OPEN_FIRINGS:
             return Turn(Verdict.OVER)
         is_mine_to_finish = row.state == FiringState.STARTING
-        if is_mine_to_finish and (row.until or 0) > now:
+        if is_mine_to_finish and is_left_alone(row.until, now):
             return Turn(Verdict.WAIT)
         runs = () if overlap is Overlap.ALLOW else self._open_runs(row.trigger)
         if overlap is not Overlap.ALLOW and not is_mine_to_finish:

@@ -70,6 +70,16 @@ OPEN_FIRINGS: Final = frozenset({FiringState.DUE, FiringState.STARTING, FiringSt
 QUEUE_PAUSE: Final = 1
 
 
+#: Nobody leaves a firing alone for longer than this, in microseconds. A time farther ahead was written by a clock that
+#: has been put back since, and does not count.
+FARTHEST: Final = 60_000_000
+
+
+def is_left_alone(until: int | None, now: int) -> bool:
+    """Whether somebody is at a firing, or it is to wait."""
+    return until is not None and now < until <= now + FARTHEST
+
+
 class NewFiring(NamedTuple):
     """Something that fired a trigger. `slot` is the time of a schedule, `dedup` what tells two sendings of one thing
     from two things; of either there is only one per trigger. `request` is JSON. Whoever processes firings takes it up

@@ -186,6 +186,8 @@ async def test_why_tells_that_no_node_is_at_work() -> None:
         engine = await world.engine(claims=False)
         await save(world, "w", {"a": {}})
         run = await start(engine, "w")
+        _, _, reasons = await Commands(engine).why(run_id(run))
+        assert reasons[0].kind == "no_node", "a door that only starts runs is no node that works on them"
         await engine.stop()
         world.engines.remove(engine)
         _, _, reasons = await Commands(engine).why(run_id(run))

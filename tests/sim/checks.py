@@ -38,6 +38,7 @@ class Checks:
         self._effects = EffectRules(database.model, clock, ledger, self.stories, count)
         self.effect = self._effects.begins
         self._again = AgainRules(self.stories, ledger, count)
+        self.on_start: Callable[[NewRun], None] = lambda start: None
         self.on_story: Callable[[Story], None] = lambda story: None
 
     # -- statements
@@ -114,6 +115,7 @@ class Checks:
         saved = self._model.saved[start.workflow]
         if start.current and (start.version != saved.version or not saved.new.enabled):
             raise Violation("a run of a version that is not the current one was started")
+        self.on_start(start)
         if start.status == Status.PENDING:
             self._count("run started for later")
         if start.origin is not None:

@@ -107,6 +107,7 @@ class Clients:
             if rng.random() < 0.7:
                 await model.save_workflow(program.version(edition=rng.randrange(1_000)), replace=True)
                 continue
+            self._world.schedules.was_switched_off = True
             await model.enable_workflow(1, program.id, enabled=False)
             await asyncio.sleep(rng.uniform(0.1, 3.0))
             await model.enable_workflow(1, program.id, enabled=True)

@@ -71,6 +71,10 @@ SOMETIMES: Final = (
     "run started again: fork",
     "result taken over from another run",
     "uncertain step resolved",
+    "run started by a schedule",
+    "firing started",
+    "firing skipped",
+    "firing refused",
     "memory compared with the journal",
 )
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 from detent.clock import DatabaseTime
 from detent.engine.attempts import Attempts
 from detent.engine.claims import Claims
+from detent.engine.commands import StartOptions
 from detent.engine.committer import Committer, Fenced, _Refused
 from detent.engine.held import HeldRun
 from detent.engine.node import Node
@@ -29,6 +30,7 @@ from detent.store.rows import Flush, Flushed
 planning = import_module("detent.planner.advance")
 running = import_module("detent.engine.runner")
 living = import_module("detent.engine.node")
+processing = import_module("detent.triggers.processing")
 doing_again = import_module("detent.engine.commands.again")
 
 Patches = tuple[tuple[Any, Any, Any], ...]
@@ -226,6 +228,13 @@ def _take_over_nothing(prepared: Prepared, state: RunState) -> Reuse:
     return Reuse({})
 
 
+def _fire_without_a_name(firing: Any, request: Any) -> StartOptions:
+    return StartOptions(trigger=firing.kind, fired_by=firing.trigger)
+
+
+OF_FIRINGS: Final[dict[str, Patches]] = {
+    "a firing starts without its request id": ((processing, "_options", _fire_without_a_name),),
+}
 OF_STARTS: Final[dict[str, Patches]] = {
     "a refused start is kept in memory": ((Runner, "_was_not_started", _keep_what_was_refused),),
     "a delayed run is opened when it is claimed": (

@@ -28,14 +28,17 @@ async def settle(world: World) -> None:
     while True:
         await asyncio.sleep(2.0)
         stories = [story for story in world.checks.stories.values() if _is_open(world, story)]
-        if not stories and not world.clients.asking:
+        if not stories and not world.clients.asking and world.schedules.is_idle():
             break
+        if not stories and world.loop.time() > world.swarm.chaos + 40 * PATIENCE:
+            raise Violation("firings are left open")
         for story in stories:
             if _waits_for_us(world, story):
                 _help(world, story)
             _complain_if_stuck(world, story, seen)
         _complain_if_unanswered(world)
     _check_all(world)
+    world.schedules.check_all()
     await _nothing_is_left(world)
 
 

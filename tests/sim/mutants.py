@@ -89,7 +89,7 @@ def _sluggish(swarm: Swarm) -> Swarm:
 def _pausing(swarm: Swarm) -> Swarm:
     """Nothing goes wrong, but people pause and resume all the time."""
     calm = replace(swarm, busy=0.0, late=0.0, slow=0.0, reply_lost=0.0, never_came=0.0, outages=0.0, locks=0.0)
-    calm = replace(calm, requests=0.0, delays=0.0, agains=0.0, edits=0.0)
+    calm = replace(calm, schedules=0.0, requests=0.0, delays=0.0, agains=0.0, edits=0.0)
     return replace(calm, runs=12, controls=1.0, crashes=0.0, pauses=0.0, arrests=0.0, jumps=0.0, deadly=0.0)
 
 
@@ -100,6 +100,15 @@ def _crowded(swarm: Swarm) -> Swarm:
 def _asking(swarm: Swarm) -> Swarm:
     """The same is asked for again and again, sooner and later, while workflows change."""
     return replace(swarm, runs=8, requests=0.9, delays=0.4, edits=60.0, nodes=2)
+
+
+def _scheduled(swarm: Swarm) -> Swarm:
+    """Every workflow has a schedule, and its runs take longer than from one slot to the next."""
+    return replace(swarm, schedules=1.0, runs=2, nodes=3, edits=0.0, jumps=0.0, agains=0.0, chaos=45.0)
+
+
+def _scheduled_in_trouble(swarm: Swarm) -> Swarm:
+    return replace(_scheduled(swarm), crashes=4.0, pauses=12.0, reply_lost=0.3, late=0.1)
 
 
 def _cramped(swarm: Swarm) -> Swarm:
@@ -120,6 +129,8 @@ MUTANTS: Final = (
     *(Mutant(name, store=store, bend=_leaving) for name, store in store_bugs.OF_LEAVING.items()),
     *(Mutant(name, store=store, bend=_asking) for name, store in store_bugs.OF_STARTS.items()),
     *(Mutant(name, patches=patches, bend=_asking) for name, patches in engine_bugs.OF_STARTS.items()),
+    *(Mutant(name, store=store, bend=_scheduled) for name, store in store_bugs.OF_SCHEDULES.items()),
+    *(Mutant(name, patches=patches, bend=_scheduled_in_trouble) for name, patches in engine_bugs.OF_FIRINGS.items()),
     *(Mutant(name, patches=patches, bend=_cramped) for name, patches in engine_bugs.OF_ROOM.items()),
     *(Mutant(name, patches=patches, bend=_repeating) for name, patches in engine_bugs.OF_AGAIN.items()),
     *(Mutant(name, patches=patches, bend=_lossy) for name, patches in engine_bugs.OF_COMMITS.items()),

@@ -12,6 +12,8 @@ from detent.engine.engine import Engine
 from detent.graph.model import StepKind
 from detent.run.call import StepCall
 from detent.steps.protocol import StepExecutor
+from detent.triggers.processing import Processor
+from detent.triggers.working import TriggerWork
 from tests.sim.effects import Effect, SimExecutor
 from tests.sim.loop import Process
 from tests.sim.store import NodeClock, connect
@@ -48,6 +50,9 @@ class SimNode:
             new_id=world.new_id,
         )
         self.commands = Commands(self.engine)
+        store = self.engine.store
+        processor = Processor(self.commands, store)
+        self.work = TriggerWork(store, processor, now=self.engine.time.now, clock=clock, new_id=world.new_id)
         world.loop.spawn(self.process, world.start_engine(self))
 
     @property

@@ -8,6 +8,7 @@ from typing import Any, Final
 from detent.clock import Clock
 from detent.instant import micros
 from detent.store.rows import CallbackState, ClaimedRun, Claims, Flush, MessageKind, NewRun, Receipt
+from detent.store.trigger_rows import FiringRow, NewFiring
 from tests.sim.store import ModelStore
 
 
@@ -152,6 +153,35 @@ class StaleStart(ModelStore):
         return True
 
 
+class TwiceTaken(ModelStore):
+    """Lets every node take a slot."""
+
+    async def take_slots(self, trigger: bytes, *, seen: int, next_at: int | None, firings: Sequence[NewFiring]) -> bool:
+        self.rules[trigger].new = self.rules[trigger].new._replace(next_at=next_at)
+        for new in firings:
+            self.fired[new.id] = FiringRow(**new._asdict(), at=self.clock.wall(), until=None, run=None)
+        return True
+
+
+class LostSlot(ModelStore):
+    """Moves a schedule on and forgets its firings."""
+
+    async def take_slots(self, trigger: bytes, *, seen: int, next_at: int | None, firings: Sequence[NewFiring]) -> bool:
+        return await super().take_slots(trigger, seen=seen, next_at=next_at, firings=firings[1:])
+
+
+class NoTurns(ModelStore):
+    """Lets a firing go on whatever else is open."""
+
+    def _open_runs(self, trigger: bytes) -> tuple[bytes, ...]:
+        return ()
+
+
+OF_SCHEDULES: Final[dict[str, type[ModelStore]]] = {
+    "a slot that two nodes take": TwiceTaken,
+    "a slot that is lost": LostSlot,
+    "a firing that does not wait for its turn": NoTurns,
+}
 OF_STARTS: Final[dict[str, type[ModelStore]]] = {
     "a request id that starts twice": ForgottenRequest,
     "a version that is not current is started": StaleStart,

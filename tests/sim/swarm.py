@@ -38,6 +38,7 @@ class Swarm:
     # per run
     requests: float  # starts that carry a request id
     delays: float  # starts for later
+    schedules: float  # worlds in which workflows have a schedule
     agains: float  # retries and forks of what has ended
     edits: float  # new versions and switching off, per minute
     controls: float
@@ -76,6 +77,7 @@ def draw(rng: random.Random) -> Swarm:
         deadly=rate(0, 0, 0.1),
         requests=rate(0.3, 0.9),
         delays=rate(0.3),
+        schedules=rate(0.0, 0.0, 1.0),
         agains=rate(0.3, 0.8),
         edits=rate(0, 4, 15),
         controls=rate(0.3, 0.8),

@@ -23,6 +23,7 @@ from tests.sim.mutants import NO_MUTANT, Mutant
 from tests.sim.nemesis import Nemesis
 from tests.sim.node import SimNode
 from tests.sim.programs import Program, make_program
+from tests.sim.schedules import Schedules
 from tests.sim.store import Database, DatabaseClock, finished
 from tests.sim.story import Violation, comparable
 from tests.sim.swarm import draw
@@ -47,6 +48,8 @@ class World:
         self._last_id = 0
         self.programs: dict[bytes, Program] = {}
         self.checks = Checks(self.database, self.clock, self.ledger, self.programs, counters.add)
+        self.schedules = Schedules(self.database.model, self.clock, counters.add)
+        self.checks.on_start = self.schedules.check_start
         self.nodes: list[SimNode] = []
         self.executors: list[SimExecutor] = []
         self.is_healed = False
@@ -87,6 +90,9 @@ class World:
             for step in program.graph.steps:
                 if self.rng.random() < self.swarm.deadly:
                     self._deadly[program.id, step.name] = None
+        # A clock that jumps by hours would let hundreds of slots come at once.
+        if self.rng.random() < self.swarm.schedules and not self.swarm.jumps:
+            self.schedules.make(self.rng, self.new_id, self.programs.values())
         self.nodes = [SimNode(self, number) for number in range(self.swarm.nodes)]
         nemesis = Nemesis(self)
         nemesis.begin()
@@ -98,6 +104,7 @@ class World:
         self.note("everything is healed")
         self.is_healed = True
         nemesis.heal()
+        self.schedules.stop()
         await settle(self)
 
     async def start_engine(self, node: SimNode) -> None:
@@ -108,6 +115,7 @@ class World:
             except StoreError:
                 await asyncio.sleep(1.0)
             else:
+                self.loop.spawn(node.process, node.work.work())
                 return
 
     async def start(self, node: SimNode, program: Program, options: StartOptions) -> bytes:
@@ -172,7 +180,7 @@ class World:
         match name:
             case "run.refused" | "run.quarantined":
                 self.fail(f"{name}: run {short(facts['run'])}: {facts['error']}")
-            case "engine.trouble" if facts["where"] == "node":
+            case "engine.trouble" if facts["where"] in ("node", "triggers") or "Traceback" in facts["error"]:
                 self.fail(f"a loop of the engine broke: {facts['error']}")
             case "engine.lost":
                 self.counters.add("node lost its lease and began again")

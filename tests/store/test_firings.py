@@ -246,3 +246,13 @@ async def test_old_firings_that_ended_are_pruned_a_few_at_a_time(store: Store) -
     assert await store.prune_firings(before=edge, limit=9) <= 1
     assert await store.prune_firings(before=await store.now() + HOUR, limit=9) >= 1
     assert [row.id for row in await store.firings(1, trigger=of.id, limit=9)] == [ids[4]]
+
+
+async def test_a_lease_far_ahead_was_written_by_a_clock_that_has_been_put_back_and_counts_for_nothing(
+    store: Store,
+) -> None:
+    id_ = await fired(store, await a_trigger(store), due_at=LONG_AGO)
+    assert await verdict(store, id_, Overlap.SKIP, lease=7200.0) is Verdict.GO
+    assert [row.id for row in await store.due_firings(limit=10)] == [id_]
+    assert await verdict(store, id_, Overlap.SKIP, lease=10.0) is Verdict.GO
+    assert await store.due_firings(limit=10) == []

@@ -67,7 +67,8 @@ class ControlCommands(RunCommands):
 
     async def _send(self, row: RunRow, kind: MessageKind, data: bytes) -> None:
         if row.status in TERMINAL or not await self._store.send(row.tenant, row.id, kind, data):
-            raise Conflict(f"Cannot {kind} a {_FINISHED.get(row.status, row.status)} workflow")
+            now = await self._store.run(row.tenant, row.id) or row  # it may have ended since it was read
+            raise Conflict(f"Cannot {kind} a {_FINISHED.get(now.status, now.status)} workflow")
         self.nudge()
 
     async def _watch(self, run: str, tenant: int, kind: MessageKind, is_done: Any) -> dict[str, Any]:

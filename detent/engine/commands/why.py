@@ -57,7 +57,7 @@ class WhyCommands(RunCommands):
             if any(offer.node == row.owner for offer in offers):
                 return []
             return [Obstacle("node_lost", "The node that had the run is gone; another one takes it over in a moment.")]
-        if not offers:
+        if all(offer.queues == () for offer in offers):  # doors that start runs and leave them to others
             return [Obstacle("no_node", "No node is at work: nothing goes on until `detent serve` or `worker` runs.")]
         return await self._unserved(row, offers) if is_startable else []
 

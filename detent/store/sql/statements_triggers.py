@@ -130,7 +130,7 @@ DUE_FIRINGS: Final = (
     _FIRINGS.where(
         _PENDING,
         firing.c.due_at <= bindparam("now"),
-        firing.c.until.is_(None) | (firing.c.until <= bindparam("now")),
+        firing.c.until.is_(None) | (firing.c.until <= bindparam("now")) | (firing.c.until > bindparam("farthest")),
     )
     .order_by(firing.c.due_at, firing.c.id)
     .limit(bindparam("limit"))

@@ -10,6 +10,7 @@ from detent.store.sql import statements_triggers as statements
 from detent.store.sql import statements_workflows
 from detent.store.sql.reach import Reach, Talk
 from detent.store.trigger_rows import (
+    FARTHEST,
     QUEUE_PAUSE,
     FiringRow,
     FiringState,
@@ -19,6 +20,7 @@ from detent.store.trigger_rows import (
     TriggerRow,
     Turn,
     Verdict,
+    is_left_alone,
 )
 
 #: No more open runs than this are named to whoever begins a firing.
@@ -113,7 +115,8 @@ class TriggerVerbs(Reach):
         return [_firing(row) for row in await self._read(clause, values)]
 
     async def due_firings(self, *, limit: int) -> list[FiringRow]:
-        rows = await self._read(statements.DUE_FIRINGS, {"now": await self.now(), "limit": limit})
+        now = await self.now()
+        rows = await self._read(statements.DUE_FIRINGS, {"now": now, "farthest": now + FARTHEST, "limit": limit})
         return [_firing(row) for row in rows]
 
     async def begin_firing(self, firing: bytes, *, overlap: Overlap, lease: float, most_queued: int) -> Turn:
@@ -173,7 +176,7 @@ def _begin(firing: bytes, overlap: Overlap, now: int, until: int, most_queued: i
         return Turn(Verdict.OVER)
     trigger, state, due_at, busy_until = found[0]
     is_mine_to_finish = state == FiringState.STARTING
-    if is_mine_to_finish and (busy_until or 0) > now:
+    if is_mine_to_finish and is_left_alone(busy_until, now):
         return Turn(Verdict.WAIT)
     runs: tuple[bytes, ...] = ()
     if not is_alone:
