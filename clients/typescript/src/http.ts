@@ -106,12 +106,13 @@ export class Http {
     const headers: Record<string, string> = { ...this.#headers, ...given(parts.headers as object | undefined) };
     const body = parts.text ?? (parts.body === undefined ? null : JSON.stringify(parts.body));
     if (parts.body !== undefined && parts.text === undefined) headers["content-type"] ??= "application/json";
-    return await this.#answered(url, {
-      method: method.toUpperCase(),
-      headers,
-      body,
-      signal: either(limit, parts.signal),
-    });
+    const signal = either(limit, parts.signal);
+    const response = await this.#answered(url, { method: method.toUpperCase(), headers, body, signal });
+    try {
+      return new Response(await response.arrayBuffer(), response);
+    } catch (cause) {
+      throw lost(this.#base, cause);
+    }
   }
 
   async #answered(url: string, init: RequestInit): Promise<Response> {
@@ -119,9 +120,7 @@ export class Http {
     try {
       response = await this.#fetch(url, init);
     } catch (cause) {
-      if (cause instanceof Error && cause.name === "AbortError") throw cause;
-      const reason = cause instanceof Error ? (cause.cause instanceof Error ? cause.cause : cause).message : String(cause);
-      throw new ConnectionFailed(`there was no answer from ${this.#base}: ${reason}`, { cause });
+      throw lost(this.#base, cause);
     }
     if (!response.ok) throw await refusalOf(response);
     return response;
@@ -143,6 +142,13 @@ export class Http {
     const text = search.toString();
     return `${this.#base}${filled}${text ? `?${text}` : ""}`;
   }
+}
+
+/** What a failed `fetch` means. Whoever gave up himself gets his own error back. */
+export function lost(base: string, cause: unknown): unknown {
+  if (!(cause instanceof Error) || cause.name === "AbortError") return cause;
+  const reason = (cause.cause instanceof Error ? cause.cause : cause).message;
+  return new ConnectionFailed(`there was no answer from ${base}: ${reason}`, { cause });
 }
 
 /** Wait, unless the signal says that nobody waits any more. */

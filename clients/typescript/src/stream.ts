@@ -1,5 +1,5 @@
 import { ConnectionFailed, Unavailable } from "./errors.js";
-import { type Http, pause } from "./http.js";
+import { type Http, lost, pause } from "./http.js";
 import type { components } from "./schema.js";
 
 /** One entry of a run's journal. */
@@ -42,8 +42,8 @@ export async function* follow(http: Http, run: string, options: FollowOptions = 
         if (heard.event === "end") return;
       }
     } catch (error) {
-      const lost = error instanceof ConnectionFailed || error instanceof Unavailable || error instanceof TypeError;
-      if (options.signal?.aborted || !(lost || isAbort(error))) throw error;
+      const comesBack = error instanceof ConnectionFailed || error instanceof Unavailable || isAbort(error);
+      if (options.signal?.aborted || !comesBack) throw error;
     }
     failures += 1;
     await pause(Math.min(0.25 * 2 ** failures, LONGEST_PAUSE), options.signal);
@@ -63,7 +63,9 @@ async function* connection(http: Http, run: string, after: number, signal?: Abor
     const decoder = new TextDecoder();
     const reader = (response.body ?? new ReadableStream<Uint8Array>()).getReader();
     while (true) {
-      const { done, value } = await reader.read();
+      const { done, value } = await reader.read().catch((cause: unknown) => {
+        throw lost("the stream", cause);
+      });
       if (done) return;
       clearTimeout(timer);
       timer = setTimeout(() => silence.abort(), LONGEST_SILENCE * 1000);
@@ -119,5 +121,5 @@ function told(frame: Frame): Heard | undefined {
 }
 
 function isAbort(error: unknown): boolean {
-  return error instanceof Error && (error.name === "AbortError" || error.name === "TimeoutError");
+  return error instanceof Error && error.name === "AbortError";
 }

@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { after, before, describe, test } from "node:test";
 import {
   Conflict,
@@ -168,6 +171,32 @@ describe("against a real Detent", { timeout: 90_000 }, () => {
     assert.equal(status, "completed");
     assert.deepEqual(seen, seen.map((_, index) => index + 1));
   });
+});
+
+test("an answer that breaks off is asked for again, and a start only under the same request id", async () => {
+  const keys: (string | undefined)[] = [];
+  const halfway = createServer((request, response) => {
+    keys.push(request.headers["idempotency-key"] as string | undefined);
+    response.writeHead(201, { "content-type": "application/json", "content-length": "100" });
+    response.write('{"data":');
+    setTimeout(() => response.destroy(), 20);
+  }).listen(0, "127.0.0.1");
+  await once(halfway, "listening");
+  const { port } = halfway.address() as AddressInfo;
+  const detent = new Detent({ baseUrl: `http://127.0.0.1:${port}`, retries: 2 });
+  await assert.rejects(detent.start("greet"), ConnectionFailed);
+  assert.equal(keys.length, 3);
+  assert.ok(keys[0]);
+  assert.deepEqual(new Set(keys).size, 1);
+  await assert.rejects(detent.runs.cancel("run_1"), ConnectionFailed);
+  assert.equal(keys.length, 4);
+  halfway.close();
+});
+
+test("whoever gives up himself is not asked again", async () => {
+  const detent = new Detent({ baseUrl: "http://127.0.0.1:1" });
+  const signal = AbortSignal.abort();
+  await assert.rejects(detent.start("greet", {}, { signal }), { name: "AbortError" });
 });
 
 test("a server that is not there is a connection that failed", async () => {
