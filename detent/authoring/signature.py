@@ -119,9 +119,7 @@ def _secret(fields: Fields, name: str, value: object, preset: Preset) -> str | d
     elif not value.strip() or len(value) > _LONGEST_SECRET:
         fields.problems.add(place, f"a secret has 1 to {_LONGEST_SECRET} characters")
     elif value.strip() == HIDDEN:
-        fields.problems.add(
-            place, f"{HIDDEN} stands for a secret that is hidden; write the secret, or {{env: NAME}}"
-        )
+        fields.problems.add(place, f"{HIDDEN} stands for a secret that is hidden; write the secret, or {{env: NAME}}")
     elif preset is Preset.STANDARD and standard_key(value) is None:
         message = f"must be {_PREFIX_OF_SECRETS} and base64, as the sender shows it"
         fields.problems.add(place, message)

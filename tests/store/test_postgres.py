@@ -34,7 +34,8 @@ select gen_random_uuid(), 1, $1, 1, 'running', 'api', '{}', 1, 'a', 0, $2, now()
 MAILED = 2_000
 MANY_ENDED = """
 insert into run (id, tenant, workflow, version, status, trigger, input, epoch, queue, priority, started_at, ended_at)
-select gen_random_uuid(), 1, $1, 1, 'completed', 'api', '{}', 1, 'a', 0, now(), now() from generate_series(1, 50000) g"""
+select gen_random_uuid(), 1, $1, 1, 'completed', 'api', '{}', 1, 'a', 0, now(), now()
+from generate_series(1, 50000) g"""
 MANY_WAIT = f"""
 insert into run (id, tenant, workflow, version, status, trigger, input, epoch, queue, priority, started_at)
 select gen_random_uuid(), 1, $1, 1, 'running', 'api', '{{}}', 1, 'a', 0, now() from generate_series(1, {MAILED}) g"""
