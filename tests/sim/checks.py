@@ -9,7 +9,7 @@ from detent.graph.model import Ending, StepKind
 from detent.run.journal import Decided, Entry, EntryData, Kind, decode_data, decode_opening
 from detent.run.state import TIMED, Phase, RunFacts
 from detent.run.status import TERMINAL, Status
-from detent.store.rows import CallbackState, Claims, End, Flush, Flushed, NewRun, Park, Receipt
+from detent.store.rows import CallbackState, Claims, Delivery, End, Flush, Flushed, NewRun, Park, Receipt
 from tests.sim.again_rules import AgainRules
 from tests.sim.effect_rules import EffectRules
 from tests.sim.effects import Ledger
@@ -52,6 +52,8 @@ class Checks:
                 return self._claim(args, kwargs)
             case "deliver":
                 return self._deliver(args[0], args[1], kwargs)
+            case "deliver_many":
+                return [self._deliver_with_others(one) for one in args[0]]
             case "release":
                 before = self._ownerships([run for run, _ in args[2]])
                 result = self._database.perform(verb, args, kwargs)
@@ -246,6 +248,14 @@ class Checks:
             words = {Receipt.USED: "used twice", Receipt.EXPIRED: "came too late"}
             self._count(f"callback {words[receipt]}" if receipt in words else "early callback refused")
         return receipt, repeated
+
+    def _deliver_with_others(self, one: Delivery) -> Receipt | None:
+        given = {"data": one.data, "message_id": one.message_id}
+        receipt, repeated = self._deliver(one.run, one.step, given)
+        is_taken = not repeated and receipt in (Receipt.ACCEPTED, Receipt.EARLY)
+        if is_taken:
+            self._count("callback received in a batch")
+        return receipt if is_taken else None
 
     # -- entries
 

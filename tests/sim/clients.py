@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -17,7 +17,7 @@ from detent.run.state import Phase
 from detent.store.protocol import Store
 from detent.store.rows import MessageKind
 from tests.sim.loop import Process
-from tests.sim.node import SimNode
+from tests.sim.node import TOKENS, SimNode
 from tests.sim.store import NodeClock, connect
 from tests.sim.story import Story
 
@@ -166,14 +166,29 @@ class Clients:
         return f"m{self._payloads}"
 
     async def _send(self, story: Story, step: str, message_id: str) -> None:
-        data = msgspec.json.encode({"body": {"n": self._rng.randrange(100), "id": message_id}, "headers": {}})
+        body = {"n": self._rng.randrange(100), "id": message_id}
+        data = msgspec.json.encode({"body": body, "headers": {}})
         for _ in range(3):
+            alive = [node for node in self._world.nodes if node.is_alive]
+            if alive and self._rng.random() < 0.5:
+                node = self._rng.choice(alive)
+                self._world.loop.spawn(node.process, self._send_through(node, story, step, body, message_id))
+                await asyncio.sleep(self._rng.choice((0.0, 0.5)))
+                continue
             try:
                 await self._door.deliver(story.row.id, step, data=data, message_id=message_id)
             except StoreError:
                 await asyncio.sleep(0.2)
             else:
                 return
+
+    async def _send_through(
+        self, node: SimNode, story: Story, step: str, body: dict[str, Any], message_id: str
+    ) -> None:
+        """By way of a node, which receives what comes together in one statement."""
+        token = TOKENS.token(story.row.id, step)
+        with suppress(StoreError):
+            await node.commands.deliver(token, body=body, headers={}, query={}, message_id=message_id)
 
     async def _control(self, story: Story) -> None:
         rng = self._rng

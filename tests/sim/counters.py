@@ -71,6 +71,7 @@ SOMETIMES: Final = (
     "run started again: fork",
     "result taken over from another run",
     "uncertain step resolved",
+    "callback received in a batch",
     "run started by a schedule",
     "firing started",
     "firing skipped",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, Final
 
 from detent.engine.commands.ground import DEFAULT_TENANT, INPUT_LIMIT, encoder
@@ -71,7 +72,9 @@ class ControlCommands(RunCommands):
             raise Conflict(f"Cannot {kind} a {_FINISHED.get(now.status, now.status)} workflow")
         self.nudge()
 
-    async def _watch(self, run: str, tenant: int, kind: MessageKind, is_done: Any) -> dict[str, Any]:
+    async def _watch(
+        self, run: str, tenant: int, kind: MessageKind, is_done: Callable[[dict[str, Any]], bool]
+    ) -> dict[str, Any]:
         until = self._engine.clock.monotonic() + PATIENCE
         while True:
             document = await self._document(await self.run_row(run, tenant=tenant))
