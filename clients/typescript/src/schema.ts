@@ -1248,6 +1248,10 @@ export interface components {
             matched: number;
             slots: string[];
         };
+        /** One[BackfillDocument] */
+        BackfillDocumentAnswer: {
+            data: components["schemas"]["BackfillDocument"];
+        };
         /** BackfilledSlot */
         BackfilledSlot: {
             firing_id: string;
@@ -1262,6 +1266,10 @@ export interface components {
             matched: number;
             more: boolean;
             refused: components["schemas"]["RefusedDocument"][];
+        };
+        /** One[BulkDocument] */
+        BulkDocumentAnswer: {
+            data: components["schemas"]["BulkDocument"];
         };
         /** CallbackDocument */
         CallbackDocument: {
@@ -1300,12 +1308,21 @@ export interface components {
                 [key: string]: string | null;
             };
         };
+        /** Many[EntryDocument] */
+        EntryDocumentPage: {
+            data: components["schemas"]["EntryDocument"][];
+            next_cursor?: string | null;
+        };
         /** EventDocument */
         EventDocument: {
             firings: components["schemas"]["MatchedTrigger"][];
             id: string;
             matched: number;
             type: string;
+        };
+        /** One[EventDocument] */
+        EventDocumentAnswer: {
+            data: components["schemas"]["EventDocument"];
         };
         /** ExecutionStarted */
         ExecutionStarted: {
@@ -1317,6 +1334,10 @@ export interface components {
             status: string;
             status_url: string;
             workflow_id: string;
+        };
+        /** One[ExecutionStarted] */
+        ExecutionStartedAnswer: {
+            data: components["schemas"]["ExecutionStarted"];
         };
         /** FieldProblem */
         FieldProblem: {
@@ -1335,6 +1356,15 @@ export interface components {
             status: string;
             trigger_id: string;
             type: string;
+        };
+        /** One[FiringDocument] */
+        FiringDocumentAnswer: {
+            data: components["schemas"]["FiringDocument"];
+        };
+        /** Many[FiringDocument] */
+        FiringDocumentPage: {
+            data: components["schemas"]["FiringDocument"][];
+            next_cursor?: string | null;
         };
         /** FiringRequest */
         FiringRequest: {
@@ -1363,35 +1393,13 @@ export interface components {
             root: components["schemas"]["RunTree"];
             run_id: string;
         };
-        /** Many[EntryDocument] */
-        "Many_detent.api.streams.EntryDocument_": {
-            data: components["schemas"]["EntryDocument"][];
-            next_cursor?: string | null;
+        /** One[HierarchyDocument] */
+        HierarchyDocumentAnswer: {
+            data: components["schemas"]["HierarchyDocument"];
         };
-        /** Many[FiringDocument] */
-        "Many_detent.api.trigger_documents.FiringDocument_": {
-            data: components["schemas"]["FiringDocument"][];
-            next_cursor?: string | null;
-        };
-        /** Many[TriggerDocument] */
-        "Many_detent.api.trigger_documents.TriggerDocument_": {
-            data: components["schemas"]["TriggerDocument"][];
-            next_cursor?: string | null;
-        };
-        /** Many[RunSummary] */
-        "Many_detent.api.wire.RunSummary_": {
-            data: components["schemas"]["RunSummary"][];
-            next_cursor?: string | null;
-        };
-        /** Many[VersionDocument] */
-        "Many_detent.api.wire.VersionDocument_": {
-            data: components["schemas"]["VersionDocument"][];
-            next_cursor?: string | null;
-        };
-        /** Many[WorkflowDocument] */
-        "Many_detent.api.wire.WorkflowDocument_": {
-            data: components["schemas"]["WorkflowDocument"][];
-            next_cursor?: string | null;
+        /** One[list[str]] */
+        ListStrAnswer: {
+            data: string[];
         };
         /** MatchedTrigger */
         MatchedTrigger: {
@@ -1399,62 +1407,6 @@ export interface components {
             run_id: string | null;
             status: string;
             trigger_id: string;
-        };
-        /** One[BackfillDocument] */
-        "One_detent.api.trigger_documents.BackfillDocument_": {
-            data: components["schemas"]["BackfillDocument"];
-        };
-        /** One[EventDocument] */
-        "One_detent.api.trigger_documents.EventDocument_": {
-            data: components["schemas"]["EventDocument"];
-        };
-        /** One[FiringDocument] */
-        "One_detent.api.trigger_documents.FiringDocument_": {
-            data: components["schemas"]["FiringDocument"];
-        };
-        /** One[TriggerDocument] */
-        "One_detent.api.trigger_documents.TriggerDocument_": {
-            data: components["schemas"]["TriggerDocument"];
-        };
-        /** One[WebhookDocument] */
-        "One_detent.api.trigger_documents.WebhookDocument_": {
-            data: components["schemas"]["WebhookDocument"];
-        };
-        /** One[BulkDocument] */
-        "One_detent.api.wire.BulkDocument_": {
-            data: components["schemas"]["BulkDocument"];
-        };
-        /** One[ExecutionStarted] */
-        "One_detent.api.wire.ExecutionStarted_": {
-            data: components["schemas"]["ExecutionStarted"];
-        };
-        /** One[HierarchyDocument] */
-        "One_detent.api.wire.HierarchyDocument_": {
-            data: components["schemas"]["HierarchyDocument"];
-        };
-        /** One[Received] */
-        "One_detent.api.wire.Received_": {
-            data: components["schemas"]["Received"];
-        };
-        /** One[RunDocument] */
-        "One_detent.api.wire.RunDocument_": {
-            data: components["schemas"]["RunDocument"];
-        };
-        /** One[StartedDocument] */
-        "One_detent.api.wire.StartedDocument_": {
-            data: components["schemas"]["StartedDocument"];
-        };
-        /** One[WhyDocument] */
-        "One_detent.api.wire.WhyDocument_": {
-            data: components["schemas"]["WhyDocument"];
-        };
-        /** One[WorkflowDocument] */
-        "One_detent.api.wire.WorkflowDocument_": {
-            data: components["schemas"]["WorkflowDocument"];
-        };
-        /** One[list[str]] */
-        One_list_str_: {
-            data: string[];
         };
         /** OriginDocument */
         OriginDocument: {
@@ -1476,6 +1428,10 @@ export interface components {
         Received: {
             status: string;
             step: string;
+        };
+        /** One[Received] */
+        ReceivedAnswer: {
+            data: components["schemas"]["Received"];
         };
         /** Refusal */
         Refusal: {
@@ -1535,6 +1491,10 @@ export interface components {
             workflow: string;
             workflow_id: string;
         };
+        /** One[RunDocument] */
+        RunDocumentAnswer: {
+            data: components["schemas"]["RunDocument"];
+        };
         /** RunSummary */
         RunSummary: {
             error: string | null;
@@ -1556,6 +1516,11 @@ export interface components {
             version: number;
             workflow: string;
             workflow_id: string;
+        };
+        /** Many[RunSummary] */
+        RunSummaryPage: {
+            data: components["schemas"]["RunSummary"][];
+            next_cursor?: string | null;
         };
         /** RunTree */
         RunTree: {
@@ -1596,6 +1561,10 @@ export interface components {
             status: string;
             workflow_id: string;
         };
+        /** One[StartedDocument] */
+        StartedDocumentAnswer: {
+            data: components["schemas"]["StartedDocument"];
+        };
         /** StepFailure */
         StepFailure: {
             code: string;
@@ -1622,6 +1591,15 @@ export interface components {
             workflow: string;
             workflow_id: string;
         };
+        /** One[TriggerDocument] */
+        TriggerDocumentAnswer: {
+            data: components["schemas"]["TriggerDocument"];
+        };
+        /** Many[TriggerDocument] */
+        TriggerDocumentPage: {
+            data: components["schemas"]["TriggerDocument"][];
+            next_cursor?: string | null;
+        };
         /** VersionDocument */
         VersionDocument: {
             checksum: string;
@@ -1632,6 +1610,11 @@ export interface components {
             inserted_at: string;
             version: number;
         };
+        /** Many[VersionDocument] */
+        VersionDocumentPage: {
+            data: components["schemas"]["VersionDocument"][];
+            next_cursor?: string | null;
+        };
         /** WebhookDocument */
         WebhookDocument: {
             callbacks?: components["schemas"]["CallbackDocument"][];
@@ -1641,6 +1624,10 @@ export interface components {
             run_id?: string | null;
             status: string;
         };
+        /** One[WebhookDocument] */
+        WebhookDocumentAnswer: {
+            data: components["schemas"]["WebhookDocument"];
+        };
         /** WhyDocument */
         WhyDocument: {
             execution_id?: string;
@@ -1648,6 +1635,10 @@ export interface components {
             run_id: string;
             status: string;
             summary: string;
+        };
+        /** One[WhyDocument] */
+        WhyDocumentAnswer: {
+            data: components["schemas"]["WhyDocument"];
         };
         /** WorkflowDocument */
         WorkflowDocument: {
@@ -1669,6 +1660,15 @@ export interface components {
             task_count: number;
             trigger: string;
             updated_at: string;
+        };
+        /** One[WorkflowDocument] */
+        WorkflowDocumentAnswer: {
+            data: components["schemas"]["WorkflowDocument"];
+        };
+        /** Many[WorkflowDocument] */
+        WorkflowDocumentPage: {
+            data: components["schemas"]["WorkflowDocument"][];
+            next_cursor?: string | null;
         };
     };
     responses: never;
@@ -1704,7 +1704,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.trigger_documents.EventDocument_"];
+                    "application/json": components["schemas"]["EventDocumentAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -1823,7 +1823,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Many_detent.api.wire.RunSummary_"];
+                    "application/json": components["schemas"]["RunSummaryPage"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -1897,7 +1897,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.RunDocument_"];
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -1950,7 +1950,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.RunDocument_"];
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
             /** @description Not allowed from there. */
@@ -2028,7 +2028,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Many_detent.api.streams.EntryDocument_"];
+                    "application/json": components["schemas"]["EntryDocumentPage"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -2096,7 +2096,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.RunDocument_"];
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
             /** @description The new run. */
@@ -2105,7 +2105,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.RunDocument_"];
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -2185,7 +2185,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.HierarchyDocument_"];
+                    "application/json": components["schemas"]["HierarchyDocumentAnswer"];
                 };
             };
             /** @description There is nothing of that name. */
@@ -2229,7 +2229,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.RunDocument_"];
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
             /** @description Not allowed from there. */
@@ -2304,7 +2304,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.RunDocument_"];
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
             /** @description The new run. */
@@ -2313,7 +2313,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.RunDocument_"];
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -2393,7 +2393,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.RunDocument_"];
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
             /** @description Not allowed from there. */
@@ -2461,7 +2461,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.RunDocument_"];
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
             /** @description The new run. */
@@ -2470,7 +2470,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.RunDocument_"];
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -2563,7 +2563,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.RunDocument_"];
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -2708,7 +2708,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.WhyDocument_"];
+                    "application/json": components["schemas"]["WhyDocumentAnswer"];
                 };
             };
             /** @description There is nothing of that name. */
@@ -2767,7 +2767,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.BulkDocument_"];
+                    "application/json": components["schemas"]["BulkDocumentAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -2886,7 +2886,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Many_detent.api.wire.RunSummary_"];
+                    "application/json": components["schemas"]["RunSummaryPage"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -2960,7 +2960,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.RunDocument_"];
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -3013,7 +3013,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.RunDocument_"];
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
             /** @description Not allowed from there. */
@@ -3091,7 +3091,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Many_detent.api.streams.EntryDocument_"];
+                    "application/json": components["schemas"]["EntryDocumentPage"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -3159,7 +3159,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.RunDocument_"];
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
             /** @description The new run. */
@@ -3168,7 +3168,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.RunDocument_"];
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -3248,7 +3248,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.HierarchyDocument_"];
+                    "application/json": components["schemas"]["HierarchyDocumentAnswer"];
                 };
             };
             /** @description There is nothing of that name. */
@@ -3292,7 +3292,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.RunDocument_"];
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
             /** @description Not allowed from there. */
@@ -3367,7 +3367,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.RunDocument_"];
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
             /** @description The new run. */
@@ -3376,7 +3376,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.RunDocument_"];
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -3456,7 +3456,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.RunDocument_"];
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
             /** @description Not allowed from there. */
@@ -3524,7 +3524,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.RunDocument_"];
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
             /** @description The new run. */
@@ -3533,7 +3533,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.RunDocument_"];
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -3626,7 +3626,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.RunDocument_"];
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -3771,7 +3771,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.WhyDocument_"];
+                    "application/json": components["schemas"]["WhyDocumentAnswer"];
                 };
             };
             /** @description There is nothing of that name. */
@@ -3830,7 +3830,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.BulkDocument_"];
+                    "application/json": components["schemas"]["BulkDocumentAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -3902,7 +3902,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_list_str_"];
+                    "application/json": components["schemas"]["ListStrAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -3972,7 +3972,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Many_detent.api.trigger_documents.TriggerDocument_"];
+                    "application/json": components["schemas"]["TriggerDocumentPage"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -4032,7 +4032,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.trigger_documents.TriggerDocument_"];
+                    "application/json": components["schemas"]["TriggerDocumentAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -4103,7 +4103,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.trigger_documents.TriggerDocument_"];
+                    "application/json": components["schemas"]["TriggerDocumentAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -4187,7 +4187,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.trigger_documents.TriggerDocument_"];
+                    "application/json": components["schemas"]["TriggerDocumentAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -4304,7 +4304,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.trigger_documents.WebhookDocument_"];
+                    "application/json": components["schemas"]["WebhookDocumentAnswer"];
                 };
             };
             /** @description Nothing was started, or nothing yet. */
@@ -4313,7 +4313,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.trigger_documents.WebhookDocument_"];
+                    "application/json": components["schemas"]["WebhookDocumentAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -4411,7 +4411,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.trigger_documents.TriggerDocument_"];
+                    "application/json": components["schemas"]["TriggerDocumentAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -4492,7 +4492,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.trigger_documents.BackfillDocument_"];
+                    "application/json": components["schemas"]["BackfillDocumentAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -4561,7 +4561,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.trigger_documents.FiringDocument_"];
+                    "application/json": components["schemas"]["FiringDocumentAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -4654,7 +4654,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Many_detent.api.trigger_documents.FiringDocument_"];
+                    "application/json": components["schemas"]["FiringDocumentPage"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -4712,7 +4712,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.trigger_documents.FiringDocument_"];
+                    "application/json": components["schemas"]["FiringDocumentAnswer"];
                 };
             };
             /** @description There is nothing of that name. */
@@ -4761,7 +4761,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.trigger_documents.FiringDocument_"];
+                    "application/json": components["schemas"]["FiringDocumentAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -4847,7 +4847,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_list_str_"];
+                    "application/json": components["schemas"]["ListStrAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -4906,7 +4906,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.trigger_documents.TriggerDocument_"];
+                    "application/json": components["schemas"]["TriggerDocumentAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -4977,7 +4977,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.trigger_documents.TriggerDocument_"];
+                    "application/json": components["schemas"]["TriggerDocumentAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -5062,7 +5062,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Many_detent.api.wire.WorkflowDocument_"];
+                    "application/json": components["schemas"]["WorkflowDocumentPage"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -5111,7 +5111,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.WorkflowDocument_"];
+                    "application/json": components["schemas"]["WorkflowDocumentAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -5182,7 +5182,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.WorkflowDocument_"];
+                    "application/json": components["schemas"]["WorkflowDocumentAnswer"];
                 };
             };
             /** @description There is nothing of that name. */
@@ -5338,7 +5338,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.WorkflowDocument_"];
+                    "application/json": components["schemas"]["WorkflowDocumentAnswer"];
                 };
             };
             /** @description Not allowed from there. */
@@ -5400,7 +5400,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.WorkflowDocument_"];
+                    "application/json": components["schemas"]["WorkflowDocumentAnswer"];
                 };
             };
             /** @description Not allowed from there. */
@@ -5453,7 +5453,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.WorkflowDocument_"];
+                    "application/json": components["schemas"]["WorkflowDocumentAnswer"];
                 };
             };
             /** @description Not allowed from there. */
@@ -5563,7 +5563,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.ExecutionStarted_"];
+                    "application/json": components["schemas"]["ExecutionStartedAnswer"];
                 };
             };
             /** @description It was started. */
@@ -5572,7 +5572,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.ExecutionStarted_"];
+                    "application/json": components["schemas"]["ExecutionStartedAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -5710,7 +5710,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Many_detent.api.wire.RunSummary_"];
+                    "application/json": components["schemas"]["RunSummaryPage"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -5789,7 +5789,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.RunDocument_"];
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -5847,7 +5847,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.RunDocument_"];
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
             /** @description Not allowed from there. */
@@ -5914,7 +5914,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.RunDocument_"];
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
             /** @description Not allowed from there. */
@@ -5981,7 +5981,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.RunDocument_"];
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
             /** @description Not allowed from there. */
@@ -6054,7 +6054,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.RunDocument_"];
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
             /** @description The new run. */
@@ -6063,7 +6063,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.RunDocument_"];
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -6176,7 +6176,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.StartedDocument_"];
+                    "application/json": components["schemas"]["StartedDocumentAnswer"];
                 };
             };
             /** @description It was started. */
@@ -6185,7 +6185,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.StartedDocument_"];
+                    "application/json": components["schemas"]["StartedDocumentAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -6273,7 +6273,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Many_detent.api.wire.VersionDocument_"];
+                    "application/json": components["schemas"]["VersionDocumentPage"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -6379,7 +6379,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.Received_"];
+                    "application/json": components["schemas"]["ReceivedAnswer"];
                 };
             };
             /** @description The step is not active yet; the callback is kept for it. */
@@ -6388,7 +6388,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.Received_"];
+                    "application/json": components["schemas"]["ReceivedAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -6505,7 +6505,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.trigger_documents.WebhookDocument_"];
+                    "application/json": components["schemas"]["WebhookDocumentAnswer"];
                 };
             };
             /** @description Nothing was started, or nothing yet. */
@@ -6514,7 +6514,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.trigger_documents.WebhookDocument_"];
+                    "application/json": components["schemas"]["WebhookDocumentAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -6616,7 +6616,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.Received_"];
+                    "application/json": components["schemas"]["ReceivedAnswer"];
                 };
             };
             /** @description The step is not active yet; the callback is kept for it. */
@@ -6625,7 +6625,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["One_detent.api.wire.Received_"];
+                    "application/json": components["schemas"]["ReceivedAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
