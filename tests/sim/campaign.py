@@ -75,4 +75,4 @@ def _sparing_garbage() -> Iterator[None]:
 
 def kill(mutant: Mutant, seconds: float) -> Campaign:
     """Look for a world in which that bug breaks a rule."""
-    return run_campaign(itertools.count(1), seconds, mutant=mutant)
+    return run_campaign(itertools.count(mutant.first), seconds, mutant=mutant)

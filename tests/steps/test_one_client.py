@@ -9,8 +9,8 @@ import detent
 PACKAGE = Path(detent.__file__).parent
 CLIENTS = {"http.client", "httpx", "niquests", "requests", "urllib.request", "urllib3", "pycurl", "ftplib", "smtplib"}
 ONLY_HERE = {"aiohttp": {"steps/http_client.py"}}
-# The command line asks the user's own node, and the examples' shop plays the outside world.
-NOT_STEPS = {"cli", "testing", "examples"}
+# The client and the command line ask the user's own node, and the examples' shop plays the outside world.
+NOT_STEPS = {"cli", "client", "testing", "examples"}
 
 
 def imports_of(path: Path) -> Iterator[str]:
