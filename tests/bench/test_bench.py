@@ -30,6 +30,7 @@ TINY = Sizes(
     fans=2,
     wide=(200,),
     long=200,
+    answers=9_000,
     naps=20,
     nap_seconds=(0.5,),
     asleep=100,
@@ -75,6 +76,14 @@ def test_http_steps_are_answered_and_sleeps_end_on_time(stage: Stage) -> None:
     sleeps = [one for one in stage.results.figures if "lost" in one]
     assert [(one["early"], one["lost"]) for one in sleeps] == [(0, 0), (0, 0)]
     assert all(0 <= one["p50"] <= one["p99"] < 5 for one in sleeps)
+
+
+@pytest.mark.slow
+def test_every_start_and_every_callback_over_http_is_answered_and_leads_to_a_run_that_ends(stage: Stage) -> None:
+    WORKS["W4"](stage)
+    sides = [(one["work"], one["side"]) for one in stage.results.figures]
+    assert sides == [(work, f"Detent on {name}") for work in ("W4", "W4c") for name in ("PostgreSQL", "SQLite")]
+    assert all(0 < one["p50"] <= one["p99"] for one in stage.results.figures)
 
 
 @pytest.mark.slow
