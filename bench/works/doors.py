@@ -95,7 +95,13 @@ def _measure_callbacks(stage: Stage, doors: dict[str, Child]) -> None:
             tokens = Path(door.ask("waiting", workflow="answered", step=STEP, count=count)).read_text().split()
             paths = [f"/wh/{token}" for token in tokens]
             door.ask("begin")
-            load = post(door.ask("url"), paths, json.dumps({"ok": True}), seconds=min(2.0, stage.sizes.seconds), folder=stage.folder)
+            load = post(
+                door.ask("url"),
+                paths,
+                json.dumps({"ok": True}),
+                seconds=min(2.0, stage.sizes.seconds),
+                folder=stage.folder,
+            )
             taken = load.requests - load.refused
             used.append(door.ask("read")["cpu"] / load.requests * 1e6)
             ended = door.ask("ends", count=min(taken, count), within=60.0)
