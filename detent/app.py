@@ -77,9 +77,8 @@ class App:
         """Begin nothing new, and give attempts in flight their time. The API may answer meanwhile."""
         if not self.is_drained:
             self.is_drained = True
-            if self.working:
-                await _ended(self.working)
-            await self.engine.stop()
+            stopping = self.engine.stop()  # at the same time: from now on nothing is started, by whomever
+            await asyncio.gather(stopping, *([_ended(self.working)] if self.working else []))
 
 
 @asynccontextmanager

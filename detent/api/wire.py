@@ -13,6 +13,7 @@ from detent.authoring.signature import HIDDEN
 from detent.engine.commands import Start
 from detent.engine.commands.bulk import BulkResult
 from detent.engine.commands.why import Obstacle
+from detent.engine.view import is_yet_to_begin, shown_status
 from detent.graph import codec
 from detent.ids import RUN, TRIGGER, WORKFLOW, show
 from detent.instant import Instant, iso
@@ -282,7 +283,11 @@ def workflow_document(row: WorkflowRow, *, whole: bool = True, deleted_at: Insta
 
 def version_document(row: VersionRow, current: int) -> VersionDocument:
     return VersionDocument(
-        row.version, row.version == current, row.checksum, iso(row.created_at), read_definition(row.source)
+        row.version,
+        row.version == current,
+        row.checksum,
+        iso(row.created_at),
+        without_secrets(read_definition(row.source)),
     )
 
 
@@ -305,13 +310,13 @@ def started_document(started: Start, ended: RunRow | None = None) -> StartedDocu
 
 
 def run_summary(row: RunRow) -> RunSummary:
-    is_pending = row.status == Status.PENDING
+    status, is_pending = shown_status(row), is_yet_to_begin(row)
     return RunSummary(
         id=show(RUN, row.id),
         workflow_id=show(WORKFLOW, row.workflow),
         workflow=row.workflow_name,
         version=row.version,
-        status=row.status,
+        status=status,
         trigger=row.trigger,
         started_at=None if is_pending else iso(row.started_at),
         start_at=iso(row.started_at) if is_pending else None,

@@ -37,7 +37,8 @@ tasks:
     sleep: 2s
 
   # The result of a step is there for those after it. Instead of an action, a step may call a URL:
-  #   http_request: {{method: GET, url: "https://example.org/orders/{{{{trigger.body.id}}}}"}}
+  #   url: "https://example.org/orders/{{{{trigger.body.id}}}}"
+  #   method: GET
   # or wait until somebody calls it back:
   #   wait_for_webhook: {{timeout: 1h}}
   sum-up:

@@ -37,14 +37,15 @@ def read_headers(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     raw = list(headers)
     if len(raw) > MOST_HEADERS or sum(len(name) + len(value) for name, value in raw) > HEADER_BYTES:
         raise InvalidInput(f"at most {MOST_HEADERS} headers with {HEADER_BYTES} bytes in all are taken")
-    found = {name.decode("latin-1"): value.decode("latin-1") for name, value in raw}
+    # Blanks around a value are not part of it, and a proxy may remove them.
+    found = {name.decode("latin-1"): value.strip(b" \t").decode("latin-1") for name, value in raw}
     return found if len(found) == len(raw) else _joined(raw)
 
 
 def _joined(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in raw:
-        key, text = name.decode("latin-1"), value.decode("latin-1")
+        key, text = name.decode("latin-1"), value.strip(b" \t").decode("latin-1")
         found[key] = f"{found[key]}, {text}" if key in found else text
     return found
 

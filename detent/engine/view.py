@@ -35,6 +35,7 @@ def run_document(
     state = fold_row(row, prepared, entries, callback_url)
     facts = _attempt_facts(entries)
     status = row.status if row.status in TERMINAL else str(state.status)
+    not_begun = status == Status.PENDING or _ended_before_it_began(row)
     return {
         "id": show(RUN, row.id),
         "workflow_id": show(WORKFLOW, row.workflow),
@@ -43,8 +44,8 @@ def run_document(
         "status": status,
         "trigger": row.trigger,
         "input": _decode(row.input),
-        "started_at": None if status == Status.PENDING else iso(row.started_at),
-        "start_at": iso(row.started_at) if status == Status.PENDING else None,
+        "started_at": None if not_begun else iso(row.started_at),
+        "start_at": iso(row.started_at) if not_begun else None,
         "finished_at": None if row.ended_at is None else iso(row.ended_at),
         "expires_at": None if row.expires_at is None else iso(row.expires_at),
         "output": None if row.output is None else _decode(row.output),
@@ -61,6 +62,21 @@ def run_document(
             for step in prepared.steps
         },
     }
+
+
+def shown_status(row: RunRow) -> str:
+    """The status by the row alone. The row of a delayed run says `pending` until it is first let go of; but whoever
+    owns it has begun it."""
+    return str(Status.RUNNING) if row.status == Status.PENDING and row.owner is not None else row.status
+
+
+def is_yet_to_begin(row: RunRow) -> bool:
+    """Whether a delayed run has not begun, or never will."""
+    return shown_status(row) == Status.PENDING or _ended_before_it_began(row)
+
+
+def _ended_before_it_began(row: RunRow) -> bool:
+    return row.ended_at is not None and row.ended_at < row.started_at
 
 
 def origin_of(row: RunRow) -> dict[str, Any] | None:

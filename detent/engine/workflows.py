@@ -15,7 +15,7 @@ from typing import Final
 from detent.authoring.payload_schema import PayloadSchema
 from detent.engine.graphs import Graphs
 from detent.errors import NotFound, NotStartable
-from detent.ids import WORKFLOW, InvalidId, parse
+from detent.ids import WORKFLOW, InvalidId, parse, show
 from detent.planner.prepared import Prepared
 from detent.store.protocol import DoorStore
 from detent.store.rows import WorkflowRow
@@ -56,9 +56,15 @@ class Workflows:
                 self._kept.popitem(last=False)
         return kept
 
-    def forget(self, tenant: int, key: str) -> None:
-        """What is kept of it is out of date."""
+    async def current(self, tenant: int, key: str) -> Startable:
+        """The workflow as it is now, whatever is kept of it."""
         self._kept.pop((tenant, key), None)
+        return await self.startable(tenant, key)
+
+    def forget(self, tenant: int, row: WorkflowRow) -> None:
+        """What is kept of it is out of date."""
+        for key in (row.name, show(WORKFLOW, row.id)):
+            self._kept.pop((tenant, key), None)
 
     async def row(self, tenant: int, key: str) -> WorkflowRow:
         """The workflow as it stands in the store now, or NotFound."""

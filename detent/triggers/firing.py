@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
@@ -13,11 +14,12 @@ from detent.errors import Conflict, InvalidInput, Problem, StoreError, TooLarge,
 from detent.ids import FIRING, show
 from detent.instant import SECOND, Instant
 from detent.observe.failpoints import reach
-from detent.store.trigger_rows import OPEN_FIRINGS, FiringRow, FiringState, NewFiring, TriggerRow, Verdict
+from detent.store.trigger_rows import OPEN_FIRINGS, FiringRow, FiringState, NewFiring, Overlap, TriggerRow, Verdict
 from detent.triggers import kept
 from detent.triggers.ground import TriggerGround
 from detent.triggers.keeping import schedule_of
 from detent.triggers.kept import Event, Kept
+from detent.triggers.processing import MOST_QUEUED
 
 #: How long an answer waits for a firing that another one is at.
 PATIENCE: Final = 2.0
@@ -88,6 +90,9 @@ class FiringCommands(TriggerGround):
         """Fire the slots from `begin` to `end` that have no firing. They are processed like any, oldest first."""
         row = await self.trigger(trigger, tenant=tenant)
         slots = self._slots(row, begin, end)
+        if json.loads(row.config).get("overlap") == Overlap.QUEUE and len(slots) > MOST_QUEUED:
+            message = f"has {len(slots)} slots, and {MOST_QUEUED} can wait in line; take a shorter range"
+            raise InvalidInput("the range cannot be filled", [Problem("from", message)])
         if dry_run:
             known = await self._fired_slots(row, begin)
             return Backfilled([slot for slot in slots if slot not in known], [])

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import hmac
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -91,7 +92,7 @@ def _standard(request: _Request) -> Verified | Refused:
     if not message_id or not sent or not request.header("webhook-signature"):
         return Refused(_NO_SIGNATURE)
     # With a dot in it, the same bytes could be signed for another id and time.
-    if "." in message_id or _short(message_id) is None:
+    if "." in message_id or len(message_id) > _LONGEST_ID or _short(message_id) is None:
         return Refused("webhook-id cannot be used")
     if late := _out_of_time(request, sent):
         return Refused(late)
@@ -188,9 +189,10 @@ def _event_id(body: bytes) -> str | None:
 
 
 def _short(value: object) -> str | None:
-    """An id as a sender may give it: a text that can be seen and is not too long."""
-    usable = isinstance(value, str) and 0 < len(value) <= _LONGEST_ID and value.isprintable()
-    return str(value) if usable else None
+    """An id as a sender may give it: a text that can be seen. A long one is known by its digest."""
+    if not isinstance(value, str) or not value or not value.isprintable():
+        return None
+    return value if len(value) <= _LONGEST_ID else f"sha256:{hashlib.sha256(value.encode()).hexdigest()}"
 
 
 _PRESETS: Final[dict[Preset, Callable[[_Request], Verified | Refused]]] = {

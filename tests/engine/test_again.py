@@ -10,7 +10,7 @@ import pytest
 from detent.engine.commands import Commands
 from detent.engine.commands.bulk import Wish
 from detent.engine.presence import Presence
-from detent.errors import Conflict
+from detent.errors import Conflict, TooLarge
 from detent.instant import SECOND
 from detent.store.rows import RunFilter
 from tests.engine.doors import run_id, save, start
@@ -192,3 +192,30 @@ async def test_why_tells_that_no_node_is_at_work() -> None:
         world.engines.remove(engine)
         _, _, reasons = await Commands(engine).why(run_id(run))
         assert reasons[0].kind == "no_node"
+
+
+@virtual
+async def test_a_bulk_retry_of_a_few_at_a_time_reaches_them_all() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        await save(world, "w", CHAIN)
+        for _ in range(5):
+            await _failed_run(world)
+        commands = Commands(engine)
+        told = [await commands.bulk(Wish.RETRY, RunFilter(), by="ann", limit=2, dry_run=False) for _ in range(3)]
+        assert [(len(one.done), one.more) for one in told] == [(2, True), (2, True), (1, False)]
+        for fork in (True, False):
+            assert (await commands.bulk(Wish.RETRY, RunFilter(), by="ann", limit=9, dry_run=fork)).more is False
+
+
+@virtual
+async def test_a_retry_that_would_take_over_too_much_is_refused() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        wide = {f"p{n}": {} for n in range(45)}
+        await save(world, "w", {**wide, "b": {"needs": list(wide), "retries": 0}})
+        for name in wide:
+            world.hands.scripts[name] = lambda call: done("x" * 200_000)
+        first = await _failed_run(world)
+        with pytest.raises(TooLarge, match="run the whole workflow again"):
+            await Commands(engine).retry(run_id(first))

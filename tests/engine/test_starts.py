@@ -6,8 +6,10 @@ import asyncio
 
 import pytest
 
+from detent.api.wire import run_summary
 from detent.engine.commands import Commands
 from detent.errors import InvalidInput, NotFound, NotStartable, RequestIdReused, RequestIdTaken
+from detent.ids import WORKFLOW, show
 from detent.instant import SECOND
 from detent.store.rows import MessageKind, Receipt
 from tests.engine.doors import run_id, save, start
@@ -147,4 +149,64 @@ async def test_a_start_in_the_past_is_a_start_now() -> None:
         await save(world, "w", {"a": {}})
         run = await start(engine, "w", start_at=NOON - 60 * SECOND)
         assert run.status == "running"
+        assert await world.ended(run.run) == "completed"
+
+
+@virtual
+async def test_a_schema_that_another_process_changed_counts_at_once() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        commands = Commands(engine)
+        strict = {"type": "object", "required": ["new"]}
+        saved = await save(world, "w", {"a": {}}, trigger_schema={"type": "object", "required": ["old"]})
+        for key in ("w", show(WORKFLOW, saved.id)):
+            await start(engine, key, {"old": 1}, commands=commands)
+        await save(world, "w", {"a": {}, "b": {}}, trigger_schema=strict)
+        for key in ("w", show(WORKFLOW, saved.id)):
+            run = await start(engine, key, {"new": 1}, commands=commands)
+            assert (await world.row(run.run)).version == 2
+            with pytest.raises(InvalidInput):
+                await start(engine, key, {"old": 1}, commands=commands)
+
+
+@virtual
+async def test_a_known_request_is_answered_though_its_body_would_not_fit_any_more() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        await save(world, "w", {"a": {}})
+        first = await start(engine, "w", {"n": 1}, request_id="r1")
+        await save(world, "w", {"a": {}}, trigger_schema={"type": "object", "required": ["m"]})
+        assert (await start(engine, "w", {"n": 1}, request_id="r1")).run == first.run
+
+
+@virtual
+async def test_a_known_request_of_a_workflow_that_was_made_again_is_told_so_by_every_node() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        commands = Commands(engine)
+        old = await save(world, "w", {"a": {}})
+        await start(engine, "w", commands=commands)
+        await world.store.delete_workflow(TENANT, old.id)
+        await save(world, "w", {"a": {}})
+        fresh = await start(await world.engine(), "w", {"n": 1}, request_id="r1")
+        assert (await start(engine, "w", {"n": 1}, commands=commands, request_id="r1")).run == fresh.run
+
+
+@virtual
+async def test_a_delayed_run_reads_running_as_soon_as_it_works_and_never_began_if_it_was_cancelled_before() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        commands = Commands(engine)
+        await save(world, "w", {"a": {}})
+        gate = world.hands.hold("a")
+        run = await start(engine, "w", start_at=NOON + 5 * SECOND, request_id="r1")
+        gone = await start(engine, "w", start_at=NOON + 500 * SECOND)
+        await world.until(lambda: bool(world.hands.calls))
+        assert run_summary(await world.row(run.run)).status == "running"
+        assert (await start(engine, "w", start_at=NOON + 5 * SECOND, request_id="r1")).status == "running"
+        await world.send(gone.run, MessageKind.CANCEL)
+        assert await world.ended(gone.run) == "cancelled"
+        document = await commands.run(run_id(gone))
+        assert (document["started_at"], run_summary(await world.row(gone.run)).started_at) == (None, None)
+        gate.set()
         assert await world.ended(run.run) == "completed"

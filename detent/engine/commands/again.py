@@ -26,6 +26,8 @@ from detent.store.rows import RunRow
 RETRY: Final = "retry"
 RERUN: Final = "rerun"
 FORK: Final = "fork"
+#: All of it goes into the flush that starts the run, and every other run of the node waits for that.
+MOST_REUSED: Final = 8_000_000
 _PARTS: Final = ("body", "headers", "query")
 
 
@@ -102,6 +104,12 @@ class AgainCommands(StartCommands, RunCommands):
     async def _continue(
         self, row: RunRow, prepared: Prepared, reuse: Reuse, kind: str, meant: bytes, request_id: str | None
     ) -> Start:
+        size = sum(map(len, reuse.results.values()))
+        if size > MOST_REUSED:
+            raise TooLarge(
+                f"the results to take over have {size} bytes, and a run can begin with {MOST_REUSED} at most; "
+                "run the whole workflow again"
+            )
         digest = hashlib.sha256(b"\x00".join((kind.encode(), row.id, meant))).digest()
         request = StartRequest(
             tenant=row.tenant,

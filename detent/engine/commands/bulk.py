@@ -61,21 +61,23 @@ class BulkCommands(ControlCommands, AgainCommands):
         if not where.statuses:
             where = replace(where, statuses=_MEANT[wish])
         matched = await self._store.count_runs(tenant, where=where, limit=MOST)
-        result = BulkResult(wish, matched, more=matched > 0)
+        result = BulkResult(wish, matched, more=matched > limit)
         if dry_run:
             return result
-        newest, cursor, left = self._engine.new_id(), None, limit
-        while left > 0:
-            size = min(_PAGE, left)
-            rows = await self._store.runs(tenant, limit=size, where=where, cursor=cursor, oldest_first=True)
+        newest, cursor, seen = self._engine.new_id(), None, 0
+        while len(result.done) < limit and seen < MOST:
+            rows = await self._store.runs(tenant, limit=_PAGE, where=where, cursor=cursor, oldest_first=True)
             mine = [row for row in rows if row.id < newest]
-            for row in mine:
+            for place, row in enumerate(mine):
+                if len(result.done) == limit:
+                    result.more = place < len(mine)
+                    break
                 await self._grant(result, row, by)
-            left -= len(mine)
-            if len(rows) < size or len(mine) < len(rows):
-                result.more = False
-                break
-            cursor = rows[-1].id
+            else:
+                result.more = len(mine) == _PAGE
+                if not result.more:
+                    break
+            seen, cursor = seen + len(rows), rows[-1].id
         self.nudge()
         return result
 
@@ -99,9 +101,10 @@ class BulkCommands(ControlCommands, AgainCommands):
                     raise Conflict(f"Cannot {wish} a finished workflow")
 
     async def _once_more(self, wish: Wish, row: RunRow) -> None:
-        made = await self._store.runs(row.tenant, limit=1, where=RunFilter(origin=row.id))
-        if made:
-            raise Conflict(f"it was run again already, as {show(RUN, made[0].id)}")
+        made = await self._store.runs(row.tenant, limit=_PAGE, where=RunFilter(origin=row.id))
+        before = [one for one in made if one.origin_kind == wish]
+        if before:
+            raise Conflict(f"it was run again already, as {show(RUN, before[0].id)}")
         again = self.retry if wish is Wish.RETRY else self.rerun
         # Whoever wishes the same at the same time gets the same run.
         await again(show(RUN, row.id), request_id=f"{wish}:{row.id.hex()}", tenant=row.tenant)

@@ -12,6 +12,7 @@ import msgspec
 
 from detent.engine.commands.ground import DEFAULT_TENANT, INPUT_LIMIT, SECRET_HEADERS, CommandGround, encoder
 from detent.engine.starting import StartedRun, StartRefused, StartRequest, start_run
+from detent.engine.view import shown_status
 from detent.engine.workflows import Startable
 from detent.errors import (
     InvalidInput,
@@ -23,7 +24,6 @@ from detent.errors import (
     Unavailable,
 )
 from detent.instant import Instant
-from detent.run.status import Status
 from detent.store.rows import RunFilter, RunRow
 
 #: How often a start is tried again because its workflow changed at that very moment.
@@ -87,18 +87,35 @@ class StartCommands(CommandGround):
                 if known is None:
                     raise
                 return known
-            _check_payload(ready, given.body)
+            try:
+                _check_payload(ready, given.body)
+            except InvalidInput:
+                # What is kept may be out of date, and a request that was taken before is answered as it was then.
+                known = await self._known(tenant, options, digest)
+                if known is not None:
+                    return known
+                current = await self._workflows.current(tenant, workflow)
+                if current.version == ready.version and current.id == ready.id:
+                    raise
+                continue
             try:
                 request = self._request(tenant, ready, given_input, digest, options)
                 started = await start_run(self._engine, request)
             except StartRefused:
-                known = await self._known(tenant, options, digest, ready.id)
+                now = await self._current(tenant, workflow)
+                known = await self._known(tenant, options, digest, None if now is None else now.id)
                 if known is not None:
                     return known
-                self._workflows.forget(tenant, workflow)
                 continue
             return Start(started.id, ready.id, started.status, started.started_at, True, started)
         raise Unavailable(f"the workflow {workflow[:200]!r} is being changed just now; try again")
+
+    async def _current(self, tenant: int, workflow: str) -> Startable | None:
+        """The workflow as it is now; null if it cannot be started any more."""
+        try:
+            return await self._workflows.current(tenant, workflow)
+        except (NotFound, NotStartable):
+            return None
 
     def _request(
         self, tenant: int, ready: Startable, given_input: bytes, digest: bytes, options: StartOptions
@@ -139,8 +156,7 @@ class StartCommands(CommandGround):
             raise RequestIdTaken(f"the request id {options.request_id!r} was used to start another workflow")
         if row.request_hash is not None and row.request_hash != digest:
             raise RequestIdReused(f"the request id {options.request_id!r} was used with another body")
-        status = str(Status.PENDING) if row.status == Status.PENDING else row.status
-        return Start(row.id, row.workflow, status, row.started_at, False)
+        return Start(row.id, row.workflow, shown_status(row), row.started_at, False)
 
     async def run_by_request(self, request_id: str, *, tenant: int = DEFAULT_TENANT) -> RunRow | None:
         """The run that a request id started."""

@@ -45,8 +45,9 @@ class WorkflowCommands(CommandGround):
         )
         match saved:
             case SavedVersion():
-                self._workflows.forget(tenant, compiled.name)
-                return await self.workflow(compiled.name, tenant=tenant), saved, compiled
+                row = await self.workflow(compiled.name, tenant=tenant)
+                self._workflows.forget(tenant, row)
+                return row, saved, compiled
             case Unsaved.TAKEN:
                 raise NameTaken(f"there is a workflow named {compiled.name!r} already; PUT it to give it a new version")
             case _:
@@ -72,6 +73,7 @@ class WorkflowCommands(CommandGround):
         row = await self.workflow(key, tenant=tenant)
         if not await self._store.enable_workflow(tenant, row.id, enabled=enabled):
             raise NotFound(f"there is no workflow {key[:200]!r}")
+        self._workflows.forget(tenant, row)
         return await self.workflow(key, tenant=tenant)
 
     async def delete_workflow(self, key: str, *, tenant: int = DEFAULT_TENANT) -> tuple[WorkflowRow, Instant]:
@@ -80,6 +82,7 @@ class WorkflowCommands(CommandGround):
         at = await self._store.delete_workflow(tenant, row.id)
         if at is None:
             raise NotFound(f"there is no workflow {key[:200]!r}")
+        self._workflows.forget(tenant, row)
         return row, at
 
 
