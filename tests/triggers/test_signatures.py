@@ -1,8 +1,9 @@
 """Who sent a request: vectors of the public specifications, and everything that may be wrong with a signature."""
 
-from __future__ import hashlib
+from __future__ import annotations
 
 import base64
+import hashlib
 import hmac
 import json
 from datetime import UTC, datetime
