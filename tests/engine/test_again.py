@@ -212,7 +212,7 @@ async def test_a_bulk_retry_of_a_few_at_a_time_reaches_them_all() -> None:
 async def test_a_retry_that_would_take_over_too_much_is_refused() -> None:
     async with rig() as world:
         engine = await world.engine()
-        wide = {f"p{n}": {} for n in range(45)}
+        wide: dict[str, Any] = {f"p{n}": {} for n in range(45)}
         await save(world, "w", {**wide, "b": {"needs": list(wide), "retries": 0}})
         for name in wide:
             world.hands.scripts[name] = lambda call: done("x" * 200_000)
