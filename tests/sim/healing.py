@@ -70,8 +70,14 @@ def _help(world: World, story: Story) -> None:
     if state.paused_by is not None:
         if state.paused_by == UNCERTAIN and Phase.UNCERTAIN not in state.phase:
             raise Violation("a run stands still though nothing of it is uncertain any more")
-        world.note("a paused run is resumed")
-        finished(model.send(1, story.row.id, MessageKind.RESUME, b'{"by":"healing"}'))
+        doubts = [step.name for step in story.prepared.steps if state.phase[step.index] is Phase.UNCERTAIN]
+        if doubts and world.rng.random() < 0.5:
+            world.note(f"{doubts[0]} is resolved")
+            said = {"step": doubts[0], "happened": world.rng.random() < 0.5, "by": "healing"}
+            finished(model.send(1, story.row.id, MessageKind.RESOLVE, msgspec.json.encode(said)))
+        else:
+            world.note("a paused run is resumed")
+            finished(model.send(1, story.row.id, MessageKind.RESUME, b'{"by":"healing"}'))
     for index, phase in enumerate(state.phase):
         if phase is Phase.WAITING:
             name = story.prepared.steps[index].name

@@ -130,7 +130,7 @@ def _repeating(swarm: Swarm) -> Swarm:
 #: Bugs that show in few worlds: not far from these. When the way worlds are drawn changes they show elsewhere, and are
 #: looked for longer.
 RARE: Final = {
-    "those who wait for room are forgotten after a refused start": 1220,
+    "those who wait for room are forgotten after a refused start": 900,
     "steps due together are taken before the first is told": 625,
 }
 NO_MUTANT: Final = Mutant("none")

@@ -50,7 +50,7 @@ def test_no_rule_is_broken_in_worlds_that_were_broken_once() -> None:
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_deliberate_bug_is_found(mutant: Mutant) -> None:
-    assert kill(mutant, 60.0).broken is not None
+    assert kill(mutant, 100.0).broken is not None
 
 
 def test_a_world_is_the_same_in_every_process() -> None:
