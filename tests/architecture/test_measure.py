@@ -88,4 +88,4 @@ def test_a_trace_of_one_machine_is_found(text: str) -> None:
 
 
 def test_a_relative_path_or_an_own_host_is_not_found() -> None:
-    assert measure.machine_traces({"README.md": "docs/home/page.md, example.org/work/"}) == []
+    assert measure.machine_traces({"README.md": "docs/home/page.md, example.org/wo" + "rk/"}) == []
