@@ -12,11 +12,11 @@ from aiohttp import web
 
 from detent.clock import SystemClock
 from detent.engine.callbacks import CallbackTokens
-from detent.engine.commands import Commands, Given, StartOptions
+from detent.engine.commands import Commands, Given, Start
 from detent.engine.engine import Engine
-from detent.engine.starting import StartedRun
 from detent.graph.model import StepKind
 from detent.ids import RUN, new_id, show
+from detent.run.status import TERMINAL
 from detent.steps.action_step import ActionStep
 from detent.steps.egress import EgressPolicy
 from detent.steps.http import HttpStep
@@ -102,17 +102,17 @@ async def run(document: dict[str, Any], *, given: Any, answers: list[str], calls
     server = EchoServer(answers)
     async with asyncio.timeout(LONGEST_RUN), server.serving(), commands() as doors:
         await doors.save_workflow(json.dumps(local(document, server.url)), filename="example.json")
-        start = await doors.start(document["name"], Given(body=given), StartOptions(watch=True))
-        started = start.started
-        assert started is not None
+        started = await doors.start(document["name"], Given(body=given))
         for call in calls:
             await _call_back(doors, started, call)
-        return await doors.ended(started)
+        while (shown := await doors.run(show(RUN, started.run)))["status"] not in TERMINAL:  # noqa: ASYNC110 - as a reader would
+            await asyncio.sleep(0.01)
+        return shown
 
 
-async def _call_back(doors: Commands, started: StartedRun, call: str) -> None:
+async def _call_back(doors: Commands, started: Start, call: str) -> None:
     step, body = call.split(" ", 1)
-    shown = await doors.run(show(RUN, started.id))
+    shown = await doors.run(show(RUN, started.run))
     [url] = [callback["url"] for callback in shown["callbacks"] if callback["step"] == step]
     token = urlsplit(url).path.rpartition("/")[2]
     receipt, _ = await doors.deliver(token, body=json.loads(body), headers={}, query={}, message_id=None)

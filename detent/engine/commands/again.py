@@ -9,17 +9,15 @@ from typing import Any, Final
 
 import msgspec
 
-from detent.engine.commands.control import edited_result
-from detent.engine.commands.ground import DEFAULT_TENANT, INPUT_LIMIT, encoder
+from detent.engine.commands.control import told_result
+from detent.engine.commands.ground import DEFAULT_TENANT, INPUT_LIMIT
 from detent.engine.commands.runs import RunCommands
 from detent.engine.commands.starts import Given, Start, StartCommands, StartOptions
 from detent.engine.starting import StartRefused, StartRequest, start_run
-from detent.engine.view import fold_row
 from detent.errors import Conflict, NotFound, TooLarge
 from detent.ids import WORKFLOW, show
 from detent.planner.prepared import Prepared
 from detent.planner.reuse import Reuse, fork_plan, retry_plan
-from detent.run.state import RunState
 from detent.run.status import TERMINAL, Status
 from detent.store.rows import RunRow
 
@@ -40,7 +38,7 @@ class AgainCommands(StartCommands, RunCommands):
         if row.status not in TERMINAL or row.status == Status.COMPLETED:
             word = "finished" if row.status == Status.COMPLETED else row.status
             raise Conflict(f"Cannot retry a {word} workflow")
-        prepared, state = await self._folded(row)
+        prepared, state = await self.folded(row)
         return await self._continue(row, prepared, retry_plan(prepared, state), RETRY, b"", request_id)
 
     async def rerun(
@@ -57,7 +55,7 @@ class AgainCommands(StartCommands, RunCommands):
         options = StartOptions(
             request_id=request_id,
             labels=json.loads(row.labels) if row.labels else {},
-            hero=None if row.hero_type is None or row.hero_id is None else (row.hero_type, row.hero_id),
+            hero=_hero(row),
             priority=row.priority,
             trigger=row.trigger,
             origin=(row.id, RERUN),
@@ -83,23 +81,17 @@ class AgainCommands(StartCommands, RunCommands):
         """Begin again at a step: everything that does not depend on it is kept, and the step runs anew, or is taken to
         have given `output`."""
         row = await self.run_row(run, tenant=tenant)
-        prepared, state = await self._folded(row)
+        prepared, state = await self.folded(row)
         index = prepared.numbers.get(step)
         if index is None:
             raise NotFound(f"the run has no step {step[:80]!r}")
         edited = None
         if output is not msgspec.UNSET:
-            edited = encoder.encode(edited_result(prepared.steps[index].kind, output, status_code))
+            edited = told_result(prepared.steps[index].kind, output, status_code)
             if len(edited) > INPUT_LIMIT:
                 raise TooLarge(f"an output may have {INPUT_LIMIT} bytes")
         meant = step.encode() + b"\x00" + (edited or b"")
         return await self._continue(row, prepared, fork_plan(prepared, state, index, edited), FORK, meant, request_id)
-
-    async def _folded(self, row: RunRow) -> tuple[Prepared, RunState]:
-        prepared = await self.prepared(row)
-        tokens = self._engine.tokens
-        state = fold_row(row, prepared, await self._store.journal(row.id), lambda step: tokens.url(row.id, step))
-        return prepared, state
 
     async def _continue(
         self, row: RunRow, prepared: Prepared, reuse: Reuse, kind: str, meant: bytes, request_id: str | None
@@ -123,7 +115,7 @@ class AgainCommands(StartCommands, RunCommands):
             priority=row.priority,
             code=tuple(json.loads(row.code)) if row.code else (),
             labels=row.labels,
-            hero=None if row.hero_type is None or row.hero_id is None else (row.hero_type, row.hero_id),
+            hero=_hero(row),
             request_id=request_id,
             request_hash=None if request_id is None else digest,
             origin=row.id,
@@ -139,4 +131,8 @@ class AgainCommands(StartCommands, RunCommands):
                 if known is not None:
                     return known
                 continue  # the run that had the request id was deleted meanwhile
-            return Start(started.id, row.workflow, started.status, started.started_at, True, started)
+            return Start(started.id, row.workflow, started.status, started.started_at, True)
+
+
+def _hero(row: RunRow) -> tuple[str, str] | None:
+    return None if row.hero_type is None or row.hero_id is None else (row.hero_type, row.hero_id)

@@ -6,10 +6,13 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Final
 
+import msgspec
+
 from detent.engine.commands.ground import DEFAULT_TENANT, INPUT_LIMIT, encoder
 from detent.engine.commands.runs import RunCommands
 from detent.errors import Conflict, NotFound, TooLarge
 from detent.graph.model import StepKind
+from detent.run.outcomes import result_of
 from detent.run.status import TERMINAL, Status
 from detent.store.rows import MessageKind, RunRow
 
@@ -47,7 +50,7 @@ class ControlCommands(RunCommands):
         said: dict[str, Any] = {"step": step, "happened": happened, "by": by}
         if output is not None:
             prepared = await self.prepared(row)
-            said["result"] = edited_result(prepared.steps[prepared.numbers[step]].kind, output)
+            said["result"] = msgspec.Raw(told_result(prepared.steps[prepared.numbers[step]].kind, output))
         data = encoder.encode(said)
         if len(data) > INPUT_LIMIT:
             raise TooLarge(f"an output may have {INPUT_LIMIT} bytes")
@@ -84,10 +87,7 @@ class ControlCommands(RunCommands):
             await asyncio.sleep(_LOOK_AGAIN)
 
 
-def edited_result(kind: StepKind, output: Any, status_code: int | None = None) -> dict[str, Any]:
-    """The result of a step as an executor would have given it, from what a person says it gave."""
-    if kind is StepKind.HTTP:
-        return {"status_code": 200 if status_code is None else status_code, "headers": {}, "body": output}
-    if kind is StepKind.WAIT:
-        return {"headers": {}, "query": {}, "body": output}
-    return {"output": output}
+def told_result(kind: StepKind, output: Any, status_code: int | None = None) -> bytes:
+    """The result of a step from what a person says it gave. An answer that somebody vouches for was a good one."""
+    default = 200 if kind is StepKind.HTTP else None
+    return result_of(kind, encoder.encode(output), default if status_code is None else status_code)

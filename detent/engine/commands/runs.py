@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Any
 
 from detent.engine.commands.ground import DEFAULT_TENANT, CommandGround
-from detent.engine.starting import StartedRun
-from detent.engine.view import run_document
-from detent.errors import NotFound
+from detent.engine.view import fold_row, run_document
 from detent.planner.prepared import Prepared
 from detent.run.journal import Entry
+from detent.run.state import RunState
 from detent.run.status import TERMINAL
 from detent.store.rows import RunFilter, RunRow
 
@@ -41,18 +39,6 @@ class RunCommands(CommandGround):
         """How many there are, counted up to `limit`."""
         return await self._store.count_runs(tenant, where=where, limit=limit)
 
-    async def ended(self, started: StartedRun, *, tenant: int = DEFAULT_TENANT) -> dict[str, Any]:
-        """The document of a run once it has ended, wherever it ends."""
-        while True:
-            row = await self._store.run(tenant, started.id)
-            if row is None:
-                raise NotFound("the run was deleted")
-            if row.status in TERMINAL:
-                return await self._document(row)
-            wait = [asyncio.ensure_future(asyncio.sleep(0.25))]
-            await asyncio.wait([*wait, *([started.ended] if started.ended else [])], return_when="FIRST_COMPLETED")
-            wait[0].cancel()
-
     async def entries(self, run: bytes, *, after: int = 0, limit: int = 100_000) -> list[Entry]:
         """The journal of a run, from a place on."""
         return await self._store.journal(run, after=after, limit=limit)
@@ -61,6 +47,12 @@ class RunCommands(CommandGround):
         """The graph a run runs on."""
         graphs = await self._engine.graphs.get([(row.workflow, row.version)])
         return graphs[row.workflow, row.version][1]
+
+    async def folded(self, row: RunRow) -> tuple[Prepared, RunState]:
+        """The graph of a run, and its state by its journal."""
+        prepared, tokens = await self.prepared(row), self._engine.tokens
+        entries = await self._store.journal(row.id)
+        return prepared, fold_row(row, prepared, entries, lambda step: tokens.url(row.id, step))
 
     async def children(self, runs: Sequence[bytes], *, tenant: int = DEFAULT_TENANT) -> list[RunRow]:
         """The runs that these have started."""

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from detent.engine.commands.ground import DEFAULT_TENANT, INPUT_LIMIT, SECRET_HEADERS, CommandGround, encoder
-from detent.engine.starting import StartedRun, StartRefused, StartRequest, start_run
+from detent.engine.starting import StartRefused, StartRequest, start_run
 from detent.engine.view import shown_status
 from detent.engine.workflows import Startable
 from detent.errors import (
@@ -52,7 +52,6 @@ class StartOptions:
     trigger: str = "api"
     fired_by: bytes | None = None
     origin: tuple[bytes, str] | None = None  # the run it comes from, and how
-    watch: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,6 @@ class Start:
     status: str
     started_at: Instant
     is_new: bool
-    started: StartedRun | None = None
 
 
 _NO_OPTIONS: Final = StartOptions()
@@ -107,7 +105,7 @@ class StartCommands(CommandGround):
                 if known is not None:
                     return known
                 continue
-            return Start(started.id, ready.id, started.status, started.started_at, True, started)
+            return Start(started.id, ready.id, started.status, started.started_at, True)
         raise Unavailable(f"the workflow {workflow[:200]!r} is being changed just now; try again")
 
     async def _current(self, tenant: int, workflow: str) -> Startable | None:
@@ -132,7 +130,6 @@ class StartCommands(CommandGround):
             priority=ready.priority if options.priority is None else options.priority,
             code=ready.code,
             labels=_labels(ready.labels, options.labels),
-            watch=options.watch,
             request_id=options.request_id,
             request_hash=digest if options.request_id is not None else None,
             hero=options.hero,

@@ -9,7 +9,6 @@ from typing import Any, Final
 from detent.engine.commands.ground import DEFAULT_TENANT
 from detent.engine.commands.runs import RunCommands
 from detent.engine.presence import ANY_QUEUE
-from detent.engine.view import fold_row
 from detent.instant import Instant, iso
 from detent.planner.why import ReasonKind, why
 from detent.run.status import TERMINAL
@@ -37,11 +36,9 @@ class WhyCommands(RunCommands):
     async def why(self, run: str, *, tenant: int = DEFAULT_TENANT) -> tuple[RunRow, str, list[Obstacle]]:
         """The run, its status, and what keeps it from going on: what blocks first, then what waits for that."""
         row = await self.run_row(run, tenant=tenant)
-        prepared, now = await self.prepared(row), await self._store.now()
-        tokens = self._engine.tokens
-        state = fold_row(row, prepared, await self._store.journal(row.id), lambda step: tokens.url(row.id, step))
+        prepared, state = await self.folded(row)
         status = row.status if row.status in TERMINAL else str(state.status)
-        reasons = why(prepared, state, now, owned=row.owner is not None)
+        reasons = why(prepared, state, await self._store.now(), owned=row.owner is not None)
         found = [
             Obstacle(str(one.kind), one.message, one.step, one.since, one.until, dict(one.details)) for one in reasons
         ]
