@@ -9,7 +9,7 @@ from typing import Final
 from detent.engine.held import HeldRun
 from detent.run.journal import Entry
 from detent.run.plan import Plan
-from detent.store.rows import Activation, End, Flush, Flushed, NewCallback, NewRun, Park
+from detent.store.rows import Activation, End, Flush, Flushed, Message, NewCallback, NewRun, Park
 
 #: What a row costs beside its text, about.
 ROW_BYTES = 100
@@ -27,6 +27,7 @@ class Unit:
     start: NewRun | None = None
     entries: list[Entry] = field(default_factory=list)  # that come before the plan's own
     callbacks: list[NewCallback] = field(default_factory=list)
+    messages: list[Message] = field(default_factory=list)  # to other runs
     park: Park | None = None
     end: End | None = None
     consumed: tuple[int, ...] = ()  # messages of the inbox
@@ -35,14 +36,14 @@ class Unit:
     done: asyncio.Future[Flushed] | None = None
 
     def rows(self) -> int:
-        return 1 + len(self.callbacks) + len(self.entries) + len(self.plan.activate)
+        return 1 + len(self.callbacks) + len(self.entries) + len(self.messages) + len(self.plan.activate)
 
     def add_to(self, flush: Flush) -> None:
         """Add the rows."""
         plan = self.plan
         if self.start is not None:
             flush.starts.append(self.start)
-            flush.callbacks.extend(self.callbacks)
+        flush.callbacks.extend(self.callbacks)
         flush.entries.extend(self.entries)
         if plan.entry is not None:
             flush.entries.append(plan.entry)
@@ -52,6 +53,7 @@ class Unit:
             flush.ends.append(_that_fits(self.end))
         elif self.park is not None:
             flush.parks.append(self.park)
+        flush.messages.extend(self.messages)
         flush.consumed.extend(self.consumed)
         if self.expiry is not None and self.held is not None:
             flush.expiries.append((self.run, self.held.prepared.steps[self.expiry].name))

@@ -108,16 +108,20 @@ class MemoryStore(MemoryDoors, MemoryTriggers):
     def _without_refused(self, flush: Flush) -> tuple[Flush, frozenset[bytes]]:
         """The flush without the starts that may not be made, and all that belongs to them."""
         refused: set[bytes] = set()
-        asked: set[tuple[int, str]] = set()
+        asked: set[tuple[int, str, str]] = set()
         for start in flush.starts:
             if start.id in self.table:
                 continue  # the first sending made it
-            key = (start.tenant, start.request_id or "")
-            taken = start.request_id is not None and (key in asked or self._has_request(*key))
+            unique = {
+                (start.tenant, name, value)
+                for name, value in (("request_id", start.request_id), ("active_key", start.active_key))
+                if value is not None
+            }
+            taken = not asked.isdisjoint(unique) or self._has_request(start) or self._is_active(start)
             if taken or (start.current and not self._is_current(start)):
                 refused.add(start.id)
-            elif start.request_id is not None:
-                asked.add(key)
+            else:
+                asked |= unique
         if not refused:
             return flush, frozenset()
         kept = Flush(
@@ -147,8 +151,14 @@ class MemoryStore(MemoryDoors, MemoryTriggers):
             if start.id in self.table:
                 raise StoreError(f"run {start.id.hex()} exists already")
 
-    def _has_request(self, tenant: int, request_id: str) -> bool:
-        return any((run.new.tenant, run.new.request_id) == (tenant, request_id) for run in self.table.values())
+    def _has_request(self, start: NewRun) -> bool:
+        if start.request_id is None:
+            return False
+        wanted = (start.tenant, start.request_id)
+        return any((run.new.tenant, run.new.request_id) == wanted for run in self.table.values())
+
+    def _is_active(self, start: NewRun) -> bool:
+        return start.active_key is not None and self.holder(start.tenant, start.active_key) is not None
 
     def _change_callbacks(self, flush: Flush) -> None:
         for activation in flush.activations:
@@ -241,6 +251,8 @@ class MemoryStore(MemoryDoors, MemoryTriggers):
             priority=new.priority,
             started_at=new.started_at,
             parent=new.parent,
+            hero_type=new.hero_type,
+            hero_id=new.hero_id,
         )
 
     async def mail(self, node: bytes, *, limit: int) -> list[Mail]:

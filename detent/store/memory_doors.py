@@ -209,6 +209,12 @@ class MemoryDoors(MemoryTables):
             CallbackRow(step, c.state, c.created_at, c.until) for (id_, step), c in self.waits.items() if id_ == run
         ]
 
+    async def active_run(self, tenant: int, key: str) -> bytes | None:
+        return self.holder(tenant, key)
+
+    async def kept(self, run: bytes) -> dict[str, bytes]:
+        return {step: result for (id_, step), result in self.results.items() if id_ == run}
+
     # -- keeping
 
     async def now(self) -> int:
@@ -226,8 +232,9 @@ class MemoryDoors(MemoryTables):
         for run in old:
             del self.table[run]
             self.entries.pop(run, None)
-            for key in [key for key in self.waits if key[0] == run]:
-                del self.waits[key]
+            for rows in (self.waits, self.results):
+                for key in [key for key in rows if key[0] == run]:
+                    del rows[key]
         return len(old)
 
     async def compact(self) -> int:
@@ -261,6 +268,7 @@ def _is_meant(row: StoredRun, where: RunFilter) -> bool:
         and all(labels.get(key) == value for key, value in where.labels)
         and (where.started_after is None or new.started_at >= where.started_after)
         and (where.started_before is None or new.started_at < where.started_before)
+        and (where.owned is None or where.owned == (row.owner is not None))
     )
 
 

@@ -68,6 +68,7 @@ class MemoryTables:
         self.inbox: dict[int, Mail] = {}
         self.sources: set[tuple[bytes, int]] = set()
         self.waits: dict[tuple[bytes, str], StoredCallback] = {}
+        self.results: dict[tuple[bytes, str], bytes] = {}
         self.saved: dict[bytes, StoredWorkflow] = {}
         self.settings: dict[str, str] = {}
         self.rules: dict[bytes, StoredTrigger] = {}
@@ -75,6 +76,11 @@ class MemoryTables:
         self.offered: dict[bytes, Offer] = {}
         self.seen: dict[tuple[str, str], int] = {}
         self.last_mail = 0
+
+    def holder(self, tenant: int, key: str) -> bytes | None:
+        """The open run that has that active key."""
+        held = (run for run in self.table.values() if run.is_open() and run.new.active_key == key)
+        return next((run.new.id for run in held if run.new.tenant == tenant), None)
 
     def post(self, run: bytes, kind: str, step: str | None, data: bytes) -> None:
         """Put a message into a run's inbox."""

@@ -201,6 +201,12 @@ class DoorStore(Protocol):
 
     async def callbacks(self, run: bytes) -> list[CallbackRow]: ...
 
+    async def active_run(self, tenant: int, key: str) -> bytes | None:
+        """The open run that holds that `active_key`."""
+
+    async def kept(self, run: bytes) -> dict[str, bytes]:
+        """The results that steps of this run kept in transactions of the user's own, by step."""
+
 
 class TriggerStore(Protocol):
     """What triggers need of a store."""

@@ -20,8 +20,9 @@ class NewRun(NamedTuple):
     """A run to be inserted. With `owned` the inserting node keeps it (generation 1); otherwise any node may claim it
     once `wake_at` is reached. `code` is a JSON list of the user actions it needs, null if it needs none.
 
-    It is refused if a run of that tenant has its `request_id`, and with `current` unless the workflow is there, active,
-    enabled and still at that version."""
+    It is refused if a run of that tenant has its `request_id`, if an open run of that tenant has its `active_key`, and
+    with `current` unless the workflow is there, active, enabled and still at that version. A run holds its key until
+    the flush that ends it has returned."""
 
     id: bytes
     tenant: int
@@ -48,10 +49,12 @@ class NewRun(NamedTuple):
     origin_kind: str | None = None  # retry, rerun or fork of `origin`
     fired_by: bytes | None = None  # the trigger that started it
     current: bool = False
+    active_key: str | None = None  # of which there is one open run in a tenant
 
 
 class NewCallback(NamedTuple):
-    """The place where a wait step's callback will be received; made when the run starts, state `pending`."""
+    """The place where a callback will be received, state `pending`: made when the run starts, or later when a function
+    opens a wait."""
 
     tenant: int
     run: bytes
@@ -142,6 +145,8 @@ class ClaimedRun(NamedTuple):
     priority: int
     started_at: int
     parent: bytes | None
+    hero_type: str | None = None
+    hero_id: str | None = None
 
 
 class Claims(NamedTuple):
@@ -171,6 +176,11 @@ class MessageKind(StrEnum):
     PAUSE = "pause"
     RESUME = "resume"
     RESOLVE = "resolve"
+    SKIP = "skip"
+    REATTEMPT = "reattempt"
+    FINISH = "finish"
+    SIGNAL = "signal"
+    CHILD = "child"
 
 
 class Delivery(NamedTuple):
@@ -243,12 +253,13 @@ class RunRow(NamedTuple):
     request_hash: bytes | None = None
     origin_kind: str | None = None
     fired_by: bytes | None = None
+    active_key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RunFilter:
     """Which runs are meant; what is not given does not narrow. `started_after` and `started_before` bound `started_at`
-    as [after, before)."""
+    as [after, before). `owned`: whether some node has the run in its hands."""
 
     workflow: bytes | None = None
     statuses: tuple[str, ...] = ()
@@ -262,6 +273,7 @@ class RunFilter:
     parent: bytes | None = None
     started_after: int | None = None
     started_before: int | None = None
+    owned: bool | None = None
 
     def given(self) -> dict[str, object]:
         """What narrows, by name."""

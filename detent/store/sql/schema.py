@@ -28,7 +28,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import TEXT, TIMESTAMP, UUID
 
 #: The newest migration this code was made for.
-HEAD: Final = "0002"
+HEAD: Final = "0003"
 
 ID: Final = LargeBinary().with_variant(UUID(), "postgresql")
 MOMENT: Final = Integer().with_variant(TIMESTAMP(timezone=True), "postgresql")
@@ -40,6 +40,7 @@ UNOWNED: Final = text("owner is null and ended_at is null")
 OWNED: Final = text("owner is not null")
 FAILURES: Final = text("outcome in ('failed', 'timeout', 'template_error')")
 TROUBLED: Final = text("status not in ('running', 'completed')")
+HOLDS: Final = text("active_key is not null and ended_at is null")
 FIRED: Final = text("fired_by is not null and ended_at is null")
 SCHEDULED: Final = text("next_at is not null and enabled and deleted_at is null")
 LISTENING: Final = text("key is not null and deleted_at is null")
@@ -130,6 +131,7 @@ run = Table(
     Column("error", Text),
     Column("origin_kind", Text),
     Column("fired_by", ID),
+    Column("active_key", NAME),
     sqlite_strict=True,
 )
 Index("run_list", run.c.tenant, run.c.workflow, run.c.id)
@@ -163,6 +165,7 @@ Index("run_origin", run.c.origin, postgresql_where=text("origin is not null"), s
 Index("run_parent", run.c.parent, postgresql_where=text("parent is not null"), sqlite_where=text("parent is not null"))
 Index("run_fired", run.c.fired_by, run.c.id, postgresql_where=FIRED, sqlite_where=FIRED)
 Index("run_troubled", run.c.tenant, run.c.status, run.c.id, postgresql_where=TROUBLED, sqlite_where=TROUBLED)
+Index("run_active", run.c.tenant, run.c.active_key, unique=True, postgresql_where=HOLDS, sqlite_where=HOLDS)
 
 journal = Table(
     "journal",
@@ -224,6 +227,18 @@ callback = Table(
     sqlite_strict=True,
     sqlite_with_rowid=False,
     postgresql_with={"fillfactor": 80},  # its state changes in place
+)
+
+kept = Table(
+    "kept",
+    metadata,
+    Column("run", ID, nullable=False),
+    Column("step", NAME, nullable=False),
+    Column("tenant", Integer, nullable=False),
+    Column("result", Text, nullable=False),
+    Column("at", MOMENT, nullable=False),
+    PrimaryKeyConstraint("run", "step"),
+    sqlite_strict=True,
 )
 
 node = Table(

@@ -8,6 +8,10 @@ from detent.store.rows import Flush
 def is_checked(flush: Flush) -> bool:
     """Whether there are starts that may be refused, or that have what few runs have."""
     return any(
-        start.current or start.request_id is not None or start.fired_by is not None or start.origin_kind is not None
+        start.current
+        or start.request_id is not None
+        or start.active_key is not None
+        or start.fired_by is not None
+        or start.origin_kind is not None
         for start in flush.starts
     )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, bindparam, func, literal_column, select, text
 
 from detent.store.rows import RunFilter
 from detent.store.sql.compiling import Among, HasLabel, Values
-from detent.store.sql.schema import callback, journal, lease, node, run, seen, setting, workflow
+from detent.store.sql.schema import callback, journal, kept, lease, node, run, seen, setting, workflow
 
 #: Most runs are in one of these; the others have an index of their own.
 USUAL_STATUSES: Final = frozenset({"running", "completed"})
@@ -19,7 +19,7 @@ _RUN_COLUMNS: Final = (
     run.c.trigger, run.c.input, run.c.opening, run.c.owner, run.c.epoch, run.c.wake_at, run.c.expires_at, run.c.queue,
     run.c.priority, run.c.code, run.c.request_id, run.c.hero_type, run.c.hero_id, run.c.labels, run.c.origin,
     run.c.parent, run.c.started_at, run.c.ended_at, run.c.output, run.c.error, run.c.request_hash, run.c.origin_kind,
-    run.c.fired_by,
+    run.c.fired_by, run.c.active_key,
 )  # fmt: skip
 _RUNS: Final = (
     select(*_RUN_COLUMNS)
@@ -28,6 +28,10 @@ _RUNS: Final = (
 )
 RUN: Final = _RUNS.where(run.c.id == bindparam("run"))
 OPEN_RUNS_AMONG: Final = select(run.c.id).where(Among(run.c.id, "runs", ids=True), run.c.ended_at.is_(None))
+ACTIVE_RUN: Final = select(run.c.id).where(
+    run.c.tenant == bindparam("tenant"), run.c.active_key == bindparam("key"), run.c.ended_at.is_(None)
+)
+KEPT: Final = select(kept.c.step, kept.c.result).where(kept.c.run == bindparam("run"))
 
 ENTRIES: Final = (
     journal.c.tenant, journal.c.run, journal.c.seq, journal.c.at, journal.c.kind, journal.c.step, journal.c.attempt,
@@ -78,19 +82,26 @@ def filter_values(where: RunFilter) -> Values:
     values = where.given()
     values.pop("statuses", None)
     values.pop("labels", None)
+    values.pop("owned", None)
     values |= {f"status_{place}": str(status) for place, status in enumerate(where.statuses)}
     for place, (key, value) in enumerate(where.labels):
         values |= {f"label_{place}": key, f"label_value_{place}": value}
     return values
 
 
-_Shape = tuple[tuple[str, ...], int, bool, int]
+class _Shape(NamedTuple):
+    """All of a filter that its statement depends on."""
+
+    names: tuple[str, ...]
+    statuses: int
+    is_troubled: bool
+    labels: int
+    owned: bool | None
 
 
 def _shape(where: RunFilter) -> _Shape:
-    """All of a filter that its statement depends on."""
     is_troubled = bool(where.statuses) and USUAL_STATUSES.isdisjoint(where.statuses)
-    return tuple(where.given()), len(where.statuses), is_troubled, len(where.labels)
+    return _Shape(tuple(where.given()), len(where.statuses), is_troubled, len(where.labels), where.owned)
 
 
 @lru_cache(maxsize=256)
@@ -108,12 +119,14 @@ def _count_runs(shape: _Shape) -> Select[Any]:
 
 
 def _conditions(shape: _Shape) -> list[ColumnElement[bool]]:
-    names, statuses, is_troubled, labels = shape
+    names, statuses, is_troubled, labels, owned = shape
     conditions = [run.c[name] == bindparam(name) for name in _EQUAL if name in names]
     if statuses:
         conditions.append(run.c.status.in_([bindparam(f"status_{place}") for place in range(statuses)]))
     if is_troubled:  # said in the words of the index, or it is not used
         conditions.append(run.c.status.not_in([literal_column("'running'"), literal_column("'completed'")]))
+    if owned is not None:
+        conditions.append(run.c.owner.is_not(None) if owned else run.c.owner.is_(None))
     if "started_after" in names:
         conditions.append(run.c.started_at >= bindparam("started_after"))
     if "started_before" in names:

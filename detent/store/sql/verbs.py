@@ -54,6 +54,14 @@ class ColdVerbs(WorkflowVerbs, TriggerVerbs):
     async def callbacks(self, run: bytes) -> list[CallbackRow]:
         return [CallbackRow(*row) for row in await self._read(statements.CALLBACKS, {"run": run})]
 
+    async def active_run(self, tenant: int, key: str) -> bytes | None:
+        rows = await self._read(statements.ACTIVE_RUN, {"tenant": tenant, "key": key})
+        return rows[0][0] if rows else None
+
+    async def kept(self, run: bytes) -> dict[str, bytes]:
+        rows = await self._read(statements.KEPT, {"run": run})
+        return {step: result.encode() for step, result in rows}
+
     async def owned(self, node: bytes) -> list[tuple[bytes, int]]:
         return [(row[0], row[1]) for row in await self._read(statements.OWNED, {"node": node})]
 

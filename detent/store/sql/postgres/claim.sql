@@ -64,7 +64,7 @@ taken as (
 claimed as (
   update run r set owner = $1, epoch = r.epoch + 1 from taken where r.id = taken.id
   returning r.id, r.tenant, r.workflow, r.version, r.status, r.input, r.opening, r.epoch, taken.adopted, r.expires_at,
-            r.wake_at, r.queue, r.priority, r.started_at, r.parent
+            r.wake_at, r.queue, r.priority, r.started_at, r.parent, r.hero_type, r.hero_id
 )
 select (select count(*) from fence) as held, clock_timestamp() as now, claimed.*
 from (select 1) always left join claimed on true

@@ -27,29 +27,34 @@ started as (
 )
 
 -- part checked
--- Starts that may be refused. They come in the order of their request ids, and are inserted in that order, so that two
--- nodes that start the same never wait for each other in a circle.
+-- Starts that may be refused. They come in the order of their keys and request ids, and are inserted in that order, so
+-- that two nodes that start the same seldom wait for each other in a circle. Whatever unique index says that one is there
+-- already refuses it. A run that ends in the flush that starts it is never in the index of open runs, so for that one the
+-- holder of the key is looked up.
 started as (
   insert into run (id, tenant, workflow, version, status, trigger, input, opening, owner, epoch, wake_at, expires_at,
                    queue, priority, code, request_id, request_hash, hero_type, hero_id, labels, origin, parent,
-                   started_at, ended_at, output, error, origin_kind, fired_by)
+                   started_at, ended_at, output, error, origin_kind, fired_by, active_key)
   select t.id, t.tenant, t.workflow, t.version, t.status, t.trigger, t.input, t.opening, case when t.owned then $1 end,
          t.epoch, t.wake_at, t.expires_at, t.queue, t.priority, t.code, t.request_id, t.request_hash, t.hero_type,
-         t.hero_id, t.labels, t.origin, t.parent, t.started_at, t.ended_at, t.output, t.error, t.origin_kind, t.fired_by
+         t.hero_id, t.labels, t.origin, t.parent, t.started_at, t.ended_at, t.output, t.error, t.origin_kind, t.fired_by,
+         t.active_key
   from fence, unnest($?::uuid[], $?::int[], $?::uuid[], $?::int[], $?::text[], $?::text[], $?::text[], $?::text[],
                      $?::bool[], $?::int[], $?::timestamptz[], $?::timestamptz[], $?::text[], $?::int[],
                      $?::text[], $?::text[], $?::bytea[], $?::text[], $?::text[], $?::text[], $?::uuid[],
                      $?::uuid[], $?::timestamptz[], $?::timestamptz[], $?::text[], $?::text[], $?::text[],
-                     $?::uuid[], $?::bool[]) with ordinality
+                     $?::uuid[], $?::bool[], $?::text[]) with ordinality
        as t(id, tenant, workflow, version, status, trigger, input, opening, owned, epoch, wake_at, expires_at, queue,
             priority, code, request_id, request_hash, hero_type, hero_id, labels, origin, parent, started_at, ended_at,
-            output, error, origin_kind, fired_by, current, place)
+            output, error, origin_kind, fired_by, current, active_key, place)
   -- No `exists`: the planner would read every workflow once instead of looking up each.
-  where not t.current or (
-    select true from workflow w where w.id = t.workflow and w.version = t.version and w.enabled and w.status = 'active'
-      and w.deleted_at is null)
+  where (not t.current or (
+      select true from workflow w where w.id = t.workflow and w.version = t.version and w.enabled and w.status = 'active'
+        and w.deleted_at is null))
+    and (t.active_key is null or t.ended_at is null or (
+      select true from run r where r.tenant = t.tenant and r.active_key = t.active_key and r.ended_at is null) is null)
   order by t.place
-  on conflict /*once (tenant, request_id) where request_id is not null */ do nothing
+  on conflict do nothing
   returning id
 )
 

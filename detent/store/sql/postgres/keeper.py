@@ -26,6 +26,7 @@ old as materialized (
 entries as (delete from journal j using old where j.run = old.id),
 waits as (delete from callback c using old where c.run = old.id),
 mail as (delete from inbox i using old where i.run = old.id),
+results as (delete from kept k using old where k.run = old.id),
 gone as (delete from run r using old where r.id = old.id returning r.id)
 select count(*) from gone"""
 DROP_MAIL: Final = """

@@ -17,7 +17,7 @@ Columns = list[list[Any]]
 Key = tuple[bytes, str]
 
 _START_COLUMNS: Final = 26
-_CHECKED_COLUMNS: Final = 29
+_CHECKED_COLUMNS: Final = 30
 _ENTRY_COLUMNS: Final = 9
 _FIRST: Final = 1  # the generation of a run that the node which starts it keeps
 
@@ -72,11 +72,11 @@ def _start_columns(flush: Flush, parks: dict[bytes, Park], ends: dict[bytes, End
     if not checked:
         rows = [_start_row(start, parks.get(start.id), ends.get(start.id)) for start in flush.starts]
         return _columns(rows, _START_COLUMNS)
-    starts = sorted(flush.starts, key=lambda start: (start.tenant, start.request_id or ""))
+    starts = sorted(flush.starts, key=lambda start: (start.tenant, start.active_key or "", start.request_id or ""))
     rows = [
         (
             *_start_row(start, parks.get(start.id), ends.get(start.id)),
-            start.origin_kind, start.fired_by, start.current,
+            start.origin_kind, start.fired_by, start.current, start.active_key,
         )
         for start in starts
     ]  # fmt: skip

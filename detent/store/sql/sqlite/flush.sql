@@ -14,20 +14,21 @@ create temp trigger flush_everything instead of insert on flush begin
 
   insert into run (id, workflow, origin, parent, request_hash, input, opening, owner, epoch, tenant, version, status,
                    "trigger", wake_at, expires_at, queue, priority, code, request_id, hero_type, hero_id, labels, started_at,
-                   origin_kind, fired_by)
+                   origin_kind, fired_by, active_key)
   select substr(new.bytes, value ->> 0, 16), substr(new.bytes, value ->> 1, 16), substr(new.bytes, value ->> 2, 16),
          substr(new.bytes, value ->> 3, 16), substr(new.bytes, value ->> 4, value ->> 5),
          cast(substr(new.bytes, value ->> 6, value ->> 7) as text), cast(substr(new.bytes, value ->> 8, value ->> 9) as text),
          iif(value ->> 10, new.node, null), value ->> 10, value ->> 11, value ->> 12, value ->> 13, value ->> 14,
          value ->> 15, value ->> 16, value ->> 17, value ->> 18, value ->> 19, value ->> 20, value ->> 21, value ->> 22,
          value ->> 23, value ->> 24, iif(new.checked, value ->> 25, null),
-         iif(new.checked, substr(new.bytes, value ->> 26, 16), null)
+         iif(new.checked, substr(new.bytes, value ->> 26, 16), null), iif(new.checked, value ->> 28, null)
   from json_each(new.starts)
   where (not new.again or not exists (select 1 from run where id = substr(new.bytes, value ->> 0, 16)))
     and (not new.checked or not value ->> 27 or exists (
       select 1 from workflow w where w.id = substr(new.bytes, value ->> 1, 16) and w.version = value ->> 12 and w.enabled
         and w.status = 'active' and w.deleted_at is null))
-  on conflict (tenant, request_id) where request_id is not null do nothing;
+  on conflict (tenant, request_id) where request_id is not null do nothing
+  on conflict (tenant, active_key) where active_key is not null and ended_at is null do nothing;
 
   insert into refused select substr(new.bytes, value ->> 0, 16) from json_each(new.starts)
   where new.checked and changes() < new.checked

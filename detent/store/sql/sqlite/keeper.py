@@ -66,7 +66,8 @@ def _prune(db: sqlite3.Connection, statuses: Collection[str], before: int, limit
     for status in statuses:
         count += db.execute(CHOOSE, (status, before, limit - count)).rowcount
     if count:
-        for table, column in (("journal", "run"), ("callback", "run"), ("inbox", "run"), ("run", "id")):
+        belonging = (("journal", "run"), ("callback", "run"), ("inbox", "run"), ("kept", "run"), ("run", "id"))
+        for table, column in belonging:
             db.execute(f"delete from {table} where {column} in (select id from old)")
     db.execute("commit")
     return count

@@ -26,7 +26,7 @@ TAKE: Final = """
 update run set owner = :node, epoch = epoch + 1
 where id in (select substr(:bytes, value, 16) from json_each(:places))
 returning id, tenant, workflow, version, status, input, opening, epoch, 0, expires_at, wake_at, queue, priority,
-          started_at, parent"""
+          started_at, parent, hero_type, hero_id"""
 REFUSED: Final = "select id from refused"
 EXPIRED: Final = "select 1 from callback where run = ? and step = ? and state = 'expired'"
 RELEASE: Final = """

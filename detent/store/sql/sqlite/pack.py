@@ -81,7 +81,9 @@ def _start(start: NewRun, packed: Bytes, checked: bool) -> Row:
         start.tenant, start.version, start.status, start.trigger, start.wake_at, start.expires_at, start.queue,
         start.priority, start.code, start.request_id, start.hero_type, start.hero_id, start.labels, start.started_at,
     )  # fmt: skip
-    return (*usual, start.origin_kind, packed.place(start.fired_by), int(start.current)) if checked else usual
+    if not checked:
+        return usual
+    return (*usual, start.origin_kind, packed.place(start.fired_by), int(start.current), start.active_key)
 
 
 def _end(end: End, packed: Bytes) -> Row:
