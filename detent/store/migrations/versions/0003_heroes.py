@@ -1,5 +1,6 @@
-"""One active run per hero, and results that a step's own transaction keeps. Kind: pre (applied before the code that needs
-it starts).
+"""One active run per hero, and results that a step's own transaction keeps.
+
+Kind: pre (applied before the code that needs it starts).
 
 A migration is frozen: it names its own types and never looks at the present description of the tables.
 """
