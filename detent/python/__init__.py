@@ -1,0 +1,1 @@
+"""Workflows written in Python: classes whose methods are steps, and durable functions."""
