@@ -14,7 +14,7 @@ from detent.graph.model import StepKind
 from detent.observe.failpoints import reach
 from detent.planner.calls import make_call
 from detent.run.call import StepCall
-from detent.run.outcomes import Done, Fail, Outcome, StepError
+from detent.run.outcomes import Fail, Outcome, StepError
 from detent.steps.protocol import StepExecutor
 
 TRACE_LIMIT: Final = 8_000
@@ -67,6 +67,12 @@ class Attempts:
         for attempt in list(held.attempts.values()):
             attempt.cancel()
 
+    def stop_one(self, held: HeldRun, step: int) -> None:
+        """End the attempt of one step."""
+        attempt = held.attempts.pop(step, None)
+        if attempt is not None:
+            attempt.cancel()
+
     def _is_free(self) -> bool:
         return self.in_flight < self._slots and self._has_room()
 
@@ -74,13 +80,13 @@ class Attempts:
         if not self._may_begin(held, step):
             return
         begun, number = self._clock.monotonic(), held.state.attempt_number(step)
-        call = make_call(held.prepared, held.state, step)
+        call = make_call(held.prepared, held.state, step, generation=held.generation)
         if isinstance(call, Fail):
             self._tell(held, step, number, call, begun)
             return
         reach("before_effect")
         work = self._ask_executor(call)
-        if isinstance(work, Done | Fail):
+        if isinstance(work, Outcome):
             self._tell(held, step, number, work, begun)
             return
         self.in_flight += 1

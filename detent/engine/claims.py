@@ -13,11 +13,12 @@ from detent.instant import micros
 from detent.observe import emit
 from detent.observe.failpoints import reach
 from detent.planner.fold import fold
+from detent.planner.moves import graph_of
 from detent.planner.prepared import Prepared
 from detent.run import events
 from detent.run.journal import Entry
 from detent.run.state import RunFacts
-from detent.store.rows import ClaimedRun
+from detent.store.rows import ClaimedRun, hero_of
 
 
 class Claims:
@@ -97,9 +98,11 @@ class Claims:
             started_at=run.started_at,
             expires_at=run.expires_at,
             callback_url=lambda step: self._callback_url(run.id, step),
+            hero=hero_of(run),
+            parent=run.parent,
         )
         state = fold(prepared, facts, run.opening, entries)
-        held = HeldRun(run.id, run.generation, prepared, state, run.status)
+        held = HeldRun(run.id, run.generation, graph_of(prepared, state), state, run.status)
         self._runner.hold(held)
         # Nothing was in flight in a run that was set aside, however often it is looked at.
         if run.adopted and not is_set_aside(state.paused_by):

@@ -23,6 +23,7 @@ from detent.instant import micros
 from detent.observe import emit, heard
 from detent.observe.failpoints import reach
 from detent.planner.advance import advance, put_back, take_ready
+from detent.planner.moves import graph_of
 from detent.run import events
 from detent.run.journal import Entry
 from detent.run.outcomes import Outcome
@@ -90,6 +91,11 @@ class Runner:
         if plan is NOTHING and message is None:
             self._rest(held)
             return
+        if plan.moved is not None:
+            held.state = plan.moved
+            held.prepared = graph_of(held.prepared, plan.moved)
+        for index in plan.stop:
+            self._attempts.stop_one(held, index)
         if plan.end is not None:
             self._attempts.stop(held)
         if plan.entry is None and message is None and not plan.expire:

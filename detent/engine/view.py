@@ -11,12 +11,13 @@ from detent.graph.model import StepKind
 from detent.ids import RUN, TRIGGER, WORKFLOW, show
 from detent.instant import iso, micros
 from detent.planner.fold import fold
+from detent.planner.moves import graph_of
 from detent.planner.prepared import Prepared
 from detent.run.journal import Entry, Kind, decode_data
 from detent.run.outcomes import StepError
 from detent.run.state import Phase, RunFacts, RunState
 from detent.run.status import TERMINAL, Status
-from detent.store.rows import CallbackRow, CallbackState, RunRow
+from detent.store.rows import CallbackRow, CallbackState, RunRow, hero_of
 
 _decode = msgspec.json.Decoder().decode
 
@@ -33,6 +34,7 @@ def run_document(
 ) -> dict[str, Any]:
     """The document of one run, the same on every route."""
     state = fold_row(row, prepared, entries, callback_url)
+    prepared = graph_of(prepared, state)
     facts = _attempt_facts(entries)
     status = row.status if row.status in TERMINAL else str(state.status)
     not_begun = status == Status.PENDING or _ended_before_it_began(row)
@@ -94,6 +96,8 @@ def fold_row(row: RunRow, prepared: Prepared, entries: Sequence[Entry], callback
         started_at=row.started_at,
         expires_at=row.expires_at,
         callback_url=callback_url,
+        hero=hero_of(row),
+        parent=row.parent,
     )
     return fold(prepared, facts, row.opening, entries)
 

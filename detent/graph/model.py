@@ -22,6 +22,7 @@ class StepKind(StrEnum):
     WAIT = "wait"
     SUBWORKFLOW = "subworkflow"
     PYTHON = "python"
+    FUNCTION = "function"
     CONDITION = "condition"
 
 
@@ -92,7 +93,7 @@ class Step:
 
     `config` is what its kind needs, as JSON with `{{ }}` templates: http `url method headers body`; action `action
     with`; sleep `seconds` (a number, or a text that renders to a duration); wait `timeout` (seconds or null) and
-    `early` (`buffer` or `reject`). `guard` is evaluated last, when the join is met; false skips the step. `delay` is
+    `early` (`buffer` or `reject`); python and function `workflow` (the name its code is registered by) and `drift`. `guard` is evaluated last, when the join is met; false skips the step. `delay` is
     waited before the first attempt; it makes a sleep longer, and the time limit of a wait.
     """
 
@@ -128,6 +129,7 @@ class Graph:
 
     `scope` names the aliases its expressions use (`steps`: trigger.body, tasks.X; `graph`: context.data['X'], ...).
     `max_duration` is in seconds; null means a run may last for ever. `output` is a template for the run's output.
+    `one_per_hero`: a hero has at most one open run of this workflow.
     """
 
     steps: tuple[Step, ...]
@@ -137,3 +139,4 @@ class Graph:
     output: Any = None
     max_duration: float | None = None
     language: int = 1
+    one_per_hero: bool = False

@@ -13,9 +13,11 @@ import msgspec
 
 from detent.graph.model import Ending
 from detent.instant import Instant
+from detent.planner import flow, functions
 from detent.planner.apply import Change, apply
 from detent.planner.calls import make_call
 from detent.planner.judge import TEMPLATE_ERROR, LiveJudge
+from detent.planner.moves import moved_state, open_moved, prepared_of
 from detent.planner.prepared import Prepared
 from detent.planner.retry import retry_at
 from detent.planner.rollup import run_end
@@ -23,7 +25,7 @@ from detent.planner.settle import Settling
 from detent.run import events
 from detent.run.call import StepCall
 from detent.run.journal import NO_DATA, Decided, Entry, EntryData, Kind, encode_data
-from detent.run.outcomes import EMPTY_RESULT, Done, StepError, result_of
+from detent.run.outcomes import EMPTY_RESULT, Done, Fail, StepError, result_of
 from detent.run.plan import NOTHING, Plan, RunEnd, Start
 from detent.run.state import Phase, RunState
 from detent.run.status import Status, moved
@@ -56,11 +58,34 @@ def advance(prepared: Prepared, state: RunState, *, event: events.Event, now: In
         return NOTHING
     if isinstance(change, Plan):
         return change
+    name = change.key if change.step is None else prepared.steps[change.step].name
+    if change.kind is Kind.MOVED:
+        return _move(state, change, name, now)
     judge = LiveJudge(prepared, state, now)
+    stop = _to_be_stopped(event, change, state)
     activated = apply(prepared, state, change, judge, now)
     end = _end_if_over(prepared, state, judge.decided)
-    entry = _write(prepared, state, change, judge.decided, now)
-    return Plan(entry, [] if end else take_ready(prepared, state), activated, [], end)
+    entry = _write(state, change, name, judge.decided, now)
+    return Plan(entry, [] if end else take_ready(prepared, state), activated, [], end, stop)
+
+
+def _move(was: RunState, change: Change, name: str | None, now: Instant) -> Plan:
+    assert change.data is not None
+    state = moved_state(was, name, change.attempt, change.data)
+    prepared = prepared_of(bytes(change.data.graph))
+    judge = LiveJudge(prepared, state, now)
+    activated = open_moved(state, prepared, judge, now)
+    end = _end_if_over(prepared, state, judge.decided)
+    entry = _write(state, change, name, judge.decided, now)
+    return Plan(entry, [] if end else take_ready(prepared, state), activated, [], end, moved=state)
+
+
+def _to_be_stopped(event: events.Event, change: Change, state: RunState) -> list[int]:
+    """The attempts that a person's word makes void."""
+    index = change.step
+    if index is None or not isinstance(event, events.Skipped | events.Reattempted):
+        return []
+    return [index] if state.phase[index] is Phase.RUNNING else []
 
 
 def take_ready(prepared: Prepared, state: RunState) -> list[Start]:
@@ -109,12 +134,11 @@ def _end_if_over(prepared: Prepared, state: RunState, decided: Decided) -> RunEn
     return end
 
 
-def _write(prepared: Prepared, state: RunState, change: Change, decided: Decided, now: Instant) -> Entry:
+def _write(state: RunState, change: Change, step: str | None, decided: Decided, now: Instant) -> Entry:
     data = change.data
     if not decided.is_empty():
         data = data or EntryData()
         data.decided = decided
-    step = None if change.step is None else prepared.steps[change.step].name
     outcome = None if change.ending is None else str(change.ending)
     raw = NO_DATA if data is None else encode_data(data)
     facts = state.facts
@@ -122,13 +146,17 @@ def _write(prepared: Prepared, state: RunState, change: Change, decided: Decided
     return Entry(facts.tenant, facts.id, state.seq, now, change.kind, step, change.attempt, outcome, raw)
 
 
-def _attempt_ended(event: events.AttemptEnded, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
+def _attempt_ended(
+    event: events.AttemptEnded, prepared: Prepared, state: RunState, now: Instant
+) -> Change | Plan | None:
     index, outcome = event.step, event.outcome
     if state.phase[index] is not Phase.RUNNING or event.attempt != state.attempt_number(index):
         return None
     if isinstance(outcome, Done):
         data = EntryData(result=msgspec.Raw(outcome.result), ms=event.ms)
         return Change(Kind.ENDED, index, event.attempt, Ending.SUCCESS, data)
+    if not isinstance(outcome, Fail):
+        return flow.attempt_ended(event, outcome, prepared, state, now)
     step = prepared.graph.steps[index]
     key = b"%b/%b" % (state.facts.id, step.name.encode())
     # A failing run lets its attempts end and begins no more.
@@ -260,6 +288,11 @@ _CHANGES: Final[dict[type, Callable[[Any, Prepared, RunState, Instant], Change |
     events.Reused: _reused,
     events.Opened: _opened,
     events.Resolved: _resolved,
+    events.OperationBegan: functions.operation_began,
+    events.OperationEnded: functions.operation_ended,
+    events.Skipped: flow.skipped,
+    events.Reattempted: flow.reattempted,
+    events.Finished: flow.finished,
     events.Cancelled: _cancelled,
     events.Paused: _paused,
     events.Resumed: _resumed,

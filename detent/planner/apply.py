@@ -11,7 +11,7 @@ from detent.planner.prepared import Prepared
 from detent.planner.settle import Settling
 from detent.run.journal import EntryData, Kind
 from detent.run.outcomes import StepError
-from detent.run.state import Phase, RunState
+from detent.run.state import Checkpoint, Operation, Phase, RunState
 from detent.run.status import Status, moved
 
 UNCERTAIN = "uncertain"
@@ -25,6 +25,7 @@ class Change(NamedTuple):
     attempt: int
     ending: Ending | None
     data: EntryData | None
+    key: str | None = None  # of an operation of a durable function
 
 
 def apply(
@@ -53,12 +54,19 @@ def apply(
             state.reused[change.step] = bytes(change.data.result)
         case Kind.OPENED:
             _opened(state, settling)
+        case Kind.BEGAN | Kind.CHECKPOINT:
+            _operation(prepared, state, change, now)
         case Kind.PAUSED:
+            _stopped_by_itself(state, change)
             # A run that could not be planned is paused whatever it was.
             _pause(state, (change.data and change.data.by) or "", now)
         case Kind.RESUMED:
             _resumed(state)
+        case Kind.FINISHED:
+            state.is_finished = True
+            settling.end_all(Ending.SKIPPED)
         case Kind.CANCELLED:
+            _stopped_by_itself(state, change)
             state.status = moved(state.status, Status.CANCELLED)
             settling.end_all(Ending.CANCELLED)
         case _:
@@ -106,7 +114,13 @@ def _ended(state: RunState, change: Change, settling: Settling) -> None:
     if data is not None and data.result:
         state.results[index] = bytes(data.result)
     state.errors.pop(index, None)  # an earlier attempt's error is not this one's
+    if data is not None and data.finished:
+        state.is_finished = True
+        settling.finish(index)
+        return
     settling.end(index, change.ending, data.error if data else None)
+    if data is not None and change.ending is Ending.SKIPPED:
+        _go_on(state, data)
     if was_in_doubt and not state.doubts and state.paused_by == UNCERTAIN:
         _unpause(state)  # it stood still for that alone
 
@@ -115,13 +129,56 @@ def _retry(state: RunState, change: Change) -> None:
     index, data = change.step, change.data
     assert index is not None
     assert data is not None
-    assert data.error is not None
     state.stalled = 0
+    _has_tried(state, index, data.error)
+    state.set_timer(index, Phase.RETRYING, data.retry_at)
+    _go_on(state, data)
+
+
+def _go_on(state: RunState, data: EntryData) -> None:
+    """What a person said about a step ends the pause of its run, unless another step is in doubt."""
+    if data.by is not None and state.paused_by is not None and not state.doubts:
+        _unpause(state)
+
+
+def _has_tried(state: RunState, index: int, error: StepError | None) -> None:
+    """An attempt is over, and its step is not."""
     state.attempts[index] += 1
     state.begun.pop(index, None)
-    state.running -= 1
-    state.errors[index] = data.error
-    state.set_timer(index, Phase.RETRYING, data.retry_at)
+    state.doubts.pop(index, None)
+    state.ready.pop(index, None)
+    if state.phase[index] is Phase.RUNNING:
+        state.running -= 1
+    if error is not None:
+        state.errors[index] = error
+
+
+def _stopped_by_itself(state: RunState, change: Change) -> None:
+    """A step whose own code stopped its run; if that goes on, it is tried again."""
+    index, data = change.step, change.data
+    if index is None:
+        return
+    state.stalled = 0
+    _has_tried(state, index, data.error if data else None)
+    state.phase[index] = Phase.READY
+    state.ready[index] = None
+
+
+def _operation(prepared: Prepared, state: RunState, change: Change, now: Instant) -> None:
+    """A durable function began something, or something of it has ended; then it is to look at it."""
+    key, data = change.key, change.data or EntryData()
+    assert key is not None
+    state.stalled = 0
+    if change.kind is Kind.BEGAN:
+        state.operations[key] = Operation(key, data.until, data.child, change.attempt, data.error, now)
+        return
+    assert change.ending is not None
+    state.operations.pop(key, None)
+    state.history[key] = Checkpoint(key, change.ending, bytes(data.result), data.error, now, change.attempt)
+    if prepared.steps and state.phase[0] is Phase.RETRYING:
+        state.until.pop(0, None)
+        state.phase[0] = Phase.READY
+        state.ready[0] = None
 
 
 def _adopted(prepared: Prepared, state: RunState, change: Change, settling: Settling, now: Instant) -> None:

@@ -45,7 +45,7 @@ def unhandled(prepared: Prepared, state: RunState) -> list[int]:
 
 def run_end(prepared: Prepared, state: RunState) -> RunEnd:
     """The end of a run all of whose steps have ended: completed if every failure was handled."""
-    left = unhandled(prepared, state)
+    left = [] if state.is_finished else unhandled(prepared, state)
     status = Status.FAILED if left else Status.COMPLETED
     error = f"{prepared.steps[left[0]].name}: {state.errors[left[0]].message}" if left else None
     try:
@@ -61,6 +61,9 @@ def _output(prepared: Prepared, state: RunState) -> bytes | None:
     """The `output:` mapping; without one what the only executed leaf gave, else a map of leaf to output."""
     if prepared.output is not None:
         return _encoder.encode(prepared.output.render(build_scope(prepared, state)))
+    if state.is_finished:
+        last = next((index for index in reversed(prepared.order) if state.ending[index] is Ending.SUCCESS), None)
+        return None if last is None else _step_output(prepared, state, last)
     leaves = [step.index for step in prepared.steps if not step.outgoing and state.ending[step.index] in _RAN]
     given = {prepared.steps[index].name: _step_output(prepared, state, index) for index in leaves}
     if len(leaves) == 1:

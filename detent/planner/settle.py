@@ -34,6 +34,11 @@ class Settling:
         self._end(index, ending, error)
         self._settle()
 
+    def finish(self, index: int) -> None:
+        """The step has ended, and with it the run: what has not run yet never will."""
+        self._close(index, Ending.SUCCESS)
+        self.end_all(Ending.SKIPPED)
+
     def end_all(self, ending: Ending) -> None:
         """Every step that is still open ends so, and nothing follows: the run is over."""
         state = self._state
@@ -135,6 +140,14 @@ class Settling:
         state.adoptions_before[index] = state.adoptions
         if index in state.reused:
             self._reuse(index)
+        elif index in state.carried:
+            ending, result = state.carried[index]
+            if result:
+                state.results[index] = result
+            self._end(index, ending)
+        elif state.undelayed == index:
+            state.phase[index] = Phase.READY
+            state.ready[index] = None
         elif step.kind is StepKind.WAIT:
             self._wait(step)
         elif step.kind is StepKind.SLEEP or step.delay is not None:

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from detent.graph.model import StepKind
+from detent.run.view import RunView
 
 
 @dataclass(frozen=True, slots=True)
 class StepCall:
-    """What an executor gets. The idempotency key is the same in every attempt of this step of this run."""
+    """What an executor gets. The idempotency key is the same in every attempt of this step of this run. Only steps that
+    are written in Python get to see their run."""
 
     run_id: bytes
     tenant: int
@@ -20,6 +22,7 @@ class StepCall:
     attempt: int
     parameters: Any
     timeout: float | None = None
+    view: RunView | None = None
 
     @property
     def idempotency_key(self) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from detent.run.outcomes import Outcome
+from detent.graph.model import Ending
+from detent.run.outcomes import Outcome, StepError
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,54 @@ class Resolved:
 
 
 @dataclass(frozen=True, slots=True)
+class OperationBegan:
+    """A durable function begins something that takes time, or will try again."""
+
+    key: str
+    attempt: int
+    until: int | None = None
+    child: str | None = None
+    error: StepError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OperationEnded:
+    """An operation of a durable function has ended: a step of it, a sleep, a wait, a child, or a signal came."""
+
+    key: str
+    attempt: int
+    ending: Ending
+    result: bytes
+    error: StepError | None = None
+    ms: float | None = None
+    message: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A person wants a step left out; null: the one the run is at."""
+
+    step: int | None
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reattempted:
+    """A person wants a step tried (again) after `wait` seconds; null: the one the run is at."""
+
+    step: int | None
+    wait: float
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A person says that the run is done."""
+
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class Cancelled:
     by: str
 
@@ -109,6 +158,11 @@ Event = (
     | Reused
     | Opened
     | Resolved
+    | OperationBegan
+    | OperationEnded
+    | Skipped
+    | Reattempted
+    | Finished
     | Cancelled
     | Paused
     | Resumed

@@ -15,7 +15,10 @@ from detent.run.outcomes import StepError
 
 
 class Kind(StrEnum):
-    """What an entry says happened. The list is closed: an unknown kind stops the fold."""
+    """What an entry says happened. The list is closed: an unknown kind stops the fold.
+
+    `began` and `checkpoint` are of durable functions, and their `step` is the key of an operation: something that takes
+    time was begun (a sleep, a wait, a child, or another try), something has ended."""
 
     ENDED = "ended"
     RETRY = "retry"
@@ -28,6 +31,10 @@ class Kind(StrEnum):
     EXPIRED = "expired"
     REUSED = "reused"
     OPENED = "opened"
+    FINISHED = "finished"
+    MOVED = "moved"
+    BEGAN = "began"
+    CHECKPOINT = "checkpoint"
 
 
 class Decided(msgspec.Struct, omit_defaults=True):
@@ -55,9 +62,18 @@ class Decided(msgspec.Struct, omit_defaults=True):
 _EMPTY: Final = Decided()
 
 
+class Carried(msgspec.Struct, omit_defaults=True):
+    """How a step had ended when its run was moved to another graph."""
+
+    ending: str
+    result: msgspec.Raw = msgspec.Raw(b"")
+
+
 class EntryData(msgspec.Struct, omit_defaults=True):
     """The part of an entry that is text in the database. Which fields are there depends on the kind: `crashed` are the
-    steps that an adoption ended because they took their node down with them."""
+    steps that an adoption ended because they took their node down with them; `until` and `child` are of an operation of
+    a durable function; `finished`: the run ends with this step; `graph` is what the run goes on by, `carried` how each
+    step ended that it brings along."""
 
     result: msgspec.Raw = msgspec.Raw(b"")
     error: StepError | None = None
@@ -67,6 +83,11 @@ class EntryData(msgspec.Struct, omit_defaults=True):
     message: int | None = None
     crashed: dict[str, StepError] = {}
     decided: Decided | None = None
+    until: int | None = None
+    child: str | None = None
+    finished: bool = False
+    graph: msgspec.Raw = msgspec.Raw(b"")
+    carried: dict[str, Carried] = {}
 
 
 class Entry(NamedTuple):

@@ -45,7 +45,64 @@ class Fail:
     timed_out: bool = False
 
 
-Outcome = Done | Fail
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """The step is left out, by its own code or because of an error of it; the run goes on behind it."""
+
+    error: StepError | None = None
+    result: bytes = b"{}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reattempt:
+    """The step is to be tried again after `wait` seconds, as often as its code asks for it."""
+
+    wait: float = 0.0
+    error: StepError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """The whole run is to be cancelled."""
+
+    reason: str
+    error: StepError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """The run is to stand still until somebody resumes it; then the step is tried again."""
+
+    reason: str
+    error: StepError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """The step succeeded, and with it the run: what has not run yet is skipped."""
+
+    result: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """The code of the run has changed: it is to go on by this graph (encoded), with what it has achieved so far. The
+    step itself was not begun."""
+
+    graph: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Suspend:
+    """A durable function has nothing to do before `until` (null: before something comes in) and gives up its memory. It
+    has taken into account the first `seen` checkpoints of the run: if there are more by now, it is called again at
+    once."""
+
+    until: int | None
+    seen: int
+
+
+Outcome = Done | Fail | Skip | Reattempt | Cancel | Pause | Finish | Move | Suspend
 
 EMPTY_RESULT: Final = b"{}"
 

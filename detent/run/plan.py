@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from detent.run.journal import Entry
+from detent.run.state import RunState
 from detent.run.status import Status
 
 
@@ -28,7 +29,9 @@ class Start(NamedTuple):
 class Plan:
     """`entry` is to be journalled; then `start` the attempts, activate and expire callbacks, or end the run.
 
-    `expire` asks for a wait's callback to be expired in the store; only its answer decides who won.
+    `expire` asks for a wait's callback to be expired in the store; only its answer decides who won. The attempts of
+    `stop` are ended at once, and nobody wants their outcome. `moved`: the state of the run from now on, over another
+    graph.
     """
 
     entry: Entry | None
@@ -36,6 +39,8 @@ class Plan:
     activate: list[tuple[str, int | None]]
     expire: list[int]
     end: RunEnd | None = None
+    stop: list[int] = field(default_factory=list)
+    moved: RunState | None = None
 
 
 NOTHING = Plan(None, [], [], [])

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from heapq import heappop, heappush
+from typing import NamedTuple
 
 from detent.graph.model import Ending
 from detent.run.outcomes import StepError
@@ -40,6 +41,31 @@ class RunFacts:
     started_at: int
     expires_at: int | None
     callback_url: Callable[[str], str]
+    hero: tuple[str, str] | None = None
+    parent: bytes | None = None
+
+
+class Checkpoint(NamedTuple):
+    """An operation of a durable function has ended; in the order of the journal. `at` is when."""
+
+    key: str
+    ending: Ending
+    result: bytes
+    error: StepError | None
+    at: int
+    attempt: int = 1
+
+
+class Operation(NamedTuple):
+    """An operation of a durable function that takes time: until then, or the child whose end it waits for. `attempt`:
+    tries that failed so far, the last with `error`."""
+
+    key: str
+    until: int | None
+    child: str | None
+    attempt: int
+    error: StepError | None
+    at: int
 
 
 @dataclass(slots=True)
@@ -63,6 +89,12 @@ class RunState:
     ready: dict[int, None] = field(default_factory=dict)  # in the order they became so
     begun: dict[int, int] = field(default_factory=dict)  # steps with a `started` entry and no end: attempt
     doubts: dict[int, int] = field(default_factory=dict)  # uncertain steps: the attempt nobody knows the end of
+    history: dict[str, Checkpoint] = field(default_factory=dict)  # of a durable function, in the journal's order
+    operations: dict[str, Operation] = field(default_factory=dict)  # of it, begun and not ended
+    carried: dict[int, tuple[Ending, bytes]] = field(default_factory=dict)  # how steps ended before the run was moved
+    undelayed: int | None = None  # the step that waited long enough before its run was moved
+    moved_graph: bytes | None = None  # what the run goes on by since it was moved
+    is_finished: bool = False  # somebody said that the run is done, whatever was left
     reused: dict[int, bytes] = field(default_factory=dict)  # results of another run, for steps that need not run again
     failures: list[int] = field(default_factory=list)
     timers: list[tuple[int, int]] = field(default_factory=list)

@@ -7,6 +7,7 @@ from typing import Any
 
 from detent.engine.commands.ground import DEFAULT_TENANT, CommandGround
 from detent.engine.view import fold_row, run_document
+from detent.planner.moves import graph_of
 from detent.planner.prepared import Prepared
 from detent.run.journal import Entry
 from detent.run.state import RunState
@@ -52,7 +53,8 @@ class RunCommands(CommandGround):
         """The graph of a run, and its state by its journal."""
         prepared, tokens = await self.prepared(row), self._engine.tokens
         entries = await self._store.journal(row.id)
-        return prepared, fold_row(row, prepared, entries, lambda step: tokens.url(row.id, step))
+        state = fold_row(row, prepared, entries, lambda step: tokens.url(row.id, step))
+        return graph_of(prepared, state), state
 
     async def children(self, runs: Sequence[bytes], *, tenant: int = DEFAULT_TENANT) -> list[RunRow]:
         """The runs that these have started."""

@@ -1,0 +1,58 @@
+"""Durable functions, as the planner sees them: a step that puts operations on record while it runs.
+
+The function itself is code; only what it began and what has ended is in the journal. When it has nothing to do it is
+*suspended*: it gives up its memory, and is called again, from its beginning, when its time has come or something came.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from detent.graph.model import StepKind
+from detent.instant import Instant
+from detent.planner.apply import Change
+from detent.planner.prepared import Prepared
+from detent.run import events
+from detent.run.journal import EntryData, Kind
+from detent.run.plan import Plan
+from detent.run.state import Phase, RunState
+
+
+def function_of(prepared: Prepared) -> int | None:
+    """The step that is a durable function; a graph has at most one."""
+    first = prepared.steps[0] if prepared.steps else None
+    return first.index if first is not None and first.kind is StepKind.FUNCTION else None
+
+
+def suspended(state: RunState, index: int, until: int | None, seen: int) -> Plan:
+    """The function has nothing to do until then. No entry: whoever folds the run calls it, and it will say so again."""
+    state.running -= 1
+    state.begun.pop(index, None)
+    if len(state.history) > seen:
+        state.phase[index] = Phase.READY
+        state.ready[index] = None
+    else:
+        state.set_timer(index, Phase.RETRYING, until)
+    return Plan(None, [], [], [])
+
+
+def operation_began(event: events.OperationBegan, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
+    """Only the function that runs can begin something."""
+    index = function_of(prepared)
+    if index is None or state.phase[index] is not Phase.RUNNING or event.key in state.history:
+        return None
+    data = EntryData(until=event.until, child=event.child, error=event.error)
+    return Change(Kind.BEGAN, None, event.attempt, None, data, event.key)
+
+
+def operation_ended(event: events.OperationEnded, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
+    """What comes from outside counts whether or not the function runs; the rest only while it does."""
+    index = function_of(prepared)
+    if index is None or state.phase[index] is Phase.ENDED or event.key in state.history:
+        return None
+    if event.message is None and state.phase[index] is not Phase.RUNNING:
+        return None
+    data = EntryData(error=event.error, ms=event.ms, message=event.message)
+    if event.result:
+        data.result = msgspec.Raw(event.result)
+    return Change(Kind.CHECKPOINT, None, event.attempt, event.ending, data, event.key)
