@@ -1,6 +1,9 @@
 """The first tables. Kind: pre (applied before the code that needs it starts).
 
 A migration is frozen: it names its own types and never looks at the present description of the tables.
+
+MariaDB and MySQL have no partial indexes. Null is never the same as null in a unique index, which does for most; the name
+of a workflow that is not deleted is a column of its own; and other indexes begin with what the condition says.
 """
 
 from typing import Final
@@ -10,6 +13,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Computed,
     Integer,
     LargeBinary,
     PrimaryKeyConstraint,
@@ -17,20 +21,29 @@ from sqlalchemy import (
     UniqueConstraint,
     text,
 )
+from sqlalchemy.dialects.mysql import BIGINT, BINARY, LONGBLOB, LONGTEXT, VARBINARY
 from sqlalchemy.dialects.postgresql import TEXT, TIMESTAMP, UUID
 
 revision: Final = "0001"
 down_revision: Final = None
 
-ID: Final = LargeBinary().with_variant(UUID(), "postgresql")
-MOMENT: Final = Integer().with_variant(TIMESTAMP(timezone=True), "postgresql")
+ID: Final = LargeBinary().with_variant(UUID(), "postgresql").with_variant(BINARY(16), "mysql")
+MOMENT: Final = Integer().with_variant(TIMESTAMP(timezone=True), "postgresql").with_variant(BIGINT(), "mysql")
 COUNTER: Final = BigInteger().with_variant(Integer(), "sqlite")
-NAME: Final = Text().with_variant(TEXT(collation="C"), "postgresql")
+NAME: Final = Text().with_variant(TEXT(collation="C"), "postgresql").with_variant(VARBINARY(1020), "mysql")
+WORD: Final = Text().with_variant(VARBINARY(128), "mysql")
+HERO: Final = Text().with_variant(VARBINARY(1020), "mysql")
+LONG: Final = Text().with_variant(LONGTEXT(charset="utf8mb4", collation="utf8mb4_bin"), "mysql")
+DATA: Final = LargeBinary().with_variant(LONGBLOB(), "mysql")
 FLAG: Final = Boolean().with_variant(Integer(), "sqlite")
 
 UNOWNED: Final = text("owner is null and ended_at is null")
 OWNED: Final = text("owner is not null")
 FAILURES: Final = text("outcome in ('failed', 'timeout', 'template_error')")
+
+
+def _is_mysql() -> bool:
+    return op.get_context().dialect.name == "mysql"
 
 
 def upgrade() -> None:
@@ -60,26 +73,29 @@ def _workflows() -> None:
         Column("id", ID, primary_key=True),
         Column("tenant", Integer, nullable=False),
         Column("name", NAME, nullable=False),
-        Column("form", Text, nullable=False),
-        Column("description", Text),
-        Column("status", Text, nullable=False),
+        Column("form", WORD, nullable=False),
+        Column("description", LONG),
+        Column("status", WORD, nullable=False),
         Column("enabled", FLAG, nullable=False),
         Column("version", Integer, nullable=False),
-        Column("trigger", Text, nullable=False),
-        Column("labels", Text),
+        Column("trigger", LONG, nullable=False),
+        Column("labels", LONG),
         Column("created_at", MOMENT, nullable=False),
         Column("updated_at", MOMENT, nullable=False),
         Column("deleted_at", MOMENT),
+        *([Column("live_name", NAME, Computed("if(deleted_at is null, name, null)", persisted=True))] * _is_mysql()),
         sqlite_strict=True,
     )
     op.create_index(
         "workflow_name",
         "workflow",
-        ["tenant", "name"],
+        ["tenant", "live_name" if _is_mysql() else "name"],
         unique=True,
         postgresql_where=text("deleted_at is null"),
         sqlite_where=text("deleted_at is null"),
     )
+    if _is_mysql():
+        op.create_index("workflow_list", "workflow", ["tenant", "name"])
 
 
 def _versions() -> None:
@@ -88,9 +104,9 @@ def _versions() -> None:
         Column("workflow", ID, nullable=False),
         Column("version", Integer, nullable=False, autoincrement=False),
         Column("tenant", Integer, nullable=False),
-        Column("source", Text, nullable=False),
-        Column("graph", LargeBinary, nullable=False),
-        Column("checksum", Text, nullable=False),
+        Column("source", LONG, nullable=False),
+        Column("graph", DATA, nullable=False),
+        Column("checksum", WORD, nullable=False),
         Column("language", Integer, nullable=False),
         Column("created_at", MOMENT, nullable=False),
         PrimaryKeyConstraint("workflow", "version"),
@@ -105,36 +121,40 @@ def _runs() -> None:
         Column("tenant", Integer, nullable=False),
         Column("workflow", ID, nullable=False),
         Column("version", Integer, nullable=False),
-        Column("status", Text, nullable=False),
-        Column("trigger", Text, nullable=False),
-        Column("input", Text, nullable=False),
-        Column("opening", Text),
+        Column("status", WORD, nullable=False),
+        Column("trigger", WORD, nullable=False),
+        Column("input", LONG, nullable=False),
+        Column("opening", LONG),
         Column("owner", ID),
         Column("epoch", Integer, nullable=False),
         Column("wake_at", MOMENT),
         Column("expires_at", MOMENT),
         Column("queue", NAME, nullable=False),
         Column("priority", Integer, nullable=False),
-        Column("code", Text),
+        Column("code", LONG),
         Column("request_id", NAME),
-        Column("request_hash", LargeBinary),
-        Column("hero_type", Text),
-        Column("hero_id", Text),
-        Column("labels", Text),
+        Column("request_hash", DATA),
+        Column("hero_type", HERO),
+        Column("hero_id", HERO),
+        Column("labels", LONG),
         Column("origin", ID),
         Column("parent", ID),
         Column("started_at", MOMENT, nullable=False),
         Column("ended_at", MOMENT),
-        Column("output", Text),
-        Column("error", Text),
+        Column("output", LONG),
+        Column("error", LONG),
         sqlite_strict=True,
     )
 
 
 def _indexes_of_runs() -> None:
     op.create_index("run_list", "run", ["tenant", "workflow", "id"])
-    op.create_index("run_due", "run", ["queue", "priority", "wake_at"], postgresql_where=UNOWNED, sqlite_where=UNOWNED)
-    op.create_index("run_owner", "run", ["owner"], postgresql_where=OWNED, sqlite_where=OWNED)
+    if _is_mysql():
+        op.create_index("run_due", "run", ["owner", "ended_at", "queue", "priority", "wake_at"])
+    else:
+        due = ["queue", "priority", "wake_at"]
+        op.create_index("run_due", "run", due, postgresql_where=UNOWNED, sqlite_where=UNOWNED)
+        op.create_index("run_owner", "run", ["owner"], postgresql_where=OWNED, sqlite_where=OWNED)
     op.create_index(
         "run_ended",
         "run",
@@ -159,17 +179,19 @@ def _journal() -> None:
         Column("seq", Integer, nullable=False, autoincrement=False),
         Column("tenant", Integer, nullable=False),
         Column("at", MOMENT, nullable=False),
-        Column("kind", Text, nullable=False),
+        Column("kind", WORD, nullable=False),
         Column("step", NAME),
         Column("attempt", Integer, nullable=False),
-        Column("outcome", Text),
-        Column("data", Text, nullable=False),
+        Column("outcome", WORD),
+        Column("data", LONG, nullable=False),
         PrimaryKeyConstraint("run", "seq"),
         sqlite_strict=True,
         sqlite_with_rowid=False,
         postgresql_partition_by="range (run)",
     )
-    op.create_index("journal_failed", "journal", ["tenant", "run"], postgresql_where=FAILURES, sqlite_where=FAILURES)
+    if not _is_mysql():  # there it would hold every entry
+        failed = ["tenant", "run"]
+        op.create_index("journal_failed", "journal", failed, postgresql_where=FAILURES, sqlite_where=FAILURES)
 
 
 def _messages() -> None:
@@ -178,9 +200,9 @@ def _messages() -> None:
         Column("id", COUNTER, primary_key=True),
         Column("tenant", Integer, nullable=False),
         Column("run", ID, nullable=False),
-        Column("kind", Text, nullable=False),
+        Column("kind", WORD, nullable=False),
         Column("step", NAME),
-        Column("data", Text, nullable=False),
+        Column("data", LONG, nullable=False),
         Column("source", ID),
         Column("source_seq", Integer),
         Column("at", MOMENT, nullable=False),
@@ -201,11 +223,11 @@ def _messages() -> None:
         Column("run", ID, nullable=False),
         Column("step", NAME, nullable=False),
         Column("tenant", Integer, nullable=False),
-        Column("state", Text, nullable=False),
+        Column("state", WORD, nullable=False),
         Column("early", FLAG, nullable=False),
         Column("until", MOMENT),
-        Column("message_id", Text),
-        Column("answer", Text),
+        Column("message_id", HERO),
+        Column("answer", WORD),
         Column("created_at", MOMENT, nullable=False),
         PrimaryKeyConstraint("run", "step"),
         sqlite_strict=True,
@@ -231,6 +253,6 @@ def _nodes() -> None:
     op.create_table(
         "setting",
         Column("name", NAME, primary_key=True),
-        Column("value", Text, nullable=False),
+        Column("value", LONG, nullable=False),
         sqlite_strict=True,
     )
