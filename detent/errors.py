@@ -9,6 +9,7 @@
     |- Conflict                the state of things forbids it
     |  |- NameTaken            there is a workflow of that name already
     |  |- NotStartable         the workflow is disabled or not active
+    |  |- AlreadyActive        the hero has an open run of that workflow; `run` says which
     |  `- RequestIdReused      the same request id came with something else
     |- Gone                    it was there, and its time is over
     |- Unavailable             not now: full, draining or without its database; try again
@@ -104,6 +105,16 @@ class NotStartable(Conflict):
     """The workflow cannot be started."""
 
     code = "not_startable"
+
+
+class AlreadyActive(Conflict):
+    """There is an active run of that workflow for that hero. `run` is its id."""
+
+    code = "already_active"
+
+    def __init__(self, message: str | None = None, *, run: str) -> None:
+        super().__init__(message)
+        self.run = run
 
 
 class RequestIdReused(Conflict):

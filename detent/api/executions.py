@@ -33,6 +33,9 @@ _ENVELOPE: Final = takes(
             "tenantId": Schema(type=OpenAPIType.STRING, enum=["default"]),
             "labels": Schema(type=OpenAPIType.OBJECT, additional_properties=TEXT),
             "hero": record({"type": TEXT, "id": TEXT}, required=["type", "id"]),
+            "allowMultiple": Schema(
+                type=OpenAPIType.BOOLEAN, description="Beside an active run of that hero, where one only is allowed."
+            ),
             "startAt": Schema(type=OpenAPIType.STRING, description="An instant, or a time from now such as `10m`."),
         }
     ),

@@ -8,7 +8,7 @@ from litestar.openapi.spec import Parameter, Schema
 from litestar.openapi.spec.enums import OpenAPIFormat, OpenAPIType
 
 from detent.api.filters import MOST_ROWS, ROWS
-from detent.api.operations import INTEGER, TEXT, header, query, texts
+from detent.api.operations import BOOLEAN, INTEGER, TEXT, header, query, texts
 from detent.authoring.compiled import TriggerType
 from detent.run.status import Status
 
@@ -52,10 +52,14 @@ REQUEST_ID: Final = header(
     "A request id, up to 255 characters. The same again gives the run that was started first.",
     "order-123",
 )
+ALLOW_MULTIPLE: Final = query(
+    "allow_multiple", BOOLEAN, "Start it beside an active run of that hero, even where `one_per_hero` is said.", True
+)
 START_PARAMETERS: Final = (
     REQUEST_ID,
     query("start_at", TEXT, "When it begins: an instant, or a time from now. Until then it is pending.", "10m"),
     WAIT,
     query("label", texts(), "A label of the run, `key:value`.", ["team:shop"]),
     query("hero", TEXT, "What the run is about, `type:id`.", "order:123"),
+    ALLOW_MULTIPLE,
 )

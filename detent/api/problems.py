@@ -16,6 +16,7 @@ from litestar import Request, Response
 from litestar.exceptions import HTTPException
 
 from detent.errors import (
+    AlreadyActive,
     Conflict,
     DetentError,
     Forbidden,
@@ -44,6 +45,7 @@ _KINDS: Final[tuple[tuple[type[DetentError], tuple[int, str, str | None]], ...]]
     (Forbidden, (403, "permission_denied", None)),
     (NotFound, (404, "not_found", None)),
     (NameTaken, (409, "conflict", None)),
+    (AlreadyActive, (409, "conflict", None)),
     (RequestIdReused, (409, "conflict", None)),
     (RequestIdTaken, (409, "conflict", "WFENG001")),
     (PreconditionFailed, (412, "precondition_failed", None)),
@@ -82,9 +84,10 @@ class FieldProblem(msgspec.Struct):
 
 
 class Details(msgspec.Struct, omit_defaults=True):
-    """More about an error."""
+    """More about an error: what is wrong where, or the run that is in the way (`already_active`)."""
 
     validation_errors: list[FieldProblem] = []
+    run_id: str | None = None
 
 
 class Refusal(msgspec.Struct, omit_defaults=True):
@@ -103,11 +106,12 @@ def refuse(
     message: str,
     *,
     problems: Iterable[Problem] = (),
+    run_id: str | None = None,
     headers: dict[str, str] | None = None,
 ) -> Response[Refusal]:
     """The answer of an error."""
     found = [FieldProblem(each.field, each.message) for each in problems if each.field or each.message != message]
-    body = Refusal(error, code, message, Details(found) if found else None)
+    body = Refusal(error, code, message, Details(found, run_id) if found or run_id else None)
     return Response(body, status_code=status, headers=headers or {}, media_type="application/json")
 
 
@@ -143,7 +147,8 @@ def answer_of(error: Exception, method: str, path: str) -> Response[Refusal]:
     message = error.message if not isinstance(error, StoreError) else "the database cannot be reached just now"
     wait = math.ceil(getattr(error, "retry_after", 1.0))
     headers = {"Retry-After": str(wait)} if status == 503 else None
-    return refuse(status, word, code or error.code, message, problems=problems, headers=headers)
+    run_id = error.run if isinstance(error, AlreadyActive) else None
+    return refuse(status, word, code or error.code, message, problems=problems, run_id=run_id, headers=headers)
 
 
 def on_http_error(request: Request[Any, Any, Any], error: HTTPException) -> Response[Refusal]:

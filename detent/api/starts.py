@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from detent.api.bodies import read_json
-from detent.api.queries import instant_of, pair_of, query_pairs, seconds_of, wait_of, word_of
+from detent.api.queries import flag_of, instant_of, pair_of, query_pairs, seconds_of, wait_of, word_of
 from detent.api.spelling import object_body, our_names, refuse_if_any, spellings
 from detent.authoring.fields import Fields, Problems, inside
 from detent.engine.commands import Given, StartOptions
@@ -30,9 +30,10 @@ TENANT: Final = "default"
 #: Who starts a run when nobody says it.
 SYSTEM: Final[Mapping[str, Any]] = {"userId": "system", "displayName": "System", "email": None}
 _MESSAGE: Final = "the run cannot be started"
-_OPTIONS: Final = spellings("start_at", "wait", "label", "hero")
+_OPTIONS: Final = spellings("start_at", "wait", "label", "hero", "allow_multiple")
 _ENVELOPE: Final = spellings(
-    "request_id", "principal", "trigger", "spec", "priority", "tenant_id", "labels", "hero", "start_at"
+    *("request_id", "principal", "trigger", "spec", "priority", "tenant_id", "labels", "hero", "start_at"),
+    "allow_multiple",
 )
 _PRINCIPAL: Final = spellings("user_id", "display_name", "email")
 _HERO: Final = spellings("type", "id")
@@ -59,10 +60,16 @@ class Options:
     wait: float | None = None
     labels: dict[str, str] = field(default_factory=dict)
     hero: tuple[str, str] | None = None
+    allow_multiple: bool | None = None
 
     def started(self, *, priority: int | None = None) -> StartOptions:
         return StartOptions(
-            request_id=self.request_id, start_at=self.start_at, labels=self.labels, hero=self.hero, priority=priority
+            request_id=self.request_id,
+            start_at=self.start_at,
+            labels=self.labels,
+            hero=self.hero,
+            priority=priority,
+            allow_multiple=bool(self.allow_multiple),
         )
 
 
@@ -132,6 +139,8 @@ def _set(options: Options, ours: str, path: str, value: str, now: Clock) -> None
             options.start_at = _tried(lambda: _start_at(value, now), path, options.problems)
         case "wait":
             options.wait = _tried(lambda: wait_of(value), path, options.problems)
+        case "allow_multiple":
+            options.allow_multiple = _tried(lambda: flag_of(value), path, options.problems)
         case _:
             options.hero = _tried(lambda: pair_of(value), path, options.problems)
 
@@ -154,7 +163,7 @@ def _add_label(options: Options, path: str, text: str) -> None:
 
 def _take_envelope(envelope: Fields, options: Options, now: Clock) -> None:
     """Options in the envelope. One that the request has elsewhere too must not say something else."""
-    before = {name: getattr(options, name) for name in ("request_id", "start_at", "hero")}
+    before = {name: getattr(options, name) for name in ("request_id", "start_at", "hero", "allow_multiple")}
     request_id, start_at = envelope.get("request_id"), envelope.get("start_at")
     if request_id is not None:
         text = envelope.text("request_id", most=LONGEST_REQUEST_ID)
@@ -163,6 +172,8 @@ def _take_envelope(envelope: Fields, options: Options, now: Clock) -> None:
         text = envelope.text("start_at", most=LONGEST_REQUEST_ID)
         if text is not None:
             _set(options, "start_at", "startAt", text, now)
+    if envelope.get("allow_multiple") is not None:
+        options.allow_multiple = envelope.boolean("allow_multiple", False)
     _take_labels(envelope, options)
     _take_hero(envelope, options)
     for name, was in before.items():

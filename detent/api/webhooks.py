@@ -17,6 +17,7 @@ from detent.api.bodies import AnyRequest, commands
 from detent.api.operations import DATA, answers, header, operation, query, refusals, texts
 from detent.api.operations import TEXT as TEXT_SCHEMA
 from detent.api.origin import reason_against
+from detent.api.paging import ALLOW_MULTIPLE
 from detent.api.problems import ILLEGAL_STATE, INVALID, Refusal, refuse
 from detent.api.spelling import refuse_if_any
 from detent.api.starts import read_options
@@ -24,7 +25,7 @@ from detent.api.trigger_documents import IGNORED_EXAMPLE, STARTED_EXAMPLE, Webho
 from detent.api.triggers import BASE, triggers
 from detent.api.wire import CallbackDocument, One
 from detent.engine.commands import INPUT_LIMIT, StartOptions
-from detent.errors import Forbidden, NotFound, NotStartable, TooLarge
+from detent.errors import AlreadyActive, Forbidden, NotFound, NotStartable, TooLarge
 from detent.ids import FIRING, RUN, show
 from detent.store.trigger_rows import FiringRow, FiringState, TriggerRow
 from detent.triggers import reasons
@@ -39,6 +40,7 @@ _OPTIONS: Final = (
     query("start_at", TEXT_SCHEMA, "When the run begins: an instant, or a time from now.", "10m"),
     query("label", texts(), "A label of the run, `key:value`.", ["team:shop"]),
     query("hero", TEXT_SCHEMA, "What the run is about, `type:id`.", "order:123"),
+    ALLOW_MULTIPLE,
 )
 _ROUTE: Final[dict[str, Any]] = {
     "tags": ["webhooks"],
@@ -76,7 +78,13 @@ async def _incoming(request: AnyRequest) -> Kept:
     options = read_options(request.scope["headers"], request.scope["query_string"], commands(request).now)
     refuse_if_any(options.problems, "the run cannot be started")
     kept = webhook_request(request.method, options.headers, options.query, await request.body())
-    return msgspec.structs.replace(kept, start_at=options.start_at, labels=options.labels, hero=options.hero)
+    return msgspec.structs.replace(
+        kept,
+        start_at=options.start_at,
+        labels=options.labels,
+        hero=options.hero,
+        allow_multiple=bool(options.allow_multiple),
+    )
 
 
 async def _receive(request: AnyRequest, trigger: TriggerRow, incoming: Kept) -> Answer:
@@ -108,6 +116,7 @@ async def _start(request: AnyRequest, workflow: str) -> Answer:
         labels=incoming.labels,
         hero=incoming.hero,
         trigger="webhook",
+        allow_multiple=incoming.allow_multiple,
     )
     start = await commands(request).start(workflow, incoming.given(), options)
     return Response(One(await _started(request, start.run, None)), status_code=201 if start.is_new else 200)
@@ -146,6 +155,8 @@ def _refused(why: reasons.Reason) -> Response[Refusal]:
             return refuse(401, "unauthenticated", FORGED, why.message)
         case code if code == NotStartable.code:
             return refuse(409, "conflict", ILLEGAL_STATE, why.message)
+        case code if code == AlreadyActive.code:
+            return refuse(409, "conflict", AlreadyActive.code, why.message, run_id=why.run)
         case code if code == NotFound.code:
             return refuse(404, "not_found", NotFound.code, why.message)
         case code if code == TooLarge.code:

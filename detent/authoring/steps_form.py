@@ -32,7 +32,7 @@ FORM: Final = "steps"
 _LIMITS: Final = Limits()
 _FIELDS: Final = (
     *("name", "description", "form", "enabled", "output", "labels", "queue", "priority", "tasks", "steps"),
-    *("max_duration", "max_duration_seconds"),
+    *("max_duration", "max_duration_seconds", "one_per_hero"),
     *TRIGGER_FIELDS,
     "trigger_schema",
 )
@@ -64,6 +64,7 @@ def compile_steps(
         edges=tuple(_edges(written, problems, limits)),
         output=fields.get("output"),
         max_duration=_max_duration(fields),
+        one_per_hero=fields.boolean("one_per_hero", False),
     )
     _check_graph(graph, written, fields)
     trigger = read_trigger(fields)

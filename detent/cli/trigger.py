@@ -37,6 +37,9 @@ RequestId = Annotated[
     str | None, typer.Option("--request-id", metavar="ID", help="The same id again gives the run it started first.")
 ]
 At = Annotated[str | None, typer.Option("--at", metavar="TIME", help="Begin then: 2026-02-22T10:00, or 10m from now.")]
+AllowMultiple = Annotated[
+    bool, typer.Option("--allow-multiple", help="Start it beside an active run of that hero all the same.")
+]
 Wait = Annotated[
     str | None,
     typer.Option(
@@ -53,6 +56,7 @@ def trigger(
     wait: Wait = None,
     label: Labels = None,
     hero: Hero = None,
+    allow_multiple: AllowMultiple = False,
     as_json: Json = False,
     url: Url = None,
     database: Database = None,
@@ -68,6 +72,7 @@ def trigger(
         start_at=None if at is None else _start(at),
         labels=read_labels(label),
         hero=hero,
+        allow_multiple=allow_multiple or None,
     )
     with open_door(settings, url, patience=PATIENCE if seconds is None else LONG_PATIENCE) as door:
         if seconds is not None:

@@ -36,6 +36,7 @@ from detent.client.documents import (
     Workflow,
 )
 from detent.client.errors import (
+    AlreadyActive,
     ApiError,
     ClientClosed,
     Conflict,
@@ -90,6 +91,7 @@ __all__ = [
     "Why",
     "Workflow",
     # errors
+    "AlreadyActive",
     "ApiError",
     "ClientClosed",
     "Conflict",

@@ -7,6 +7,7 @@
     |  |- PermissionDenied     403
     |  |- NotFound             404
     |  |- Conflict             409: the state of things forbids it
+    |  |  `- AlreadyActive     the hero has an active run of that workflow: `run_id`
     |  |- Gone                 410
     |  |- PreconditionFailed   412: somebody else changed it first
     |  |- TooLarge             413
@@ -48,10 +49,11 @@ class ApiError(DetentError):
         code: str = "",
         problems: Iterable[Problem] = (),
         retry_after: float = 0.0,
+        run_id: str = "",
     ) -> None:
         Exception.__init__(self, message)
         self.status, self.error, self.code = status, error, code
-        self.problems, self.retry_after = tuple(problems), retry_after
+        self.problems, self.retry_after, self.run_id = tuple(problems), retry_after, run_id
 
     def __str__(self) -> str:
         return "\n  ".join([self.message, *map(str, self.problems)])
@@ -75,6 +77,14 @@ class NotFound(ApiError, errors.NotFound):
 
 class Conflict(ApiError, errors.Conflict):
     """The state of things forbids it."""
+
+
+class AlreadyActive(Conflict, errors.AlreadyActive):
+    """The hero has an active run of that workflow. `run_id` says which."""
+
+    @property
+    def run(self) -> str:  # type: ignore[override]
+        return self.run_id
 
 
 class Gone(ApiError, errors.Gone):
@@ -171,6 +181,7 @@ class _Field(msgspec.Struct):
 
 class _Details(msgspec.Struct):
     validation_errors: list[_Field] = []
+    run_id: str = ""
 
 
 class _Refusal(msgspec.Struct):
@@ -193,9 +204,19 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes) -> ApiError | 
         told = _decoder.decode(body)
     except msgspec.MsgspecError:
         return kind(f"the server answered {status} without saying why", status=status, retry_after=after)
-    found = told.details.validation_errors if told.details else []
-    problems = [Problem(each.field, each.message) for each in found]
-    return kind(told.message, status=status, error=told.error, code=told.code, problems=problems, retry_after=after)
+    details = told.details or _Details()
+    problems = [Problem(each.field, each.message) for each in details.validation_errors]
+    if told.code == errors.AlreadyActive.code:
+        kind = AlreadyActive
+    return kind(
+        told.message,
+        status=status,
+        error=told.error,
+        code=told.code,
+        problems=problems,
+        retry_after=after,
+        run_id=details.run_id,
+    )
 
 
 def _seconds(text: str) -> float:

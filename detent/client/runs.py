@@ -56,15 +56,18 @@ def start(
     wait: Seconds | None = None,
     labels: Mapping[str, str] | None = None,
     hero: tuple[str, str] | str | None = None,
+    allow_multiple: bool | None = None,
 ) -> Call[Started]:
     """Start a run of a workflow; when this returns, it is durable. `body` is `trigger.body` (`{}` if it is left out).
 
     The same `request_id` never starts twice: the first run comes back. `start_at` is an instant or a time from now.
-    With `wait` the answer is kept back until the run has ended, at most so long (60 s)."""
+    With `wait` the answer is kept back until the run has ended, at most so long (60 s). AlreadyActive if the workflow
+    allows one active run per hero and there is one, unless `allow_multiple`."""
     query = given(
         start_at=None if start_at is None else moment(start_at),
         wait=None if wait is None else duration(wait),
         hero=None if hero is None else hero_text(hero),
+        allow_multiple=allow_multiple,
     )
     return Call(
         "POST",

@@ -29,7 +29,7 @@ LATEST: Final = 10 * 365 * 86_400 * SECOND
 
 
 class StartRefused(Exception):
-    """The store did not take the run: its request id is known, or its workflow has changed."""
+    """The store did not take the run: its request id is known, its active key is taken, or its workflow has changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class StartRequest:
     """A run to be started. `input` is JSON with `body`, `headers`, `query`; `code` the user actions it needs.
 
     With `start_at` in the future it stays pending until then. With `current` it is started only while its version is
-    the current one. `reuse` are results of the run it continues."""
+    the current one. `reuse` are results of the run it continues. Of one `active_key` there is one open run."""
 
     tenant: int
     workflow: bytes
@@ -60,6 +60,8 @@ class StartRequest:
     origin_kind: str | None = None
     fired_by: bytes | None = None
     reuse: Reuse | None = None
+    active_key: str | None = None
+    parent: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,8 @@ def _facts(engine: Engine, request: StartRequest, begins: Instant) -> RunFacts:
         started_at=begins,
         expires_at=None if duration is None else begins + micros(duration),
         callback_url=lambda step: tokens.url(run, step),
+        hero=request.hero,
+        parent=request.parent,
     )
 
 
@@ -196,9 +200,10 @@ def _row(
         hero_id=hero_id,
         labels=request.labels,
         origin=request.origin,
-        parent=None,
+        parent=request.parent,
         started_at=facts.started_at,
         origin_kind=request.origin_kind,
         fired_by=request.fired_by,
         current=request.current,
+        active_key=request.active_key,
     )

@@ -256,6 +256,11 @@ class RunRow(NamedTuple):
     active_key: str | None = None
 
 
+def hero_of(row: RunRow | ClaimedRun) -> tuple[str, str] | None:
+    """The type and id of what a run is about."""
+    return None if row.hero_type is None or row.hero_id is None else (row.hero_type, row.hero_id)
+
+
 @dataclass(frozen=True, slots=True)
 class RunFilter:
     """Which runs are meant; what is not given does not narrow. `started_after` and `started_before` bound `started_at`

@@ -25,8 +25,8 @@ class Event(msgspec.Struct, frozen=True):
 
 class Kept(msgspec.Struct, frozen=True, omit_defaults=True):
     """The request of a firing. A webhook has `raw`, the bytes as they came (JSON holds them as base64); what was sent
-    as JSON has `body`. `start_at`, `labels` and `hero` say how its run is started. `forged`: its signature
-    is not good."""
+    as JSON has `body`. `start_at`, `labels`, `hero` and `allow_multiple` say how its run is started.
+    `forged`: its signature is not good."""
 
     method: str | None = None
     query: dict[str, str] = {}
@@ -38,6 +38,7 @@ class Kept(msgspec.Struct, frozen=True, omit_defaults=True):
     start_at: Instant | None = None
     labels: dict[str, str] = {}
     hero: tuple[str, str] | None = None
+    allow_multiple: bool = False
     forged: bool = False
 
     def given(self) -> Given:

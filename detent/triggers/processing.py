@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from detent.engine.commands import Commands, StartOptions
-from detent.errors import Conflict, DetentError, InvalidInput, NotFound, NotStartable
+from detent.errors import AlreadyActive, Conflict, DetentError, InvalidInput, NotFound, NotStartable
 from detent.expressions import ExpressionError
 from detent.ids import RUN, TRIGGER, WORKFLOW, show
 from detent.observe.failpoints import reach
@@ -79,7 +79,7 @@ class Processor:
             start = await self._commands.start(workflow, given, _options(firing, request), tenant=firing.tenant)
         except ExpressionError as error:
             return FiringState.ERRORED, reason(CONDITION_ERROR, f"condition: {error}"), None
-        except (InvalidInput, NotStartable, NotFound) as error:
+        except (InvalidInput, NotStartable, AlreadyActive, NotFound) as error:
             return FiringState.REFUSED, reason_of(error), None
         reach("after_fired_start")
         return FiringState.STARTED, None, start.run
@@ -117,6 +117,7 @@ def _options(firing: FiringRow, request: Kept) -> StartOptions:
         hero=request.hero,
         trigger=firing.kind,
         fired_by=firing.trigger,
+        allow_multiple=request.allow_multiple,
     )
 
 

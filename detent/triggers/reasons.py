@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from detent.errors import DetentError, InvalidInput, Problem
+from detent.errors import AlreadyActive, DetentError, InvalidInput, Problem
 
 _LONGEST: Final = 2_000
 _MOST_PROBLEMS: Final = 20
@@ -20,11 +20,13 @@ class _Place(msgspec.Struct, array_like=True):
 
 
 class Reason(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`code` tells programs which kind of reason it is; null if the state of the firing says it all."""
+    """`code` tells programs which kind of reason it is; null if the state of the firing says it all. `run` is the one
+    that was in the way."""
 
     code: str | None
     message: str
     problems: list[_Place] = []
+    run: str | None = None
 
     def text(self) -> str:
         """For people."""
@@ -42,6 +44,8 @@ def reason(code: str, message: str, problems: Iterable[Problem] = ()) -> Reason:
 
 def reason_of(error: DetentError) -> Reason:
     """The reason that an error is."""
+    if isinstance(error, AlreadyActive):
+        return Reason(error.code, _clean(error.message), run=error.run)
     return reason(error.code, error.message, error.problems if isinstance(error, InvalidInput) else ())
 
 

@@ -9,17 +9,18 @@ from typing import Any, Final
 
 import msgspec
 
+from detent.engine.active import refuse_if_active
 from detent.engine.commands.control import told_result
 from detent.engine.commands.ground import DEFAULT_TENANT, INPUT_LIMIT
 from detent.engine.commands.runs import RunCommands
-from detent.engine.commands.starts import Given, Start, StartCommands, StartOptions
+from detent.engine.commands.starts import ATTEMPTS, Given, Start, StartCommands, StartOptions
 from detent.engine.starting import StartRefused, StartRequest, start_run
-from detent.errors import Conflict, NotFound, TooLarge
+from detent.errors import Conflict, NotFound, TooLarge, Unavailable
 from detent.ids import WORKFLOW, show
 from detent.planner.prepared import Prepared
 from detent.planner.reuse import Reuse, fork_plan, retry_plan
 from detent.run.status import TERMINAL, Status
-from detent.store.rows import RunRow
+from detent.store.rows import RunRow, hero_of
 
 RETRY: Final = "retry"
 RERUN: Final = "rerun"
@@ -55,10 +56,11 @@ class AgainCommands(StartCommands, RunCommands):
         options = StartOptions(
             request_id=request_id,
             labels=json.loads(row.labels) if row.labels else {},
-            hero=_hero(row),
+            hero=hero_of(row),
             priority=row.priority,
             trigger=row.trigger,
             origin=(row.id, RERUN),
+            allow_multiple=await self._was_one_of_several(row),
         )
         whole = Given(
             body=given.get("body") if body is msgspec.UNSET else body,
@@ -115,14 +117,15 @@ class AgainCommands(StartCommands, RunCommands):
             priority=row.priority,
             code=tuple(json.loads(row.code)) if row.code else (),
             labels=row.labels,
-            hero=_hero(row),
+            hero=hero_of(row),
+            active_key=row.active_key,
             request_id=request_id,
             request_hash=None if request_id is None else digest,
             origin=row.id,
             origin_kind=kind,
             reuse=reuse,
         )
-        while True:
+        for _ in range(ATTEMPTS):
             try:
                 started = await start_run(self._engine, request)
             except StartRefused:
@@ -130,9 +133,11 @@ class AgainCommands(StartCommands, RunCommands):
                 known = await self._known(row.tenant, options, digest, row.workflow)
                 if known is not None:
                     return known
-                continue  # the run that had the request id was deleted meanwhile
+                await refuse_if_active(self._store, request)
+                continue  # the run that had the request id was deleted meanwhile, or the one that had the key has ended
             return Start(started.id, row.workflow, started.status, started.started_at, True)
+        raise Unavailable(f"runs of {row.workflow_name[:200]!r} begin and end too quickly just now; try again")
 
-
-def _hero(row: RunRow) -> tuple[str, str] | None:
-    return None if row.hero_type is None or row.hero_id is None else (row.hero_type, row.hero_id)
+    async def _was_one_of_several(self, row: RunRow) -> bool:
+        """Whether a run was allowed beside another of its hero."""
+        return row.active_key is None and (await self.prepared(row)).graph.one_per_hero

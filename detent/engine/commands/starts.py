@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
+from detent.engine.active import active_key, refuse_if_active
 from detent.engine.commands.ground import DEFAULT_TENANT, INPUT_LIMIT, SECRET_HEADERS, CommandGround, encoder
 from detent.engine.starting import StartRefused, StartRequest, start_run
 from detent.engine.view import shown_status
@@ -26,7 +27,7 @@ from detent.errors import (
 from detent.instant import Instant
 from detent.store.rows import RunFilter, RunRow
 
-#: How often a start is tried again because its workflow changed at that very moment.
+#: How often a start is tried again because its workflow changed, or the run in its way ended, at that very moment.
 ATTEMPTS: Final = 10
 
 
@@ -42,7 +43,8 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class StartOptions:
-    """How a run is started. The same `request_id` again gives the run that was started first."""
+    """How a run is started. The same `request_id` again gives the run that was started first. `allow_multiple`: beside
+    an open run of that hero, where the workflow allows one only."""
 
     request_id: str | None = None
     start_at: Instant | None = None
@@ -52,6 +54,8 @@ class StartOptions:
     trigger: str = "api"
     fired_by: bytes | None = None
     origin: tuple[bytes, str] | None = None  # the run it comes from, and how
+    allow_multiple: bool = False
+    parent: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,8 @@ class StartCommands(CommandGround):
     async def start(
         self, workflow: str, given: Given, options: StartOptions = _NO_OPTIONS, *, tenant: int = DEFAULT_TENANT
     ) -> Start:
-        """Start a run of a workflow's current version."""
+        """Start a run of a workflow's current version. AlreadyActive if the workflow allows one open run per hero and
+        there is one."""
         given_input, digest = encode_input(given)
         _check_words(options)
         for _ in range(ATTEMPTS):
@@ -96,14 +101,15 @@ class StartCommands(CommandGround):
                 if current.version == ready.version and current.id == ready.id:
                     raise
                 continue
+            request = self._request(tenant, ready, given_input, digest, options)
             try:
-                request = self._request(tenant, ready, given_input, digest, options)
                 started = await start_run(self._engine, request)
             except StartRefused:
                 now = await self._current(tenant, workflow)
                 known = await self._known(tenant, options, digest, None if now is None else now.id)
                 if known is not None:
                     return known
+                await refuse_if_active(self._store, request)
                 continue
             return Start(started.id, ready.id, started.status, started.started_at, True)
         raise Unavailable(f"the workflow {workflow[:200]!r} is being changed just now; try again")
@@ -138,6 +144,8 @@ class StartCommands(CommandGround):
             fired_by=options.fired_by,
             origin=options.origin[0] if options.origin else None,
             origin_kind=options.origin[1] if options.origin else None,
+            active_key=_key(ready, options),
+            parent=options.parent,
         )
 
     async def _known(
@@ -188,6 +196,12 @@ def _check_payload(ready: Startable, body: Any) -> None:
     problems = ready.payload.problems(body)
     if problems:
         raise InvalidInput(f"the body does not fit the trigger_schema of {ready.name!r}", problems)
+
+
+def _key(ready: Startable, options: StartOptions) -> str | None:
+    if options.hero is None or options.allow_multiple or not ready.prepared.graph.one_per_hero:
+        return None
+    return active_key(ready.name, options.hero)
 
 
 def _labels(of_workflow: str | None, given: Mapping[str, str]) -> str | None:
