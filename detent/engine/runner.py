@@ -14,6 +14,7 @@ from detent.engine import quarantine
 from detent.engine.attempts import Attempts
 from detent.engine.committer import Committer
 from detent.engine.held import HeldRun
+from detent.engine.leaving import Leaving
 from detent.engine.timers import Timers
 from detent.engine.tuning import Tuning
 from detent.engine.unit import ROW_BYTES, Unit
@@ -21,16 +22,13 @@ from detent.errors import StoreError
 from detent.graph.model import StepKind
 from detent.instant import micros
 from detent.observe import emit, heard
-from detent.observe.failpoints import reach
 from detent.planner.advance import advance, put_back, take_ready
 from detent.planner.moves import graph_of
 from detent.run import events
-from detent.run.journal import Entry
 from detent.run.outcomes import Outcome
 from detent.run.plan import NOTHING, Plan, Start
-from detent.run.status import Status
 from detent.steps.protocol import StepExecutor
-from detent.store.rows import ClaimedRun, End, Flushed, Mail, Park
+from detent.store.rows import End, Flushed, Park
 
 
 class Runner:
@@ -59,7 +57,7 @@ class Runner:
         )
         self._ended: dict[bytes, list[asyncio.Future[None]]] = {}
         self.held: dict[bytes, HeldRun] = {}
-        self._leaving: dict[tuple[bytes, int], None] = {}  # given up, and the row does not say so yet
+        self.leaving = Leaving(time, self._add)
         self._resting = 0
         self.is_draining = False
 
@@ -128,6 +126,9 @@ class Runner:
             unit.end = self.end_row(held, plan)
         held.pending += 1
         self._mark(held, resting=False)
+        self._add(unit)
+
+    def _add(self, unit: Unit) -> None:
         self.committer.add(unit)
 
     def end_row(self, held: HeldRun, plan: Plan) -> End:
@@ -152,7 +153,7 @@ class Runner:
     def _is_written(self, unit: Unit, flushed: Flushed) -> None:
         if heard():
             self._tell_written(unit)
-        self._has_left(unit)
+        self.leaving.has_left(unit)
         if unit.held is not None and not unit.held.gone:
             self._carry_out(unit, unit.held, flushed)
 
@@ -188,15 +189,13 @@ class Runner:
         if unit.done is not None and not unit.done.done():
             unit.done.set_exception(error)
         emit("run.refused", run=unit.run, error=error.message)
-        self._has_left(unit)
+        self.leaving.has_left(unit)
         held = unit.held
         if held is None or held.gone:
             return
         self._attempts.stop(held)
         self._forget(held)
-        reason = f"internal error: {error.message}"
-        end = End(held.id, held.generation, str(Status.FAILED), self._time.now(), None, reason)
-        self._give_up(Unit(held.id, None, Plan(None, [], [], []), ROW_BYTES, end=end))
+        self.leaving.fail(held, f"internal error: {error.message}")
 
     def _expiry_answered(self, held: HeldRun, index: int, flushed: Flushed) -> None:
         if (held.id, held.prepared.steps[index].name) in flushed.expired:
@@ -286,22 +285,8 @@ class Runner:
         self._park(held, self._time.now() if unstarted else held.state.next_wake())
 
     def _park(self, held: HeldRun, wake: int | None) -> None:
-        park = Park(held.id, held.generation, wake, str(held.state.status))
         self._forget(held)
-        reach("before_park")
-        self._give_up(Unit(held.id, None, Plan(None, [], [], []), ROW_BYTES, park=park))
-
-    def _give_up(self, unit: Unit) -> None:
-        """Queue the last that this node writes of a run."""
-        row = unit.park or unit.end
-        assert row is not None
-        self._leaving[row.run, row.generation] = None
-        self.committer.add(unit)
-
-    def _has_left(self, unit: Unit) -> None:
-        row = unit.park or unit.end
-        if row is not None and unit.held is None:
-            self._leaving.pop((row.run, row.generation), None)
+        self.leaving.park(Park(held.id, held.generation, wake, str(held.state.status)))
 
     def _forget(self, held: HeldRun) -> None:
         held.gone = True
@@ -314,11 +299,6 @@ class Runner:
         """Forget a run without writing anything of it."""
         self._attempts.stop(held)
         self._forget(held)
-
-    def put_back(self, run: bytes, generation: int, status: str, *, after: float) -> None:
-        """Give up a run that this node cannot work on; it is due again after that many seconds."""
-        park = Park(run, generation, self._time.now() + micros(after), status)
-        self._give_up(Unit(run, None, Plan(None, [], [], []), ROW_BYTES, park=park))
 
     def drop_message(self, held: HeldRun, message: int) -> None:
         """A message that means nothing to this run is taken out of its inbox."""
@@ -337,37 +317,16 @@ class Runner:
     def knows(self, run: bytes, generation: int) -> bool:
         """Whether this node holds the run, or has something to write of it, in that ownership."""
         held = self.held.get(run)
-        return (held is not None and held.generation == generation) or (run, generation) in self._leaving
+        return (held is not None and held.generation == generation) or self.leaving.knows(run, generation)
 
     def runnable(self) -> int:
         """Held runs that have something to do; those in memory only for their timer do not count."""
         return len(self.held) - self._resting
 
     def _set_aside(self, held: HeldRun, event: events.Event, message: int | None, error: Exception) -> None:
-        """A run that cannot be planned is paused, with the reason in its journal."""
         emit("run.quarantined", run=held.id, error=quarantine.reason(error))
         self.let_go(held)
-        state = held.state
-        is_payload = isinstance(event, events.Received)
-        if is_payload and quarantine.is_set_aside(state.paused_by):
-            return  # it is paused already, and its payload is not lost
-        unit = quarantine.paused(
-            held.id,
-            held.generation,
-            state.facts.tenant,
-            state.seq,
-            by=quarantine.reason(error),
-            now=self._time.now(),
-        )
-        unit.consumed = () if message is None or is_payload else (message,)
-        self._give_up(unit)
-
-    def leave_unreadable(self, run: ClaimedRun, entries: list[Entry], mails: list[Mail], error: Exception) -> None:
-        """A claimed run that cannot be read is paused, or cancelled if somebody asked for that."""
-        emit("run.quarantined", run=run.id, error=quarantine.reason(error))
-        unit = quarantine.unreadable(run, entries, mails, error, self._time.now())
-        if unit is not None:
-            self._give_up(unit)
+        self.leaving.set_aside(held, event, message, error)
 
     def drop_all(self) -> None:
         """This node is gone: stop everything. Others will find the runs."""

@@ -158,7 +158,7 @@ def _left(sim: SimNode) -> dict[str, int]:
         "attempts": runner.busy,
         "waiting attempts": len(runner._attempts._waiting),
         "writes": 0 if node.committer.is_idle() else 1,
-        "leaving runs": len(runner._leaving),
+        "leaving runs": len(runner.leaving),
         "resting runs": runner._resting,
     }
     return {name: count for name, count in left.items() if count}
