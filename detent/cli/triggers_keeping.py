@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -163,8 +164,13 @@ def _what(trigger: Document) -> str:
             return ""
 
 
+def _written(value: Any) -> str:
+    """A value as people write it: text as it is, the rest as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def _facts(trigger: Document) -> list[tuple[str, str | None]]:
-    config = ((name, plain(str(value))) for name, value in trigger["config"].items())
+    config = ((name, plain(_written(value))) for name, value in trigger["config"].items())
     return [
         ("trigger", trigger["id"]),
         ("workflow", plain(trigger["workflow"])),
