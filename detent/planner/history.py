@@ -1,0 +1,188 @@
+"""The attempts of a run, one after the other, and what came of each: read off its journal.
+
+A step that was decided not to run has one row too, and so has one that its run came to and did not get past because it
+was cancelled, ran out of time or was finished. What is in flight has none yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from detent.graph.model import FAILURES, Ending, OnCrash
+from detent.planner.fold import fold
+from detent.planner.moves import graph_of, prepared_of
+from detent.planner.prepared import Prepared
+from detent.run.journal import Decided, Entry, EntryData, Kind, decode_data, decode_opening
+from detent.run.outcomes import StepError
+from detent.run.state import Phase, RunFacts
+
+
+class AttemptState(StrEnum):
+    """How an attempt stands when it is over."""
+
+    COMPLETED = "completed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    CANCELED = "canceled"
+
+
+class AttemptOutcome(StrEnum):
+    """What became of the step because of it."""
+
+    SUCCESS = "success"
+    REATTEMPTED = "reattempted"
+    SKIPPED = "skipped"
+    CANCELED = "canceled"
+    FAILED = "failed"
+
+
+class PastAttempt(NamedTuple):
+    """One attempt that is over. `scheduled_for` is when it could begin; `started_at` is null if it never did."""
+
+    step: str
+    attempt: int
+    state: AttemptState
+    outcome: AttemptOutcome
+    scheduled_for: int
+    started_at: int | None
+    ended_at: int
+    error: StepError | None = None
+
+
+_Verdict = tuple[AttemptState, AttemptOutcome]
+_DONE: Final = (AttemptState.COMPLETED, AttemptOutcome.SUCCESS)
+_FAILED: Final = (AttemptState.FAILED, AttemptOutcome.FAILED)
+_SKIPPED: Final = (AttemptState.SKIPPED, AttemptOutcome.SKIPPED)
+_CANCELED: Final = (AttemptState.CANCELED, AttemptOutcome.CANCELED)
+_BY_ENDING: Final[dict[Ending, _Verdict]] = {
+    Ending.SUCCESS: _DONE,
+    Ending.SKIPPED: _SKIPPED,
+    Ending.CANCELLED: _CANCELED,
+    **dict.fromkeys(FAILURES, _FAILED),
+}
+_NOT_AT_HAND: Final = (Phase.PENDING, Phase.ENDED)
+#: What ends a whole run, and the steps it was at.
+_STOPS: Final = {Kind.CANCELLED: _CANCELED, Kind.EXPIRED: _CANCELED, Kind.FINISHED: _SKIPPED}
+
+
+def history(prepared: Prepared, facts: RunFacts, opening: bytes | None, entries: Sequence[Entry]) -> list[PastAttempt]:
+    """Every attempt of a run that is over, in the order in which they ended."""
+    decided = decode_opening(opening)
+    opened = facts.started_at
+    told = _Telling(opened)
+    told.look_at(prepared)
+    rows = list(told.decided(decided, opened))
+    for place, entry in enumerate(entries):
+        data = decode_data(entry.data)
+        rows.extend(told.entry(entry, data))
+        if entry.kind == Kind.MOVED:
+            told.look_at(prepared_of(bytes(data.graph)))
+        if entry.step is None and entry.kind in _STOPS:
+            state = fold(prepared, facts, opening, entries[:place])
+            at = graph_of(prepared, state)
+            for step in at.steps:
+                if state.phase[step.index] not in _NOT_AT_HAND:
+                    verdict = _STOPS[Kind(entry.kind)]
+                    rows.append(told.row(step.name, state.attempt_number(step.index), verdict, entry.at))
+    return rows
+
+
+@dataclass(slots=True)
+class _Telling:
+    """What has to be remembered from one entry to the next: when steps ended, and when others were due."""
+
+    opened: int
+    sources: dict[str, list[str]] = field(default_factory=dict)  # by step, those it waits for
+    fails: frozenset[str] = frozenset()  # the steps that a crash of their node ends
+    begun: dict[str, int] = field(default_factory=dict)  # attempts that are on record and not over
+    ended: dict[str, int] = field(default_factory=dict)
+    due: dict[str, int] = field(default_factory=dict)
+    stopped: set[str] = field(default_factory=set)
+
+    def look_at(self, prepared: Prepared) -> None:
+        """The run goes by this graph from here on."""
+        self.sources = {}
+        for edge in prepared.graph.edges:
+            self.sources.setdefault(edge.target, []).append(edge.source)
+        self.fails = frozenset(step.name for step in prepared.steps if step.on_crash is OnCrash.FAIL)
+
+    def entry(self, entry: Entry, data: EntryData) -> Iterator[PastAttempt]:
+        step, at = entry.step, entry.at
+        if entry.kind == Kind.OPENED:
+            self.opened = at
+        elif entry.kind == Kind.STARTED and step is not None:
+            self.begun[step] = entry.attempt
+        elif entry.kind == Kind.ADOPTED:
+            yield from self._adopted(data, at)
+        elif entry.kind == Kind.RESUMED:
+            self.due.update(dict.fromkeys(self.stopped, at))
+            self.stopped.clear()
+        elif entry.kind == Kind.BEGAN and step is not None:
+            yield from self._began(entry, data)
+        elif step is not None and (verdict := _verdict(entry, data)) is not None:
+            yield self.row(step, entry.attempt, verdict, at, data)
+            self._after(entry, data)
+        yield from self.decided(data.decided or Decided(), at)
+
+    def decided(self, decided: Decided, at: int) -> Iterator[PastAttempt]:
+        """What was decided at once, and when other steps are due."""
+        for name in dict.fromkeys((*decided.skipped, *decided.given_up)):
+            yield self.row(name, 1, _SKIPPED, at)
+        for name, error in decided.errors.items():
+            yield self.row(name, 1, _FAILED, at, EntryData(error=error))
+        self.due.update(decided.sleep)
+        self.due.update(dict.fromkeys(decided.wait, at))
+
+    def row(self, step: str, attempt: int, verdict: _Verdict, at: int, data: EntryData | None = None) -> PastAttempt:
+        ms, error = (data.ms, data.error) if data else (None, None)
+        begun = None if ms is None else at - round(ms * 1000)
+        self.ended[step] = at
+        self.begun.pop(step, None)
+        return PastAttempt(step, attempt, *verdict, min(self._due(step), at), begun, at, error)
+
+    def _adopted(self, data: EntryData, at: int) -> Iterator[PastAttempt]:
+        """The node died, and steps with it."""
+        died = {
+            name: StepError("crashed", f"the node that ran '{name}' died") for name in self.begun if name in self.fails
+        }
+        for name, error in {**died, **data.crashed}.items():
+            yield self.row(name, self.begun.get(name, 1), _FAILED, at, EntryData(error=error))
+
+    def _due(self, step: str) -> int:
+        known = self.due.pop(step, None)
+        if known is not None:
+            return known
+        return max((self.ended.get(source, self.opened) for source in self.sources.get(step, ())), default=self.opened)
+
+    def _began(self, entry: Entry, data: EntryData) -> Iterator[PastAttempt]:
+        """An operation of a durable function: with an error it was tried, and will be again."""
+        assert entry.step is not None
+        if data.error is not None:
+            yield self.row(entry.step, entry.attempt, (AttemptState.FAILED, AttemptOutcome.REATTEMPTED), entry.at, data)
+        self.due[entry.step] = entry.at if data.until is None else data.until
+
+    def _after(self, entry: Entry, data: EntryData) -> None:
+        assert entry.step is not None
+        if data.retry_at is not None:
+            self.due[entry.step] = data.retry_at
+        if entry.kind == Kind.PAUSED:
+            self.stopped.add(entry.step)
+
+
+def _verdict(entry: Entry, data: EntryData) -> _Verdict | None:
+    """How the attempt of an entry is told; null if the entry ends none."""
+    state = AttemptState.COMPLETED if data.error is None else AttemptState.FAILED
+    match entry.kind:
+        case Kind.ENDED | Kind.CHECKPOINT:
+            return _BY_ENDING[Ending(entry.outcome)] if entry.outcome else None
+        case Kind.RETRY:
+            return state, AttemptOutcome.REATTEMPTED
+        case Kind.CANCELLED:
+            return _CANCELED if data.error is None else (AttemptState.FAILED, AttemptOutcome.CANCELED)
+        case Kind.PAUSED:
+            return _CANCELED if data.error is None else _FAILED
+        case _:
+            return None

@@ -1,0 +1,127 @@
+"""The history of a run: one row per attempt, with its outcome and its times."""
+
+from __future__ import annotations
+
+import pytest
+
+from detent.instant import SECOND
+from detent.planner.history import PastAttempt, history
+from detent.run import events
+from detent.run.outcomes import Cancel, Done, Finish, Pause, Reattempt, Skip, StepError
+from tests.planner.play import NOON, Play, answer, play_steps
+
+ERROR = StepError("exception", "ValueError: no", {"traceback": "Traceback ..."})
+
+
+def rows(run: Play) -> list[PastAttempt]:
+    return history(run.prepared, run.facts, run.opening, run.entries)
+
+
+def told(run: Play) -> list[tuple[str, int, str, str]]:
+    return [(row.step, row.attempt, str(row.state), str(row.outcome)) for row in rows(run)]
+
+
+def seconds(instant: int | None) -> float | None:
+    return None if instant is None else (instant - NOON) / SECOND
+
+
+def test_attempts_stand_in_the_order_they_ended_with_their_times() -> None:
+    run = play_steps({"a": {}, "b": {"needs": ["a"]}, "nap": {"needs": ["b"], "sleep": "10s"}})
+    run.sleep(2)
+    run.attempt("a", Done(answer(200)), ms=1500)
+    run.sleep(3)
+    run.succeed("b")
+    run.sleep(30)
+    assert told(run) == [
+        ("a", 1, "completed", "success"),
+        ("b", 1, "completed", "success"),
+        ("nap", 1, "completed", "success"),
+    ]
+    times = [tuple(map(seconds, (row.scheduled_for, row.started_at, row.ended_at))) for row in rows(run)]
+    assert times == [(0.0, 0.5, 2.0), (2.0, 4.999, 5.0), (15.0, 5.0, 15.0)]
+
+
+def test_a_failed_attempt_that_is_tried_again_was_reattempted_and_the_next_is_due_then() -> None:
+    run = play_steps({"a": {"retries": 1}})
+    run.fail("a", retry=True)
+    run.sleep(60)
+    run.fail("a")
+    assert told(run) == [("a", 1, "failed", "reattempted"), ("a", 2, "failed", "failed")]
+    first, second = rows(run)
+    assert first.scheduled_for == first.ended_at == NOON
+    assert NOON < second.scheduled_for <= second.ended_at
+    assert (first.error and first.error.message) == "it failed with http_status"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "state", "became"),
+    [
+        (Skip(), "skipped", "skipped"),
+        (Skip(ERROR), "skipped", "skipped"),
+        (Reattempt(5.0), "completed", "reattempted"),
+        (Reattempt(5.0, ERROR), "failed", "reattempted"),
+        (Cancel("said so"), "canceled", "canceled"),
+        (Cancel("it failed", ERROR), "failed", "canceled"),
+        (Pause("said so"), "canceled", "canceled"),
+        (Pause("it failed", ERROR), "failed", "failed"),
+        (Finish(answer(200)), "completed", "success"),
+    ],
+)
+def test_flow_control_is_told_by_its_outcome(outcome: object, state: str, became: str) -> None:
+    run = play_steps({"a": {}, "b": {"needs": ["a"]}})
+    run.attempt("a", outcome)  # type: ignore[arg-type]
+    assert told(run)[0] == ("a", 1, state, became)
+    assert rows(run)[0].error == getattr(outcome, "error", None)
+
+
+def test_a_step_that_paused_its_run_is_due_again_when_it_is_resumed() -> None:
+    run = play_steps({"a": {}})
+    run.attempt("a", Pause("it failed", ERROR))
+    run.sleep(60)
+    run.resume()
+    run.sleep(5)
+    run.succeed("a")
+    assert told(run) == [("a", 1, "failed", "failed"), ("a", 2, "completed", "success")]
+    assert [seconds(row.scheduled_for) for row in rows(run)] == [0.0, 60.0]
+
+
+def test_steps_that_are_decided_not_to_run_and_those_that_cannot_are_rows_without_a_start() -> None:
+    run = play_steps(
+        {"a": {}, "b": {"needs": ["a"], "if": "false"}, "c": {"needs": ["a"], "sleep": "{{tasks.a.body}}"}}
+    )
+    run.succeed("a")
+    assert sorted(told(run))[1:] == [("b", 1, "skipped", "skipped"), ("c", 1, "failed", "failed")]
+    assert [row.started_at for row in rows(run)[1:]] == [None, None]
+
+
+def test_what_a_run_was_at_when_it_was_cancelled_is_canceled_and_what_it_never_reached_has_no_row() -> None:
+    run = play_steps({"a": {}, "b": {"needs": ["a"]}, "w": {"wait_for_webhook": {}}, "c": {"needs": ["b"]}})
+    run.succeed("a")
+    run.sleep(9)
+    run.cancel()
+    assert told(run) == [
+        ("a", 1, "completed", "success"),
+        ("b", 1, "canceled", "canceled"),
+        ("w", 1, "canceled", "canceled"),
+    ]
+    assert seconds(rows(run)[1].ended_at) == 9.0
+
+
+def test_a_run_that_a_person_finished_skips_what_it_was_at() -> None:
+    run = play_steps({"a": {}, "b": {"needs": ["a"]}})
+    run.tell(events.Finished("ann"))
+    assert told(run)[0] == ("a", 1, "skipped", "skipped")
+
+
+def test_a_step_that_took_its_nodes_down_has_failed() -> None:
+    run = play_steps({"a": {"on_crash": "fail"}})
+    run.crash()
+    assert told(run) == [("a", 1, "failed", "failed")]
+
+
+def test_a_run_that_begins_later_counts_from_then() -> None:
+    graph_run = play_steps({"a": {}})
+    run = Play(graph_run.prepared, graph_run.facts, opens_at=NOON + 100 * SECOND)
+    run.open()
+    run.succeed("a")
+    assert [seconds(row.scheduled_for) for row in rows(run)] == [100.0]
