@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import traceback
 from collections.abc import Coroutine
 from typing import Any, ClassVar, Final
 
@@ -15,10 +14,9 @@ from detent.steps.actions import Action, ActionError, Permanent, Registry, Retry
 from detent.steps.actions import registry as default_registry
 from detent.steps.binding import InvalidParameters, did_you_mean
 from detent.steps.core_actions import CORE
+from detent.steps.failures import message_of, traceback_of
 from detent.steps.threads import ThreadPool
 
-LONGEST_MESSAGE: Final = 1000
-LONGEST_TRACEBACK: Final = 8 * 1024
 THREADS: Final = 32
 
 
@@ -46,7 +44,7 @@ class ActionStep:
             if action.is_inline:
                 return Done(encode_output(action.function(**arguments)))
         except BaseException as error:  # noqa: BLE001 - nothing an action does may end the node
-            return _failure(error)
+            return failure_of(error)
         if action.is_async:
             return self._on_loop(action, arguments, call)
         return self._in_thread(action, arguments, call)
@@ -69,18 +67,18 @@ class ActionStep:
             # A cancellation of ours goes on; one the action raised by itself is its failure.
             if _is_being_cancelled():
                 raise
-            return _failure(error)
+            return failure_of(error)
         except BaseException as error:  # noqa: BLE001 - nothing an action does may end the node
             if deadline.expired() and isinstance(error, TimeoutError):
                 return _timeout(call)
-            return _failure(error)
+            return failure_of(error)
 
     async def _in_thread(self, action: Action, arguments: Any, call: StepCall) -> Outcome:
         def attempt() -> Outcome:
             try:
                 return Done(encode_output(action.function(**arguments)))
             except BaseException as error:  # noqa: BLE001 - nothing an action does may end the node
-                return _failure(error)
+                return failure_of(error)
 
         try:
             async with asyncio.timeout(call.timeout):
@@ -88,7 +86,7 @@ class ActionStep:
         except TimeoutError:
             return _timeout(call)
         except RuntimeError as error:
-            return _failure(error)
+            return failure_of(error)
 
     def _unknown(self, name: object) -> Fail:
         known = (*self._registry.names(), *CORE.names())
@@ -109,7 +107,8 @@ def _permanent(code: str, message: str) -> Fail:
     return Fail(StepError(code, message), retry=False)
 
 
-def _failure(error: BaseException) -> Fail:
+def failure_of(error: BaseException) -> Fail:
+    """The outcome of code of the user's that raised this."""
     match error:
         case InvalidParameters():
             return _permanent("invalid_parameters", str(error))
@@ -119,32 +118,10 @@ def _failure(error: BaseException) -> Fail:
             return _permanent("output_too_large", str(error))
         case ActionError():
             return _declared(error)
-    return Fail(StepError("exception", f"{type(error).__name__}: {_text(error)}", _traceback(error)))
+    return Fail(StepError("exception", f"{type(error).__name__}: {message_of(error)}", traceback_of(error)))
 
 
 def _declared(error: ActionError) -> Fail:
     """What an action said about its own failure."""
     wait = error.seconds if isinstance(error, RetryLater) else None
-    return Fail(StepError(error.code, _text(error)), retry=not isinstance(error, Permanent), retry_after=wait)
-
-
-def _text(error: BaseException) -> str:
-    """The error's message, even where asking for it fails, as text that any database takes."""
-    try:
-        text = str(error)
-    except BaseException:  # noqa: BLE001 - an exception whose __str__ raises is still a failure of its action
-        text = "(its message cannot be shown)"
-    return _storable(text[:LONGEST_MESSAGE])
-
-
-def _traceback(error: BaseException) -> str:
-    """The end of the traceback, which names the place."""
-    try:
-        text = "".join(traceback.format_exception(error))
-    except BaseException:  # noqa: BLE001 - as above
-        return ""
-    return _storable(text)[-LONGEST_TRACEBACK:]
-
-
-def _storable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
+    return Fail(StepError(error.code, message_of(error)), retry=not isinstance(error, Permanent), retry_after=wait)

@@ -51,11 +51,15 @@ class ThreadPool:
 
     async def run(self, function: Callable[[], Result]) -> Result:
         """What the function gives back; it must not raise. Cancelled, a running function goes on and is forgotten."""
+        return await self.order(function)
+
+    def order(self, function: Callable[[], Result]) -> asyncio.Future[Result]:
+        """The same, for those who do not wait in a coroutine."""
         order = _Order(function)
         self._orders.put(order)  # type: ignore[arg-type]  # a queue of orders of any result
         if not self._idle.acquire(blocking=False) and self._threads < self._limit:
             self._add_thread(order)
-        return await order.result
+        return order.result
 
     def close(self) -> None:
         """Let idle threads go; busy ones go when they are done."""
