@@ -5,17 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 
-from detent.run.journal import Entry
+from detent.run.journal import NO_DATA, Entry
+from detent.run.status import Status
 from detent.store.memory_tables import MemoryTables, StoredRun, StoredTrigger, StoredWorkflow
 from detent.store.protocol import EVERY_RUN
 from detent.store.rows import (
+    RUN_STARTED,
     CallbackRow,
     CallbackState,
     Delivery,
     Finding,
+    Happening,
     MessageKind,
     NewVersion,
     Offer,
+    Place,
     Receipt,
     RunFilter,
     RunRow,
@@ -212,6 +216,20 @@ class MemoryDoors(MemoryTables):
     async def active_run(self, tenant: int, key: str) -> bytes | None:
         return self.holder(tenant, key)
 
+    async def timeline(
+        self, tenant: int, hero: tuple[str, str], *, limit: int, after: Place | None = None
+    ) -> list[Happening]:
+        found = []
+        for row in self._filtered(tenant, RunFilter(hero_type=hero[0], hero_id=hero[1])):
+            shown = self._run_row(row)
+            entries = list(self.entries.get(row.new.id, {}).values())
+            if _has_begun(shown):
+                begun = Entry(tenant, row.new.id, 0, row.new.started_at, RUN_STARTED, None, 0, None, NO_DATA)
+                entries.append(begun)
+            found += [Happening(shown.workflow_name, entry) for entry in entries]
+        found.sort(key=Happening.place)
+        return [one for one in found if after is None or one.place() > after][:limit]
+
     async def kept(self, run: bytes) -> dict[str, bytes]:
         return {step: result for (id_, step), result in self.results.items() if id_ == run}
 
@@ -254,6 +272,13 @@ class MemoryDoors(MemoryTables):
 
     async def close(self) -> None:
         return None
+
+
+def _has_begun(row: RunRow) -> bool:
+    """Whether a run has begun: it is not one that waits for its time, or was ended before that came."""
+    if row.ended_at is not None:
+        return row.ended_at >= row.started_at
+    return row.status != Status.PENDING or row.owner is not None
 
 
 def _is_meant(row: StoredRun, where: RunFilter) -> bool:

@@ -24,10 +24,12 @@ from detent.store.rows import (
     Finding,
     Flush,
     Flushed,
+    Happening,
     Mail,
     MessageKind,
     NewVersion,
     Offer,
+    Place,
     Receipt,
     RunFilter,
     RunRow,
@@ -203,6 +205,11 @@ class DoorStore(Protocol):
 
     async def active_run(self, tenant: int, key: str) -> bytes | None:
         """The open run that holds that `active_key`."""
+
+    async def timeline(
+        self, tenant: int, hero: tuple[str, str], *, limit: int, after: Place | None = None
+    ) -> list[Happening]:
+        """What happened in all runs of a hero, by time, run and seq, behind that place."""
 
     async def kept(self, run: bytes) -> dict[str, bytes]:
         """The results that steps of this run kept in transactions of the user's own, by step."""

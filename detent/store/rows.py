@@ -12,8 +12,14 @@ from typing import Final, NamedTuple
 from detent.run.journal import Entry
 from detent.store.trigger_rows import NewTrigger
 
+#: The kind of the first row of a run in a timeline, which is no entry of its journal.
+RUN_STARTED: Final = "run_started"
 #: The owner of a run that was given back unseen: no node ever has this id, so whoever claims it adopts it.
 NOBODY: Final = bytes(16)
+
+
+#: A place in a timeline: when, the run, its entry.
+Place = tuple[int, bytes, int]
 
 
 class NewRun(NamedTuple):
@@ -254,6 +260,17 @@ class RunRow(NamedTuple):
     origin_kind: str | None = None
     fired_by: bytes | None = None
     active_key: str | None = None
+
+
+class Happening(NamedTuple):
+    """An entry of the journal of a run of some workflow, or with seq 0 that the run began (RUN_STARTED)."""
+
+    workflow_name: str
+    entry: Entry
+
+    def place(self) -> Place:
+        """Where it stands among all that happened."""
+        return self.entry.at, self.entry.run, self.entry.seq
 
 
 def hero_of(row: RunRow | ClaimedRun) -> tuple[str, str] | None:

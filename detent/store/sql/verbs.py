@@ -9,9 +9,10 @@ import msgspec
 
 from detent.run.journal import Entry
 from detent.store.protocol import EVERY_RUN
-from detent.store.rows import CallbackRow, CallbackState, Mail, Offer, Receipt, RunFilter, RunRow
+from detent.store.rows import CallbackRow, CallbackState, Happening, Mail, Offer, Place, Receipt, RunFilter, RunRow
 from detent.store.sql import statements
 from detent.store.sql.reach import Talk
+from detent.store.sql.statements_timeline import timeline
 from detent.store.sql.verbs_triggers import TriggerVerbs
 from detent.store.sql.verbs_workflows import WorkflowVerbs
 
@@ -57,6 +58,15 @@ class ColdVerbs(WorkflowVerbs, TriggerVerbs):
     async def active_run(self, tenant: int, key: str) -> bytes | None:
         rows = await self._read(statements.ACTIVE_RUN, {"tenant": tenant, "key": key})
         return rows[0][0] if rows else None
+
+    async def timeline(
+        self, tenant: int, hero: tuple[str, str], *, limit: int, after: Place | None = None
+    ) -> list[Happening]:
+        values: dict[str, Any] = {"tenant": tenant, "hero_type": hero[0], "hero_id": hero[1], "limit": limit}
+        if after is not None:
+            values |= dict(zip(("at", "run", "seq"), after, strict=True))
+        rows = await self._read(timeline(after=after is not None), values)
+        return [Happening(row[0], entry(row[1:])) for row in rows]
 
     async def kept(self, run: bytes) -> dict[str, bytes]:
         rows = await self._read(statements.KEPT, {"run": run})
