@@ -21,7 +21,8 @@ THREADS: Final = 32
 
 
 class ActionStep:
-    """Calls actions of a registry and the core ones. At most `threads` plain functions run at a time; others wait.
+    """Calls actions of a registry and the core ones. At most `threads` plain functions run at a time; others wait. A
+    pool of threads may be given instead.
 
     A plain function that outlives its time limit cannot be stopped: the attempt times out, its late result is ignored,
     and its thread is in use until it returns.
@@ -29,9 +30,9 @@ class ActionStep:
 
     kind: ClassVar[StepKind] = StepKind.ACTION
 
-    def __init__(self, registry: Registry = default_registry, *, threads: int = THREADS) -> None:
+    def __init__(self, registry: Registry = default_registry, *, threads: int | ThreadPool = THREADS) -> None:
         self._registry = registry
-        self._pool = ThreadPool(threads)
+        self._pool = ThreadPool(threads) if isinstance(threads, int) else threads
 
     def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
         try:

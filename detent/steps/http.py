@@ -113,17 +113,21 @@ class HttpStep:
         status = response.status
         if status < 200:
             raise BadAnswer(f"the server switched protocols (status {status})")
-        answer = await read_answer(response)
-        result = encode_answer(answer)
-        if status < 300:
-            return Done(result)
         wait = retry_after(response.headers.get("Retry-After"), self._wall())
-        return Fail(
-            StepError("http_status", f"{request.method} {request.target.shown} answered {status}{remark}"),
-            result,
-            retry=status >= 500 or status in _RETRIED_CLIENT_ERRORS,
-            retry_after=wait if status in _ANSWERS_WITH_RETRY_AFTER else None,
-        )
+        return outcome_of(await read_answer(response), f"{request.method} {request.target.shown}", remark, wait)
+
+
+def outcome_of(answer: Answer, request: str, remark: str = "", wait: float | None = None) -> Outcome:
+    """What a step makes of a final answer to a request. `wait` is how many seconds the server asked for."""
+    status, result = answer.status_code or 0, encode_answer(answer)
+    if 200 <= status < 300:
+        return Done(result)
+    return Fail(
+        StepError("http_status", f"{request} answered {status}{remark}"),
+        result,
+        retry=status >= 500 or status in _RETRIED_CLIENT_ERRORS,
+        retry_after=wait if status in _ANSWERS_WITH_RETRY_AFTER else None,
+    )
 
 
 def _following(request: Request, response: aiohttp.ClientResponse) -> Request | str:
