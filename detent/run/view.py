@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from detent.graph.model import Ending, Graph
 from detent.run.state import Checkpoint, Operation, RunFacts
 
 
+class FunctionListener(Protocol):
+    """What a durable function is told while it runs. It must only take note, and act later by itself."""
+
+    def ended(self, checkpoint: Checkpoint) -> None:
+        """This stands in the journal now."""
+
+    def begun(self, key: str) -> None:
+        """That this was begun, or will be tried again, stands in the journal now."""
+
+    def look(self) -> None:
+        """Perhaps it must stop."""
+
+
 class FunctionPort(Protocol):
-    """What a durable function asks of the engine. Each of these is done when it is durable."""
+    """What a durable function asks of the engine. What is to be written is only queued here; the listener is told when
+    it is durable. If it cannot be written, the function is stopped."""
 
     def history(self) -> Sequence[Checkpoint]:
         """What is on record, in the journal's order."""
@@ -19,11 +33,14 @@ class FunctionPort(Protocol):
     def operations(self) -> Mapping[str, Operation]:
         """What was begun and has not ended."""
 
-    def listen(self, changed: Callable[[], None]) -> None:
-        """Call this whenever something more is on record, or the function should look whether it must stop."""
+    def listen(self, listener: FunctionListener) -> None:
+        """Tell this one from now on."""
 
     def must_stop(self) -> bool:
         """Whether nothing new may begin: the run is paused, or the node is about to leave."""
+
+    def patience(self) -> int:
+        """How long it may stay in memory with nothing to do but wait, in microseconds."""
 
     def now(self) -> int:
         """The database's time."""
@@ -31,18 +48,31 @@ class FunctionPort(Protocol):
     def call_at(self, when: int, callback: Callable[[], None]) -> Callable[[], None]:
         """Call back at that time; gives the way to call it off."""
 
-    async def begin(self, operation: Operation, *, callback: bool = False) -> None:
+    def begin(self, operation: Operation, *, callback: bool = False) -> None:
         """Put on record that it was begun; with `callback` make the place where its answer is received."""
 
-    async def end(self, checkpoint: Checkpoint, ms: float | None = None) -> None:
-        """Put on record that it has ended. It then stands in the history."""
+    def end(self, checkpoint: Checkpoint, ms: float | None = None) -> None:
+        """Put on record that it has ended, unless it has already."""
 
-    async def expire(self, key: str) -> None:
-        """The time of a wait is over: it ends as timed out, unless its answer came before. It then stands in the
-        history one way or the other."""
+    def expire(self, key: str) -> None:
+        """The time of a wait is over: it ends as timed out, unless its answer came before. Either way it then stands in
+        the history."""
 
-    async def start_child(self, key: str, workflow: str, body: Any, options: Mapping[str, Any]) -> str:
-        """Start the child of an operation, once, however often it is asked for; gives its id."""
+    async def start_child(self, key: str, child: Child) -> None:
+        """Start the child of an operation, once, however often it is asked for. Its end then stands in the history.
+        Raises what a start raises."""
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A run that a durable function starts. `origin_kind`: it does not serve the function but takes over from it."""
+
+    workflow: str
+    body: Any
+    hero: tuple[str, str] | None = None
+    priority: int | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    origin_kind: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
