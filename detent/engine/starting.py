@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,6 +13,7 @@ from detent.engine.held import HeldRun
 from detent.engine.node import Node
 from detent.engine.unit import ROW_BYTES, Unit
 from detent.errors import InvalidInput, Problem, Unavailable
+from detent.graph.model import StepKind
 from detent.instant import SECOND, Instant, micros
 from detent.observe import emit
 from detent.observe.failpoints import reach
@@ -62,6 +64,7 @@ class StartRequest:
     reuse: Reuse | None = None
     active_key: str | None = None
     parent: bytes | None = None
+    id: bytes | None = None  # null: a new one
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +110,8 @@ def _prepare(engine: Engine, node: Node, request: StartRequest) -> tuple[Unit, S
     later = request.start_at is not None and request.start_at > now
     if request.start_at is not None and request.start_at > now + LATEST:
         raise InvalidInput(problems=[Problem("start_at", "lies more than ten years ahead")])
-    facts = _facts(engine, request, request.start_at if later and request.start_at else now)
+    begins = request.start_at if later and request.start_at else now
+    facts = _facts(request, request.id or engine.new_id(), begins, engine.tokens.url)
     state = request.prepared.new_state(facts)
     opened = _open(request, state, facts.started_at, now, later=later)
     plan = opened.plan
@@ -117,13 +121,7 @@ def _prepare(engine: Engine, node: Node, request: StartRequest) -> tuple[Unit, S
     held = HeldRun(facts.id, 1, request.prepared, state, pending=1) if owned else None
     size = ROW_BYTES + len(request.input) + sum(ROW_BYTES + len(entry.data) for entry in opened.entries)
     unit = Unit(facts.id, held, plan, size, start=row, entries=opened.entries)
-    # A wait whose callback is taken over from another run receives none of its own.
-    known = request.reuse.results if request.reuse else {}
-    unit.callbacks = [
-        NewCallback(request.tenant, facts.id, step.name, step.accepts_early)
-        for step in request.prepared.waits()
-        if step.index not in known
-    ]
+    unit.callbacks = _callbacks(request, facts.id)
     if held is not None:
         node.runner.hold(held)
         if plan.end is not None:
@@ -133,8 +131,46 @@ def _prepare(engine: Engine, node: Node, request: StartRequest) -> tuple[Unit, S
     return unit, StartedRun(facts.id, facts.started_at, ended, Status(row.status))
 
 
-def _facts(engine: Engine, request: StartRequest, begins: Instant) -> RunFacts:
-    run, tokens = engine.new_id(), engine.tokens
+def unowned(request: StartRequest, now: Instant) -> tuple[NewRun, list[NewCallback]]:
+    """The rows of a run that nobody has yet, for whoever writes them himself: a node claims it when it is due.
+
+    What is to be decided at its beginning (sleeps, waits, guards) is left to that node; until then it is pending."""
+    assert request.id is not None
+    later = request.start_at is not None and request.start_at > now
+    begins = request.start_at if later and request.start_at else now
+    facts = _facts(request, request.id, begins, _no_url)
+    if not later and begins_plainly(request.prepared):
+        row = _row(request, facts, Decided(), Status.RUNNING, now, owned=False)
+    else:
+        opening = open_later(request.prepared, request.prepared.new_state(facts), at=begins)
+        row = _row(request, facts, opening, Status.PENDING, begins, owned=False)
+    return row, _callbacks(request, request.id)
+
+
+def begins_plainly(prepared: Prepared) -> bool:
+    """Whether nothing is to be decided at the beginning but that its first steps are ready."""
+    entered = {edge.target for edge in prepared.graph.edges}
+    first = [step for step in prepared.graph.steps if step.name not in entered]
+    return bool(first) and all(
+        step.guard is None and not step.delay and step.kind not in (StepKind.SLEEP, StepKind.WAIT) for step in first
+    )
+
+
+def _no_url(run: bytes, step: str) -> str:
+    raise AssertionError("nothing is rendered for a run that nobody owns")
+
+
+def _callbacks(request: StartRequest, run: bytes) -> list[NewCallback]:
+    # A wait whose callback is taken over from another run receives none of its own.
+    known = request.reuse.results if request.reuse else {}
+    return [
+        NewCallback(request.tenant, run, step.name, step.accepts_early)
+        for step in request.prepared.waits()
+        if step.index not in known
+    ]
+
+
+def _facts(request: StartRequest, run: bytes, begins: Instant, url: Callable[[bytes, str], str]) -> RunFacts:
     duration = request.prepared.graph.max_duration
     return RunFacts(
         id=run,
@@ -143,7 +179,7 @@ def _facts(engine: Engine, request: StartRequest, begins: Instant) -> RunFacts:
         input=request.input,
         started_at=begins,
         expires_at=None if duration is None else begins + micros(duration),
-        callback_url=lambda step: tokens.url(run, step),
+        callback_url=lambda step: url(run, step),
         hero=request.hero,
         parent=request.parent,
     )

@@ -80,19 +80,29 @@ class Workflows:
         return found
 
     def _prepare(self, row: WorkflowRow) -> Startable:
-        if row.status != "active":
-            raise NotStartable(f"Workflow is not Active (current status: {row.status.capitalize()}): {row.name}")
-        if not row.enabled:
-            raise NotStartable(f"Workflow is disabled: {row.name}")
-        facts = json.loads(row.trigger)
-        return Startable(
-            id=row.id,
-            version=row.version,
-            name=row.name,
-            prepared=self._graphs.put((row.id, row.version), row.name, row.graph),
-            queue=facts.get("queue") or DEFAULT_QUEUE,
-            priority=facts.get("priority") or 0,
-            code=tuple(facts.get("code", ())),
-            labels=row.labels,
-            payload=PayloadSchema(facts["payload"]) if facts.get("payload") else None,
-        )
+        refuse_unless_active(row)
+        return startable(row, self._graphs.put((row.id, row.version), row.name, row.graph))
+
+
+def refuse_unless_active(row: WorkflowRow) -> None:
+    """NotStartable if no run of it may be started now."""
+    if row.status != "active":
+        raise NotStartable(f"Workflow is not Active (current status: {row.status.capitalize()}): {row.name}")
+    if not row.enabled:
+        raise NotStartable(f"Workflow is disabled: {row.name}")
+
+
+def startable(row: WorkflowRow, prepared: Prepared) -> Startable:
+    """A workflow with its graph, ready to be started."""
+    facts = json.loads(row.trigger)
+    return Startable(
+        id=row.id,
+        version=row.version,
+        name=row.name,
+        prepared=prepared,
+        queue=facts.get("queue") or DEFAULT_QUEUE,
+        priority=facts.get("priority") or 0,
+        code=tuple(facts.get("code", ())),
+        labels=row.labels,
+        payload=PayloadSchema(facts["payload"]) if facts.get("payload") else None,
+    )

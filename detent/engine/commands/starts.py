@@ -56,6 +56,7 @@ class StartOptions:
     origin: tuple[bytes, str] | None = None  # the run it comes from, and how
     allow_multiple: bool = False
     parent: bytes | None = None
+    id: bytes | None = None  # of the run, if somebody was told it already
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ class StartCommands(CommandGround):
         """Start a run of a workflow's current version. AlreadyActive if the workflow allows one open run per hero and
         there is one."""
         given_input, digest = encode_input(given)
-        _check_words(options)
+        check_words(options)
         for _ in range(ATTEMPTS):
             try:
                 ready = await self._workflows.startable(tenant, workflow)
@@ -91,7 +92,7 @@ class StartCommands(CommandGround):
                     raise
                 return known
             try:
-                _check_payload(ready, given.body)
+                check_payload(ready, given.body)
             except InvalidInput:
                 # What is kept may be out of date, and a request that was taken before is answered as it was then.
                 known = await self._known(tenant, options, digest)
@@ -101,7 +102,7 @@ class StartCommands(CommandGround):
                 if current.version == ready.version and current.id == ready.id:
                     raise
                 continue
-            request = self._request(tenant, ready, given_input, digest, options)
+            request = request_of(tenant, ready, given_input, digest, options)
             try:
                 started = await start_run(self._engine, request)
             except StartRefused:
@@ -120,33 +121,6 @@ class StartCommands(CommandGround):
             return await self._workflows.current(tenant, workflow)
         except (NotFound, NotStartable):
             return None
-
-    def _request(
-        self, tenant: int, ready: Startable, given_input: bytes, digest: bytes, options: StartOptions
-    ) -> StartRequest:
-        return StartRequest(
-            tenant=tenant,
-            workflow=ready.id,
-            version=ready.version,
-            name=ready.name,
-            prepared=ready.prepared,
-            input=given_input,
-            trigger=options.trigger,
-            queue=ready.queue,
-            priority=ready.priority if options.priority is None else options.priority,
-            code=ready.code,
-            labels=_labels(ready.labels, options.labels),
-            request_id=options.request_id,
-            request_hash=digest if options.request_id is not None else None,
-            hero=options.hero,
-            start_at=options.start_at,
-            current=True,
-            fired_by=options.fired_by,
-            origin=options.origin[0] if options.origin else None,
-            origin_kind=options.origin[1] if options.origin else None,
-            active_key=_key(ready, options),
-            parent=options.parent,
-        )
 
     async def _known(
         self, tenant: int, options: StartOptions, digest: bytes, workflow: bytes | None = None
@@ -169,6 +143,34 @@ class StartCommands(CommandGround):
         return rows[0] if rows else None
 
 
+def request_of(tenant: int, ready: Startable, given_input: bytes, digest: bytes, options: StartOptions) -> StartRequest:
+    """The start of a workflow as its options want it."""
+    return StartRequest(
+        tenant=tenant,
+        workflow=ready.id,
+        version=ready.version,
+        name=ready.name,
+        prepared=ready.prepared,
+        input=given_input,
+        trigger=options.trigger,
+        queue=ready.queue,
+        priority=ready.priority if options.priority is None else options.priority,
+        code=ready.code,
+        labels=_labels(ready.labels, options.labels),
+        request_id=options.request_id,
+        request_hash=digest if options.request_id is not None else None,
+        hero=options.hero,
+        start_at=options.start_at,
+        current=True,
+        fired_by=options.fired_by,
+        origin=options.origin[0] if options.origin else None,
+        origin_kind=options.origin[1] if options.origin else None,
+        active_key=_key(ready, options),
+        parent=options.parent,
+        id=options.id,
+    )
+
+
 def encode_input(given: Given) -> tuple[bytes, bytes]:
     """The input of a run as it is kept, and a digest of what counts in it when two requests are compared."""
     headers = {name.lower(): value for name, value in given.headers.items() if name.lower() not in SECRET_HEADERS}
@@ -183,14 +185,15 @@ def encode_input(given: Given) -> tuple[bytes, bytes]:
     return encoder.encode(whole), hashlib.sha256(body + b"\x00" + extra).digest()
 
 
-def _check_words(options: StartOptions) -> None:
+def check_words(options: StartOptions) -> None:
     """No text that is kept in a column of its own may hold a NUL: a database refuses the whole flush for it."""
     words = (options.request_id or "", *options.labels, *options.labels.values(), *(options.hero or ()))
     if any("\x00" in word for word in words):
         raise InvalidInput("a request id, a label or a hero holds a NUL character, which cannot be kept")
 
 
-def _check_payload(ready: Startable, body: Any) -> None:
+def check_payload(ready: Startable, body: Any) -> None:
+    """InvalidInput unless the body is what the workflow wants."""
     if ready.payload is None:
         return
     problems = ready.payload.problems(body)
