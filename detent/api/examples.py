@@ -99,6 +99,40 @@ AGAIN: Final[dict[str, Any]] = {
     "request_id": None,
     "origin": {"run_id": _RUN, "kind": "retry"},
 }
+PAST_ATTEMPT: Final[dict[str, Any]] = {
+    "step": "charge",
+    "attempt": 1,
+    "state": "failed",
+    "outcome": "reattempted",
+    "scheduled_for": _AT,
+    "started_at": _AT,
+    "completed_at": None,
+    "failed_at": "2026-02-22T10:05:01Z",
+    "skipped_at": None,
+    "canceled_at": None,
+    "error_message": "HTTP 503",
+    "error_backtrace": None,
+}
+HAPPENING: Final[dict[str, Any]] = {
+    "run_id": _RUN,
+    "workflow": "order-processing",
+    "seq": 1,
+    "at": "2026-02-22T10:05:01Z",
+    "kind": "ended",
+    "step": "charge",
+    "attempt": 1,
+    "status": "success",
+    "result": {"status_code": 200, "headers": {}, "body": {"paid": True}},
+    "error": None,
+    "duration_ms": 84.2,
+    "retry_at": None,
+    "by": None,
+    "skipped": [],
+    "failed": {},
+    "sleep_until": {},
+    "wait_until": {},
+    "run_status": None,
+}
 HIERARCHY: Final[dict[str, Any]] = {"run_id": _RUN, "complete": True, "root": {**SUMMARY, "children": []}}
 WHY: Final[dict[str, Any]] = {
     "run_id": _RUN,

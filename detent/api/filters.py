@@ -6,9 +6,10 @@ a slip in it never means every run.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from detent.api.cursors import CursorScope
 from detent.api.queries import flag_of, grouped, instant_of, number_of, pair_of, word_of
@@ -18,8 +19,8 @@ from detent.authoring.fields import Problems, described, shown
 from detent.engine.commands import DEFAULT_TENANT, Commands
 from detent.errors import NotFound
 from detent.ids import RUN, TRIGGER, WORKFLOW, InvalidId, parse
-from detent.run.status import Status
-from detent.store.rows import RunFilter
+from detent.run.status import OPEN, Status
+from detent.store.rows import Place, RunFilter
 
 T = TypeVar("T")
 Values = Mapping[str, Sequence[Any]]
@@ -40,13 +41,32 @@ _FILTER: Final = spellings(
 _PAGE: Final = spellings("limit", "cursor", "sort")
 _WORKFLOWS: Final = spellings("limit", "cursor", "label", "enabled", is_enabled="enabled", labels="label")
 _ORDERS: Final = {"-started_at": False, "started_at": True, "-startedAt": False, "startedAt": True}
-_STATUSES: Final[Mapping[str, Status]] = {
-    **{str(status): status for status in Status},
-    "succeeded": Status.COMPLETED,
-    "success": Status.COMPLETED,
-    "canceled": Status.CANCELLED,
-    "timedout": Status.TIMEOUT,
-    "timed_out": Status.TIMEOUT,
+_PLACE: Final = struct.Struct(">q16si")  # when, the run, its entry
+
+
+class Scope(NamedTuple):
+    """What a word for a state of runs means: their statuses, and whether a node has them in its hands."""
+
+    statuses: frozenset[Status]
+    owned: bool | None = None
+
+
+#: What people ask for and no status says: `ready` runs could go on and nobody is at them, somebody is at `performing`
+#: ones.
+SCOPES: Final[Mapping[str, Scope]] = {
+    "active": Scope(OPEN),
+    "ready": Scope(OPEN - {Status.PAUSED}, owned=False),
+    "performing": Scope(OPEN, owned=True),
+}
+_STATUSES: Final[Mapping[str, Scope]] = {
+    **{str(status): Scope(frozenset({status})) for status in Status},
+    **SCOPES,
+    "finished": Scope(frozenset({Status.COMPLETED})),
+    "succeeded": Scope(frozenset({Status.COMPLETED})),
+    "success": Scope(frozenset({Status.COMPLETED})),
+    "canceled": Scope(frozenset({Status.CANCELLED})),
+    "timedout": Scope(frozenset({Status.TIMEOUT})),
+    "timed_out": Scope(frozenset({Status.TIMEOUT})),
 }
 _TRIGGERS: Final = {**{str(kind): str(kind) for kind in TriggerType}, "schedule": str(TriggerType.CRON)}
 
@@ -87,6 +107,27 @@ class VersionPage:
 
     def holds(self, version: int) -> bool:
         return self.before is None or version < self.before
+
+
+@dataclass(frozen=True, slots=True)
+class PlacesPage:
+    """A page of a list that is made whole each time: those from a place on."""
+
+    limit: int
+    begin: int
+
+
+@dataclass(frozen=True, slots=True)
+class HeroPage:
+    """A page of what happened to a hero: what comes behind a place."""
+
+    hero: tuple[str, str]
+    limit: int
+    after: Place | None
+    scope: CursorScope
+
+    def cursor(self, place: Place) -> str:
+        return self.scope.cursor(_PLACE.pack(*place))
 
 
 async def read_run_page(commands: Commands, query: bytes, *, below: bytes | None = None) -> RunPage:
@@ -135,6 +176,36 @@ def read_version_page(query: bytes, workflow: bytes) -> VersionPage:
     before = values.one("cursor", lambda text: int(scope.place(text).decode()))
     refuse_if_any(problems, LIST_MESSAGE)
     return VersionPage(limit, before, scope)
+
+
+def read_places_page(query: bytes, scope: CursorScope) -> PlacesPage:
+    """The page of a list that is made whole each time."""
+    problems = Problems()
+    values = _Values(_query(query, spellings("limit", "cursor"), problems), "", problems)
+    limit = values.one("limit", lambda text: number_of(text, 1, MOST_ROWS)) or ROWS
+    begin = values.one("cursor", lambda text: int(scope.place(text).decode())) or 0
+    refuse_if_any(problems, LIST_MESSAGE)
+    return PlacesPage(limit, begin)
+
+
+def read_hero_page(query: bytes, hero: tuple[str, str] | None) -> HeroPage:
+    """The page of a timeline; without a hero, of the one that the query names."""
+    problems = Problems()
+    known = spellings("limit", "cursor") if hero else spellings("limit", "cursor", "hero")
+    values = _Values(_query(query, known, problems), "", problems)
+    about = hero or values.one("hero", pair_of)
+    if about is None and not problems.found:
+        problems.add("hero", "is missing; write for example User:42")
+    scope = CursorScope("timeline", DEFAULT_TENANT, about)
+    limit = values.one("limit", lambda text: number_of(text, 1, MOST_ROWS)) or ROWS
+    after = values.one("cursor", lambda text: _place(scope.place(text, _PLACE.size))) if not problems.found else None
+    refuse_if_any(problems, LIST_MESSAGE)
+    return HeroPage(about or ("", ""), limit, after, scope)
+
+
+def _place(packed: bytes) -> Place:
+    at, run, seq = _PLACE.unpack(packed)
+    return at, run, seq
 
 
 @dataclass(slots=True)
@@ -188,9 +259,11 @@ async def _filter(commands: Commands, values: _Values, below: bytes | None) -> R
     workflow = below if key is None else await _workflow(commands, key, values)
     trigger = values.one("trigger", _trigger)
     hero = values.one("hero", pair_of)
+    statuses, owned = _scope(values)
     return RunFilter(
         workflow=workflow,
-        statuses=tuple(sorted(set(values.many("status", _status)))),
+        statuses=tuple(sorted(map(str, statuses))),
+        owned=owned,
         trigger=trigger if isinstance(trigger, str) else None,
         fired_by=trigger if isinstance(trigger, bytes) else None,
         hero_type=hero[0] if hero else None,
@@ -216,11 +289,19 @@ async def _workflow(commands: Commands, key: str, values: _Values) -> bytes | No
         return None
 
 
-def _status(text: str) -> str:
+def _scope(values: _Values) -> Scope:
+    """Any of the words. One that asks whose hands a run is in stands alone, since the others do not ask that."""
+    found = values.many("status", _status)
+    if len(set(found)) > 1 and any(one.owned is not None for one in found):
+        values.problems.add(values.prefix + "status", "'ready' and 'performing' each stand alone")
+    return Scope(frozenset().union(*(one.statuses for one in found)), found[0].owned if found else None)
+
+
+def _status(text: str) -> Scope:
     try:
-        return str(_STATUSES[text.lower()])
+        return _STATUSES[text.lower()]
     except KeyError:
-        raise ValueError(f"must be one of {', '.join(Status)}") from None
+        raise ValueError(f"must be one of {', '.join((*Status, *SCOPES))}") from None
 
 
 def _trigger(text: str) -> str | bytes:

@@ -68,6 +68,8 @@ _IN_PATH: Final = {
     "workflow": ("The workflow's id or its name.", "order-processing"),
     "run": ("The run's id.", "run_01k5c1v6p2f7x8y9z0a1b2c3d4"),
     "step": ("The step's name.", "charge"),
+    "hero_type": ("The type of what the runs are about.", "User"),
+    "hero_id": ("Its id.", "42"),
     "token": ("The token at the end of the callback's address.", "AZk3…"),
     "trigger": ("The trigger's id.", "trg_01k5c1v6p2f7x8y9z0a1b2c3d4"),
     "firing": ("The firing's id.", "fir_01k5c1v6p2f7x8y9z0a1b2c3d4"),

@@ -7,23 +7,29 @@ from typing import Final
 from litestar.openapi.spec import Parameter, Schema
 from litestar.openapi.spec.enums import OpenAPIFormat, OpenAPIType
 
-from detent.api.filters import MOST_ROWS, ROWS
+from detent.api.filters import MOST_ROWS, ROWS, SCOPES
 from detent.api.operations import BOOLEAN, INTEGER, TEXT, header, query, texts
 from detent.authoring.compiled import TriggerType
 from detent.run.status import Status
 
 _INSTANT: Final = Schema(type=OpenAPIType.STRING, format=OpenAPIFormat.DATE_TIME)
 _STATUSES: Final = Schema(
-    type=OpenAPIType.ARRAY, items=Schema(type=OpenAPIType.STRING, enum=[str(status) for status in Status])
+    type=OpenAPIType.ARRAY,
+    items=Schema(type=OpenAPIType.STRING, enum=[*(str(status) for status in Status), *SCOPES]),
 )
 _ROWS: Final = Schema(type=OpenAPIType.INTEGER, minimum=1, maximum=MOST_ROWS, default=ROWS)
+
+_STATUS_HELP: Final = (
+    "Only runs with this status; several mean any of them. `active` are all that have not ended, `performing` those "
+    "that a node has in its hands, `ready` those that none has and that are not paused."
+)
 
 PAGE_PARAMETERS: Final = (
     query("limit", _ROWS, f"How many at most, 1 to {MOST_ROWS}.", ROWS),
     query("cursor", TEXT, "The `next_cursor` of the page before. It belongs to this list, filter and order."),
 )
 RUN_PARAMETERS: Final[tuple[Parameter, ...]] = (
-    query("status", _STATUSES, "Only runs with this status; several mean any of them.", ["failed", "timeout"]),
+    query("status", _STATUSES, _STATUS_HELP, ["failed", "timeout"]),
     query("workflow", TEXT, "Only runs of this workflow, by id or name.", "order-processing"),
     query("trigger", TEXT, f"Only runs started by this: {', '.join(TriggerType)}, or a trigger's id.", "cron"),
     query("hero", TEXT, "Only runs about this, `type:id`.", "order:123"),

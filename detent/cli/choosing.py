@@ -12,7 +12,10 @@ from detent.client.runs import RunFilter
 
 Workflow = Annotated[str | None, typer.Option("--workflow", "-w", metavar="NAME", help="Runs of this workflow.")]
 Status = Annotated[
-    list[str] | None, typer.Option("--status", "-s", metavar="STATUS", help="Runs with this status; repeatable.")
+    list[str] | None,
+    typer.Option(
+        "--status", "-s", metavar="STATUS", help="Runs with this status, or active, ready, performing; repeatable."
+    ),
 ]
 Trigger = Annotated[
     str | None, typer.Option("--trigger", metavar="TYPE", help="Runs started by api, cron, webhook, ..., or a trg_ id.")

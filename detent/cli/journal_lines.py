@@ -125,6 +125,10 @@ _KINDS: Final[dict[str, Callable[[Document], Iterator[Line]]]] = {
     "expired": _said("timeout", "out of time"),
     "opened": _said("running", "begins"),
     "resolved": _said("running", "resolved"),
+    "finished": _said("completed", "finished"),
+    "moved": _said("running", "goes on with changed code"),
+    "began": _said("running", "begins"),
+    "checkpoint": _ended,
 }
 
 

@@ -197,6 +197,31 @@ class Entry(msgspec.Struct, kw_only=True):
     run_status: str | None = None
 
 
+class Happening(Entry, kw_only=True):
+    """An entry of the journal of one of a hero's runs; or with `seq` 0 and the kind `run_started`, that it began."""
+
+    run_id: str
+    workflow: str = ""
+
+
+class PastAttempt(msgspec.Struct, kw_only=True):
+    """One attempt of a run that is over. `state` is completed, failed, skipped or canceled, and the instant of the same
+    name is there; `outcome` is success, reattempted, skipped, canceled or failed."""
+
+    step: str
+    attempt: int
+    state: str
+    outcome: str
+    scheduled_for: datetime | None = None
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
+    failed_at: datetime | None = None
+    skipped_at: datetime | None = None
+    canceled_at: datetime | None = None
+    error_message: str | None = None
+    error_backtrace: str | None = None
+
+
 class Reason(msgspec.Struct, kw_only=True):
     """One thing that keeps a run from going on."""
 

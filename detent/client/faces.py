@@ -154,6 +154,7 @@ class RunOperations:
     fork = starts_of(run_calls.fork)
     resolve = asks_of(run_calls.resolve)
     why = asks_of(run_calls.why)
+    history = tells_of(run_calls.history)
     events = tells_of(stream.events)
     follow = tells_of(stream.follow)
 
@@ -242,6 +243,7 @@ class ClientOperations:
 
     start = starts(run_calls.start)
     runs = tells(run_calls.list_all)
+    timeline = tells(run_calls.timeline)
     bulk = asks(run_calls.bulk)
     callback = asks(signals.callback)
     send_event = asks(signals.send_event)

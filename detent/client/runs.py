@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypedDict, Unpack
 from msgspec import UNSET, UnsetType
 
 from detent.client.calls import JSON, PAGE, Answer, Call, Pages, json_body, one, page
-from detent.client.documents import Bulk, Json, RunDocument, RunSummary, Started, Why
+from detent.client.documents import Bulk, Happening, Json, PastAttempt, RunDocument, RunSummary, Started, Why
 from detent.client.spelling import (
     Seconds,
     When,
@@ -33,8 +33,9 @@ _started: Final = one(Started)
 
 
 class RunFilter(TypedDict, total=False):
-    """Which runs. Every word narrows it: `status` is one or several, `workflow` a name or id, `trigger` a type or a
-    trigger's id, `hero` (type, id), `labels` all of which a run must have, `origin` the run they were made from."""
+    """Which runs. Every word narrows it: `status` is one or several, or what they have in common (`active`, `ready`,
+    `performing`), `workflow` a name or id, `trigger` a type or a trigger's id, `hero` (type, id), `labels` all of which
+    a run must have, `origin` the run they were made from."""
 
     status: str | Iterable[str]
     workflow: str
@@ -195,3 +196,14 @@ def resolve(run: str, step: str, *, happened: bool, output: Json = UNSET) -> Cal
 def why(run: str) -> Call[Why]:
     """Why it is not running: what it waits for, step by step."""
     return Call("GET", place("runs", run, "why"), one(Why))
+
+
+def history(run: str, *, limit: int = PAGE) -> Pages[PastAttempt]:
+    """Its attempts that are over, in the order they ended, and what came of each."""
+    return Pages(Call("GET", place("runs", run, "history"), page(PastAttempt), query=given(limit=limit)))
+
+
+def timeline(hero: tuple[str, str] | str, *, limit: int = PAGE) -> Pages[Happening]:
+    """Everything that happened in all runs of a hero, in the order of time, `limit` in each request."""
+    query = given(hero=hero_text(hero), limit=limit)
+    return Pages(Call("GET", place("timeline"), page(Happening), query=query))

@@ -88,7 +88,12 @@ def origin_of(row: RunRow) -> dict[str, Any] | None:
 
 def fold_row(row: RunRow, prepared: Prepared, entries: Sequence[Entry], callback_url: Callable[[str], str]) -> RunState:
     """The state of a run from what the store keeps of it."""
-    facts = RunFacts(
+    return fold(prepared, facts_of_row(row, callback_url), row.opening, entries)
+
+
+def facts_of_row(row: RunRow, callback_url: Callable[[str], str]) -> RunFacts:
+    """What never changes in a run."""
+    return RunFacts(
         id=row.id,
         tenant=row.tenant,
         workflow=row.workflow_name,
@@ -99,7 +104,6 @@ def fold_row(row: RunRow, prepared: Prepared, entries: Sequence[Entry], callback
         hero=hero_of(row),
         parent=row.parent,
     )
-    return fold(prepared, facts, row.opening, entries)
 
 
 def _callback(row: CallbackRow, callback_url: Callable[[str], str]) -> dict[str, Any]:

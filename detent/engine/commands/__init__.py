@@ -8,6 +8,7 @@ from __future__ import annotations
 from detent.engine.commands.bulk import BulkCommands
 from detent.engine.commands.callbacks import CallbackCommands
 from detent.engine.commands.ground import DEFAULT_TENANT, INPUT_LIMIT
+from detent.engine.commands.heroes import HeroCommands
 from detent.engine.commands.starts import Given, Start, StartOptions, encode_input
 from detent.engine.commands.why import WhyCommands
 from detent.engine.commands.workflows import WorkflowCommands
@@ -15,5 +16,5 @@ from detent.engine.commands.workflows import WorkflowCommands
 __all__ = ["DEFAULT_TENANT", "INPUT_LIMIT", "Commands", "Given", "Start", "StartOptions", "encode_input"]
 
 
-class Commands(WorkflowCommands, BulkCommands, WhyCommands, CallbackCommands):
+class Commands(WorkflowCommands, BulkCommands, WhyCommands, HeroCommands, CallbackCommands):
     """Commands on one engine's store."""
