@@ -80,9 +80,7 @@ class WrittenStep:
 def read_step(name: str, raw: object, path: str, problems: Problems, actions: Collection[str] | None) -> WrittenStep:
     """Read one step; everything wrong with it becomes a problem."""
     written = WrittenStep(name, path)
-    if not _STEP_NAME.fullmatch(name):
-        rule = "letters, digits, - and _, at most 64, the first a letter or _"
-        problems.add(path, f"{shown(name)} cannot be the name of a step: {rule}")
+    check_step_name(name, path, problems)
     if not isinstance(raw, dict):
         problems.add(path, f"a step must be a mapping, not {described(raw)}")
         return written
@@ -98,6 +96,13 @@ def read_step(name: str, raw: object, path: str, problems: Problems, actions: Co
     fields.text("description", most=_LONGEST_DESCRIPTION, lines=True)
     _read_kind(fields, written, actions)
     return written
+
+
+def check_step_name(name: str, path: str, problems: Problems) -> None:
+    """The names of steps stand in addresses, expressions and columns, in every form."""
+    if not _STEP_NAME.fullmatch(name):
+        rule = "letters, digits, - and _, at most 64, the first a letter or _"
+        problems.add(path, f"{shown(name)} cannot be the name of a step: {rule}")
 
 
 def read_queue(fields: Fields) -> str | None:

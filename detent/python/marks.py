@@ -24,6 +24,7 @@ MARK: Final = "__detent_step__"
 CANCEL_MARK: Final = "__detent_cancel_if__"
 _INSIDE: Final = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 _numbers = itertools.count()
+_frame = sys._getframe  # noqa: SLF001 - a class body is known only by its frame
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,13 +116,13 @@ def step(what: Any = None, target: Any = None, /, **options: Any) -> Any:
     Decorating a function outside of a class says how a durable function is to run it.
     """
     said = StepOptions(**options)
-    body = _class_body(sys._getframe(1))
+    body = _class_body(_frame(1))
     if callable(what):
         return _decorate(body, StepMark(None, what, said), what)
     if what is not None and not isinstance(what, str):
         raise InvalidDefinition(f"step: a step is a function or a name, not {type(what).__name__}")
     if what is None and target is None:
-        return lambda function: _decorate(_class_body(sys._getframe(1)), StepMark(None, function, said), function)
+        return lambda function: _decorate(_class_body(_frame(1)), StepMark(None, function, said), function)
     mark = StepMark(what, target if target is not None else what, said)
     if body is not None:
         body.steps.append(mark)
@@ -154,7 +155,7 @@ def _decorate(body: ClassBody | None, mark: StepMark, function: Function) -> Fun
 
 
 @overload
-def cancel_if(function: Function, /) -> Function: ...
+def cancel_if(function: Function, /) -> Function: ...  # type: ignore[overload-overlap]  # a function is a condition
 
 
 @overload
@@ -169,7 +170,7 @@ def cancel_if(*conditions: Any) -> Any:
 
     cancel_if("is_gone", lambda self: self.hero.is_blocked)
     """
-    body = _class_body(sys._getframe(1))
+    body = _class_body(_frame(1))
     if body is None:
         raise InvalidDefinition("cancel_if belongs into the body of a workflow class")
     if not conditions:

@@ -119,9 +119,9 @@ def _read_policy(given: object) -> Policy:
         raise InvalidInput(f"on_exception: {policy.action!r} is no policy{_hint(policy.action, ACTIONS)}")
     if policy.then not in ENDS:
         raise InvalidInput(f"reattempt: `then` cannot be {policy.then!r}{_hint(policy.then, ENDS)}")
-    if policy.max is not None and (isinstance(policy.max, bool) or not isinstance(policy.max, int) or policy.max < 1):
+    if policy.max is not None and not _is_number(policy.max, int, 1, 1_000_000):
         raise InvalidInput(f"reattempt: `max` must be 1 or more, not {_shown(policy.max)}")
-    if isinstance(policy.factor, bool) or not isinstance(policy.factor, int | float) or not 1 <= policy.factor <= 100:
+    if not _is_number(policy.factor, int | float, 1, 100):
         raise InvalidInput(f"reattempt: `factor` must be between 1 and 100, not {_shown(policy.factor)}")
     try:
         return replace(policy, wait=in_seconds(policy.wait), factor=float(policy.factor))
@@ -158,6 +158,10 @@ def _is_used_up(policy: Policy, attempt: int) -> bool:
 def _wait(policy: Policy, attempt: int) -> float:
     wait = float(policy.wait)  # type: ignore[arg-type]  # seconds since it was read
     return max(wait, min(LONGEST_WAIT, wait * policy.factor ** min(attempt - 1, 64)))
+
+
+def _is_number(value: Any, kind: Any, least: int, most: int) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool) and least <= value <= most
 
 
 def _shown(value: object) -> str:

@@ -1,0 +1,146 @@
+"""The executor of steps of workflow classes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any, ClassVar, Final
+
+from detent.clock import SystemClock
+from detent.graph.model import StepKind
+from detent.instant import Instant
+from detent.python.attempt import Attempt
+from detent.python.chain import Chain
+from detent.python.heroes import Heroes, Loader
+from detent.python.heroes import heroes as default_heroes
+from detent.python.registry import PythonRegistry
+from detent.python.registry import registry as default_registry
+from detent.python.sequence import Awaited, Keeper, Sequence, failed, is_awaitable, sequence
+from detent.run.call import StepCall
+from detent.run.outcomes import Fail, Outcome, Reattempt, StepError
+from detent.steps.threads import ThreadPool
+
+THREADS: Final = 32
+WALL: Final = SystemClock().wall
+#: A run that came to a node without its code is tried again this much later, by then on another node.
+ELSEWHERE: Final = 15.0
+
+
+class ChainStep:
+    """Runs attempts of workflow classes. Coroutines run on the loop, plain functions in one of `threads` threads.
+
+    A plain function that outlives its time limit cannot be stopped: the attempt times out, its late result is ignored,
+    and its thread is in use until it returns.
+    """
+
+    kind: ClassVar[StepKind] = StepKind.PYTHON
+
+    def __init__(
+        self,
+        registry: PythonRegistry = default_registry,
+        heroes: Heroes = default_heroes,
+        *,
+        threads: int = THREADS,
+        now: Callable[[], Instant] = WALL,
+        keeper: Keeper | None = None,
+    ) -> None:
+        self._find, self._heroes, self._now = registry.find, heroes, now
+        self._pool = ThreadPool(threads)
+        self.keeper = keeper
+
+    def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
+        known, view = self._find(call.parameters["workflow"]), call.view
+        assert view is not None
+        if known is None:
+            return Reattempt(ELSEWHERE)
+        chain: Chain = known.target.__chain__
+        drifted: Outcome | None = chain.drift.answer(view.graph)
+        if drifted is not None:
+            return drifted
+        link = chain.links.get(call.step)
+        if link is None:
+            return Fail(StepError("unknown_step", f"{known.place} has no step {call.step!r}"), retry=False)
+        attempt = Attempt(chain, link, call, view, self._now)
+        load = None if view.facts.hero is None else self._heroes.find_loader(view.facts.hero[0])
+        stages = sequence(attempt, load, self.keeper)
+        in_thread = link.in_thread[0] if load is None else not _is_async(load)
+        if in_thread or link.body.is_async or load is not None:
+            return self._within_time(attempt, stages, None, in_thread=in_thread)
+        found = _resume(stages.send, None)
+        if isinstance(found, tuple):
+            return self._within_time(attempt, stages, found, in_thread=False)
+        return found
+
+    async def close(self) -> None:
+        """Let go of the threads; those of functions that still run end with them."""
+        self._pool.close()
+
+    async def _within_time(
+        self, attempt: Attempt, stages: Sequence, found: Awaited | None, *, in_thread: bool
+    ) -> Outcome:
+        limit = attempt.link.timeout
+        if limit is None:
+            return await self._drive(attempt, stages, found, in_thread=in_thread)
+        deadline = asyncio.timeout(limit)
+        try:
+            async with deadline:
+                outcome = await self._drive(attempt, stages, found, in_thread=in_thread)
+        except TimeoutError:
+            outcome = None
+        if outcome is not None and not deadline.expired():
+            return outcome
+        attempt.is_over = True
+        return failed(attempt, TimeoutError(f"the step did not end within {limit:g} s"))
+
+    async def _drive(self, attempt: Attempt, stages: Sequence, found: Awaited | None, *, in_thread: bool) -> Outcome:
+        resume: Callable[[Any], Awaited] = stages.send
+        value: Any = None
+        visits = attempt.link.in_thread
+        while True:
+            if found is None:
+                go = partial(_resume, resume, value)
+                given = await self._pool.run(partial(_unless_given_up, attempt, go)) if in_thread else go()
+                if not isinstance(given, tuple):
+                    return given
+                found = given
+            try:
+                value, resume = await found[0], stages.send
+            except GeneratorExit:
+                attempt.is_over = True
+                raise
+            except asyncio.CancelledError as error:
+                # A cancellation of ours goes on; one the step raised by itself is its failure.
+                if _is_being_cancelled():
+                    attempt.is_over = True
+                    raise
+                value, resume = error, stages.throw
+            except BaseException as error:  # noqa: BLE001 - nothing that a step does may end the node
+                value, resume = error, stages.throw
+            in_thread, found = visits[found[1]], None
+
+
+def _resume(resume: Callable[[Any], Awaited], value: Any) -> Awaited | Outcome:
+    """Go on to the next thing that must be awaited, or to the outcome."""
+    try:
+        return resume(value)
+    except StopIteration as stop:
+        outcome: Outcome = stop.value
+        return outcome
+
+
+def _unless_given_up(attempt: Attempt, go: Callable[[], Awaited | Outcome]) -> Awaited | Outcome:
+    """In a thread: what is left to await when nobody waits any more is closed, so that nothing warns of it."""
+    found = go()
+    if attempt.is_over and isinstance(found, tuple) and is_awaitable(found[0]) and hasattr(found[0], "close"):
+        found[0].close()
+    return found
+
+
+def _is_being_cancelled() -> bool:
+    this = asyncio.current_task()
+    return this is None or this.cancelling() > 0
+
+
+def _is_async(load: Loader) -> bool:
+    return asyncio.iscoroutinefunction(load)

@@ -1,0 +1,57 @@
+"""What tells one code from another: a hash over the functions and what was said of them, without line numbers.
+
+It changes with the words of a step and not with a comment. Another version of Python may compile the same words
+differently, which makes another fingerprint.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator
+from types import CodeType
+from typing import Any
+
+
+def fingerprint(functions: Iterable[Callable[..., Any]], said: Any) -> str:
+    """Sixteen hexadecimal digits."""
+    found = hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode())
+    for function in functions:
+        for part in _parts(function):
+            found.update(part.encode("utf-8", "replace") + b"\x00")
+    return found.hexdigest()[:16]
+
+
+def _parts(function: Any) -> Iterator[str]:
+    """Texts that stand for a function, the one it wraps, and the one behind a partial."""
+    seen = 0
+    while function is not None and seen < 100:
+        seen += 1
+        if isinstance(function, functools.partial):
+            yield f"{function.args!r}{sorted(function.keywords)!r}"
+            function = function.func
+            continue
+        code = getattr(function, "__code__", None) or getattr(type(function).__call__, "__code__", None)
+        if isinstance(code, CodeType):
+            yield from _code(code)
+        else:
+            yield getattr(function, "__qualname__", type(function).__qualname__)
+        yield repr(getattr(function, "__defaults__", None) is not None)
+        function = getattr(function, "__wrapped__", None)
+
+
+def _code(code: CodeType) -> Iterator[str]:
+    yield code.co_code.hex()
+    yield repr((code.co_names, code.co_varnames, code.co_freevars))
+    for constant in code.co_consts:
+        yield from _constant(constant)
+
+
+def _constant(constant: object) -> Iterator[str]:
+    if isinstance(constant, CodeType):
+        yield from _code(constant)
+    elif isinstance(constant, frozenset):
+        yield repr(sorted(map(repr, constant)))  # a set has another order in every process
+    else:
+        yield repr(constant)

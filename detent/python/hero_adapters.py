@@ -1,0 +1,97 @@
+"""Heroes that are models of SQLAlchemy or Django. Neither needs to be installed."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from detent.errors import InvalidInput
+
+
+class SqlAlchemyModel:
+    """One mapped class. Its id is its primary key; the parts of a composite one are joined with commas."""
+
+    def __init__(self, session: Callable[[], Any] | None, model: type[Any]) -> None:
+        mapper = getattr(model, "__mapper__", None)
+        if mapper is None:
+            raise InvalidInput(f"{model.__qualname__} is no mapped class of SQLAlchemy")
+        self._session, self._model, self.name = session, model, model.__name__
+        self._keys = [mapper.get_property_by_column(column).key for column in mapper.primary_key]
+        self._types = [_python_type(column) for column in mapper.primary_key]
+        self.load: Callable[[str], Any] = self._load_async if _is_async(session) else self._load
+
+    @classmethod
+    def of(cls, hero: Any) -> SqlAlchemyModel | None:
+        """The adapter of an object, if it is one of these."""
+        return cls(None, type(hero)) if hasattr(type(hero), "__mapper__") else None
+
+    def id_of(self, hero: Any) -> str | None:
+        """The primary key as text; null while it has none."""
+        parts = [getattr(hero, key) for key in self._keys]
+        return None if None in parts else ",".join(map(str, parts))
+
+    def _identity(self, id_: str) -> Any:
+        parts = id_.split(",", len(self._keys) - 1)
+        if len(parts) != len(self._keys):
+            raise InvalidInput(f"{id_!r} is not the key of a {self.name}")
+        values = tuple(make(part) for make, part in zip(self._types, parts, strict=True))
+        return values if len(values) > 1 else values[0]
+
+    def _load(self, id_: str) -> Any:
+        assert self._session is not None
+        with self._session() as session:
+            found = session.get(self._model, self._identity(id_))
+            if found is not None:
+                session.expunge(found)
+            return found
+
+    async def _load_async(self, id_: str) -> Any:
+        assert self._session is not None
+        async with self._session() as session:
+            found = await session.get(self._model, self._identity(id_))
+            if found is not None:
+                session.expunge(found)
+            return found
+
+
+class DjangoModel:
+    """One model. `name` is `app_label.Model`, as Django spells it everywhere."""
+
+    def __init__(self, model: type[Any]) -> None:
+        meta = getattr(model, "_meta", None)
+        if meta is None or not hasattr(meta, "label"):
+            raise InvalidInput(f"{model.__qualname__} is no model of Django")
+        self._model, self.name = model, str(meta.label)
+
+    @classmethod
+    def of(cls, hero: Any) -> DjangoModel | None:
+        """The adapter of an object, if it is one of these."""
+        return cls(type(hero)) if hasattr(getattr(hero, "_meta", None), "label") else None
+
+    def id_of(self, hero: Any) -> Any:
+        """The primary key; null while it has none."""
+        return hero.pk
+
+    def load(self, id_: str) -> Any:
+        """The object, or null. A plain function: Django's connections belong to threads, and one that its server has
+        closed meanwhile is opened anew."""
+        from django.db import close_old_connections  # type: ignore[import-untyped]
+
+        close_old_connections()
+        return self._model._base_manager.filter(pk=id_).first()  # noqa: SLF001 - the way to rows a manager hides
+
+
+def _is_async(session: Any) -> bool:
+    """Whether a session maker makes async sessions, which are entered asynchronously."""
+    made = getattr(session, "class_", None) or (session if isinstance(session, type) else None)
+    return hasattr(made, "__aenter__") if made is not None else inspect.iscoroutinefunction(session)
+
+
+def _python_type(column: Any) -> Callable[[str], Any]:
+    try:
+        kind = column.type.python_type
+    except NotImplementedError:
+        return str
+    return kind if kind in (int, UUID) else str

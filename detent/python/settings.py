@@ -1,0 +1,79 @@
+"""What the attributes of a workflow class say: its name, queue, priority, how long it may last, and so on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from detent.authoring.fields import Fields, Problems
+from detent.authoring.steps_form import read_name
+from detent.authoring.steps_step import read_priority, read_queue
+from detent.errors import InvalidInput
+from detent.expressions.nearest import nearest
+from detent.python.durations import in_seconds
+from detent.python.policies import Policies, read_policies
+
+
+class Drift(StrEnum):
+    """What becomes of a run whose code was changed. PIN: it waits for a node that has the code it began with. TOLERANT:
+    it goes on by the code of now. STRICT: it pauses with the difference."""
+
+    PIN = "pin"
+    TOLERANT = "tolerant"
+    STRICT = "strict"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The attributes of one class."""
+
+    name: str
+    queue: str | None
+    priority: int | None
+    max_duration: float | None
+    allow_multiple: bool
+    may_proceed_without_hero: bool
+    drift: Drift
+    policies: Policies
+
+
+def read_settings(values: Mapping[str, Any], problems: Problems) -> Settings:
+    """What the attributes of that name say; what is wrong becomes a problem."""
+    fields = Fields(values, "", problems)
+    flags = {name: values.get(name) for name in ("allow_multiple", "may_proceed_without_hero")}
+    for name, value in flags.items():
+        if not isinstance(value, bool):
+            fields.wrong(name, "True or False")
+    return Settings(
+        name=read_name(fields),
+        queue=read_queue(fields),
+        priority=read_priority(fields),
+        max_duration=read_value(problems, "max_duration", lambda given: in_seconds(given, zero=False), values),
+        drift=read_value(problems, "drift", read_drift, values) or Drift.TOLERANT,
+        policies=read_value(problems, "on_exception", read_policies, values) or Policies(),
+        **{name: value is True for name, value in flags.items()},
+    )
+
+
+def read_value(problems: Problems, name: str, read: Any, values: Mapping[str, Any]) -> Any:
+    """What an attribute says; null if it says nothing, or something wrong."""
+    given = values.get(name)
+    if given is None:
+        return None
+    try:
+        return read(given)
+    except InvalidInput as error:
+        problems.add(name, error.message)
+        return None
+
+
+def read_drift(given: object) -> Drift:
+    """A mode by its name, or InvalidInput."""
+    try:
+        return Drift(given)  # type: ignore[arg-type]  # whatever it is, it is one of them or not
+    except ValueError:
+        meant = nearest(str(given), list(Drift))
+        hint = f"did you mean {str(meant)!r}?" if meant else "choose 'pin', 'tolerant' or 'strict'"
+        raise InvalidInput(f"{given!r} is no way to deal with changed code; {hint}") from None
