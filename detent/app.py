@@ -34,6 +34,8 @@ from detent.engine.tuning import Tuning
 from detent.errors import InvalidInput
 from detent.graph.model import StepKind
 from detent.ids import new_id
+from detent.python.chain_step import ChainStep
+from detent.python.registry import registry as python_registry
 from detent.settings import Settings
 from detent.steps.action_step import ActionStep
 from detent.steps.actions import registry
@@ -110,6 +112,9 @@ async def running(
         )
         await engine.start()
         commands = build_commands(settings, engine)
+        if claims:
+            for one in python_registry.all():
+                await commands.save_python(one.compiled, one.source)
         triggers = TriggerCommands(commands, store, now=engine.time.now, new_id=new_id, base_url=base_url)
         app = App(settings, store, engine, commands, triggers, feeds, base_url, local_url)
         if claims:
@@ -149,8 +154,12 @@ async def build_engine(
         store,
         clock=clock,
         tokens=CallbackTokens(key, base_url),
-        executors={StepKind.HTTP: HttpStep(policy, http, wall=clock.wall), StepKind.ACTION: ActionStep(registry)},
-        serves=registry.names(),
+        executors={
+            StepKind.HTTP: HttpStep(policy, http, wall=clock.wall),
+            StepKind.ACTION: ActionStep(registry),
+            StepKind.PYTHON: ChainStep(now=clock.wall),
+        },
+        serves=(*registry.names(), *python_registry.serves()),
         tuning=tuning or tuning_of(settings),
         new_id=new_id,
         claims=claims,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 from typing import Any
 
@@ -37,8 +38,34 @@ class WorkflowCommands(CommandGround):
         """Store a definition: a new workflow, or with `replace` a new version of the one of that name. `expected` is
         (version, updated_at) of the one that is to be replaced; PreconditionFailed if it is another by now."""
         compiled = await asyncio.to_thread(self.compile, data, filename=filename)
+        return await self._save(compiled, data, tenant=tenant, replace=replace, expected=expected)
+
+    async def save_python(self, compiled: Compiled, source: str, *, tenant: int = DEFAULT_TENANT) -> WorkflowRow:
+        """Store a workflow whose code this process has: a new version if it differs from the one that is there, which
+        stays disabled if somebody disabled it. NameTaken if the name belongs to a workflow of another form."""
+        try:
+            row = await self.workflow(compiled.name, tenant=tenant)
+        except NotFound:
+            row = None
+        if row is not None and row.form != compiled.form:
+            raise NameTaken(f"there is a workflow named {compiled.name!r} already, of the form {row.form!r}")
+        if row is not None and row.source == source:
+            return row
+        wanted = compiled if row is None else dataclasses.replace(compiled, enabled=row.enabled)
+        saved, _, _ = await self._save(wanted, source, tenant=tenant, replace=True)
+        return saved
+
+    async def _save(
+        self,
+        compiled: Compiled,
+        data: bytes | str,
+        *,
+        tenant: int,
+        replace: bool,
+        expected: tuple[int, Instant] | None = None,
+    ) -> tuple[WorkflowRow, SavedVersion, Compiled]:
         now = await self._store.now()
-        version = _new_version(tenant, self._engine.new_id(), compiled, data)
+        version = new_version(tenant, self._engine.new_id(), compiled, data)
         trigger = owned_trigger(compiled.trigger, self._engine.new_id(), tenant, version.id, now)
         saved = await self._store.save_workflow(
             version._replace(owned_trigger=trigger), replace=replace, expected=expected
@@ -105,7 +132,8 @@ def owned_trigger(trigger: Trigger, id_: bytes, tenant: int, workflow: bytes, no
     )
 
 
-def _new_version(tenant: int, id_: bytes, compiled: Compiled, data: bytes | str) -> NewVersion:
+def new_version(tenant: int, id_: bytes, compiled: Compiled, data: bytes | str) -> NewVersion:
+    """What is stored of a compiled definition; `data` is its text."""
     graph = codec.encode(compiled.graph)
     facts = _facts(compiled)
     # All that a definition says, so that a change of its words or of what starts it is a new version too.
