@@ -112,7 +112,7 @@ class AlreadyActive(Conflict):
 
     code = "already_active"
 
-    def __init__(self, message: str | None = None, *, run: str) -> None:
+    def __init__(self, message: str | None = None, *, run: str = "") -> None:
         super().__init__(message)
         self.run = run
 

@@ -147,6 +147,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/executions/{run}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the attempts of a run
+         * @description Every attempt that is over, in the order they ended, and what came of each. A step that was decided not to run
+         *     has a row too, and so has one that its run was at when it was canceled.
+         */
+        get: operations["listExecutionHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/executions/{run}/pause": {
         parameters: {
             query?: never;
@@ -313,6 +334,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/heroes/{hero_type}/{hero_id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Tell everything that happened to a hero
+         * @description The journals of all its runs as one, in the order of time, with the start of each run.
+         */
+        get: operations["tellHeroTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs": {
         parameters: {
             query?: never;
@@ -430,6 +471,27 @@ export interface paths {
          * @description The whole tree of parents and children that the run belongs to, from the run that was started first.
          */
         get: operations["getRunHierarchy"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the attempts of a run
+         * @description Every attempt that is over, in the order they ended, and what came of each. A step that was decided not to run
+         *     has a row too, and so has one that its run was at when it was canceled.
+         */
+        get: operations["listRunHistory"];
         put?: never;
         post?: never;
         delete?: never;
@@ -616,6 +678,26 @@ export interface paths {
          * @description When a cron expression would fire, in its time zone.
          */
         get: operations["previewSchedule"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Tell everything that happened to a hero, named in the query
+         * @description The same, for a hero whose type or id cannot stand in a path.
+         */
+        get: operations["tellTimeline"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1281,6 +1363,7 @@ export interface components {
         };
         /** Details */
         Details: {
+            run_id?: string | null;
             validation_errors?: components["schemas"]["FieldProblem"][];
         };
         /** EntryDocument */
@@ -1377,6 +1460,38 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** HappeningDocument */
+        HappeningDocument: {
+            at: string;
+            attempt: number | null;
+            by: string | null;
+            duration_ms: number | null;
+            error: components["schemas"]["StepFailure"] | null;
+            failed: {
+                [key: string]: components["schemas"]["StepFailure"];
+            };
+            kind: string;
+            result: unknown;
+            retry_at: string | null;
+            run_id: string;
+            run_status: string | null;
+            seq: number;
+            skipped: string[];
+            sleep_until: {
+                [key: string]: string;
+            };
+            status: string | null;
+            step: string | null;
+            wait_until: {
+                [key: string]: string | null;
+            };
+            workflow: string;
+        };
+        /** Many[HappeningDocument] */
+        HappeningDocumentPage: {
+            data: components["schemas"]["HappeningDocument"][];
+            next_cursor?: string | null;
+        };
         /** Health */
         Health: {
             status: string;
@@ -1412,6 +1527,26 @@ export interface components {
         OriginDocument: {
             kind: string;
             run_id: string;
+        };
+        /** PastAttemptDocument */
+        PastAttemptDocument: {
+            attempt: number;
+            canceled_at: string | null;
+            completed_at: string | null;
+            error_backtrace: string | null;
+            error_message: string | null;
+            failed_at: string | null;
+            outcome: string;
+            scheduled_for: string;
+            skipped_at: string | null;
+            started_at: string | null;
+            state: string;
+            step: string;
+        };
+        /** Many[PastAttemptDocument] */
+        PastAttemptDocumentPage: {
+            data: components["schemas"]["PastAttemptDocument"][];
+            next_cursor?: string | null;
         };
         /** ReasonDocument */
         ReasonDocument: {
@@ -1793,13 +1928,13 @@ export interface operations {
                  */
                 started_before?: string;
                 /**
-                 * @description Only runs with this status; several mean any of them.
+                 * @description Only runs with this status; several mean any of them. `active` are all that have not ended, `performing` those that a node has in its hands, `ready` those that none has and that are not paused.
                  * @example [
                  *       "failed",
                  *       "timeout"
                  *     ]
                  */
-                status?: ("pending" | "running" | "paused" | "completed" | "failed" | "cancelled" | "timeout")[];
+                status?: ("pending" | "running" | "paused" | "completed" | "failed" | "cancelled" | "timeout" | "active" | "ready" | "performing")[];
                 /**
                  * @description Only runs started by this: api, cron, webhook, event, manual, or a trigger's id.
                  * @example cron
@@ -2186,6 +2321,67 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HierarchyDocumentAnswer"];
+                };
+            };
+            /** @description There is nothing of that name. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listExecutionHistory: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PastAttemptDocumentPage"];
+                };
+            };
+            /** @description The request is not right; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description There is nothing of that name. */
@@ -2808,6 +3004,63 @@ export interface operations {
             };
         };
     };
+    tellHeroTimeline: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Its id.
+                 * @example 42
+                 */
+                hero_id: string;
+                /**
+                 * @description The type of what the runs are about.
+                 * @example User
+                 */
+                hero_type: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HappeningDocumentPage"];
+                };
+            };
+            /** @description The request is not right; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     listRuns: {
         parameters: {
             query?: {
@@ -2856,13 +3109,13 @@ export interface operations {
                  */
                 started_before?: string;
                 /**
-                 * @description Only runs with this status; several mean any of them.
+                 * @description Only runs with this status; several mean any of them. `active` are all that have not ended, `performing` those that a node has in its hands, `ready` those that none has and that are not paused.
                  * @example [
                  *       "failed",
                  *       "timeout"
                  *     ]
                  */
-                status?: ("pending" | "running" | "paused" | "completed" | "failed" | "cancelled" | "timeout")[];
+                status?: ("pending" | "running" | "paused" | "completed" | "failed" | "cancelled" | "timeout" | "active" | "ready" | "performing")[];
                 /**
                  * @description Only runs started by this: api, cron, webhook, event, manual, or a trigger's id.
                  * @example cron
@@ -3249,6 +3502,67 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HierarchyDocumentAnswer"];
+                };
+            };
+            /** @description There is nothing of that name. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listRunHistory: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PastAttemptDocumentPage"];
+                };
+            };
+            /** @description The request is not right; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description There is nothing of that name. */
@@ -3934,6 +4248,57 @@ export interface operations {
             };
         };
     };
+    tellTimeline: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description Whom it is about, `type:id`.
+                 * @example User:42
+                 */
+                hero?: string;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HappeningDocumentPage"];
+                };
+            };
+            /** @description The request is not right; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     listTriggers: {
         parameters: {
             query?: {
@@ -4258,6 +4623,11 @@ export interface operations {
     callTrigger: {
         parameters: {
             query?: {
+                /**
+                 * @description Start it beside an active run of that hero, even where `one_per_hero` is said.
+                 * @example true
+                 */
+                allow_multiple?: boolean;
                 /**
                  * @description What the run is about, `type:id`.
                  * @example order:123
@@ -5489,6 +5859,11 @@ export interface operations {
         parameters: {
             query?: {
                 /**
+                 * @description Start it beside an active run of that hero, even where `one_per_hero` is said.
+                 * @example true
+                 */
+                allow_multiple?: boolean;
+                /**
                  * @description What the run is about, `type:id`.
                  * @example order:123
                  */
@@ -5530,6 +5905,8 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
+                    /** @description Beside an active run of that hero, where one only is allowed. */
+                    allowMultiple?: boolean;
                     hero?: {
                         id: string;
                         type: string;
@@ -5679,13 +6056,13 @@ export interface operations {
                  */
                 started_before?: string;
                 /**
-                 * @description Only runs with this status; several mean any of them.
+                 * @description Only runs with this status; several mean any of them. `active` are all that have not ended, `performing` those that a node has in its hands, `ready` those that none has and that are not paused.
                  * @example [
                  *       "failed",
                  *       "timeout"
                  *     ]
                  */
-                status?: ("pending" | "running" | "paused" | "completed" | "failed" | "cancelled" | "timeout")[];
+                status?: ("pending" | "running" | "paused" | "completed" | "failed" | "cancelled" | "timeout" | "active" | "ready" | "performing")[];
                 /**
                  * @description Only runs started by this: api, cron, webhook, event, manual, or a trigger's id.
                  * @example cron
@@ -6126,6 +6503,11 @@ export interface operations {
         parameters: {
             query?: {
                 /**
+                 * @description Start it beside an active run of that hero, even where `one_per_hero` is said.
+                 * @example true
+                 */
+                allow_multiple?: boolean;
+                /**
                  * @description What the run is about, `type:id`.
                  * @example order:123
                  */
@@ -6459,6 +6841,11 @@ export interface operations {
     callWorkflow: {
         parameters: {
             query?: {
+                /**
+                 * @description Start it beside an active run of that hero, even where `one_per_hero` is said.
+                 * @example true
+                 */
+                allow_multiple?: boolean;
                 /**
                  * @description What the run is about, `type:id`.
                  * @example order:123
