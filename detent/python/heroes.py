@@ -11,7 +11,8 @@ A run keeps only the type and the id. A loader that gives None says that the her
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple, TypeVar
 
 from detent.errors import Conflict, InvalidInput
@@ -88,6 +89,17 @@ class Heroes:
         for model in models:
             adapter = DjangoModel(model)
             self.register(adapter.name, load=adapter.load, of=adapter.id_of, cls=model)
+
+    @contextmanager
+    def scoped(self) -> Iterator[None]:
+        """What is registered while this lasts is forgotten afterwards."""
+        types, classes = dict(self._types), dict(self._classes)
+        try:
+            yield
+        finally:
+            for known, before in ((self._types, types), (self._classes, classes)):
+                known.clear()
+                known.update(before)  # type: ignore[arg-type]  # each with what it had itself
 
     def find_loader(self, name: str) -> Loader | None:
         """The loader of a type; null where its heroes stay references."""
