@@ -23,11 +23,13 @@ EVENTS: Final[dict[str, str]] = {
     "run.refused": "a run's entry could not be written and the run was failed",
     "run.quarantined": "a run that could not be planned or read was paused, with the reason in its journal",
     "entry.written": "a journal entry is durable",
+    "function.long": "the record of a durable function is getting long; it should go on as a new run",
     "flush.sent": "a group commit is durable",
     "flush.repeated": "a group commit of unknown fate was sent again under a new epoch",
     "flush.refused": "a group commit of a node that is gone was refused; nothing of it was written",
     "node.taken_over": "this engine removed a node whose lease was over",
     "retention.pruned": "old runs were deleted",
+    "outbox.refused": "a start that waited in an application's database cannot be started, and says why there",
     "api.failed": "a request met an error of Detent's own",
 }
 

@@ -58,9 +58,9 @@ class FunctionPort(Protocol):
         """The time of a wait is over: it ends as timed out, unless its answer came before. Either way it then stands in
         the history."""
 
-    async def start_child(self, key: str, child: Child) -> None:
-        """Start the child of an operation, once, however often it is asked for. Its end then stands in the history.
-        Raises what a start raises."""
+    async def start_child(self, key: str, child: Child) -> str:
+        """Start the child of an operation, once, however often it is asked for; gives its id. Its end will stand in the
+        history. Raises what a start raises."""
 
 
 @dataclass(frozen=True, slots=True)

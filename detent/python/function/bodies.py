@@ -1,0 +1,135 @@
+"""Carrying out the steps of durable functions: on the engine's loop, in a thread, or at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextvars import Context, copy_context
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from detent.python.function.pending import StepWork
+from detent.python.function.step_function import StepContext, current_step
+from detent.run.outcomes import Fail, StepError
+from detent.steps.action_step import failure_of
+from detent.steps.action_values import encode_output
+from detent.steps.threads import ThreadPool
+
+THREADS: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a step gave: as it is kept, and as the function sees it."""
+
+    result: bytes
+    value: Any
+
+
+Told = Callable[[Given | Fail], None]
+CallOff = Callable[[], None]
+
+
+def _nothing() -> None:
+    """There is nothing to call off."""
+
+
+class Bodies:
+    """Runs the bodies of steps. `told` is called once with how each went, never before `begin` has returned unless the
+    step is inline, and never after it was called off."""
+
+    def __init__(self, threads: int = THREADS) -> None:
+        self._pool = ThreadPool(threads)
+
+    def close(self) -> None:
+        self._pool.close()
+
+    def begin(self, work: StepWork, context: StepContext, told: Told) -> CallOff:
+        """Carry out one try; gives the way to call it off."""
+        function = work.function
+        if function.is_inline:
+            token = current_step.set(context)
+            try:
+                told(_attempt(work, context))
+            finally:
+                current_step.reset(token)
+            return _nothing
+        around = copy_context()
+        around.run(current_step.set, context)
+        if function.is_async:
+            return self._on_loop(work, context, around, told)
+        return self._in_thread(work, context, around, told)
+
+    def _on_loop(self, work: StepWork, context: StepContext, around: Context, told: Told) -> CallOff:
+        task = asyncio.get_running_loop().create_task(_awaited(work, context), context=around)
+        task.add_done_callback(lambda task: None if task.cancelled() else told(task.result()))
+        return lambda: _end(task)
+
+    def _in_thread(self, work: StepWork, context: StepContext, around: Context, told: Told) -> CallOff:
+        try:
+            future = around.run(self._pool.order, lambda: _attempt(work, context))
+        except RuntimeError as error:
+            told_later = asyncio.get_running_loop().call_soon(told, failure_of(error))
+            return told_later.cancel
+        future.add_done_callback(lambda future: None if future.cancelled() else told(future.result()))
+        if work.timeout is None:
+            return lambda: _end(future)
+        limit = asyncio.get_running_loop().call_later(work.timeout, _run_out, future, work, told)
+        future.add_done_callback(lambda _: limit.cancel())
+        return lambda: _end(future)
+
+
+def _end(work: asyncio.Future[Any]) -> None:
+    work.cancel()
+
+
+def _run_out(future: asyncio.Future[Any], work: StepWork, told: Told) -> None:
+    if future.cancel():
+        told(_timeout(work))
+
+
+def _attempt(work: StepWork, context: StepContext) -> Given | Fail:
+    try:
+        return _kept(work, work.function.function(*work.args, **_arguments(work, context)))
+    except BaseException as error:  # noqa: BLE001 - nothing a step does may end the node
+        return failure_of(error)
+
+
+async def _awaited(work: StepWork, context: StepContext) -> Given | Fail:
+    deadline = asyncio.timeout(work.timeout)
+    try:
+        async with deadline:
+            return _kept(work, await work.function.function(*work.args, **_arguments(work, context)))
+    except asyncio.CancelledError as error:
+        this = asyncio.current_task()
+        if this is None or this.cancelling() > 0:
+            raise
+        return failure_of(error)
+    except GeneratorExit:
+        raise
+    except BaseException as error:  # noqa: BLE001 - as above
+        if deadline.expired() and isinstance(error, TimeoutError):
+            return _timeout(work)
+        return failure_of(error)
+
+
+def _arguments(work: StepWork, context: StepContext) -> dict[str, Any]:
+    wants = work.function.context
+    if wants is None or wants in work.kwargs:
+        return dict(work.kwargs)
+    return {**work.kwargs, wants: context}
+
+
+def _kept(work: StepWork, value: Any) -> Given | Fail:
+    result = encode_output(value)
+    try:
+        return Given(result, work.function.decode(result))
+    except (msgspec.MsgspecError, TypeError, ValueError) as error:
+        message = f"what it gave does not fit its return annotation: {error}"
+        return Fail(StepError("unserialisable", message), retry=False)
+
+
+def _timeout(work: StepWork) -> Fail:
+    return Fail(StepError("timeout", f"the step did not end within {work.timeout:g} s"), timed_out=True)

@@ -1,0 +1,79 @@
+"""Strict functions: what a function asks for must be what stands on record, in that order.
+
+At every rest of the function the next record must be of something it waits for, and at its end none may be left over.
+What can come in before it is asked for (signals, callbacks) and what the function itself gave up do not count.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Final
+
+from detent.python.function.pending import Op
+from detent.run.outcomes import StepError
+
+if TYPE_CHECKING:
+    from detent.python.function.driver import Driver
+
+#: What may stand on record without anybody waiting for it.
+_FREE: Final = (f"{Op.SIGNAL}:", f"{Op.WAIT}:", str(Op.NOW))
+_SHOWN: Final = 20
+
+
+class Drift(Exception):
+    """The code does not fit the record."""
+
+    def __init__(self, error: StepError) -> None:
+        super().__init__(error.message)
+        self.error = error
+
+
+class Watch:
+    """Compares a function with its record."""
+
+    def __init__(self, driver: Driver) -> None:
+        self._driver = driver
+        self._next = 0
+        self._given_up: set[str] = set()
+
+    def given_up(self, key: str) -> None:
+        """The function asked for it, and does not want it any more."""
+        self._given_up.add(key)
+
+    def at_rest(self) -> None:
+        """Raise Drift unless the next record is of something the function waits for."""
+        record = self._next_record()
+        if record is not None and record not in self._driver.waiting():
+            raise Drift(self._error(record))
+
+    def at_the_end(self) -> None:
+        """Raise Drift if something is left over."""
+        record = self._next_record()
+        if record is not None:
+            raise Drift(self._error(record))
+
+    def _next_record(self) -> str | None:
+        """The key of the first record that the function has not been given yet and should be."""
+        records, asked = self._driver.records, self._driver.asked
+        waiting = self._driver.waiting()
+        while self._next < len(records):
+            key = records[self._next].key
+            was_given = key in asked and key not in waiting
+            if not (was_given or key.startswith(_FREE) or key in self._given_up):
+                return key
+            if key in waiting and not key.startswith(_FREE):
+                return key
+            self._next += 1
+        return None
+
+    def _error(self, record: str) -> StepError:
+        recorded = [checkpoint.key for checkpoint in self._driver.records]
+        asked = list(self._driver.asked)
+        lines = list(difflib.unified_diff(recorded, asked, "on record", "asked for", lineterm="", n=2))
+        message = f"the record has {record!r} next, and the function does not ask for it; it asks for {_listed(asked)}"
+        return StepError("drift", message, {"diff": lines[:200], "recorded": recorded[-200:], "asked": asked[-200:]})
+
+
+def _listed(keys: list[str]) -> str:
+    shown = ", ".join(map(repr, keys[-_SHOWN:])) or "nothing"
+    return f"..., {shown}" if len(keys) > _SHOWN else shown

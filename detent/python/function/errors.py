@@ -1,0 +1,70 @@
+"""What a durable function may meet.
+
+Exception
+├── StepFailed          a step of the function failed, for good
+├── WaitTimeout         a wait or a signal did not come in time (a TimeoutError)
+├── ChildFailed         a run that the function started did not complete
+└── NotInFunction       the function itself did what only a step of it may do
+BaseException
+└── ContinueAsNew       the function goes on as a new run (raised by `run.continue_as_new`)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from detent.run.outcomes import StepError
+
+
+class StepFailed(Exception):
+    """A step failed and is not tried again. It is the same in a replay, so it never is the step's own exception:
+    `code`, `message` and `detail` say what that was."""
+
+    def __init__(self, key: str, error: StepError) -> None:
+        super().__init__(f"step {key!r} failed: {error.message}")
+        self.key, self.error = key, error
+
+    @property
+    def code(self) -> str:
+        return self.error.code
+
+    @property
+    def message(self) -> str:
+        return self.error.message
+
+    @property
+    def detail(self) -> Any:
+        return self.error.detail
+
+
+class WaitTimeout(TimeoutError):
+    """What a function waited for did not come in time."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"{key.lstrip('@')} did not come in time")
+        self.key = key
+
+
+class ChildFailed(Exception):
+    """A run that the function started ended otherwise than completed, or could not be started."""
+
+    def __init__(self, key: str, error: StepError) -> None:
+        super().__init__(f"{key.lstrip('@')}: {error.message}")
+        self.key, self.error = key, error
+
+
+class NotInFunction(RuntimeError):
+    """A durable function is run again and again, so it may not touch the world itself."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"a durable function cannot use {what!r} itself: put the work into a step, `await run.step(function, ...)`"
+        )
+
+
+class ContinueAsNew(BaseException):
+    """The function ends here and goes on as a new run. Not an Exception, so that `except Exception` lets it pass."""
+
+    def __init__(self, body: dict[str, Any]) -> None:
+        super().__init__("the function goes on as a new run")
+        self.body = body

@@ -1,0 +1,161 @@
+"""The executor of durable functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, ClassVar, Final
+
+import msgspec
+
+from detent.clock import Clock
+from detent.errors import InvalidInput
+from detent.graph.model import StepKind
+from detent.python.flow import FinishAsked, RunAsked
+from detent.python.function.bodies import Bodies
+from detent.python.function.driver import Driver
+from detent.python.function.errors import ContinueAsNew
+from detent.python.function.loop import FunctionTask
+from detent.python.function.pending import Op
+from detent.python.function.run import Run
+from detent.python.function.workflow import FunctionWorkflow
+from detent.python.heroes import Heroes
+from detent.python.heroes import heroes as all_heroes
+from detent.python.policies import outcome_of
+from detent.python.registry import PythonRegistry
+from detent.python.registry import registry as all_workflows
+from detent.python.settings import Drift
+from detent.run.call import StepCall
+from detent.run.outcomes import Done, Fail, Outcome, Pause, Skip, StepError
+from detent.run.view import Child, RunView
+from detent.steps.action_step import failure_of
+from detent.steps.action_values import OutputTooLarge, Unserialisable, encode_output
+from detent.steps.actions import Permanent
+from detent.steps.binding import InvalidParameters
+
+_decode: Final = msgspec.json.Decoder().decode
+
+
+class FunctionStep:
+    """Runs durable functions of a registry. At most `threads` of their plain steps run at a time; others wait."""
+
+    kind: ClassVar[StepKind] = StepKind.FUNCTION
+
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        registry: PythonRegistry = all_workflows,
+        heroes: Heroes = all_heroes,
+        bodies: Bodies | None = None,
+    ) -> None:
+        self._clock, self._registry, self._heroes = clock, registry, heroes
+        self._bodies = bodies or Bodies()
+
+    def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
+        name = call.parameters["workflow"]
+        found = self._registry.find(name)
+        if found is None or not isinstance(found.target, FunctionWorkflow) or call.view is None:
+            return Pause(f"this node has no durable function {name!r}")
+        try:
+            body = _decode(call.view.facts.input).get("body")
+            arguments = found.target.arguments.of_body(body)
+        except InvalidParameters as error:
+            return Fail(StepError("invalid_parameters", str(error)), retry=False)
+        return self._run(call, call.view, found.target, body, arguments)
+
+    async def close(self) -> None:
+        """Let go of the threads."""
+        self._bodies.close()
+
+    async def _run(
+        self, call: StepCall, view: RunView, function: FunctionWorkflow, body: Any, arguments: Mapping[str, Any]
+    ) -> Outcome:
+        assert view.port is not None
+        attempt = _Attempt(call, function)
+        driver = Driver(
+            view.port,
+            view.facts,
+            self._bodies,
+            attempt.outcome,
+            monotonic=self._clock.monotonic,
+            strict=call.parameters.get("drift") == Drift.STRICT,
+        )
+        attempt.run = Run(driver, call, body, self._heroes.ref)
+        attempt.run.bind = _binder(function)
+        driver.start(attempt.program(driver, arguments))
+        try:
+            return await driver.outcome
+        finally:
+            driver.close()
+
+
+class _Attempt:
+    """One attempt of a function, and what it ends as."""
+
+    run: Run
+
+    def __init__(self, call: StepCall, function: FunctionWorkflow) -> None:
+        self._call, self._function = call, function
+
+    async def program(self, driver: Driver, arguments: Mapping[str, Any]) -> Any:
+        """The function, and its continuation if it asks for one, whatever it made of that."""
+        run = self.run
+        try:
+            given = await self._function.function(run, **arguments)
+        except ContinueAsNew:
+            given = None
+        if run.continued is None or run.asked is not None:
+            return given
+        pending = driver.ask(Op.CONTINUE, str(Op.CONTINUE))
+        facts = driver.facts
+        pending.child = Child(self._function.name, run.continued.body, facts.hero, origin_kind="continued")
+        return {"continued_as": await driver.let_go(pending)}
+
+    def outcome(self, ended: FunctionTask) -> Outcome:
+        """What the end of the function means for its run. What it asked for counts, even if it then went on."""
+        asked = self.run.asked
+        if isinstance(asked, RunAsked):
+            return asked.outcome
+        if isinstance(asked, FinishAsked):
+            return self._given(asked.result)
+        if asked is not None:
+            return Skip()
+        error = None if ended.cancelled() else ended.exception()
+        if ended.cancelled():
+            return self._failed(RuntimeError("the function cancelled itself"))
+        return self._given(ended.result()) if error is None else self._failed(error)
+
+    def _given(self, value: Any) -> Outcome:
+        try:
+            return Done(encode_output(value))
+        except (Unserialisable, OutputTooLarge) as error:
+            return self._failed(error)
+
+    def _failed(self, error: BaseException) -> Outcome:
+        fail = failure_of(error)
+        if self._function.fails or isinstance(error, Permanent):
+            return Fail(fail.error, retry=False)
+        kept = fail.error
+        if not isinstance(kept.detail, dict):
+            kept = StepError(kept.code, kept.message, {"traceback": kept.detail, "type": type(error).__name__})
+        where = f"function {self._function.name!r}"
+        return outcome_of(
+            self._function.settings.policies, error, kept, attempt=self._call.attempt, where=where
+        )  # fmt: skip
+
+
+def _binder(own: FunctionWorkflow) -> Callable[..., tuple[str, Any]]:
+    """Makes (name, body) of a workflow and arguments; null is the function itself."""
+
+    def bind(workflow: Any, *args: Any, **kwargs: Any) -> tuple[str, Any]:
+        workflow = own if workflow is None else workflow
+        if isinstance(workflow, FunctionWorkflow):
+            return workflow.name, workflow.body_of(*args, **kwargs)
+        if len(args) > 1 or (args and kwargs):
+            raise InvalidInput("a workflow that is no function takes one input")
+        name = workflow if isinstance(workflow, str) else getattr(workflow, "name", None)
+        if not isinstance(name, str):
+            raise InvalidInput(f"run.child takes a workflow or its name, not {type(workflow).__name__}")
+        return name, args[0] if args else kwargs or None
+
+    return bind

@@ -1,0 +1,253 @@
+"""`run`: what a durable function has of its run, and everything it may wait for.
+
+Operations begin when they are called, not when they are awaited, so that several can be under way:
+
+    paid = run.step(charge, order)
+    mailed = run.step(mail, order)
+    await gather(paid, mailed)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random as chance
+import uuid as uuids
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NoReturn, TypeVar, overload
+
+import msgspec
+
+from detent.errors import InvalidInput
+from detent.graph.model import Ending, Retry
+from detent.ids import RUN, show
+from detent.instant import SECOND, as_datetime
+from detent.python.durations import Duration, in_seconds
+from detent.python.flow import FlowControl, FlowVerbs
+from detent.python.function.driver import Driver
+from detent.python.function.errors import ContinueAsNew
+from detent.python.function.pending import Op, StepWork
+from detent.python.function.step_function import check_name, current_step, read_retry, step_function
+from detent.python.heroes import HeroRef
+from detent.run.call import StepCall
+from detent.run.state import Checkpoint
+from detent.run.view import Child
+from detent.steps.action_values import encode_output
+
+T = TypeVar("T")
+_decode = msgspec.json.Decoder().decode
+
+
+@dataclass(frozen=True, slots=True)
+class Callback:
+    """Where the answer to a wait is to be sent."""
+
+    name: str
+    url: str
+
+
+#: Makes (name, body) of a workflow and the arguments for it.
+Callable_ = Callable[..., tuple[str, Any]]
+
+
+class Run(FlowVerbs):
+    """One run, as its function sees it."""
+
+    def __init__(self, driver: Driver, call: StepCall, body: Any, hero_of: Callable[[Any], tuple[str, str]]) -> None:
+        self._driver, self._call, self._body, self._hero_of = driver, call, body, hero_of
+        self._random: chance.Random | None = None
+        self._open: dict[str, deque[str]] = {}  # callbacks that were opened and not waited for
+        self.asked: FlowControl | None = None
+        self.continued: ContinueAsNew | None = None
+        self.bind: Callable_ = _bind_nothing
+
+    # -- facts
+
+    @property
+    def id(self) -> str:
+        """The id of the run."""
+        return show(RUN, self._driver.facts.id)
+
+    @property
+    def input(self) -> Any:
+        """The body it was started with."""
+        return self._body
+
+    @property
+    def hero(self) -> HeroRef | None:
+        """What the run is about, as (type, id); load it in a step."""
+        hero = self._driver.facts.hero
+        return None if hero is None else HeroRef(*hero)
+
+    @property
+    def idempotency_key(self) -> str:
+        """Inside a step, a key that is the same in every try of it; outside, one of the whole run."""
+        step = current_step.get()
+        return self._call.idempotency_key if step is None else step.idempotency_key
+
+    @property
+    def attempt(self) -> int:
+        """Inside a step, which try of it this is."""
+        step = current_step.get()
+        return self._call.attempt if step is None else step.attempt
+
+    # -- operations
+
+    @overload
+    def step(
+        self,
+        function: Callable[..., Awaitable[T]],
+        /,
+        *args: Any,
+        name: str | None = None,
+        retry: int | Retry | None = None,
+        timeout: Duration | None = None,
+        **kwargs: Any,
+    ) -> asyncio.Future[T]: ...
+
+    @overload
+    def step(
+        self,
+        function: Callable[..., T],
+        /,
+        *args: Any,
+        name: str | None = None,
+        retry: int | Retry | None = None,
+        timeout: Duration | None = None,
+        **kwargs: Any,
+    ) -> asyncio.Future[T]: ...
+
+    def step(
+        self,
+        function: Callable[..., Any],
+        /,
+        *args: Any,
+        name: str | None = None,
+        retry: int | Retry | None = None,
+        timeout: Duration | None = None,
+        **kwargs: Any,
+    ) -> asyncio.Future[Any]:
+        """Call a function once and keep what it gives: whatever happens to this process, the run goes on with that.
+
+        A plain function runs in a thread, an `async def` on the engine's loop. `retry` is how often it is tried again
+        if it raises. A step that fails for good raises `StepFailed` here."""
+        known = step_function(function)
+        driver = self._driver
+        pending = driver.ask(Op.STEP, driver.next_key(check_name(name or known.name, "a step; give it a `name=`")))
+        pending.work = StepWork(
+            known,
+            args,
+            kwargs,
+            known.retry if retry is None else read_retry(retry),
+            known.timeout if timeout is None else in_seconds(timeout, zero=False),
+        )
+        return driver.let_go(pending)
+
+    def sleep(self, duration: Duration) -> asyncio.Future[None]:
+        """Wait that long. Nothing is held meanwhile: a sleep of a month costs nothing."""
+        pending = self._driver.ask(Op.SLEEP, self._driver.next_key(Op.SLEEP))
+        pending.seconds = in_seconds(duration)
+        return self._driver.let_go(pending)
+
+    def sleep_until(self, when: datetime) -> asyncio.Future[None]:
+        """Wait until then."""
+        if when.tzinfo is None:
+            raise InvalidInput("sleep_until takes a datetime with a time zone")
+        pending = self._driver.ask(Op.SLEEP, self._driver.next_key(Op.SLEEP))
+        pending.until = round(when.timestamp() * SECOND)
+        return self._driver.let_go(pending)
+
+    async def callback(self, name: str) -> Callback:
+        """The URL where the answer to the next `wait` of that name is to be sent."""
+        key = self._driver.next_key(f"{Op.WAIT}:{check_name(name, 'a wait')}")
+        self._open.setdefault(name, deque()).append(key)
+        self._driver.open_place(key)
+        return Callback(name, self._driver.facts.callback_url(key))
+
+    def wait(self, name: str, timeout: Duration | None = None) -> asyncio.Future[Any]:
+        """Wait until somebody answers at its URL; gives the body of the answer. Raises `WaitTimeout`."""
+        opened = self._open.get(name)
+        key = opened.popleft() if opened else self._driver.next_key(f"{Op.WAIT}:{check_name(name, 'a wait')}")
+        pending = self._driver.ask(Op.WAIT, key)
+        pending.seconds = None if timeout is None else in_seconds(timeout)
+        return self._driver.let_go(pending)
+
+    def signal(self, name: str, timeout: Duration | None = None) -> asyncio.Future[Any]:
+        """The next signal of that name, also if it came before; gives its data. Raises `WaitTimeout`."""
+        pending = self._driver.ask_signal(check_name(name, "a signal"))
+        pending.seconds = None if timeout is None else in_seconds(timeout)
+        return self._driver.let_go(pending)
+
+    def child(
+        self,
+        workflow: Any,
+        /,
+        *args: Any,
+        hero: Any = None,
+        priority: int | None = None,
+        labels: Mapping[str, str] | None = None,
+        **kwargs: Any,
+    ) -> asyncio.Future[Any]:
+        """Start a run of another workflow and wait for it; gives its output. A function takes its arguments, any other
+        workflow its input. Raises `ChildFailed`. If this run is cancelled, so is the child."""
+        name, body = self.bind(workflow, *args, **kwargs)
+        pending = self._driver.ask(Op.CHILD, self._driver.next_key(f"{Op.CHILD}:{name}"))
+        about = None if hero is None else self._hero_of(hero)
+        pending.child = Child(name, body, about, priority, dict(labels or {}))
+        return self._driver.let_go(pending)
+
+    # -- what would differ in a replay
+
+    def now(self) -> datetime:
+        """The time. What was said once is said again in a replay."""
+        driver = self._driver
+        key = driver.next_key(Op.NOW)
+        place = driver.places.get(key)
+        if place is not None:
+            return as_datetime(_decode(driver.records[place].result)["output"])
+        now = driver.port.now()
+        if not driver.loop.is_closing:
+            driver.decide(Checkpoint(key, Ending.SUCCESS, encode_output(now), None, now))
+        return as_datetime(now)
+
+    def random(self) -> float:
+        """A number from 0 up to 1, the same in a replay."""
+        return self._chance().random()
+
+    def uuid(self) -> uuids.UUID:
+        """A random UUID, the same in a replay."""
+        return uuids.UUID(int=self._chance().getrandbits(128), version=4)
+
+    def _chance(self) -> chance.Random:
+        if self._random is None:
+            self._random = chance.Random(self._driver.facts.id)
+        return self._random
+
+    # -- ends
+
+    def continue_as_new(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """End this run and go on as a new one, with these arguments and an empty history."""
+        graph = self._call.view.graph if self._call.view else None
+        if graph is not None and graph.one_per_hero and self.hero is not None:
+            raise InvalidInput(
+                "continue_as_new: this workflow allows a hero one open run, and this one is open until the new one has "
+                "begun; define it with allow_multiple=True"
+            )
+        _, body = self.bind(None, *args, **kwargs)
+        self.continued = ContinueAsNew(body)
+        raise self.continued
+
+    def _ask(self, verb: str, asked: FlowControl) -> NoReturn:
+        if current_step.get() is not None:
+            raise RuntimeError(f"run.{verb} belongs into the function itself; a step of it can only give or raise")
+        self.asked = asked
+        raise asked
+
+    def _where(self) -> str:
+        return "by its function"
+
+
+def _bind_nothing(workflow: Any, *args: Any, **kwargs: Any) -> tuple[str, Any]:
+    raise NotImplementedError

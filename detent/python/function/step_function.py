@@ -1,0 +1,165 @@
+"""What is to be known of a function that durable functions call as a step, read off it once.
+
+The result of a step is always the one that was kept: JSON, converted to the function's return annotation if msgspec
+knows it. It is the same when the step has just run and when it is read again.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import re
+import typing
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from detent.errors import InvalidInput
+from detent.graph.model import NO_RETRY, Retry
+from detent.ids import RUN, show
+from detent.python.durations import in_seconds
+from detent.python.marks import MARK, StepMark, StepOptions
+from detent.steps.binding import innermost
+
+NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
+MOST_RETRIES: Final = 100
+_NO_OPTIONS: Final = StepOptions()
+_UNTYPED: Final = (inspect.Signature.empty, Any, object, None, type(None))
+
+
+@dataclass(frozen=True, slots=True)
+class StepContext:
+    """Which step of which run a function is called for. A parameter with this annotation gets it."""
+
+    run: bytes
+    tenant: int
+    step: str
+    attempt: int
+
+    @property
+    def run_id(self) -> str:
+        return show(RUN, self.run)
+
+    @property
+    def idempotency_key(self) -> str:
+        """The same in every try of this step of this run."""
+        text = b"%d\x00%b\x00%b" % (self.tenant, self.run, self.step.encode())
+        return hashlib.sha256(text).hexdigest()[:40]
+
+
+#: The step that is being carried out; null outside of one.
+current_step: Final[ContextVar[StepContext | None]] = ContextVar("detent_step", default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class StepFunction:
+    """`decode` reads a kept result; `context` is the parameter that wants to know its step. `retry` and `timeout` are
+    what the function itself was written with."""
+
+    function: Callable[..., Any]
+    name: str
+    is_async: bool
+    is_inline: bool
+    decode: Callable[[bytes], Any]
+    context: str | None
+    retry: Retry
+    timeout: float | None
+    transactional: bool
+
+
+def check_name(name: str, what: str) -> str:
+    """The name, or InvalidInput."""
+    if not NAME.fullmatch(str(name)):
+        raise InvalidInput(f"{str(name)[:80]!r} cannot be the name of {what}: letters, digits and _ . - are, up to 64")
+    return name
+
+
+def step_function(function: Callable[..., Any]) -> StepFunction:
+    """What is known of it."""
+    try:
+        return _known(function)
+    except TypeError:  # one that cannot be a key
+        return _read(function)
+
+
+@functools.lru_cache(maxsize=1024)
+def _known(function: Callable[..., Any]) -> StepFunction:
+    return _read(function)
+
+
+def _read(function: Callable[..., Any]) -> StepFunction:
+    if not callable(function):
+        raise InvalidInput(f"run.step takes a function and its arguments, not {type(function).__name__}")
+    written = innermost(function)
+    mark = getattr(function, MARK, None)
+    given, options = (mark.name, mark.options) if isinstance(mark, StepMark) else (None, _NO_OPTIONS)
+    hints = _hints(written)
+    is_async, is_inline = inspect.iscoroutinefunction(written), options.inline
+    if is_async and is_inline:
+        raise InvalidInput(f"step {_name(function)!r}: only a plain function can be inline, not an async one")
+    return StepFunction(
+        function=function,
+        name=given or _name(function),
+        is_async=is_async,
+        is_inline=is_inline,
+        decode=decoder(hints.get("return", Any)),
+        context=next((name for name, hint in hints.items() if hint is StepContext and name != "return"), None),
+        retry=read_retry(options.retry),
+        timeout=None if options.timeout is None else in_seconds(options.timeout, zero=False),
+        transactional=options.transactional,
+    )
+
+
+def read_retry(given: object) -> Retry:
+    """How often a step is tried: `3` is three times after the first, or a Retry that says it all."""
+    match given:
+        case None:
+            return NO_RETRY
+        case Retry():
+            return given
+        case bool():
+            pass
+        case int() if 0 <= given <= MOST_RETRIES:
+            return Retry(attempts=given + 1)
+    raise InvalidInput(f"retry must be a number from 0 to {MOST_RETRIES}, or a Retry, not {given!r}")
+
+
+def decoder(hint: Any) -> Callable[[bytes], Any]:
+    """Reads `{"output": ...}` as a value of that type."""
+    if hint in _UNTYPED:
+        return _plain
+    try:
+        frame = msgspec.defstruct("Kept", [("output", hint, None)])
+        read = msgspec.json.Decoder(frame, dec_hook=_foreign).decode
+    except (TypeError, NotImplementedError):
+        return _plain
+    return lambda raw: read(raw).output  # type: ignore[attr-defined]  # the one field of the frame
+
+
+_decode_plain: Final = msgspec.json.Decoder().decode
+
+
+def _plain(raw: bytes) -> Any:
+    return _decode_plain(raw).get("output") if raw else None
+
+
+def _foreign(kind: type[Any], value: Any) -> Any:
+    """Values of types msgspec does not know: pydantic models, found by what they can do. Others stay as they are."""
+    validate = getattr(kind, "model_validate", None)
+    return value if validate is None else validate(value)
+
+
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    try:
+        return typing.get_type_hints(function, include_extras=True)
+    except Exception:  # noqa: BLE001 - an annotation that cannot be read is none
+        return {}
+
+
+def _name(function: Callable[..., Any]) -> str:
+    written = function.func if isinstance(function, functools.partial) else function
+    return str(getattr(written, "__name__", type(written).__name__))
