@@ -1,0 +1,51 @@
+"""An engine inside the user's own process, such as in the lifespan of a web application.
+
+async with detent.engine(database_url="sqlite:///shop.db", workflows=["shop.workflows"]):
+    ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
+from types import ModuleType
+from typing import Any
+
+from detent.access.configuring import settings_of
+from detent.access.orders import named
+from detent.api.serving import listening
+from detent.app import App, bind, running
+from detent.engine.tuning import Tuning
+from detent.steps.modules import load_modules
+
+
+@asynccontextmanager
+async def engine(
+    database_url: str | None = None,
+    *,
+    workflows: Iterable[str | ModuleType | Any] = (),
+    migrate: bool = False,
+    listen: bool = False,
+    tuning: Tuning | None = None,
+    **settings: Any,
+) -> AsyncIterator[App]:
+    """A working engine in this process, until the block ends: attempts in flight then get their time.
+
+    `workflows` are modules by name, or modules, classes and functions that are imported already; all that is imported
+    is served. With `migrate` the tables are brought up to date first (a SQLite file always is). With `listen` the API
+    answers at `host` and `port`. Further settings by their names in `detent.toml`."""
+    for one in workflows:
+        if isinstance(one, str):
+            load_modules([one])
+        elif not isinstance(one, ModuleType):
+            named(one)
+    chosen = settings_of(database_url=database_url, **settings)
+    async with AsyncExitStack() as stack:
+        sock = bind(chosen.host, chosen.port) if listen else None
+        if sock is not None:
+            stack.callback(sock.close)
+        address = None if sock is None else sock.getsockname()[:2]
+        app = await stack.enter_async_context(running(chosen, address=address, migrate=migrate, tuning=tuning))
+        if sock is not None:
+            await stack.enter_async_context(listening(app, sock))
+        yield app

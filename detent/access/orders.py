@@ -1,0 +1,136 @@
+"""What a start asks for, checked before anything is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import msgspec
+
+from detent.authoring.durations import parse_duration
+from detent.errors import InvalidInput, NotFound, Problem
+from detent.ids import new_id
+from detent.instant import SECOND, Instant
+from detent.python.heroes import hero as hero_of
+from detent.python.registry import CodeKind, Registered, registry
+from detent.steps.action_values import OutputTooLarge, Unserialisable, encode_output
+
+#: Stands for an input that was not given.
+UNSET: Final[Any] = msgspec.UNSET
+When = datetime | str
+Span = float | timedelta | str
+LONGEST_REQUEST_ID: Final = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A run to be started. `body` is plain JSON; `registered` is the code behind the name, if this process has it."""
+
+    workflow: str
+    body: Any
+    registered: Registered | None = None
+    hero: tuple[str, str] | None = None
+    request_id: str | None = None
+    start_at: Instant | None = None
+    delay: float | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    priority: int | None = None
+    allow_multiple: bool = False
+    id: bytes = field(default_factory=new_id)
+
+    def begins(self, now: Instant) -> Instant | None:
+        """When it shall begin; null means at once."""
+        return now + round(self.delay * SECOND) if self.delay is not None else self.start_at
+
+
+def order_of(
+    workflow: Any,
+    args: tuple[Any, ...],
+    *,
+    hero: Any = None,
+    input: Any = UNSET,  # noqa: A002 - the word users know
+    request_id: str | None = None,
+    start_at: When | None = None,
+    delay: Span | None = None,
+    labels: Mapping[str, str] | None = None,
+    priority: int | None = None,
+    allow_multiple: bool = False,
+) -> Order:
+    """The order that the arguments of `start` make, or InvalidInput."""
+    name, known = named(workflow)
+    if start_at is not None and delay is not None:
+        raise InvalidInput("a run begins at `start_at` or after `delay`; give one of them")
+    if request_id is not None and not 0 < len(request_id) <= LONGEST_REQUEST_ID:
+        raise InvalidInput(problems=[Problem("request_id", f"must have 1 to {LONGEST_REQUEST_ID} characters")])
+    return Order(
+        workflow=name,
+        body=_body(name, known, args, input),
+        registered=known,
+        hero=hero_pair(hero),
+        request_id=request_id,
+        start_at=None if start_at is None else instant_of(start_at),
+        delay=None if delay is None else _seconds(delay),
+        labels=_labels(labels or {}),
+        priority=priority,
+        allow_multiple=allow_multiple,
+    )
+
+
+def named(workflow: Any) -> tuple[str, Registered | None]:
+    """The name of a workflow, and its code if this process has it."""
+    if isinstance(workflow, str):
+        return workflow, registry.find(workflow)
+    for one in registry.all():
+        if one.target is workflow:
+            return one.name, one
+    raise NotFound(f"{workflow!r} is no workflow: give a Workflow class, a function made by @workflow, or a name")
+
+
+def hero_pair(hero: Any) -> tuple[str, str] | None:
+    """Type and id of what a run is about."""
+    if hero is None:
+        return None
+    ref = hero_of(hero)
+    return ref.type, ref.id
+
+
+def instant_of(when: When) -> Instant:
+    """An instant; a time without a time zone could be any of 24 and is refused."""
+    found = datetime.fromisoformat(when) if isinstance(when, str) else when
+    if found.tzinfo is None:
+        raise InvalidInput(f"{when!r} has no time zone; write for example datetime(..., tzinfo=UTC)")
+    return round((found - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(microseconds=1))
+
+
+def _seconds(span: Span) -> float:
+    seconds = span.total_seconds() if isinstance(span, timedelta) else parse_duration(span)
+    if seconds < 0:
+        raise InvalidInput(problems=[Problem("delay", "must not be negative")])
+    return seconds
+
+
+def _body(name: str, known: Registered | None, args: tuple[Any, ...], given: Any) -> Any:
+    if args and given is not UNSET:
+        raise InvalidInput("give the arguments of the function or `input`, not both")
+    if known is not None and known.kind is CodeKind.FUNCTION and given is UNSET:
+        given = known.target.body(*args)
+    elif args:
+        raise InvalidInput(f"the workflow {name!r} takes no arguments; give its body as `input`")
+    return plain({} if given is UNSET else given)
+
+
+def plain(value: Any) -> Any:
+    """A value as the JSON it will be kept as, or InvalidInput."""
+    try:
+        return msgspec.json.decode(encode_output(value))["output"]
+    except (Unserialisable, OutputTooLarge) as error:
+        raise InvalidInput(str(error).replace("the output", "the input")) from None
+
+
+def _labels(labels: Mapping[Any, Any]) -> dict[str, str]:
+    for key, value in labels.items():
+        if not isinstance(key, str) or not isinstance(value, str) or not key or ":" in key:
+            raise InvalidInput(problems=[Problem(f"labels.{key}", "a label is text, and its name has no colon")])
+    return dict(labels)

@@ -1,0 +1,137 @@
+"""Which runs: `detent.runs(Signup, hero=user).paused()`, read when it is iterated.
+
+Each scope narrows the one before and gives a new one; nothing is asked until somebody wants the runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final, Self, cast
+
+from detent.access.handles import RunHandle, SyncRunHandle
+from detent.access.lines import AwaitingLine, BlockingLine
+from detent.access.orders import hero_pair, named
+from detent.client.calls import PAGE, Pages
+from detent.client.documents import RunSummary
+from detent.client.runs import RunFilter, list_all
+from detent.errors import InvalidInput
+
+#: The statuses of runs that have not ended.
+OPEN: Final = ("pending", "running", "paused")
+
+
+@dataclass(frozen=True)
+class Scope:
+    """A set of runs, newest first."""
+
+    which: RunFilter
+    owned: bool | None = None
+
+    def where(self, **more: Any) -> Self:
+        """Those of them with this too, by the words of `RunFilter`."""
+        return replace(self, which=cast(RunFilter, {**self.which, **more}))
+
+    def for_hero(self, hero: Any) -> Self:
+        """Those about this: an object, a reference or (type, id)."""
+        pair = hero_pair(hero)
+        if pair is None:
+            raise InvalidInput("for_hero needs a hero")
+        return self.where(hero=pair)
+
+    def active(self) -> Self:
+        """Those that have not ended."""
+        return self.where(status=OPEN)
+
+    def ready(self) -> Self:
+        """Those that have not ended and are in nobody's hands: due, sleeping or waiting."""
+        return replace(self.where(status=OPEN), owned=False)
+
+    def performing(self) -> Self:
+        """Those that a node has in its hands just now."""
+        return replace(self.where(status=OPEN), owned=True)
+
+    def paused(self) -> Self:
+        return self.where(status="paused")
+
+    def finished(self) -> Self:
+        """Those that ended well."""
+        return self.where(status="completed")
+
+    def canceled(self) -> Self:
+        return self.where(status="cancelled")
+
+    def _pages(self, limit: int = PAGE) -> Pages[RunSummary]:
+        pages = list_all(limit=limit, **self.which)
+        if self.owned is None:
+            return pages
+        query = (*pages.first.query, ("owned", str(self.owned).lower()))
+        return replace(pages, first=replace(pages.first, query=query))
+
+
+class RunScope(Scope):
+    """`async for run in detent.runs(Signup): ...`; each is a summary, and `handle(run)` its handle."""
+
+    def __aiter__(self) -> AsyncIterator[RunSummary]:
+        return AwaitingLine().tell(self._pages())
+
+    async def all(self) -> list[RunSummary]:
+        return [run async for run in self]
+
+    async def first(self) -> RunHandle | None:
+        """The newest of them."""
+        async for run in AwaitingLine().tell(self._pages(limit=1)):
+            return RunHandle(run.id)
+        return None
+
+    async def handles(self) -> list[RunHandle]:
+        return [RunHandle(run.id) async for run in self]
+
+    async def count(self) -> int:
+        return len(await self.all())
+
+
+class SyncRunScope(Scope):
+    """`for run in detent.sync.runs(Signup): ...`"""
+
+    def __iter__(self) -> Iterator[RunSummary]:
+        return BlockingLine().tell(self._pages())
+
+    def all(self) -> list[RunSummary]:
+        return list(self)
+
+    def first(self) -> SyncRunHandle | None:
+        """The newest of them."""
+        for run in BlockingLine().tell(self._pages(limit=1)):
+            return SyncRunHandle(run.id)
+        return None
+
+    def handles(self) -> list[SyncRunHandle]:
+        return [SyncRunHandle(run.id) for run in self]
+
+    def count(self) -> int:
+        return len(self.all())
+
+
+def filter_of(workflow: Any, status: str | Iterable[str] | None, hero: Any, more: dict[str, Any]) -> RunFilter:
+    """The filter that the arguments of `runs` make."""
+    which: dict[str, Any] = dict(more)
+    if workflow is not None:
+        which["workflow"] = named(workflow)[0]
+    if status is not None:
+        which["status"] = status
+    if hero is not None:
+        which["hero"] = hero_pair(hero)
+    return cast(RunFilter, which)
+
+
+def runs(workflow: Any = None, *, status: str | Iterable[str] | None = None, hero: Any = None, **more: Any) -> RunScope:
+    """Runs of a workflow, or of all. `more` are further words of `RunFilter`, such as `labels`."""
+    return RunScope(filter_of(workflow, status, hero, more))
+
+
+def sync_runs(
+    workflow: Any = None, *, status: str | Iterable[str] | None = None, hero: Any = None, **more: Any
+) -> SyncRunScope:
+    """Runs of a workflow, or of all, without an event loop."""
+    return SyncRunScope(filter_of(workflow, status, hero, more))

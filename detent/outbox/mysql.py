@@ -1,0 +1,40 @@
+"""The outbox in an application's MariaDB or MySQL database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from detent.outbox.table import CREATE, NAME, READ, Waiting
+from detent.store.sql.mysql.link import Link
+from detent.store.sql.mysql.literal import text
+from detent.store.sql.mysql.wire import Address
+
+_THERE: Final = f"select 1 from information_schema.tables where table_schema = database() and table_name = '{NAME}'"
+
+
+class MysqlOutbox:
+    """One connection, opened when it is needed."""
+
+    def __init__(self, url: str) -> None:
+        self._link = Link(Address.parse(url))
+        self._is_made = False
+
+    async def read(self) -> Sequence[Waiting]:
+        if not self._is_made:
+            [there] = await self._link.send(_THERE, writing=False)
+            if not there.rows:
+                await self._link.send(CREATE["mysql"])
+            self._is_made = True
+        [found] = await self._link.send(READ, writing=False)
+        return [Waiting(*row) for row in found.rows]
+
+    async def drop(self, rows: Sequence[int]) -> None:
+        listed = ", ".join(str(int(row)) for row in rows)
+        await self._link.send(f"delete from {NAME} where seq in ({listed})")
+
+    async def refuse(self, row: int, error: str) -> None:
+        await self._link.send(f"update {NAME} set error = {text(error)} where seq = {int(row)}")
+
+    async def close(self) -> None:
+        await self._link.close()
