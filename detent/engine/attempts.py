@@ -15,6 +15,7 @@ from detent.observe.failpoints import reach
 from detent.planner.calls import make_call
 from detent.run.call import StepCall
 from detent.run.outcomes import Fail, Outcome, StepError
+from detent.run.plan import Start
 from detent.steps.protocol import StepExecutor
 
 TRACE_LIMIT: Final = 8_000
@@ -31,33 +32,33 @@ class Attempts:
         clock: Clock,
         slots: int,
         executors: Mapping[StepKind, StepExecutor],
-        may_begin: Callable[[HeldRun, int], bool],
+        may_begin: Callable[[HeldRun, Start], bool],
         has_room: Callable[[], bool],
         ended: Callable[[HeldRun, int, int, Outcome, float], None],
     ) -> None:
         self._clock, self._slots, self._executors = clock, slots, executors
         self._may_begin, self._has_room, self._ended = may_begin, has_room, ended
-        self._waiting: dict[HeldRun, deque[int]] = {}
+        self._waiting: dict[HeldRun, deque[Start]] = {}
         self.in_flight = 0
 
-    def admit(self, held: HeldRun, step: int) -> None:
+    def admit(self, held: HeldRun, start: Start) -> None:
         """Begin an attempt if there is a free slot; else it waits for one."""
         if self._is_free():
-            self._begin(held, step)
+            self._begin(held, start)
         else:
-            self._waiting.setdefault(held, deque()).append(step)
+            self._waiting.setdefault(held, deque()).append(start)
 
     def let_waiting_in(self) -> None:
         """Begin those that waited, as far as there is room: one step of each run in turn, so that wide ones share."""
         while self._waiting and self._is_free():
             held = next(iter(self._waiting))
-            steps = self._waiting.pop(held)
-            step = steps.popleft()
+            starts = self._waiting.pop(held)
+            start = starts.popleft()
             if held.gone:
                 continue
-            if steps:
-                self._waiting[held] = steps
-            self._begin(held, step)
+            if starts:
+                self._waiting[held] = starts
+            self._begin(held, start)
 
     def forget_waiting(self) -> None:
         self._waiting.clear()
@@ -76,10 +77,10 @@ class Attempts:
     def _is_free(self) -> bool:
         return self.in_flight < self._slots and self._has_room()
 
-    def _begin(self, held: HeldRun, step: int) -> None:
-        if not self._may_begin(held, step):
+    def _begin(self, held: HeldRun, start: Start) -> None:
+        if not self._may_begin(held, start):
             return
-        begun, number = self._clock.monotonic(), held.state.attempt_number(step)
+        step, number, begun = start.step, start.attempt, self._clock.monotonic()
         call = make_call(held.prepared, held.state, step, generation=held.generation)
         if isinstance(call, Fail):
             self._tell(held, step, number, call, begun)
@@ -105,11 +106,12 @@ class Attempts:
     ) -> None:
         # Here and not in the attempt itself: one that is stopped before it has begun would never come to its end.
         self.in_flight -= 1
-        if held.attempts.get(step) is attempt:
+        is_wanted = held.attempts.get(step) is attempt
+        if is_wanted:
             del held.attempts[step]
         if attempt.cancelled():
             work.close()
-        else:
+        elif is_wanted:
             self._tell(held, step, number, attempt.result(), begun)
         self.let_waiting_in()
 

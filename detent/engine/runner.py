@@ -22,11 +22,12 @@ from detent.errors import StoreError
 from detent.graph.model import StepKind
 from detent.instant import micros
 from detent.observe import emit, heard
-from detent.planner.advance import advance, put_back, take_ready
+from detent.planner.advance import advance, is_wanted, put_back, take_ready
 from detent.planner.moves import graph_of
 from detent.run import events
 from detent.run.outcomes import Outcome
 from detent.run.plan import NOTHING, Plan, Start
+from detent.run.state import RunState
 from detent.steps.protocol import StepExecutor
 from detent.store.rows import End, Flushed, Park
 
@@ -90,8 +91,7 @@ class Runner:
             self._rest(held)
             return
         if plan.moved is not None:
-            held.state = plan.moved
-            held.prepared = graph_of(held.prepared, plan.moved)
+            held = self._move(held, plan.moved)
         for index in plan.stop:
             self._attempts.stop_one(held, index)
         if plan.end is not None:
@@ -113,7 +113,7 @@ class Runner:
         *,
         message: int | None = None,
         expiry: int | None = None,
-        recorded: int | None = None,
+        recorded: Start | None = None,
     ) -> None:
         """Queue a plan's rows; what it wants done is done when they are durable."""
         if plan.entry is None and message is None and expiry is None:
@@ -214,6 +214,8 @@ class Runner:
         for start in starts:
             if self.is_draining or held.gone or held.state.is_over:
                 return
+            if not is_wanted(held.state, start):
+                continue
             if held.state.paused_by is not None:
                 put_back(held.state, start.step)
                 continue
@@ -222,16 +224,16 @@ class Runner:
                     held.prepared, held.state, event=events.AttemptStarting(start.step), now=self._time.now()
                 )
                 if plan.entry is not None:
-                    self.write(held, plan, recorded=start.step)
+                    self.write(held, plan, recorded=start)
                     continue
                 # It is on record already, by an owner that gave the run up before the attempt began.
-            self._attempts.admit(held, start.step)
+            self._attempts.admit(held, start)
 
-    def _may_begin(self, held: HeldRun, index: int) -> bool:
-        if self.is_draining or held.gone or held.state.is_over:
+    def _may_begin(self, held: HeldRun, start: Start) -> bool:
+        if self.is_draining or held.gone or held.state.is_over or not is_wanted(held.state, start):
             return False
         if held.state.paused_by is not None:
-            put_back(held.state, index)
+            put_back(held.state, start.step)
             self._rest(held)
             return False
         # If the lease is in doubt, this node is about to begin anew, and somebody will find the run.
@@ -254,6 +256,13 @@ class Runner:
         for index in held.state.due(now):
             self.happen(held, events.Woke(index))
         self._rest(held)
+
+    def _move(self, old: HeldRun, state: RunState) -> HeldRun:
+        """The run goes on by another graph: what was on its way by the old one means nothing to it any more."""
+        held = HeldRun(old.id, old.generation, graph_of(old.prepared, state), state, old.row_status, read=old.read)
+        self.let_go(old)
+        self.held[held.id] = held
+        return held
 
     # -- runs go
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from detent.engine.held import HeldRun
 from detent.run.journal import Entry
-from detent.run.plan import Plan
+from detent.run.plan import Plan, Start
 from detent.store.rows import Activation, End, Flush, Flushed, Message, NewCallback, NewRun, Park
 
 #: What a row costs beside its text, about.
@@ -32,7 +32,7 @@ class Unit:
     end: End | None = None
     consumed: tuple[int, ...] = ()  # messages of the inbox
     expiry: int | None = None
-    recorded: int | None = None  # the step whose start this puts on record
+    recorded: Start | None = None  # the attempt whose start this puts on record
     done: asyncio.Future[Flushed] | None = None
 
     def rows(self) -> int:

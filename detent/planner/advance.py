@@ -14,7 +14,7 @@ import msgspec
 from detent.graph.model import Ending
 from detent.instant import Instant
 from detent.planner import flow, functions
-from detent.planner.apply import Change, apply
+from detent.planner.apply import Change, apply, pause_reason, pauses_on_failure
 from detent.planner.calls import make_call
 from detent.planner.judge import TEMPLATE_ERROR, LiveJudge
 from detent.planner.moves import moved_state, open_moved, prepared_of
@@ -32,6 +32,8 @@ from detent.run.status import Status, moved
 
 #: From this many adoptions without progress on, steps start one at a time, on record, so that the killer is known.
 CAREFUL_AFTER: Final = 2
+#: What people say of one step, and not of the whole run: what it was doing is over, and nobody wants its outcome.
+_BY_PEOPLE: Final = (events.Skipped, events.Reattempted)
 
 
 def open_run(prepared: Prepared, state: RunState, *, now: Instant) -> tuple[Decided, Plan]:
@@ -62,30 +64,26 @@ def advance(prepared: Prepared, state: RunState, *, event: events.Event, now: In
     if change.kind is Kind.MOVED:
         return _move(state, change, name, now)
     judge = LiveJudge(prepared, state, now)
-    stop = _to_be_stopped(event, change, state)
+    void = [] if change.step is None or not isinstance(event, _BY_PEOPLE) else [change.step]
+    stop = [index for index in void if state.phase[index] is Phase.RUNNING]
+    expire = [index for index in void if state.phase[index] is Phase.WAITING]
     activated = apply(prepared, state, change, judge, now)
     end = _end_if_over(prepared, state, judge.decided)
     entry = _write(state, change, name, judge.decided, now)
-    return Plan(entry, [] if end else take_ready(prepared, state), activated, [], end, stop)
+    if end is not None:
+        return Plan(entry, [], activated, [], end, stop)
+    return Plan(entry, take_ready(prepared, state), activated, expire, None, stop)
 
 
 def _move(was: RunState, change: Change, name: str | None, now: Instant) -> Plan:
     assert change.data is not None
     state = moved_state(was, name, change.attempt, change.data)
-    prepared = prepared_of(bytes(change.data.graph))
+    prepared = prepared_of(change.data.graph)
     judge = LiveJudge(prepared, state, now)
     activated = open_moved(state, prepared, judge, now)
     end = _end_if_over(prepared, state, judge.decided)
     entry = _write(state, change, name, judge.decided, now)
     return Plan(entry, [] if end else take_ready(prepared, state), activated, [], end, moved=state)
-
-
-def _to_be_stopped(event: events.Event, change: Change, state: RunState) -> list[int]:
-    """The attempts that a person's word makes void."""
-    index = change.step
-    if index is None or not isinstance(event, events.Skipped | events.Reattempted):
-        return []
-    return [index] if state.phase[index] is Phase.RUNNING else []
 
 
 def take_ready(prepared: Prepared, state: RunState) -> list[Start]:
@@ -96,7 +94,12 @@ def take_ready(prepared: Prepared, state: RunState) -> list[Start]:
         del state.ready[index]
         state.phase[index] = Phase.RUNNING
     state.running += len(taken)
-    return [Start(index, careful or prepared.steps[index].on_record) for index in taken]
+    return [Start(index, state.attempt_number(index), careful or prepared.steps[index].on_record) for index in taken]
+
+
+def is_wanted(state: RunState, start: Start) -> bool:
+    """Whether an attempt is still to be begun: a person may have skipped its step meanwhile, or had it tried anew."""
+    return state.phase[start.step] is Phase.RUNNING and state.attempt_number(start.step) == start.attempt
 
 
 def may_start(state: RunState) -> list[int]:
@@ -164,11 +167,15 @@ def _attempt_ended(
     data = EntryData(error=outcome.error, ms=event.ms, retry_at=again)
     if outcome.result != EMPTY_RESULT:
         data.result = msgspec.Raw(outcome.result)
+    ending = Ending.TIMEOUT if outcome.timed_out else Ending.FAILED
     if again is not None:
-        return Change(Kind.RETRY, index, event.attempt, Ending.TIMEOUT if outcome.timed_out else Ending.FAILED, data)
+        return Change(Kind.RETRY, index, event.attempt, ending, data)
     if outcome.error.code == TEMPLATE_ERROR:
-        return Change(Kind.ENDED, index, event.attempt, Ending.TEMPLATE_ERROR, data)
-    return Change(Kind.ENDED, index, event.attempt, Ending.TIMEOUT if outcome.timed_out else Ending.FAILED, data)
+        ending = Ending.TEMPLATE_ERROR
+    if pauses_on_failure(prepared, index, ending):
+        data.by = pause_reason(prepared, index)
+        return Change(Kind.PAUSED, index, event.attempt, ending, data)
+    return Change(Kind.ENDED, index, event.attempt, ending, data)
 
 
 def _attempt_starting(
@@ -237,10 +244,10 @@ def _poison(prepared: Prepared, state: RunState, index: int, attempts: int) -> S
 
 
 def _reused(event: events.Reused, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
-    if state.opens_at is None or event.step in state.reused:
+    if state.opens_at is None or event.step in state.reused or event.step in state.reused_skips:
         return None
     data = EntryData(result=msgspec.Raw(event.result)) if event.result else EntryData()
-    return Change(Kind.REUSED, event.step, 0, Ending.SUCCESS, data)
+    return Change(Kind.REUSED, event.step, 0, Ending.SKIPPED if event.skipped else Ending.SUCCESS, data)
 
 
 def _opened(event: events.Opened, prepared: Prepared, state: RunState, now: Instant) -> Change | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from detent.graph.model import Ending, OnCrash
+from detent.graph.model import Ending, FailurePolicy, OnCrash
 from detent.instant import Instant
 from detent.planner.judge import Judge
 from detent.planner.prepared import Prepared
@@ -38,20 +38,10 @@ def apply(
             _ended(state, change, settling)
         case Kind.RETRY:
             _retry(state, change)
-        case Kind.STARTED:
-            assert change.step is not None
-            state.begun.pop(change.step, None)  # the one started last stands last
-            state.begun[change.step] = change.attempt
+        case Kind.STARTED | Kind.RECEIVED | Kind.REUSED:
+            _noted(state, change)
         case Kind.ADOPTED:
             _adopted(prepared, state, change, settling, now)
-        case Kind.RECEIVED:
-            assert change.step is not None
-            assert change.data is not None
-            state.early[change.step] = bytes(change.data.result)
-        case Kind.REUSED:
-            assert change.step is not None
-            assert change.data is not None
-            state.reused[change.step] = bytes(change.data.result)
         case Kind.OPENED:
             _opened(state, settling)
         case Kind.BEGAN | Kind.CHECKPOINT:
@@ -59,7 +49,7 @@ def apply(
         case Kind.PAUSED:
             _stopped_by_itself(state, change)
             # A run that could not be planned is paused whatever it was.
-            _pause(state, (change.data and change.data.by) or "", now)
+            _pause(state, (change.data and change.data.by) or "", now, change.step)
         case Kind.RESUMED:
             _resumed(state)
         case Kind.FINISHED:
@@ -74,6 +64,23 @@ def apply(
             state.status = moved(state.status, Status.TIMEOUT)
             settling.end_all(Ending.CANCELLED)
     return settling.activated
+
+
+def _noted(state: RunState, change: Change) -> None:
+    """Something to know of a step that changes nothing yet."""
+    index = change.step
+    assert index is not None
+    if change.kind is Kind.STARTED:
+        state.begun.pop(index, None)  # the one started last stands last
+        state.begun[index] = change.attempt
+        return
+    assert change.data is not None
+    if change.ending is Ending.SKIPPED:
+        state.reused_skips[index] = None
+    elif change.kind is Kind.RECEIVED:
+        state.early[index] = bytes(change.data.result)
+    else:
+        state.reused[index] = bytes(change.data.result)
 
 
 def take(state: RunState, step: int) -> None:
@@ -92,16 +99,17 @@ def _opened(state: RunState, settling: Settling) -> None:
     settling.open()
 
 
-def _pause(state: RunState, by: str, now: Instant) -> None:
+def _pause(state: RunState, by: str, now: Instant, step: int | None = None) -> None:
     if state.paused_by is None:
         state.status = moved(state.status, Status.PAUSED)
         state.paused_at = now
     state.paused_by = by
+    state.paused_step = step
 
 
 def _unpause(state: RunState) -> None:
     state.status = moved(state.status, Status.RUNNING if state.opens_at is None else Status.PENDING)
-    state.paused_by = state.paused_at = None
+    state.paused_by = state.paused_at = state.paused_step = None
 
 
 def _ended(state: RunState, change: Change, settling: Settling) -> None:
@@ -115,9 +123,11 @@ def _ended(state: RunState, change: Change, settling: Settling) -> None:
         state.results[index] = bytes(data.result)
     state.errors.pop(index, None)  # an earlier attempt's error is not this one's
     if data is not None and data.finished:
-        state.is_finished = True
+        state.is_finished, state.finisher = True, index
         settling.finish(index)
         return
+    if change.ending is Ending.SKIPPED:
+        state.left_out[index] = None
     settling.end(index, change.ending, data.error if data else None)
     if data is not None and change.ending is Ending.SKIPPED:
         _go_on(state, data)
@@ -130,7 +140,7 @@ def _retry(state: RunState, change: Change) -> None:
     assert index is not None
     assert data is not None
     state.stalled = 0
-    _has_tried(state, index, data.error)
+    _has_tried(state, index, data.error, counts=change.attempt > 0)
     state.set_timer(index, Phase.RETRYING, data.retry_at)
     _go_on(state, data)
 
@@ -141,9 +151,10 @@ def _go_on(state: RunState, data: EntryData) -> None:
         _unpause(state)
 
 
-def _has_tried(state: RunState, index: int, error: StepError | None) -> None:
-    """An attempt is over, and its step is not."""
-    state.attempts[index] += 1
+def _has_tried(state: RunState, index: int, error: StepError | None, *, counts: bool = True) -> None:
+    """An attempt is over, and its step is not. One that never began does not count, nor does one that died with its
+    node: that is counted already."""
+    state.attempts[index] += counts
     state.begun.pop(index, None)
     state.doubts.pop(index, None)
     state.ready.pop(index, None)
@@ -155,11 +166,13 @@ def _has_tried(state: RunState, index: int, error: StepError | None) -> None:
 
 def _stopped_by_itself(state: RunState, change: Change) -> None:
     """A step whose own code stopped its run; if that goes on, it is tried again."""
-    index, data = change.step, change.data
-    if index is None:
-        return
-    state.stalled = 0
-    _has_tried(state, index, data.error if data else None)
+    if change.step is not None:
+        state.stalled = 0
+        _has_tried(state, change.step, change.data.error if change.data else None)
+        _make_ready(state, change.step)
+
+
+def _make_ready(state: RunState, index: int) -> None:
     state.phase[index] = Phase.READY
     state.ready[index] = None
 
@@ -177,8 +190,7 @@ def _operation(prepared: Prepared, state: RunState, change: Change, now: Instant
     state.history[key] = Checkpoint(key, change.ending, bytes(data.result), data.error, now, change.attempt)
     if prepared.steps and state.phase[0] is Phase.RETRYING:
         state.until.pop(0, None)
-        state.phase[0] = Phase.READY
-        state.ready[0] = None
+        _make_ready(state, 0)
 
 
 def _adopted(prepared: Prepared, state: RunState, change: Change, settling: Settling, now: Instant) -> None:
@@ -201,7 +213,23 @@ def _adopted(prepared: Prepared, state: RunState, change: Change, settling: Sett
         take(state, index)  # each was in flight, so none is given up because another one failed
     for index, error in ends.items():
         state.stalled = 0
-        settling.end(index, Ending.FAILED, error)
+        if pauses_on_failure(prepared, index, Ending.FAILED):
+            _has_tried(state, index, error, counts=False)
+            _make_ready(state, index)
+            _pause(state, pause_reason(prepared, index), now, index)
+        else:
+            settling.end(index, Ending.FAILED, error)
+
+
+def pauses_on_failure(prepared: Prepared, index: int, ending: Ending) -> bool:
+    """Whether a run stands still when this step ends so, because nothing of its graph takes care of that."""
+    handled = any(ending in edge.on for edge in prepared.steps[index].outgoing)
+    return prepared.graph.on_failure is FailurePolicy.PAUSE and not handled
+
+
+def pause_reason(prepared: Prepared, index: int) -> str:
+    """Who paused such a run, as it is shown to people."""
+    return f"a failure of step '{prepared.steps[index].name}'"
 
 
 def _doubt(state: RunState, index: int, now: Instant) -> None:
@@ -217,6 +245,5 @@ def _doubt(state: RunState, index: int, now: Instant) -> None:
 def _resumed(state: RunState) -> None:
     _unpause(state)
     for index in sorted(state.doubts):
-        state.phase[index] = Phase.READY
-        state.ready[index] = None
+        _make_ready(state, index)
     state.doubts.clear()

@@ -6,27 +6,28 @@ from outside. Each is one entry in the journal, like everything else.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
 
-from detent.graph.model import Ending, StepKind
+from detent.graph.model import Ending
 from detent.instant import Instant, micros
 from detent.planner.apply import Change
 from detent.planner.functions import suspended
-from detent.planner.moves import move
+from detent.planner.moves import is_at, move
 from detent.planner.prepared import Prepared
 from detent.run import events
 from detent.run.journal import EntryData, Kind
-from detent.run.outcomes import EMPTY_RESULT, Cancel, Finish, Move, Pause, Reattempt, Skip, StepError, Suspend
+from detent.run.outcomes import EMPTY_RESULT, Cancel, Fail, Finish, Move, Pause, Reattempt, Skip, StepError, Suspend
 from detent.run.plan import Plan
 from detent.run.state import Phase, RunState
 
 FlowOutcome = Skip | Reattempt | Cancel | Pause | Finish | Move | Suspend
 
-#: The phases of a step that the run has come to and not got past.
-_AT_HAND: Final = (Phase.RUNNING, Phase.READY, Phase.RETRYING, Phase.UNCERTAIN, Phase.WAITING, Phase.SLEEPING)
-_TRIABLE: Final = frozenset({Phase.RUNNING, Phase.READY, Phase.RETRYING, Phase.UNCERTAIN})
+#: The phases of a step that the run has come to and not got past; what people mean first by "the step" stands first.
+_AT_HAND: Final = (Phase.UNCERTAIN, Phase.RUNNING, Phase.READY, Phase.RETRYING, Phase.WAITING, Phase.SLEEPING)
+_TRIABLE: Final = (Phase.UNCERTAIN, Phase.RUNNING, Phase.READY, Phase.RETRYING)
 
 
 def attempt_ended(
@@ -34,12 +35,15 @@ def attempt_ended(
 ) -> Change | Plan | None:
     """An attempt that was asked for is over, and its code said what is to become of the run."""
     index, number, ms = event.step, event.attempt, event.ms
-    match outcome:
+    wanted = _without_another_try(outcome) if state.failing else outcome
+    match wanted:
         case Skip(error, result):
             data = EntryData(error=error, ms=ms)
             if result != EMPTY_RESULT:
                 data.result = msgspec.Raw(result)
             return Change(Kind.ENDED, index, number, Ending.SKIPPED, data)
+        case Fail(error):
+            return Change(Kind.ENDED, index, number, Ending.FAILED, EntryData(error=error, ms=ms))
         case Reattempt(wait, error):
             data = EntryData(error=error, ms=ms, retry_at=now + micros(max(0.0, wait)))
             return Change(Kind.RETRY, index, number, _failed(error), data)
@@ -50,40 +54,70 @@ def attempt_ended(
         case Finish(result):
             data = EntryData(result=msgspec.Raw(result), ms=ms, finished=True)
             return Change(Kind.ENDED, index, number, Ending.SUCCESS, data)
+        case Move(graph) if is_at(prepared, state, graph):
+            same = StepError("drift", "its code asks for the graph that the run is at already")
+            return Change(Kind.PAUSED, index, number, Ending.FAILED, EntryData(by=same.message, error=same, ms=ms))
         case Move(graph):
-            return move(prepared, state, index, graph, now)
+            return move(prepared, state, index, graph)
         case Suspend(until, seen):
             return suspended(state, index, until, seen)
 
 
+def _without_another_try(outcome: FlowOutcome) -> FlowOutcome | Fail:
+    """A failing run lets its attempts end and begins no more."""
+    match outcome:
+        case Reattempt(_, error) | Pause(_, error):
+            return Fail(error or StepError("given_up", "the run is failing, and nothing of it is tried again"))
+        case Move():
+            return Skip()
+        case _:
+            return outcome
+
+
 def skipped(event: events.Skipped, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
     """A person wants a step left out."""
-    index = at_hand(state) if event.step is None else event.step
-    if index is None or state.opens_at is not None or state.phase[index] not in _AT_HAND:
+    index = can_skip(state, event.step)
+    if index is None:
         return None
-    number = state.attempt_number(index)
+    number = state.doubts.get(index) or state.attempt_number(index)
     return Change(Kind.ENDED, index, number, Ending.SKIPPED, EntryData(by=event.by))
 
 
 def reattempted(event: events.Reattempted, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
     """A person wants a step tried, now or later. A run that stood still for it goes on."""
-    index = at_hand(state) if event.step is None else event.step
-    if index is None or state.opens_at is not None or state.phase[index] not in _TRIABLE:
+    index = can_reattempt(state, event.step)
+    if index is None:
         return None
-    if prepared.steps[index].kind is StepKind.WAIT:
-        return None
+    # Only one that is in flight is an attempt that ends here.
+    number = state.attempt_number(index) if state.phase[index] is Phase.RUNNING else 0
     data = EntryData(by=event.by, retry_at=now + micros(max(0.0, event.wait)))
-    return Change(Kind.RETRY, index, state.attempt_number(index), None, data)
+    return Change(Kind.RETRY, index, number, None, data)
 
 
-def finished(event: events.Finished, prepared: Prepared, state: RunState, now: Instant) -> Change:
-    """A person says that the run is done."""
-    return Change(Kind.FINISHED, None, 0, None, EntryData(by=event.by))
+def finished(event: events.Finished, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
+    """A person says that the run is done. One that has not begun can only be cancelled."""
+    return None if state.opens_at is not None else Change(Kind.FINISHED, None, 0, None, EntryData(by=event.by))
 
 
-def at_hand(state: RunState) -> int | None:
-    """The step a run is at: the first that it has come to and not got past; null if there is none."""
-    return next((index for index, phase in enumerate(state.phase) if phase in _AT_HAND), None)
+def can_skip(state: RunState, step: int | None) -> int | None:
+    """The step that would be left out: that one, or the one the run is at; null if the run is not there."""
+    return _at_hand(state, step, _AT_HAND)
+
+
+def can_reattempt(state: RunState, step: int | None) -> int | None:
+    """The step that would be tried; null if there is none that could be. A failing run begins nothing."""
+    return None if state.failing else _at_hand(state, step, _TRIABLE)
+
+
+def _at_hand(state: RunState, step: int | None, phases: Sequence[Phase]) -> int | None:
+    if state.opens_at is not None or state.is_over:
+        return None
+    if step is not None:
+        return step if state.phase[step] in phases else None
+    if state.paused_step is not None:
+        return state.paused_step
+    found = [(phases.index(phase), index) for index, phase in enumerate(state.phase) if phase in phases]
+    return min(found)[1] if found else None
 
 
 def _failed(error: StepError | None) -> Ending | None:

@@ -79,7 +79,7 @@ def history(prepared: Prepared, facts: RunFacts, opening: bytes | None, entries:
         data = decode_data(entry.data)
         rows.extend(told.entry(entry, data))
         if entry.kind == Kind.MOVED:
-            told.look_at(prepared_of(bytes(data.graph)))
+            told.look_at(prepared_of(data.graph))
         if entry.step is None and entry.kind in _STOPS:
             state = fold(prepared, facts, opening, entries[:place])
             at = graph_of(prepared, state)

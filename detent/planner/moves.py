@@ -1,7 +1,8 @@
 """A run whose code has changed goes on by another graph.
 
 What its steps have achieved is carried over by name: a step that had ended is not run again, one that is gone is left
-behind, and one that is new is run when its turn comes. The entry `moved` holds the graph, so that a fold needs no code.
+behind, and one that is new is run if it stands behind what has ended. The entry `moved` holds the graph, so that a fold
+needs no code.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from detent.planner.apply import Change
 from detent.planner.judge import Judge
 from detent.planner.prepared import Prepared, prepare
 from detent.planner.settle import Settling
-from detent.run.journal import Carried, EntryData, Kind
-from detent.run.state import RunState
+from detent.run import journal
+from detent.run.journal import EntryData, Kind
+from detent.run.state import Carried, RunState
 
 
 @lru_cache(maxsize=256)
@@ -32,32 +34,58 @@ def graph_of(prepared: Prepared, state: RunState) -> Prepared:
     return prepared if state.moved_graph is None else prepared_of(state.moved_graph)
 
 
-def move(prepared: Prepared, state: RunState, index: int, graph: bytes, now: Instant) -> Change:
+def is_at(prepared: Prepared, state: RunState, graph: bytes) -> bool:
+    """Whether the run goes by that graph already: code that asks for it would ask for ever."""
+    return graph == (state.moved_graph or codec.encode(prepared.graph))
+
+
+def move(prepared: Prepared, state: RunState, index: int, graph: bytes) -> Change:
     """The step at hand was not begun: the run goes on by that graph instead."""
     carried = {
-        step.name: Carried(str(ending), msgspec.Raw(state.results.get(step.index, b"")))
+        step.name: _carried(state, step.index, ending)
         for step in prepared.steps
-        if (ending := state.ending[step.index]) in (Ending.SUCCESS, Ending.SKIPPED)
+        if (ending := state.ending[step.index]) is not None
     }
-    data = EntryData(graph=msgspec.Raw(graph), carried=carried)
-    return Change(Kind.MOVED, index, state.attempts[index], None, data)
+    data = EntryData(graph=graph, carried=carried)
+    return Change(Kind.MOVED, index, state.attempt_number(index) - 1, None, data)
+
+
+def _carried(state: RunState, index: int, ending: Ending) -> journal.Carried:
+    how = journal.Carried(str(ending), error=state.errors.get(index), explicit=index in state.left_out)
+    if index in state.results:
+        how.result = msgspec.Raw(state.results[index])
+    return how
 
 
 def moved_state(was: RunState, step: str | None, attempts: int, data: EntryData) -> RunState:
     """The state over the new graph, before anything is decided in it."""
-    prepared = prepared_of(bytes(data.graph))
-    state = prepared.new_state(was.facts)
-    state.moved_graph = bytes(data.graph)
+    prepared = prepared_of(data.graph)
+    numbers, state = prepared.numbers, prepared.new_state(was.facts)
+    state.moved_graph = data.graph
     state.seq, state.status = was.seq, was.status
     state.adoptions, state.stalled = was.adoptions, 0
     state.paused_by, state.paused_at = was.paused_by, was.paused_at
     for name, how in data.carried.items():
-        if name in prepared.numbers:
-            state.carried[prepared.numbers[name]] = (Ending(how.ending), bytes(how.result))
-    if step is not None and step in prepared.numbers:
-        state.attempts[prepared.numbers[step]] = attempts
-        state.undelayed = prepared.numbers[step]
+        if name in numbers:
+            state.carried[numbers[name]] = Carried(Ending(how.ending), bytes(how.result), how.error)
+            if how.explicit:
+                state.left_out[numbers[name]] = None
+    if step is not None and step in numbers:
+        state.attempts[numbers[step]] = attempts
+        state.undelayed = numbers[step]
+    state.passed = _passed(prepared, state)
     return state
+
+
+def _passed(prepared: Prepared, state: RunState) -> frozenset[int]:
+    """The steps that the run has got past without them: new ones, or others, that now stand before one that has ended
+    or the one at hand. They are not run."""
+    reached = {*state.carried, *(() if state.undelayed is None else (state.undelayed,))}
+    passed: set[int] = set()
+    for index in reversed(prepared.order):
+        if any(edge.target in reached or edge.target in passed for edge in prepared.steps[index].outgoing):
+            passed.add(index)
+    return frozenset(passed - reached)
 
 
 def open_moved(state: RunState, prepared: Prepared, judge: Judge, now: Instant) -> list[tuple[str, int | None]]:

@@ -25,9 +25,17 @@ _UNDECIDED: Final = frozenset({None, Ending.CANCELLED})
 
 @dataclass(frozen=True, slots=True)
 class Reuse:
-    """The steps that need not run again, each with its result; an empty one where the step had none (a sleep)."""
+    """The steps that need not run again, each with its result; an empty one where the step had none (a sleep).
+    `skipped` were left out on purpose, by their own code or by a person, and are left out again."""
 
     results: Mapping[int, bytes]
+    skipped: frozenset[int] = frozenset()
+
+    def over(self, prepared: Prepared, other: Prepared) -> Reuse:
+        """The same by the numbers of another graph. A step that it does not have is forgotten."""
+        numbers = {step.index: other.numbers[step.name] for step in prepared.steps if step.name in other.numbers}
+        results = {numbers[index]: result for index, result in self.results.items() if index in numbers}
+        return Reuse(results, frozenset(numbers[index] for index in self.skipped if index in numbers))
 
 
 def retry_plan(prepared: Prepared, state: RunState) -> Reuse:
@@ -39,7 +47,8 @@ def retry_plan(prepared: Prepared, state: RunState) -> Reuse:
         if not sound[index] or state.ending[index] not in _FINE:
             for edge in steps[index].outgoing:
                 sound[edge.target] = False
-    return Reuse({index: result for index, result in _results(prepared, state).items() if sound[index]})
+    results = {index: result for index, result in _results(prepared, state).items() if sound[index]}
+    return Reuse(results, frozenset(index for index in _skipped(state) if sound[index]))
 
 
 def fork_plan(prepared: Prepared, state: RunState, step_index: int, edited_result: bytes | None) -> Reuse:
@@ -49,7 +58,7 @@ def fork_plan(prepared: Prepared, state: RunState, step_index: int, edited_resul
     results = {index: result for index, result in _results(prepared, state).items() if index not in again}
     if edited_result is not None:
         results[step_index] = edited_result
-    return Reuse(results)
+    return Reuse(results, frozenset(_skipped(state)) - again)
 
 
 def begin_again(prepared: Prepared, state: RunState, reuse: Reuse, now: Instant) -> tuple[list[Entry], Plan]:
@@ -59,8 +68,10 @@ def begin_again(prepared: Prepared, state: RunState, reuse: Reuse, now: Instant)
     the flush that starts the run."""
     entries = []
     for index in prepared.order:
-        if index in reuse.results:
-            entry = advance(prepared, state, event=events.Reused(index, reuse.results[index]), now=now).entry
+        skipped = index in reuse.skipped
+        if skipped or index in reuse.results:
+            event = events.Reused(index, reuse.results.get(index, b""), skipped)
+            entry = advance(prepared, state, event=event, now=now).entry
             assert entry is not None
             entries.append(entry)
     plan = advance(prepared, state, event=events.Opened(), now=now)
@@ -78,6 +89,12 @@ def _results(prepared: Prepared, state: RunState) -> dict[int, bytes]:
         elif ending in _UNDECIDED and index in state.reused:
             found[index] = state.reused[index]
     return found
+
+
+def _skipped(state: RunState) -> set[int]:
+    """The steps that were left out on purpose; those too that this run took over so and did not come to."""
+    unseen = (index for index in state.reused_skips if state.ending[index] in _UNDECIDED)
+    return {*(index for index in state.left_out if state.ending[index] is Ending.SKIPPED), *unseen}
 
 
 def _downstream(prepared: Prepared, index: int) -> set[int]:

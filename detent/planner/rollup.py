@@ -62,7 +62,8 @@ def _output(prepared: Prepared, state: RunState) -> bytes | None:
     if prepared.output is not None:
         return _encoder.encode(prepared.output.render(build_scope(prepared, state)))
     if state.is_finished:
-        last = next((index for index in reversed(prepared.order) if state.ending[index] is Ending.SUCCESS), None)
+        done = (index for index in reversed(prepared.order) if state.ending[index] is Ending.SUCCESS)
+        last = next(done, None) if state.finisher is None else state.finisher
         return None if last is None else _step_output(prepared, state, last)
     leaves = [step.index for step in prepared.steps if not step.outgoing and state.ending[step.index] in _RAN]
     given = {prepared.steps[index].name: _step_output(prepared, state, index) for index in leaves}

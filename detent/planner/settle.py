@@ -115,6 +115,12 @@ class Settling:
 
     def _decide(self, step: PreparedStep) -> None:
         state, index = self._state, step.index
+        if index in state.carried:
+            self._carry(index)
+            return
+        if index in state.passed:
+            self._skip(step)
+            return
         broken = state.edge_errors.pop(index, None)
         if broken is not None:
             self._end(index, Ending.FAILED, broken)
@@ -140,17 +146,12 @@ class Settling:
         state.adoptions_before[index] = state.adoptions
         if index in state.reused:
             self._reuse(index)
-        elif index in state.carried:
-            ending, result = state.carried[index]
-            if result:
-                state.results[index] = result
-            self._end(index, ending)
-        elif state.undelayed == index:
-            state.phase[index] = Phase.READY
-            state.ready[index] = None
+        elif index in state.reused_skips:
+            state.left_out[index] = None
+            self._end(index, Ending.SKIPPED)
         elif step.kind is StepKind.WAIT:
             self._wait(step)
-        elif step.kind is StepKind.SLEEP or step.delay is not None:
+        elif step.kind is StepKind.SLEEP or (step.delay is not None and state.undelayed != index):
             until = self._judge.sleeps_until(step)
             if isinstance(until, StepError):
                 self._end(index, _ending_of(until), until)
@@ -159,6 +160,14 @@ class Settling:
         else:
             state.phase[index] = Phase.READY
             state.ready[index] = None
+
+    def _carry(self, index: int) -> None:
+        """It had ended when the run was moved to this graph."""
+        ending, result, error = self._state.carried[index]
+        self._state.edge_errors.pop(index, None)
+        if result:
+            self._state.results[index] = result
+        self._end(index, ending, error)
 
     def _reuse(self, index: int) -> None:
         """It was done in the run this one came from: it ends as it begins, however long it slept or waited there."""

@@ -59,10 +59,12 @@ class Adopted:
 
 @dataclass(frozen=True, slots=True)
 class Reused:
-    """A run that is not open yet is given the result a step had in the run it came from. Empty: it had none."""
+    """A run that is not open yet is given the result a step had in the run it came from. Empty: it had none.
+    `skipped`: it was left out there, and is here."""
 
     step: int
     result: bytes
+    skipped: bool = False
 
 
 @dataclass(frozen=True, slots=True)

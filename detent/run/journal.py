@@ -63,10 +63,13 @@ _EMPTY: Final = Decided()
 
 
 class Carried(msgspec.Struct, omit_defaults=True):
-    """How a step had ended when its run was moved to another graph."""
+    """How a step had ended when its run was moved to another graph. `explicit`: it was skipped by its own code or by a
+    person."""
 
     ending: str
     result: msgspec.Raw = msgspec.Raw(b"")
+    error: StepError | None = None
+    explicit: bool = False
 
 
 class EntryData(msgspec.Struct, omit_defaults=True):
@@ -86,7 +89,7 @@ class EntryData(msgspec.Struct, omit_defaults=True):
     until: int | None = None
     child: str | None = None
     finished: bool = False
-    graph: msgspec.Raw = msgspec.Raw(b"")
+    graph: bytes = b""
     carried: dict[str, Carried] = {}
 
 

@@ -19,9 +19,10 @@ class RunEnd(NamedTuple):
 
 
 class Start(NamedTuple):
-    """An attempt to be started. `on_record`: journal its start first."""
+    """An attempt to be started, by its number. `on_record`: journal its start first."""
 
     step: int
+    attempt: int
     on_record: bool
 
 

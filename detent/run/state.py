@@ -68,6 +68,14 @@ class Operation(NamedTuple):
     at: int
 
 
+class Carried(NamedTuple):
+    """How a step had ended when its run was moved to another graph."""
+
+    ending: Ending
+    result: bytes
+    error: StepError | None
+
+
 @dataclass(slots=True)
 class RunState:
     """One run. The lists have one place per step."""
@@ -91,11 +99,17 @@ class RunState:
     doubts: dict[int, int] = field(default_factory=dict)  # uncertain steps: the attempt nobody knows the end of
     history: dict[str, Checkpoint] = field(default_factory=dict)  # of a durable function, in the journal's order
     operations: dict[str, Operation] = field(default_factory=dict)  # of it, begun and not ended
-    carried: dict[int, tuple[Ending, bytes]] = field(default_factory=dict)  # how steps ended before the run was moved
+    carried: dict[int, Carried] = field(default_factory=dict)  # how steps ended before the run was moved
+    passed: frozenset[int] = frozenset()  # steps that stand before those, in the graph the run was moved to
     undelayed: int | None = None  # the step that waited long enough before its run was moved
     moved_graph: bytes | None = None  # what the run goes on by since it was moved
     is_finished: bool = False  # somebody said that the run is done, whatever was left
+    finisher: int | None = None  # the step that said so
+    left_out: dict[int, None] = field(default_factory=dict)  # steps skipped by their own code, or by a person
     reused: dict[int, bytes] = field(default_factory=dict)  # results of another run, for steps that need not run again
+    reused_skips: dict[int, None] = field(
+        default_factory=dict
+    )  # steps that were left out in the run this one came from
     failures: list[int] = field(default_factory=list)
     timers: list[tuple[int, int]] = field(default_factory=list)
     open: int = field(init=False)  # steps not ended
@@ -106,6 +120,7 @@ class RunState:
     failing: bool = False  # fail_fast has fired
     paused_by: str | None = None
     paused_at: int | None = None
+    paused_step: int | None = None  # the step that the run stands still for
     opens_at: int | None = None  # when a run that is not open yet is to begin; null once it has
 
     def __post_init__(self) -> None:

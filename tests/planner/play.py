@@ -12,6 +12,7 @@ from detent.graph.model import Graph, StepKind
 from detent.instant import SECOND, micros
 from detent.planner import Prepared, Reuse, advance, begin_again, fold, open_later, open_run, prepare
 from detent.planner.calls import make_call
+from detent.planner.moves import graph_of as moved_to
 from detent.planner.scope import status_word
 from detent.run import events
 from detent.run.call import StepCall
@@ -53,7 +54,8 @@ def settled(state: RunState, woken: frozenset[int] = frozenset()) -> dict[str, A
     names = (
         *("status", "ending", "taken", "undecided", "attempts", "adoptions_before", "since", "results", "errors"),
         *("early", "edge_errors", "failures", "open", "seq", "adoptions", "stalled", "failing", "paused_by"),
-        *("paused_at", "opens_at", "reused", "doubts"),
+        *("paused_at", "paused_step", "opens_at", "reused", "reused_skips", "left_out", "doubts"),
+        *("is_finished", "finisher", "carried", "passed", "undelayed", "moved_graph", "history", "operations"),
     )
     return {
         **{name: getattr(state, name) for name in names},
@@ -78,12 +80,15 @@ class Play:
     active: dict[str, int | None] = field(default_factory=dict)
     expiring: list[int] = field(default_factory=list)
     started: list[str] = field(default_factory=list)
+    stopped: list[str] = field(default_factory=list)  # attempts that nobody wants any more
+    version: Prepared = field(init=False)  # the graph it began with
     ended: RunEnd | None = None
     checks: bool = True
     opens_at: int | None = None
     reuse: Reuse | None = None
 
     def __post_init__(self) -> None:
+        self.version = self.prepared
         self.state = self.prepared.new_state(self.facts)
         if self.reuse is not None:
             decided = open_later(self.prepared, self.state, at=self.now)
@@ -131,6 +136,10 @@ class Play:
         was_over = self.state.is_over
         plan = advance(self.prepared, self.state, event=event, now=self.now)
         assert not (was_over and plan is not NOTHING), "an event after the end planned something"
+        if plan.moved is not None:
+            self.state, self.prepared = plan.moved, moved_to(self.version, plan.moved)
+            self.woken.clear()
+        self.stopped.extend(self.prepared.steps[index].name for index in plan.stop)
         self._carry_out(plan)
         return plan
 
@@ -153,7 +162,7 @@ class Play:
                 self.tell(events.AttemptStarting(start.step))
 
     def check_fold(self) -> None:
-        folded = fold(self.prepared, self.facts, self.opening, self.entries)
+        folded = fold(self.version, self.facts, self.opening, self.entries)
         woken = frozenset(self.woken)
         assert settled(folded, woken) == settled(self.state, woken)
 
@@ -244,9 +253,19 @@ class Play:
     def expire(self) -> Plan:
         return self.tell(events.Expired())
 
+    def skip(self, step: str | None = None, by: str = "ann") -> Plan:
+        return self.tell(events.Skipped(None if step is None else self.number(step), by))
+
+    def reattempt(self, step: str | None = None, wait: float = 0.0, by: str = "ann") -> Plan:
+        return self.tell(events.Reattempted(None if step is None else self.number(step), wait, by))
+
+    def finish(self, by: str = "ann") -> Plan:
+        return self.tell(events.Finished(by))
+
     def reload(self) -> None:
         """Another node reads the run from its journal, after this one gave it up."""
-        self.state = fold(self.prepared, self.facts, self.opening, self.entries)
+        self.state = fold(self.version, self.facts, self.opening, self.entries)
+        self.prepared = moved_to(self.version, self.state)
         self.woken.clear()
 
     def crash(self, poison_after: int = 3) -> Plan:
@@ -262,7 +281,9 @@ def play(graph: Graph, given: Mapping[str, Any] | None = None, **begins: Any) ->
 
 def play_again(origin: Play, reuse: Reuse, **given: Any) -> Play:
     """A run of the same version with the same input that begins with what it reuses of another."""
-    return Play(origin.prepared, origin.facts, now=origin.now, reuse=reuse, **given)
+    return Play(
+        origin.version, origin.facts, now=origin.now, reuse=reuse.over(origin.prepared, origin.version), **given
+    )
 
 
 def play_steps(tasks: Mapping[str, Any], given: Mapping[str, Any] | None = None, **document: Any) -> Play:

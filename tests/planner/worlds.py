@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+from detent.graph import codec
 from detent.graph.model import (
     FAILURES,
     ON_ANY,
@@ -23,12 +24,13 @@ from detent.graph.model import (
 from detent.instant import SECOND
 from detent.planner import Reuse, fork_plan, prepare, retry_plan
 from detent.run import events
-from detent.run.outcomes import Done, Outcome
+from detent.run.outcomes import Cancel, Done, Finish, Move, Outcome, Pause, Reattempt, Skip, StepError
 from detent.run.state import Phase
 from tests.planner.play import NOON, Play, answer, facts_of, failure
 
 ENDING_SETS = (ON_SUCCESS, ON_ANY, ON_RAN, FAILURES, frozenset({Ending.SKIPPED}), frozenset({Ending.TIMEOUT}))
 POLICIES = (FailurePolicy.SETTLE, FailurePolicy.FAIL_FAST)
+ALL_POLICIES = tuple(FailurePolicy)
 
 
 def random_graph(rng: random.Random, *, most: int = 9, policies: tuple[FailurePolicy, ...] = POLICIES) -> Graph:
@@ -144,7 +146,25 @@ class World:
             self._tell(events.Received(index, answer(200, {"paid": True}), 1))
             return
         number = self.play.state.attempt_number(index)
-        self._tell(events.AttemptEnded(index, number, self._outcome(), 1.0))
+        wants_more = self.trouble and self.rng.random() < 0.25
+        outcome = self._flow_control() if wants_more else self._outcome()
+        self._tell(events.AttemptEnded(index, number, outcome, 1.0))
+
+    def _flow_control(self) -> Outcome:
+        """What code can ask for beside success and failure."""
+        rng = self.rng
+        error = rng.choice((None, StepError("exception", "ValueError: no")))
+        match rng.randrange(12):
+            case 0 | 1 | 2:
+                return Skip(error, rng.choice((b"{}", b'{"state":{}}')))
+            case 3 | 4 | 5:
+                return Reattempt(rng.choice((0.0, 0.5, 60.0)), error)
+            case 6 | 7:
+                return Pause("its own code", error)
+            case 8 | 9 | 10:
+                return Move(codec.encode(random_graph(rng, policies=ALL_POLICIES)))
+            case _:
+                return rng.choice((Cancel("its own code", error), Finish(b'{"output":7}')))
 
     def _outcome(self) -> Outcome:
         if self.rng.random() < 0.6:
@@ -157,7 +177,8 @@ class World:
     def _disturb(self) -> None:
         play, rng = self.play, self.rng
         waits = [step.index for step in play.prepared.waits()]
-        match rng.randrange(13):
+        some = rng.choice((None, rng.randrange(len(play.prepared.steps))))
+        match rng.randrange(17):
             case 0 | 1 | 2:
                 self._tell(events.Paused("ann"))
             case 3 | 4 | 5:
@@ -172,7 +193,11 @@ class World:
             case 11 if play.state.doubts:
                 self._tell(self._verdict())
             case 12 if rng.random() < 0.2:
-                self._tell(rng.choice((events.Cancelled("ann"), events.Expired())))
+                self._tell(rng.choice((events.Cancelled("ann"), events.Expired(), events.Finished("ann"))))
+            case 13 | 14:
+                self._tell(events.Skipped(some, "ann"))
+            case 15 | 16:
+                self._tell(events.Reattempted(some, rng.choice((0.0, 5.0)), "ann"))
 
     def _tell(self, event: events.Event) -> None:
         self.told.append(event)
@@ -181,7 +206,7 @@ class World:
 
 def some_world(rng: random.Random, *, trouble: float = 0.2) -> World:
     """A run that begins at once; where there is trouble also later, or with what it reuses of one that lived before."""
-    graph = random_graph(rng)
+    graph = random_graph(rng, policies=ALL_POLICIES if trouble else POLICIES)
     if not trouble or rng.random() < 0.4:
         return World(graph, rng, trouble=trouble)
     if rng.random() < 0.5:
@@ -194,7 +219,8 @@ def some_world(rng: random.Random, *, trouble: float = 0.2) -> World:
 
 
 def _reuse(rng: random.Random, origin: Play) -> Reuse:
+    prepared, state = origin.prepared, origin.state
     if rng.random() < 0.5:
-        return retry_plan(origin.prepared, origin.state)
+        return retry_plan(prepared, state).over(prepared, origin.version)
     edited = rng.choice((None, b'{"output":2}'))
-    return fork_plan(origin.prepared, origin.state, rng.randrange(len(origin.prepared.steps)), edited)
+    return fork_plan(prepared, state, rng.randrange(len(prepared.steps)), edited).over(prepared, origin.version)

@@ -120,7 +120,7 @@ def _go_before_the_adoption(self: Claims, run: Any, *rest: Any) -> None:
     _bring_in(self, run, *rest)
     held = self._runner.held[run.id]
     begun = [index for index, phase in enumerate(held.state.phase) if phase is Phase.RUNNING]
-    self._runner._start(held, [Start(index, False) for index in begun])
+    self._runner._start(held, [Start(index, held.state.attempt_number(index), False) for index in begun])
 
 
 def _always_sure(self: Node) -> bool:
@@ -194,7 +194,7 @@ def _keep_paused(event: events.Resumed, prepared: Prepared, state: RunState, now
 
 
 def _start_unrecorded(prepared: Prepared, state: RunState) -> list[Start]:
-    return [Start(start.step, False) for start in _take_ready(prepared, state)]
+    return [start._replace(on_record=False) for start in _take_ready(prepared, state)]
 
 
 def _keep_what_was_refused(self: Runner, unit: Unit) -> None:
