@@ -1,0 +1,1 @@
+"""Heroes, seen from several processes."""
