@@ -17,9 +17,9 @@ Role = Literal["engine", "door"]
 
 
 async def open_store(url: str, clock: Clock, *, role: Role = "engine", migrate: bool | None = None) -> Store:
-    """The store at `sqlite:///path`, `postgresql://...` or `memory://`.
+    """The store at `sqlite:///path`, `postgresql://...`, `mysql://...` (or `mariadb://...`) or `memory://`.
 
-    SQLite files are made and migrated by themselves, PostgreSQL only with `migrate`; otherwise tables of another
+    SQLite files are made and migrated by themselves, servers only with `migrate`; otherwise tables of another
     revision are a SchemaMismatch. An engine holds the lock of its SQLite file; a door that finds an engine there can
     read, and gets StoreInUse when it writes."""
     match scheme(url):
@@ -27,6 +27,11 @@ async def open_store(url: str, clock: Clock, *, role: Role = "engine", migrate: 
             return MemoryStore(clock)
         case "sqlite":
             return SqliteStore(sqlite_path(url), clock, role=role)
+        case "mysql":
+            _require_mysql()
+            from detent.store.sql.mysql.store import MysqlStore
+
+            return await MysqlStore.open(url, clock, migrated=bool(migrate))
         case _:
             _require_postgres()
             from detent.store.sql.postgres.store import PostgresStore
@@ -41,6 +46,12 @@ async def migrate_store(url: str, to: str | None = None) -> str:
             return ""
         case "sqlite":
             return migrate_file(sqlite_path(url), to)
+        case "mysql":
+            _require_mysql()
+            from detent.store.sql.mysql.address import Address as MysqlAddress
+            from detent.store.sql.mysql.migrate import migrate as migrate_mysql
+
+            return await migrate_mysql(MysqlAddress.parse(url), to)
         case _:
             _require_postgres()
             from detent.store.sql.postgres.migrate import migrate
@@ -56,6 +67,12 @@ async def stored_revision(url: str) -> str | None:
             return None
         case "sqlite":
             return file_revision(sqlite_path(url))
+        case "mysql":
+            _require_mysql()
+            from detent.store.sql.mysql.address import Address as MysqlAddress
+            from detent.store.sql.mysql.migrate import revision as mysql_revision
+
+            return await mysql_revision(MysqlAddress.parse(url))
         case _:
             _require_postgres()
             from detent.store.sql.postgres.migrate import revision
@@ -64,7 +81,7 @@ async def stored_revision(url: str) -> str | None:
             return await revision(Address.parse(url))
 
 
-def scheme(url: str) -> Literal["memory", "sqlite", "postgresql"]:
+def scheme(url: str) -> Literal["memory", "sqlite", "postgresql", "mysql"]:
     """Which database a URL means."""
     match urlsplit(url).scheme:
         case "memory":
@@ -73,10 +90,12 @@ def scheme(url: str) -> Literal["memory", "sqlite", "postgresql"]:
             return "sqlite"
         case "postgresql" | "postgres":
             return "postgresql"
+        case "mysql" | "mariadb":
+            return "mysql"
         case other:
             raise StoreError(
                 f"{other or url!r} is no database Detent knows; use sqlite:///path/to/detent.db, "
-                "postgresql://user@host/database or memory://"
+                "postgresql://user@host/database, mysql://user@host/database or memory://"
             )
 
 
@@ -94,3 +113,10 @@ def _require_postgres() -> None:
         import asyncpg  # noqa: F401 - an optional dependency
     except ImportError:
         raise StoreError("PostgreSQL needs its driver: pip install 'detent[postgres]'") from None
+
+
+def _require_mysql() -> None:
+    try:
+        import asyncmy  # noqa: F401 - an optional dependency
+    except ImportError:
+        raise StoreError("MariaDB and MySQL need their driver: pip install 'detent[mysql]'") from None

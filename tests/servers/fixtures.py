@@ -1,9 +1,10 @@
-"""The fixtures `postgres` and `postgres_database`, one server for a whole test session.
+"""The fixtures `postgres`, `mariadb` and their databases, one server of each for a whole test session.
 
-With several pytest workers the first that needs the server starts it, the others find it, and the controlling process
-stops it at the end. There is no skip: where no PostgreSQL can be started, every test that needs it fails.
+With several pytest workers the first that needs a server starts it, the others find it, and the controlling process
+stops it at the end. There is no skip: where none can be started, every test that needs it fails.
 """
 
+import asyncio
 import os
 import shutil
 import tempfile
@@ -12,7 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from detent.store.opening import migrate_store
+from tests.servers.emptying import empty
 from tests.servers.locks import exclusive
+from tests.servers.mariadb import MariadbServer
+from tests.servers.mariadb import Place as MariadbPlace
 from tests.servers.postgres import Place, PostgresServer
 
 SHARED = "DETENT_TEST_SHARED"
@@ -29,7 +34,7 @@ def postgres() -> PostgresServer:
             server.start()
             note.write_text(server.place.to_json())
             report = f"PostgreSQL {server.version} started in {server.seconds_to_start:.1f} s"
-            (shared / "report").write_text(f"{report} from {server.place.binaries}")
+            (shared / "postgres.report").write_text(f"{report} from {server.place.binaries}")
     return PostgresServer.attach(Place.from_json(note.read_text()))
 
 
@@ -47,12 +52,44 @@ def postgres_database(postgres: PostgresServer, postgres_template: str | None) -
     postgres.drop_database(url)
 
 
+@pytest.fixture(scope="session")
+def mariadb() -> MariadbServer:
+    """A running MariaDB shared by the session: make databases in it, never stop it (start your own for that)."""
+    shared = Path(os.environ[SHARED])
+    with exclusive(shared / "mariadb"):
+        note = shared / "mariadb.json"
+        if not note.exists():
+            server = MariadbServer(owner=int((shared / "owner").read_text()))
+            server.start()
+            note.write_text(server.place.to_json())
+            report = f"MariaDB {server.version} started in {server.seconds_to_start:.1f} s"
+            (shared / "mariadb.report").write_text(report)
+    return MariadbServer.attach(MariadbPlace.from_json(note.read_text()))
+
+
+@pytest.fixture(scope="session")
+def _migrated_mariadb(mariadb: MariadbServer) -> Iterator[str]:
+    url = mariadb.create_database()
+    asyncio.run(migrate_store(url))
+    yield url
+    mariadb.drop_database(url)
+
+
+@pytest.fixture
+def mariadb_database(_migrated_mariadb: str) -> str:
+    """The address of a database with our tables and nothing in them. One serves all tests of a worker, one after the
+    other: emptying it is much quicker than making another."""
+    asyncio.run(empty(_migrated_mariadb))
+    return _migrated_mariadb
+
+
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Whatever needs the server is slow: by its fixtures, or as one of several stores a test is run on."""
     if not isinstance(item, pytest.Function):
         return
     stores = item.callspec.params.values() if hasattr(item, "callspec") else ()
-    if "postgres" in item.fixturenames or any(store == "postgres" for store in stores if isinstance(store, str)):
+    servers = {"postgres", "mariadb"}
+    if servers & set(item.fixturenames) or any(store in servers for store in stores if isinstance(store, str)):
         item.add_marker(pytest.mark.slow)
 
 
@@ -73,10 +110,12 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         note = shared / "postgres.json"
         if note.exists():
             PostgresServer.attach(Place.from_json(note.read_text())).close()
+        note = shared / "mariadb.json"
+        if note.exists():
+            MariadbServer.attach(MariadbPlace.from_json(note.read_text())).close()
         shutil.rmtree(shared, ignore_errors=True)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    report = Path(os.environ[SHARED]) / "report"
-    if report.exists():
+    for report in sorted(Path(os.environ[SHARED]).glob("*.report")):
         terminalreporter.write_line(report.read_text())

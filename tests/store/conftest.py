@@ -1,4 +1,4 @@
-"""Stores to test: the same fixture gives each of them, without skips. MariaDB takes its seat here."""
+"""Stores to test: the same fixture gives each of them, without skips."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -9,6 +9,7 @@ import pytest
 from detent.clock import SystemClock
 from detent.store.opening import open_store
 from detent.store.protocol import Store
+from detent.store.sql.mysql.store import MysqlStore
 from detent.store.sql.postgres.migrate import migrate
 from detent.store.sql.postgres.store import PostgresStore
 from detent.store.sql.postgres.wire import Address
@@ -28,7 +29,7 @@ def _migrate(url: str) -> None:
     asyncio.run(migrate(Address.parse(url)))
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgres"])
+@pytest.fixture(params=["memory", "sqlite", "postgres", "mariadb"])
 def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The address of an empty store with its tables, for each database in turn."""
     match request.param:
@@ -36,6 +37,8 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
             return "memory://"
         case "sqlite":
             return f"sqlite:///{tmp_path}/detent.db"
+        case "mariadb":
+            return str(request.getfixturevalue("mariadb_database"))
         case _:
             return str(request.getfixturevalue("shared_database"))
 
@@ -67,6 +70,13 @@ async def store(store_url: str) -> AsyncIterator[Store]:
 @pytest.fixture
 async def sqlite_store(tmp_path: Path) -> AsyncIterator[SqliteStore]:
     opened = SqliteStore(tmp_path / "detent.db", SystemClock())
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def mariadb_store(mariadb_database: str) -> AsyncIterator[MysqlStore]:
+    opened = await MysqlStore.open(mariadb_database, SystemClock())
     yield opened
     await opened.close()
 

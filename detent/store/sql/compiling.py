@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import BindParameter, Boolean, ClauseElement, Column, ColumnElement, Dialect, bindparam
+from sqlalchemy import BindParameter, Boolean, ClauseElement, Column, ColumnElement, Dialect, TextClause, bindparam
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 
@@ -32,6 +32,27 @@ def compiled(clause: ClauseElement, dialect: Dialect) -> Statement:
     made = clause.compile(dialect=dialect)
     assert isinstance(made, SQLCompiler)
     return Statement(str(made), tuple(made.positiontup or ()), dict(made.params))
+
+
+class UnlessThere(ClauseElement):
+    """An insert that does nothing, and gives no row, where a unique index has its like already."""
+
+    inherit_cache = False
+
+    def __init__(self, insert: TextClause, gives: str = "id") -> None:
+        """`gives`: the column whose value is given for a row that was inserted."""
+        self.insert, self.gives = insert, gives
+
+
+@compiles(UnlessThere, "postgresql", "sqlite")
+def _unless_there(element: UnlessThere, compiler: SQLCompiler, **given: Any) -> str:
+    return f"{compiler.process(element.insert, **given)} on conflict do nothing returning {element.gives}"
+
+
+@compiles(UnlessThere, "mysql")
+def _unless_there_mysql(element: UnlessThere, compiler: SQLCompiler, **given: Any) -> str:
+    """Whoever runs it takes the error of a doubled key for no row: `insert ignore` would ignore much more than that."""
+    return compiler.process(element.insert, **given)
 
 
 class Among(ColumnElement[bool]):
@@ -64,6 +85,12 @@ def _among_sqlite(element: Among, compiler: SQLCompiler, **given: Any) -> str:
     )
 
 
+@compiles(Among, "mysql")
+def _among_mysql(element: Among, compiler: SQLCompiler, **given: Any) -> str:
+    """A list is written out where its argument stands."""
+    return f"{compiler.process(element.column, **given)} in ({compiler.process(element.values, **given)})"
+
+
 class HasLabel(ColumnElement[bool]):
     """Whether the labels of a row, which are JSON text or null, have that key with that value."""
 
@@ -92,3 +119,11 @@ def _has_label_sqlite(element: HasLabel, compiler: SQLCompiler, **given: Any) ->
         compiler.process(part, **given) for part in (element.labels, element.key_given, element.value_given)
     )
     return f"exists (select 1 from json_each({labels}) label where label.key = {key} and label.value = {value})"
+
+
+@compiles(HasLabel, "mysql")
+def _has_label_mysql(element: HasLabel, compiler: SQLCompiler, **given: Any) -> str:
+    labels, key, value = (
+        compiler.process(part, **given) for part in (element.labels, element.key_given, element.value_given)
+    )
+    return f"json_contains({labels}, json_object({key}, {value}))"

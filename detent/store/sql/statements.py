@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import ColumnElement, Select, bindparam, func, literal_column, select, text
 
 from detent.store.rows import RunFilter
-from detent.store.sql.compiling import Among, HasLabel, Values
+from detent.store.sql.compiling import Among, HasLabel, UnlessThere, Values
 from detent.store.sql.schema import callback, journal, kept, lease, node, run, seen, setting, workflow
 
 #: Most runs are in one of these; the others have an index of their own.
@@ -55,7 +55,7 @@ CALLBACK: Final = select(
 OWNED: Final = select(run.c.id, run.c.epoch).where(run.c.owner == bindparam("node"), run.c.ended_at.is_(None))
 
 SETTING: Final = select(setting.c.value).where(setting.c.name == bindparam("name"))
-STORE_SETTING: Final = text("insert into setting (name, value) values (:name, :value) on conflict do nothing")
+STORE_SETTING: Final = UnlessThere(text("insert into setting (name, value) values (:name, :value)"), gives="name")
 
 OFFERS: Final = select(node.c.id, node.c.offers, lease.c.until).join_from(node, lease, lease.c.node == node.c.id)
 SAW: Final = text(

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Select, bindparam, delete, func, literal_column, or_, select, text, update
 
-from detent.store.sql.compiling import Among
+from detent.store.sql.compiling import Among, UnlessThere
 from detent.store.sql.schema import firing, run, trigger, workflow
 
 #: The words of the partial indexes: said otherwise, they are not used.
-_SCHEDULED: Final = text("trigger.next_at is not null and trigger.enabled and trigger.deleted_at is null")
+_SCHEDULED: Final = text('"trigger".next_at is not null and "trigger".enabled and "trigger".deleted_at is null')
 _PENDING: Final = text("firing.state in ('due', 'starting', 'queued')")
 _SETTLED: Final = text("firing.state not in ('due', 'starting', 'queued')")
 _ONE: Final[ColumnElement[int]] = literal_column("1")
@@ -38,7 +38,7 @@ TRIGGER: Final = _OF_TENANT.where(trigger.c.id == bindparam("trigger"))
 #: Not in order: that would tempt SQLite to walk through every trigger of the tenant.
 LISTENERS: Final = _OF_TENANT.where(
     trigger.c.kind == text("'event'"),
-    text("trigger.enabled"),
+    text('"trigger".enabled'),
     trigger.c.key.is_not(None),
     Among(trigger.c.key, "keys", ids=False),
     workflow.c.deleted_at.is_(None),
@@ -61,12 +61,13 @@ def triggers(given: frozenset[str]) -> Select[Any]:
     return query.order_by(trigger.c.id).limit(bindparam("limit"))
 
 
-ADD_TRIGGER: Final = text(
-    """insert into "trigger" (id, tenant, workflow, kind, name, enabled, config, condition, key, next_at, owned, note,
-                              created_at, updated_at)
-       values (:id, :tenant, :workflow, :kind, :name, :enabled, :config, :condition, :key, :next_at, :owned, :note,
-               :now, :now)
-       on conflict (id) do nothing"""
+ADD_TRIGGER: Final = UnlessThere(
+    text(
+        """insert into "trigger" (id, tenant, workflow, kind, name, enabled, config, "condition", "key", next_at, owned,
+                                  note, created_at, updated_at)
+           values (:id, :tenant, :workflow, :kind, :name, :enabled, :config, :condition, :key, :next_at, :owned, :note,
+                   :now, :now)"""
+    )
 )
 _CHANGES: Final[dict[Any, Any]] = {
     trigger.c[name]: bindparam(name) for name in ("name", "enabled", "config", "condition", "key", "next_at", "note")
@@ -82,7 +83,7 @@ OWNED_TRIGGER: Final = (
         trigger.c.id, trigger.c.kind, trigger.c.enabled, trigger.c.config, trigger.c.next_at, trigger.c.note,
         trigger.c.updated_at, trigger.c.tenant,
     )
-    .where(trigger.c.workflow == bindparam("workflow"), text("trigger.owned"), trigger.c.deleted_at.is_(None))
+    .where(trigger.c.workflow == bindparam("workflow"), text('"trigger".owned'), trigger.c.deleted_at.is_(None))
     .with_for_update()
 )  # fmt: skip
 DROP_TRIGGER: Final = (
@@ -108,12 +109,13 @@ _FIRINGS: Final = select(
     firing.c.run,
 )  # fmt: skip
 FIRING: Final = _FIRINGS.where(firing.c.id == bindparam("firing"), firing.c.tenant == bindparam("tenant"))
-ADD_FIRING: Final = text(
-    """insert into firing (id, tenant, "trigger", workflow, kind, state, due_at, slot, dedup, request, replay_of,
-                           message, at)
-       values (:id, :tenant, :trigger, :workflow, :kind, :state, :due_at, :slot, :dedup, :request, :replay_of,
-               :message, :now)
-       on conflict do nothing returning id"""
+ADD_FIRING: Final = UnlessThere(
+    text(
+        """insert into firing (id, tenant, "trigger", workflow, kind, state, due_at, slot, dedup, request, replay_of,
+                               message, at)
+           values (:id, :tenant, :trigger, :workflow, :kind, :state, :due_at, :slot, :dedup, :request, :replay_of,
+                   :message, :now)"""
+    )
 )
 SAME_FIRING: Final = (
     _FIRINGS.where(

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from sqlalchemy import Select, bindparam, insert, select, text, update
 
+from detent.store.sql.compiling import UnlessThere
 from detent.store.sql.schema import trigger, workflow, workflow_version
 
 _WORKFLOWS: Final = (
@@ -67,11 +68,12 @@ CHECKSUM: Final = select(workflow_version.c.checksum).where(
 )
 
 # Whoever saves the same name at the same time is found by its unique index: then nothing is returned.
-NEW: Final = text(
-    """insert into workflow (id, tenant, name, form, description, status, enabled, version, "trigger", labels,
-                             created_at, updated_at)
-       values (:id, :tenant, :name, :form, :description, 'active', :enabled, 1, :trigger, :labels, :now, :now)
-       on conflict do nothing returning id"""
+NEW: Final = UnlessThere(
+    text(
+        """insert into workflow (id, tenant, name, form, description, status, enabled, version, "trigger", labels,
+                                 created_at, updated_at)
+           values (:id, :tenant, :name, :form, :description, 'active', :enabled, 1, :trigger, :labels, :now, :now)"""
+    )
 )
 CHANGE: Final = (
     update(workflow)

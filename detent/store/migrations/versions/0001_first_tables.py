@@ -2,8 +2,8 @@
 
 A migration is frozen: it names its own types and never looks at the present description of the tables.
 
-MariaDB and MySQL have no partial indexes. Null is never the same as null in a unique index, which does for most; the name
-of a workflow that is not deleted is a column of its own; and other indexes begin with what the condition says.
+MariaDB and MySQL have no partial indexes. Null is never the same as null in a unique index, which does for most; the
+name of a workflow that is not deleted is a column of its own; other indexes begin with what the condition says.
 """
 
 from typing import Final

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from detent.errors import SchemaMismatch
 from detent.store.sql.postgres.partitions import create_ahead
 from detent.store.sql.postgres.wire import Address, Connection, connect, translated
-from detent.store.sql.schema import HEAD
 
 _LOCK: Final = "select pg_advisory_xact_lock(7233194)"
 _IS_NOTED: Final = "select to_regclass('alembic_version') is not null"
@@ -52,16 +50,3 @@ async def noted_revision(connection: Connection) -> str | None:
         return None
     noted: str | None = await connection.fetchval(_REVISION)
     return noted
-
-
-def require_head(found: str | None) -> None:
-    """Refuse to work on tables of another shape."""
-    if found == HEAD:
-        return
-    if found is not None and found > HEAD:
-        raise SchemaMismatch(
-            f"the tables of this database are at revision {found}, made by a newer Detent than this one (it knows "
-            f"{HEAD}); install that version"
-        )
-    state = "has no tables of Detent yet" if found is None else f"is at revision {found}, and this Detent needs {HEAD}"
-    raise SchemaMismatch(f"the database {state}: run `detent migrate`")

@@ -14,7 +14,8 @@ from detent.instant import SECOND
 from detent.run.journal import Entry
 from detent.store.protocol import Heart
 from detent.store.rows import NOBODY, ClaimedRun, Claims, Flush, Flushed, Mail
-from detent.store.sql.postgres.heart import ThreadHeart
+from detent.store.sql.heart import ThreadHeart
+from detent.store.sql.postgres.heart import PostgresPulse
 from detent.store.sql.postgres.link import Link
 from detent.store.sql.postgres.shape import entry_columns, flush_columns, is_usual, only_entries, usual_columns
 from detent.store.sql.postgres.statement import APPEND, CHECKED_FLUSH, CHECKED_USUAL, FLUSH, USUAL
@@ -70,7 +71,9 @@ class PostgresNodes:
 
     def heart(self, node: bytes, *, ttl: float, interval: float) -> Heart:
         sent = self._registered.get(node, self._clock.monotonic())
-        return ThreadHeart(self._address, node, clock=self._clock, ttl=ttl, interval=interval, confirmed=sent)
+        return ThreadHeart(
+            lambda: PostgresPulse(self._address, node, ttl), clock=self._clock, interval=interval, confirmed=sent
+        )
 
     async def register(
         self, node: bytes, *, ttl: float, queues: Sequence[str] | None = None, actions: Sequence[str] = ()

@@ -8,9 +8,10 @@ from detent.clock import Clock
 from detent.store.sql.postgres.doors import PostgresDoors
 from detent.store.sql.postgres.keeper import PostgresKeeper
 from detent.store.sql.postgres.link import Pool
-from detent.store.sql.postgres.migrate import migrate, require_head, revision
+from detent.store.sql.postgres.migrate import migrate, revision
 from detent.store.sql.postgres.nodes import PostgresNodes
 from detent.store.sql.postgres.wire import Address
+from detent.store.sql.revision import require_head
 
 POOL_SIZE: Final = 5
 

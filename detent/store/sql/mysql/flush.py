@@ -1,0 +1,243 @@
+"""The statements of a commit, for one packet. They are carried out one after the other in one transaction.
+
+The servers cannot say `if` outside of a procedure. So what must hold is a *check*: a statement whose value is out of
+range when it does not, which ends the packet there, and the transaction is rolled back. The first is the fence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from detent.run.journal import Entry
+from detent.store.rows import End, Flush, NewRun
+from detent.store.sql.mysql.literal import blob, data, listed, number, table_of, text
+
+NOW: Final = "timestampdiff(microsecond, '1970-01-01', utc_timestamp(6))"
+SELECT_NOW: Final = f"select {NOW}"
+
+_RUN: Final = (
+    'insert into run (id, tenant, workflow, version, status, "trigger", input, opening, owner, epoch, wake_at,'
+    " expires_at, queue, priority, code, request_id, request_hash, hero_type, hero_id, labels, origin, parent,"
+    " started_at, origin_kind, fired_by, active_key)"
+)
+_JOURNAL: Final = "insert into journal (tenant, run, seq, at, kind, step, attempt, outcome, data)"
+_CALLBACK: Final = "insert into callback (tenant, run, step, early, state, created_at)"
+_INBOX: Final = "insert into inbox (tenant, run, kind, step, data, source, source_seq, at)"
+
+#: A start that some unique index knows already is left out; but if it is the run itself, that is a fault (null is no
+#: epoch), unless the flush is sent again.
+_REFUSED: Final = " on duplicate key update epoch = if(values(id) = run.id, null, run.epoch)"
+_THERE: Final = " on duplicate key update {0} = {0}"
+
+
+def fence(node: bytes, epoch: int) -> str:
+    """A check that the node is registered under that epoch; nobody can change that before the transaction has ended."""
+    return (
+        f"select 9223372036854775807 + (count(*) = 0) from node where id = {blob(node)} and epoch = {epoch:d}"
+        " lock in share mode"
+    )
+
+
+def currency(starts: Sequence[NewRun]) -> str | None:
+    """A check that every workflow that must be as it was is so; null if there is none."""
+    wanted = sorted({(start.workflow, start.version) for start in starts if start.current})
+    if not wanted:
+        return None
+    places = " or ".join(f"id = {blob(workflow)} and version = {version:d}" for workflow, version in wanted)
+    return (
+        f"select 9223372036854775807 + (count(*) < {len(wanted)}) from workflow where ({places}) and enabled"
+        " and status = 'active' and deleted_at is null"
+    )
+
+
+class Packet:
+    """A flush as statements, and what their answers mean."""
+
+    def __init__(self, node: bytes, flush: Flush, *, again: bool, choosy: bool) -> None:
+        """`choosy`: each start looks whether its workflow is as it was; otherwise a check has said so for all."""
+        self._node, self._flush, self._again, self._choosy = node, flush, again, choosy
+        #: Starts that may be refused, whose other parts are written only if they are there.
+        self.doubtful = {
+            start.id
+            for start in flush.starts
+            if start.request_id is not None or start.active_key is not None or (choosy and start.current)
+        }
+        self.statements: list[str] = []
+        self._refused_at = self._expired_at = -1
+        self._write()
+
+    def refused(self, answers: Sequence[Sequence[tuple[bytes, ...]]]) -> frozenset[bytes]:
+        if self._refused_at < 0:
+            return frozenset()
+        return frozenset(self.doubtful - {row[0] for row in answers[self._refused_at]})
+
+    def expired(self, answers: Sequence[Sequence[tuple[bytes, str]]]) -> frozenset[tuple[bytes, str]]:
+        if self._expired_at < 0:
+            return frozenset()
+        return frozenset((run, step) for run, step in answers[self._expired_at])
+
+    def _write(self) -> None:
+        flush, statements = self._flush, self.statements
+        if flush.starts:
+            statements.append(self._starts())
+            if self.doubtful:
+                self._refused_at = len(statements)
+                statements.append(f"select id from run where id in ({listed(self.doubtful)})")
+        # Messages before entries: sent again, the entry that sent one says that it was sent.
+        statements.extend(self._messages())
+        statements.extend(self._entries())
+        statements.extend(self._callbacks())
+        statements.extend(self._changes())
+        if flush.ends:
+            statements.extend(self._ends(flush.ends))
+        if flush.consumed:
+            statements.append(f"delete from inbox where id in ({listed(flush.consumed)})")
+        if flush.expiries:
+            self._expired_at = len(statements)
+            places = " or ".join(f"run = {blob(run)} and step = {text(step)}" for run, step in flush.expiries)
+            statements.append(f"select run, step from callback where ({places}) and state = 'expired'")
+        statements.append(SELECT_NOW)
+
+    def _starts(self) -> str:
+        starts = self._flush.starts
+        if self.doubtful:  # in one order for everybody, so that two nodes seldom wait for each other in a circle
+            starts = sorted(starts, key=lambda start: (start.tenant, start.active_key or "", start.request_id or ""))
+        rows = [self._start(start) for start in starts]
+        if self._choosy:
+            chosen = (f"select {row} {_if_current(start)}" for start, row in zip(starts, rows, strict=True))
+            return f"{_RUN} {' union all '.join(chosen)}{self._unless_known()}"
+        return f"{_RUN} values ({'),('.join(rows)}){self._unless_known()}"
+
+    def _unless_known(self) -> str:
+        if self._again:
+            return _THERE.format("run.id")
+        return _REFUSED if self.doubtful else ""
+
+    def _start(self, start: NewRun) -> str:
+        return ",".join(
+            (
+                blob(start.id), number(start.tenant), blob(start.workflow), number(start.version), text(start.status),
+                text(start.trigger), data(start.input), data(start.opening),
+                blob(self._node if start.owned else None), number(start.owned), number(start.wake_at),
+                number(start.expires_at), text(start.queue), number(start.priority), text(start.code),
+                text(start.request_id), blob(start.request_hash), text(start.hero_type), text(start.hero_id),
+                text(start.labels), blob(start.origin), blob(start.parent), number(start.started_at),
+                text(start.origin_kind), blob(start.fired_by), text(start.active_key),
+            )
+        )  # fmt: skip
+
+    def _messages(self) -> Iterator[str]:
+        flush = self._flush
+        if not flush.messages:
+            return
+        sent = {(entry.run, entry.seq) for entry in flush.entries} if self._again else set()
+        rows = []
+        for message in flush.messages:
+            condition = "true"
+            if message.source in self.doubtful:
+                condition = _is_there(message.source)
+            if (message.source, message.source_seq) in sent:
+                place = f"run = {blob(message.source)} and seq = {message.source_seq:d}"
+                condition += f" and not exists (select 1 from journal where {place})"
+            values = (
+                number(message.tenant), blob(message.run), text(message.kind), text(message.step), data(message.data),
+                blob(message.source), number(message.source_seq), NOW,
+            )  # fmt: skip
+            rows.append(f"select {','.join(values)} from dual where {condition}")
+        yield f"{_INBOX} {' union all '.join(rows)}{_THERE.format('inbox.id')}"
+
+    def _entries(self) -> Iterator[str]:
+        usual: list[Entry] = []
+        doubtful: list[Entry] = []
+        for entry in self._flush.entries:
+            (doubtful if entry.run in self.doubtful else usual).append(entry)
+        there = _THERE.format("journal.seq") if self._again else ""
+        if usual:
+            yield f"{_JOURNAL} values ({'),('.join(map(_entry, usual))}){there}"
+        if doubtful:
+            rows = (f"select {_entry(entry)} from dual where {_is_there(entry.run)}" for entry in doubtful)
+            yield f"{_JOURNAL} {' union all '.join(rows)}{there}"
+
+    def _callbacks(self) -> Iterator[str]:
+        if not self._flush.callbacks:
+            return
+        rows = []
+        for callback in self._flush.callbacks:
+            values = (
+                number(callback.tenant), blob(callback.run), text(callback.step), number(callback.early), "'pending'",
+                NOW,
+            )  # fmt: skip
+            condition = _is_there(callback.run) if callback.run in self.doubtful else "true"
+            rows.append(f"select {','.join(values)} from dual where {condition}")
+        yield f"{_CALLBACK} {' union all '.join(rows)}{_THERE.format('callback.step') if self._again else ''}"
+
+    def _changes(self) -> Iterator[str]:
+        flush = self._flush
+        if flush.activations:
+            rows = [(blob(row.run), text(row.step), number(row.until)) for row in flush.activations]
+            yield (
+                f"update {table_of(rows, 'run', 'step', 'until')} t"
+                " straight_join callback c on c.run = t.run and c.step = t.step"
+                " set c.until = t.until, c.state = if(c.state = 'pending', 'active', c.state)"
+            )
+        if flush.expiries:
+            keys = [(blob(run), text(step)) for run, step in flush.expiries]
+            yield (
+                f"update {table_of(keys, 'run', 'step')} t"
+                " straight_join callback c on c.run = t.run and c.step = t.step"
+                " set c.state = 'expired' where c.state in ('pending', 'active')"
+            )
+        if flush.parks:
+            parks = [
+                (blob(row.run), number(row.generation), number(row.wake_at), text(row.status)) for row in flush.parks
+            ]
+            yield (
+                f"update {table_of(parks, 'run', 'generation', 'wake_at', 'status')} t"
+                " straight_join run r on r.id = t.run set r.owner = null, r.wake_at = t.wake_at, r.status = t.status"
+                f" where r.owner = {blob(self._node)} and r.epoch = t.generation and r.ended_at is null"
+            )
+
+    def _ends(self, ends: Sequence[End]) -> Iterator[str]:
+        rows = [
+            (
+                blob(end.run), number(end.generation), text(end.status), number(end.ended_at), data(end.output),
+                text(end.error),
+            )
+            for end in ends
+        ]  # fmt: skip
+        yield (
+            f"update {table_of(rows, 'run', 'generation', 'status', 'ended_at', 'output', 'error')} t"
+            " straight_join run r on r.id = t.run set r.owner = null, r.wake_at = null, r.status = t.status,"
+            " r.ended_at = t.ended_at, r.output = t.output, r.error = t.error"
+            f" where r.owner = {blob(self._node)} and r.epoch = t.generation and r.ended_at is null"
+        )
+        runs = listed(end.run for end in ends)
+        yield (
+            "update callback c straight_join run r on r.id = c.run set c.state = 'expired'"
+            f" where c.run in ({runs}) and c.state in ('pending', 'active') and r.ended_at is not null"
+        )
+        yield (
+            "delete i from inbox i straight_join run r on r.id = i.run"
+            f" where i.run in ({runs}) and r.ended_at is not null"
+        )
+
+
+def _entry(entry: Entry) -> str:
+    tenant, run, seq, at, kind, step, attempt, outcome, written = entry
+    place = f"{tenant:d},x'{run.hex()}',{seq:d},{at:d}"
+    return f"{place},{text(kind)},{text(step)},{attempt:d},{text(outcome)},{data(written)}"
+
+
+def _is_there(run: bytes) -> str:
+    return f"exists (select 1 from run where id = {blob(run)})"
+
+
+def _if_current(start: NewRun) -> str:
+    """Where a start that looks for itself is selected from."""
+    if not start.current:
+        return "from dual where true"
+    return (
+        f"from workflow w where w.id = {blob(start.workflow)} and w.version = {start.version:d} and w.enabled"
+        " and w.status = 'active' and w.deleted_at is null"
+    )

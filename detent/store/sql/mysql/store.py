@@ -1,0 +1,41 @@
+"""The whole store on MariaDB or MySQL."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from detent.clock import Clock
+from detent.store.sql.mysql.address import Address
+from detent.store.sql.mysql.doors import MysqlDoors
+from detent.store.sql.mysql.keeper import MysqlKeeper
+from detent.store.sql.mysql.link import Pool
+from detent.store.sql.mysql.migrate import migrate, revision
+from detent.store.sql.mysql.nodes import MysqlNodes
+from detent.store.sql.revision import require_head
+
+POOL_SIZE: Final = 5
+
+
+class MysqlStore(MysqlNodes, MysqlDoors, MysqlKeeper):
+    """One lane for flushes, one connection for claims, a small pool for the doors, one in the heart's thread."""
+
+    def __init__(self, url: str, clock: Clock, *, pool_size: int = POOL_SIZE) -> None:
+        address = Address.parse(url)
+        pool = Pool(address, pool_size)
+        MysqlNodes.__init__(self, address, clock)
+        MysqlDoors.__init__(self, pool)
+        MysqlKeeper.__init__(self, address, clock, pool)
+
+    @classmethod
+    async def open(cls, url: str, clock: Clock, *, migrated: bool = False, pool_size: int = POOL_SIZE) -> MysqlStore:
+        """A store on a database whose tables fit this code; with `migrated` they are made to fit first."""
+        address = Address.parse(url)
+        if migrated:
+            await migrate(address)
+        require_head(await revision(address))
+        return cls(url, clock, pool_size=pool_size)
+
+    async def close(self) -> None:
+        await self._close_nodes()
+        await self._close_keeper()
+        await self._pool.close()

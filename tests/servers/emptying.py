@@ -1,0 +1,13 @@
+"""Empties the tables of a MariaDB database."""
+
+from detent.store.sql.mysql.address import Address
+from detent.store.sql.mysql.wire import connect
+from detent.store.sql.schema import metadata
+
+
+async def empty(url: str) -> None:
+    wire = await connect(Address.parse(url))
+    try:
+        await wire.send_all(f'delete from "{table}"' for table in metadata.tables if table != "tenant")
+    finally:
+        await wire.ensure_closed()
