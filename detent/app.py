@@ -29,13 +29,17 @@ from detent.engine.engine import Engine
 from detent.engine.feeds import Feeds
 from detent.engine.poller import Poller, Polling
 from detent.engine.presence import Presence
+from detent.engine.resident import move_in
 from detent.engine.retention import Retention
 from detent.engine.tuning import Tuning
 from detent.errors import InvalidInput
 from detent.graph.model import StepKind
 from detent.ids import new_id
+from detent.outbox.opening import open_outbox
+from detent.outbox.relay import Relay
 from detent.python.chain_step import ChainStep
 from detent.python.registry import registry as python_registry
+from detent.python.transactional import keeper
 from detent.settings import Settings
 from detent.steps.action_step import ActionStep
 from detent.steps.actions import registry
@@ -120,8 +124,11 @@ async def running(
         if claims:
             work = TriggerWork(store, triggers.processor, now=engine.time.now, clock=clock, new_id=new_id)
             app.working = asyncio.create_task(work.work())
+            stack.callback(move_in(app, settings.database_url))
         stack.push_async_callback(app.drain)
         for chore in _chores(app, clock):
+            if isinstance(chore, Relay):
+                stack.push_async_callback(chore.close)
             stack.push_async_callback(_ended, asyncio.create_task(Polling(chore).work()))
         yield app
 
@@ -132,6 +139,7 @@ def _chores(app: App, clock: Clock) -> list[Poller]:
     chores: list[Poller] = [Retention(app.store, clock, app.settings.retention)]
     if engine.does_claim:
         chores.append(Presence(app.store, queues=engine.tuning.queues, actions=engine.serves))
+        chores += [Relay(open_outbox(url), app.commands) for url in app.settings.outbox_urls]
     return chores
 
 
@@ -157,7 +165,7 @@ async def build_engine(
         executors={
             StepKind.HTTP: HttpStep(policy, http, wall=clock.wall),
             StepKind.ACTION: ActionStep(registry),
-            StepKind.PYTHON: ChainStep(now=clock.wall),
+            StepKind.PYTHON: ChainStep(now=clock.wall, keeper=keeper),
         },
         serves=(*registry.names(), *python_registry.serves()),
         tuning=tuning or tuning_of(settings),

@@ -138,6 +138,11 @@ class Settings:
     retention: tuple[tuple[str, int], ...] = _setting(
         _retention, (), "how long ended runs are kept, such as completed=30d,failed=90d; by default for ever"
     )
+    outbox_urls: tuple[str, ...] = _setting(
+        _names,
+        (),
+        "databases of applications, such as sqlite:///shop.db, whose table detent_outbox holds starts to fetch",
+    )
     ca_file: str | None = _setting(_text, None, "certificates that HTTP steps trust beside the system's")
     log_format: str = _setting(_choice("auto", "console", "json"), "auto", "auto is console on a terminal, else json")
     clock_skew: float = _setting(_seconds(-86400, 86400), 0.0, "seconds added to this machine's clock, for tests")

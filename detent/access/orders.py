@@ -48,6 +48,7 @@ class Order:
 def order_of(
     workflow: Any,
     args: tuple[Any, ...],
+    arguments: Mapping[str, Any],
     *,
     hero: Any = None,
     input: Any = UNSET,  # noqa: A002 - the word users know
@@ -66,7 +67,7 @@ def order_of(
         raise InvalidInput(problems=[Problem("request_id", f"must have 1 to {LONGEST_REQUEST_ID} characters")])
     return Order(
         workflow=name,
-        body=_body(name, known, args, input),
+        body=_body(name, known, (args, arguments), input),
         registered=known,
         hero=hero_pair(hero),
         request_id=request_id,
@@ -111,14 +112,18 @@ def _seconds(span: Span) -> float:
     return seconds
 
 
-def _body(name: str, known: Registered | None, args: tuple[Any, ...], given: Any) -> Any:
-    if args and given is not UNSET:
-        raise InvalidInput("give the arguments of the function or `input`, not both")
-    if known is not None and known.kind is CodeKind.FUNCTION and given is UNSET:
-        given = known.target.body(*args)
-    elif args:
-        raise InvalidInput(f"the workflow {name!r} takes no arguments; give its body as `input`")
-    return plain({} if given is UNSET else given)
+def _body(name: str, known: Registered | None, call: tuple[tuple[Any, ...], Mapping[str, Any]], given: Any) -> Any:
+    args, arguments = call
+    if given is not UNSET:
+        if args or arguments:
+            raise InvalidInput("give the arguments of the function or `input`, not both")
+        return plain(given)
+    if known is not None and known.kind is CodeKind.FUNCTION:
+        return known.target.body_of(*args, **arguments)
+    if args or arguments:
+        unknown = f" and no option {next(iter(arguments))!r}" if arguments else ""
+        raise InvalidInput(f"the workflow {name!r} takes no arguments{unknown}; give its body as `input`")
+    return {}
 
 
 def plain(value: Any) -> Any:

@@ -25,18 +25,20 @@ async def start(
     allow_multiple: bool = False,
     connection: Any = None,
     using: str | None = None,
+    **arguments: Any,
 ) -> RunHandle:
     """Start a run of a Workflow class, a function made by @workflow, or a name. When this returns the run is durable.
 
-    `args` are the arguments of a function; `input` is the body of anything else. The same `request_id` never starts
-    twice. It begins at once, at `start_at`, or after `delay`. AlreadyActive if the hero has an open run of it and it
-    allows one only, unless `allow_multiple`.
+    `args` and `arguments` are those of a function; `input` is the body of anything else. The same `request_id` never
+    starts twice. It begins at once, at `start_at`, or after `delay`. AlreadyActive if the hero has an open run of it
+    and it allows one only, unless `allow_multiple`.
 
     With `connection` (SQLAlchemy, a DB-API connection or cursor, Django; `using` names Django's) the run is part of the
     transaction that is open there: it is started when that is committed, and never if it is rolled back."""
     order = order_of(
         workflow,
         args,
+        arguments,
         hero=hero,
         input=input,
         request_id=request_id,
@@ -65,11 +67,13 @@ def start_blocking(
     allow_multiple: bool = False,
     connection: Any = None,
     using: str | None = None,
+    **arguments: Any,
 ) -> SyncRunHandle:
     """`detent.start` without an event loop."""
     order = order_of(
         workflow,
         args,
+        arguments,
         hero=hero,
         input=input,
         request_id=request_id,

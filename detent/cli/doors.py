@@ -114,7 +114,7 @@ def open_door(settings: Settings, url: str | None, *, patience: float = PATIENCE
     with ExitStack() as stack:
         if url is None:
             # Loaded when it is needed: who has an address needs no engine in this process.
-            from detent.cli.local import open_here
+            from detent.access.here import open_here
 
             found = stack.enter_context(open_here(settings))
             if not isinstance(found, str):

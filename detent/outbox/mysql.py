@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from detent.outbox.table import CREATE, NAME, READ, Waiting
+from detent.store.sql.mysql.address import Address
 from detent.store.sql.mysql.link import Link
 from detent.store.sql.mysql.literal import text
-from detent.store.sql.mysql.wire import Address
 
 _THERE: Final = f"select 1 from information_schema.tables where table_schema = database() and table_name = '{NAME}'"
 

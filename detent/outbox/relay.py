@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from detent.engine.commands import Commands, Given, StartOptions
-from detent.errors import Conflict, DetentError, InvalidInput, NotFound, Unavailable
+from detent.errors import Conflict, DetentError, EngineError, InvalidInput, NotFound, Unavailable
 from detent.observe import emit
 from detent.outbox.table import BATCH, Waiting
 from detent.python.registry import registry
@@ -59,7 +59,7 @@ class Relay:
                     await self._refuse(row, error)
                 else:
                     started.append(row.seq)
-        except Unavailable:
+        except (Unavailable, EngineError):
             return AFTER_TROUBLE
         finally:
             if started:

@@ -18,6 +18,8 @@ INNER_IMPORTS = {
     "detent.store.sql.mysql": "its driver is an optional dependency",
     "alembic": "only a migration needs it, and it is slow to load",
     "detent.store.migrations": "only a migration needs it, and it is slow to load",
+    "detent.outbox": "the drivers of other databases are optional dependencies",
+    "detent.access": "who has an address, or a connection of his own, needs no engine in his process",
     "detent.cli": "a command's module is loaded when the command is called",
 }
 CORE = ("engine", "planner", "run", "graph", "expressions")
