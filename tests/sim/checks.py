@@ -114,6 +114,7 @@ class Checks:
         same = [story for story in self.stories.values() if story.row.request_id == start.request_id]
         if start.request_id is not None and same:
             raise Violation(f"two runs have the request id {start.request_id!r}")
+        self._check_key(start)
         saved = self._model.saved[start.workflow]
         if start.current and (start.version != saved.version or not saved.new.enabled):
             raise Violation("a run of a version that is not the current one was started")
@@ -122,6 +123,15 @@ class Checks:
             self._count("run started for later")
         if start.origin is not None:
             self._count(f"run started again: {start.origin_kind}")
+
+    def _check_key(self, start: NewRun) -> None:
+        """Of one active key there is one open run; and every run about somebody has one."""
+        if start.hero_type is not None and start.active_key is None:
+            raise Violation("a run of a workflow that allows one per hero has no active key")
+        rows = self._model.table.values()
+        holders = [row.new.id for row in rows if row.new.active_key == start.active_key and row.is_open()]
+        if start.active_key is not None and [run for run in holders if run != start.id]:
+            raise Violation(f"two open runs have the active key {start.active_key}")
 
     def _look_at(self, story: Story, node: bytes, before: Ownership | None, flush: Flush) -> None:
         stored = self._model.entries.get(story.row.id, {})

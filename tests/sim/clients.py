@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from detent.engine.commands import StartOptions
-from detent.errors import Conflict, StoreError, Unavailable
+from detent.errors import AlreadyActive, Conflict, StoreError, Unavailable
 from detent.graph.model import StepKind
+from detent.ids import RUN, parse
 from detent.instant import SECOND
 from detent.run.state import Phase
 from detent.store.protocol import Store
@@ -20,6 +21,7 @@ from tests.sim.loop import Process
 from tests.sim.node import TOKENS, SimNode
 from tests.sim.store import NodeClock, connect
 from tests.sim.story import Story
+from tests.sim.swarm import beside
 
 if TYPE_CHECKING:
     from tests.sim.world import World
@@ -33,6 +35,7 @@ class Clients:
         self.acknowledged: dict[bytes, None] = {}
         self.asking: dict[int, Process] = {}
         self._requests: dict[str, bytes] = {}  # the run each request id was answered with
+        self._heroes = beside(world.rng)
         self._asked = 0
         self._payloads = 0
 
@@ -60,7 +63,8 @@ class Clients:
         request_id = f"request {rng.randrange(3)}" if rng.random() < self._swarm.requests else None
         later = rng.random() < self._swarm.delays
         start_at = self._world.clock.wall() + int(rng.uniform(-2, 20) * SECOND) if later else None
-        return StartOptions(request_id=request_id, start_at=start_at)
+        hero = ("user", str(self._heroes.randrange(2))) if self._heroes.random() < self._swarm.heroes else None
+        return StartOptions(request_id=request_id, start_at=start_at, hero=hero)
 
     def _through_a_node(self, start: Callable[[SimNode], Awaitable[bytes]], request_id: str | None) -> None:
         alive = [node for node in self._world.nodes if node.is_alive]
@@ -82,12 +86,20 @@ class Clients:
                     return
             except Conflict as error:
                 del self.asking[number]
+                if isinstance(error, AlreadyActive):
+                    self._check_obstacle(error)
                 self._world.counters.add(f"start refused: {error.code}")
                 return
             else:
                 del self.asking[number]
                 self._acknowledge(run, request_id)
                 return
+
+    def _check_obstacle(self, error: AlreadyActive) -> None:
+        """The run that is said to be in the way must be one that can be."""
+        row = self._world.database.model.table.get(parse(RUN, error.run))
+        if row is None or row.new.active_key is None:
+            self._world.fail(f"a start was refused for {error.run}, which holds no key")
 
     def _acknowledge(self, run: bytes, request_id: str | None) -> None:
         self.acknowledged[run] = None

@@ -64,6 +64,7 @@ SOMETIMES: Final = (
     "start with a request id",
     "start was refused by the store",
     "start refused: request_id_taken",
+    "start refused: already_active",
     "start refused: not_startable",
     "run started for later",
     "run opened at its time",

@@ -107,6 +107,11 @@ def _asking(swarm: Swarm) -> Swarm:
     return replace(swarm, runs=8, requests=0.9, delays=0.4, edits=60.0, nodes=2)
 
 
+def _heroic(swarm: Swarm) -> Swarm:
+    """Everybody starts the same for the same few heroes, and again what has ended."""
+    return replace(swarm, runs=8, workflows=1, heroes=1.0, agains=0.8, requests=0.0, delays=0.0, edits=0.0, nodes=2)
+
+
 def _scheduled(swarm: Swarm) -> Swarm:
     """Every workflow has a schedule, and its runs take longer than from one slot to the next."""
     return replace(swarm, schedules=1.0, runs=2, nodes=3, edits=0.0, jumps=0.0, agains=0.0, chaos=45.0)
@@ -140,6 +145,7 @@ MUTANTS: Final = (
     *(Mutant(name, store=store, bend=_leaving) for name, store in store_bugs.OF_LEAVING.items()),
     *(Mutant(name, store=store, bend=_asking) for name, store in store_bugs.OF_STARTS.items()),
     *(Mutant(name, patches=patches, bend=_asking) for name, patches in engine_bugs.OF_STARTS.items()),
+    *(Mutant(name, store=store, bend=_heroic) for name, store in store_bugs.OF_HEROES.items()),
     *(Mutant(name, store=store, bend=_scheduled) for name, store in store_bugs.OF_SCHEDULES.items()),
     *(Mutant(name, patches=patches, bend=_scheduled_in_trouble) for name, patches in engine_bugs.OF_FIRINGS.items()),
     *(Mutant(name, patches=patches, bend=_cramped) for name, patches in engine_bugs.OF_ROOM.items()),

@@ -79,6 +79,7 @@ def _make_graph(rng: random.Random) -> Graph:
         edges=tuple(edges),
         on_failure=rng.choice((FailurePolicy.SETTLE, FailurePolicy.SETTLE, FailurePolicy.FAIL_FAST)),
         max_duration=rng.choice((None, None, 300.0, 300.0, 12.0)),
+        one_per_hero=True,
     )
 
 

@@ -142,8 +142,23 @@ class OpenEnd(ModelStore):
 class ForgottenRequest(ModelStore):
     """Does not see that a request id was used before."""
 
-    def _has_request(self, tenant: int, request_id: str) -> bool:
+    def _has_request(self, start: NewRun) -> bool:
         return False
+
+
+class IgnoredKey(ModelStore):
+    """Lets a run begin whoever has its active key."""
+
+    def _is_active(self, start: NewRun) -> bool:
+        return False
+
+
+class KeyOfTheOwned(ModelStore):
+    """Takes a run that nobody has in his hands for one that has ended."""
+
+    def _is_active(self, start: NewRun) -> bool:
+        holder = None if start.active_key is None else self.holder(start.tenant, start.active_key)
+        return holder is not None and self.table[holder].owner is not None
 
 
 class StaleStart(ModelStore):
@@ -181,6 +196,10 @@ OF_SCHEDULES: Final[dict[str, type[ModelStore]]] = {
     "a slot that two nodes take": TwiceTaken,
     "a slot that is lost": LostSlot,
     "a firing that does not wait for its turn": NoTurns,
+}
+OF_HEROES: Final[dict[str, type[ModelStore]]] = {
+    "an active key that is ignored": IgnoredKey,
+    "an active key that is free while its run is parked": KeyOfTheOwned,
 }
 OF_STARTS: Final[dict[str, type[ModelStore]]] = {
     "a request id that starts twice": ForgottenRequest,

@@ -45,6 +45,7 @@ class Swarm:
     callbacks: float
     skew: float
     tuning: Tuning
+    heroes: float = 0.0  # starts that are about somebody
 
 
 def draw(rng: random.Random) -> Swarm:
@@ -84,7 +85,15 @@ def draw(rng: random.Random) -> Swarm:
         callbacks=rng.choice((0.3, 0.8, 1.0)),
         skew=rng.choice((0.0, 3600.0, -86400.0)),
         tuning=_draw_tuning(rng),
+        heroes=beside(rng).choice((0.0, 0.0, 0.5, 0.9)),
     )
+
+
+def beside(rng: random.Random) -> random.Random:
+    """Chance that takes nothing of the other's, so that what is drawn of it leaves the world as it was."""
+    other = random.Random()
+    other.setstate(rng.getstate())
+    return other
 
 
 def _draw_tuning(rng: random.Random) -> Tuning:
