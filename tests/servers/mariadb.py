@@ -170,7 +170,7 @@ class MariadbServer:
 
     def query(self, sql: str, *, database: str = "") -> str:
         """Run statements with the server's own client and return their rows as text."""
-        client = [binary("mariadb"), "--no-defaults", "-N", "-B", "-S", self.socket, "-u", USER]
+        client: list[str | Path] = [binary("mariadb"), "--no-defaults", "-N", "-B", "-S", self.socket, "-u", USER]
         done = self.place.account.run(*client, "-e", sql, *([database] if database else []), cwd=self.place.folder)
         if done.returncode != 0:
             raise NoMariadb(f"{sql}: {done.stderr.strip()}")

@@ -9,8 +9,10 @@ from detent.run.journal import Kind
 from detent.store.memory import MemoryStore
 from detent.store.protocol import Store
 from detent.store.rows import Flush, MessageKind, RunFilter
+from detent.store.sql.mysql.literal import literal
 from tests.store.make import HOUR, NOON, Node, activation, callback, end, entries, entry, message, park, start
 from tests.store.sessions import session
+from tests.store.wires import wire
 
 KEY = '["Signup","User","42"]'
 
@@ -240,6 +242,11 @@ async def keep(store: Store, url: str, run: bytes, step: str, result: str) -> No
         with sqlite3.connect(url.removeprefix("sqlite:///")) as db:
             db.execute("insert into kept (run, step, tenant, result, at) values (?, ?, ?, ?, ?)", values)
         db.close()
+    elif url.startswith("mysql"):
+        async with wire(url) as connection:
+            await connection.send(
+                f"insert into kept (run, step, tenant, result, at) values ({', '.join(map(literal, values))})"
+            )
     else:
         async with session(url) as connection:
             await connection.execute(

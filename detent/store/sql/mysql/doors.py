@@ -7,8 +7,10 @@ from typing import Final, TypeVar
 
 from sqlalchemy import ClauseElement
 
+from detent.errors import StoreBusy
 from detent.store.rows import Delivery, MessageKind, Receipt
 from detent.store.sql.compiling import Values
+from detent.store.sql.mysql.faults import is_deadlock
 from detent.store.sql.mysql.flush import NOW, SELECT_NOW
 from detent.store.sql.mysql.link import BEGIN, COMMIT, Pool
 from detent.store.sql.mysql.literal import blob, data, number, text
@@ -18,6 +20,9 @@ from detent.store.sql.reach import Rows, Talk
 from detent.store.sql.verbs import ColdVerbs
 
 T = TypeVar("T")
+
+#: So many times a dialogue that was the victim of a deadlock is begun again.
+DEADLOCKS: Final = 5
 
 _OPEN: Final = "(state = 'active' or state = 'pending' and early)"
 # Assignments are made from left to right: the answer is told by the state that was.
@@ -105,6 +110,13 @@ class MysqlDoors(ColdVerbs):
                     return result
                 rows = await ask(wire, clause, values)
 
+        for _ in range(DEADLOCKS):
+            try:
+                return await self._pool.transaction(work)
+            except StoreBusy as error:
+                # Two who insert the same lock it together when they are refused, and keep each other from going on.
+                if not is_deadlock(error):
+                    raise
         return await self._pool.transaction(work)
 
 

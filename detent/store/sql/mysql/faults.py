@@ -51,6 +51,7 @@ _AGAIN: Final = frozenset(
 _UNKNOWN: Final = frozenset({1053, 1077, 1079, 1080, 1152, 1159, 1160, 1161, 1180, 1184, 1927, 2013, 2014, 2055, 3169})
 #: After these the connection may not be what we think.
 _DROP: Final = frozenset({1153, 1290, 1792, 1836, 2003, 2006, 3169}) | _UNKNOWN
+_DEADLOCK: Final = 1213
 _NO_DATABASE: Final = 1049
 _NOT_LET_IN: Final = frozenset({1044, 1045, 1698})
 _DRIVER_ERRORS: Final = (Refusal, errors.MySQLError, OSError, TimeoutError)
@@ -61,6 +62,11 @@ def leaves_doubt(error: BaseException) -> bool:
     if isinstance(error, Refusal):
         return error.code is None or error.code == 0 or error.code in _DROP
     return not isinstance(error, StoreError)
+
+
+def is_deadlock(error: StoreError) -> bool:
+    """Whether the server has rolled the whole transaction back because two waited for each other."""
+    return isinstance(error.__cause__, Refusal) and error.__cause__.code == _DEADLOCK
 
 
 @contextmanager

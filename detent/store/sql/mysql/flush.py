@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+import msgspec
+
 from detent.run.journal import Entry
 from detent.store.rows import End, Flush, NewRun
 from detent.store.sql.mysql.literal import blob, data, listed, number, table_of, text
@@ -122,7 +124,7 @@ class Packet:
                 blob(self._node if start.owned else None), number(start.owned), number(start.wake_at),
                 number(start.expires_at), text(start.queue), number(start.priority), text(start.code),
                 text(start.request_id), blob(start.request_hash), text(start.hero_type), text(start.hero_id),
-                text(start.labels), blob(start.origin), blob(start.parent), number(start.started_at),
+                text(_plain(start.labels)), blob(start.origin), blob(start.parent), number(start.started_at),
                 text(start.origin_kind), blob(start.fired_by), text(start.active_key),
             )
         )  # fmt: skip
@@ -227,6 +229,13 @@ def _entry(entry: Entry) -> str:
     tenant, run, seq, at, kind, step, attempt, outcome, written = entry
     place = f"{tenant:d},x'{run.hex()}',{seq:d},{at:d}"
     return f"{place},{text(kind)},{text(step)},{attempt:d},{text(outcome)},{data(written)}"
+
+
+def _plain(labels: str | None) -> str | None:
+    """JSON without needless escapes: MariaDB compares text in JSON as it is written."""
+    if labels is None or "\\u" not in labels:
+        return labels
+    return msgspec.json.encode(msgspec.json.decode(labels)).decode()
 
 
 def _is_there(run: bytes) -> str:
