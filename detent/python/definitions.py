@@ -83,7 +83,8 @@ class Reader:
         return Definitions(tuple(steps[name] for name in order), tuple(conditions))
 
     def _own(self, inherited: set[str]) -> Iterator[StepDefinition]:
-        marks = sorted(self._body.steps, key=lambda mark: mark.number)
+        # Those that a function elsewhere made count too, once they are in the class.
+        marks = sorted({*self._body.steps, *self._names}, key=lambda mark: mark.number)
         given = {name for mark in marks if (name := mark.name or self._names.get(mark))}
         taken = inherited | given
         seen: set[str] = set()
