@@ -126,11 +126,15 @@ async def running(
             app.working = asyncio.create_task(work.work())
             stack.callback(move_in(app, settings.database_url))
         stack.push_async_callback(app.drain)
-        for chore in _chores(app, clock):
-            if isinstance(chore, Relay):
-                stack.push_async_callback(chore.close)
-            stack.push_async_callback(_ended, asyncio.create_task(Polling(chore).work()))
+        _begin_chores(app, clock, stack)
         yield app
+
+
+def _begin_chores(app: App, clock: Clock, stack: AsyncExitStack) -> None:
+    for chore in _chores(app, clock):
+        if isinstance(chore, Relay):
+            stack.push_async_callback(chore.close)
+        stack.push_async_callback(_ended, asyncio.create_task(Polling(chore).work()))
 
 
 def _chores(app: App, clock: Clock) -> list[Poller]:

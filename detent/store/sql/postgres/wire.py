@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -53,11 +54,13 @@ _LOOKUPS: Final = {
 @dataclass(frozen=True)
 class Address:
     """Where the database is. `?pooling=transaction` says that a pooler stands in between that gives every transaction
-    another session: then nothing is kept in a session, not even prepared statements."""
+    another session: then nothing is kept in a session, not even prepared statements. `?schema=detent` keeps Detent's
+    tables in a schema of their own, apart from those of an application in the same database."""
 
     url: str
     pooled: bool = False
     lookups: bool = False
+    schema: str | None = None
 
     @classmethod
     def parse(cls, url: str) -> Address:
@@ -66,7 +69,15 @@ class Address:
         pooling = options.pop("pooling", "session")
         if pooling not in ("session", "transaction"):
             raise StoreError(f"pooling={pooling} is unknown; say session or transaction")
-        return cls(urlunsplit(parts._replace(query=urlencode(options))), pooled=pooling == "transaction")
+        schema, pooled = options.pop("schema", None), pooling == "transaction"
+        if schema is not None and not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", schema):
+            raise StoreError(f"schema={schema} cannot be used: small letters, digits and underscores, as in detent")
+        if schema is not None and pooled:
+            raise StoreError(
+                "schema= and pooling=transaction do not go together, because nothing is kept in a session there; give "
+                f"the role its schema instead: alter role ... set search_path = {schema}"
+            )
+        return cls(urlunsplit(parts._replace(query=urlencode(options))), pooled=pooled, schema=schema)
 
     def for_lookups(self) -> Address:
         return replace(self, lookups=True)
@@ -77,6 +88,8 @@ async def connect(address: Address) -> Connection:
     settings = {"application_name": "detent"}
     if not address.pooled:
         settings |= _SESSION | (_LOOKUPS if address.lookups else {})
+    if address.schema is not None:
+        settings["search_path"] = address.schema
     with translated(writing=False):
         connection: Connection = await asyncpg.connect(
             address.url,
