@@ -18,14 +18,16 @@ from rich.table import Table
 from detent.store.opening import migrate_store
 from tests.chaos.campaign import Orders, Report, Tell, campaign
 from tests.chaos.tuning import RECOVERY
+from tests.servers.mariadb import MariadbServer
 from tests.servers.postgres import PostgresServer
 
 SQLITE_FAULTS = Counter(kill=50)
 POSTGRES_FAULTS = Counter(kill=50, restart=30, pause=10)
+MARIADB_FAULTS = Counter(kill=40, restart=40, pause=6)
 #: As durable, but after a crash it does not open every file of its folder first.
 QUICK_TO_RISE = {"recovery_init_sync_method": "syncfs"}
 #: What the full number of faults takes, about; with less time there are fewer of them.
-SQLITE_SECONDS, POSTGRES_SECONDS = 75.0, 200.0
+SQLITE_SECONDS, POSTGRES_SECONDS, MARIADB_SECONDS = 75.0, 200.0, 180.0
 
 
 def scaled(faults: Counter[str], seconds: float, full: float) -> Counter[str]:
@@ -46,15 +48,29 @@ async def on_postgres(seconds: float, seed: int, folder: Path, tell: Tell) -> Re
         store = server.create_database("chaos")
         await migrate_store(store)
         orders = Orders(store, seed, seconds, scaled(POSTGRES_FAULTS, seconds, POSTGRES_SECONDS), nodes=3)
-        return await campaign(orders, folder, postgres=server, tell=tell)
+        return await campaign(orders, folder, server=server, tell=tell)
+
+
+async def on_mariadb(seconds: float, seed: int, folder: Path, tell: Tell) -> Report:
+    """Two nodes, killed and stood still, on a database that is killed."""
+    with MariadbServer() as server:
+        store = server.create_database("chaos")
+        await migrate_store(store)
+        orders = Orders(store, seed, seconds, scaled(MARIADB_FAULTS, seconds, MARIADB_SECONDS), nodes=2)
+        return await campaign(orders, folder, server=server, tell=tell)
+
+
+CAMPAIGNS = {"sqlite": on_sqlite, "postgres": on_postgres, "mariadb": on_mariadb}
+SHARES = {"sqlite": 0.2, "postgres": 0.45, "mariadb": 0.35}
 
 
 async def run(store: str, seconds: float, seed: int, folder: Path, tell: Tell) -> list[Report]:
     """The campaigns asked for, one after the other."""
-    wanted = [on_sqlite, on_postgres] if store == "all" else [on_sqlite if store == "sqlite" else on_postgres]
     reports = []
-    for campaign_on in wanted:
-        share = seconds if len(wanted) == 1 else seconds * (0.3 if campaign_on is on_sqlite else 0.7)
+    for name, campaign_on in CAMPAIGNS.items():
+        if store not in (name, "all"):
+            continue
+        share = seconds * (SHARES[name] if store == "all" else 1.0)
         place = folder / campaign_on.__name__
         place.mkdir(parents=True, exist_ok=True)
         reports.append(await campaign_on(share, seed, place, tell))
@@ -134,7 +150,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=60.0, help="how long the faults last, over all stores")
     parser.add_argument("--seed", type=int, default=secrets.randbelow(1_000_000))
-    parser.add_argument("--store", choices=["sqlite", "postgres", "all"], default="all")
+    parser.add_argument("--store", "--database", choices=[*CAMPAIGNS, "all"], default="all")
     parser.add_argument("--keep", type=Path, help="keep the database, the ledger and all logs in this folder")
     options = parser.parse_args()
     folder = options.keep or Path(tempfile.mkdtemp(prefix="detent-chaos-"))

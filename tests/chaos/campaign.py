@@ -17,10 +17,9 @@ from tests.chaos.checker import Checker, Verdict
 from tests.chaos.cluster import Cluster, Node
 from tests.chaos.evidence import Evidence, Onlooker, gather
 from tests.chaos.load import ClientLog, Clients
-from tests.chaos.nemesis import Kill, Nemesis
+from tests.chaos.nemesis import Kill, Nemesis, Server
 from tests.chaos.programs import Program, make_programs, ten_echoes
 from tests.chaos.tuning import LEASE
-from tests.servers.postgres import PostgresServer
 from tests.servers.target import Target
 
 #: Long enough for every retry, sleep and wait of a program after the last fault.
@@ -69,7 +68,7 @@ class Report:
         return max(self.recovery, default=None)
 
 
-async def campaign(orders: Orders, folder: Path, *, postgres: PostgresServer | None = None, tell: Tell) -> Report:
+async def campaign(orders: Orders, folder: Path, *, server: Server | None = None, tell: Tell) -> Report:
     """Carry out the orders; whatever happens, every process this started is ended."""
     began = time.monotonic()
     programs = [ten_echoes(), *make_programs(orders.seed, PROGRAMS)]
@@ -78,7 +77,7 @@ async def campaign(orders: Orders, folder: Path, *, postgres: PostgresServer | N
         for program in programs:
             await asyncio.to_thread(nodes[0].save, program.definition)
         rng = random.Random(f"{orders.seed}/nemesis")
-        nemesis = Nemesis(cluster, rng, Onlooker(orders.store), postgres)
+        nemesis = Nemesis(cluster, rng, Onlooker(orders.store), server)
         log = ClientLog(folder / "clients")
         clients = Clients(cluster, target.url(), programs, log, seed=orders.seed, rate=orders.rate)
         await _fight(orders, nemesis, clients, tell)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
+import asyncmy.errors
 import asyncpg
 
 from detent.run.journal import Entry
@@ -23,6 +24,7 @@ CALLBACKS = "select run, step, state from callback"
 INBOX = "select run, kind from inbox"
 GRAPHS = "select v.workflow, v.version, w.name, v.graph from workflow_version v join workflow w on w.id = v.workflow"
 NODES = "select id from node"
+EVERYTHING = (RUNS, JOURNAL, CALLBACKS, INBOX, GRAPHS, NODES)
 
 Rows = list[tuple[Any, ...]]
 
@@ -65,8 +67,14 @@ class Evidence:
 
 def gather(store: str, ledger: Path, clients: Path) -> Evidence:
     """Read it all. Nobody may be at work any more."""
-    is_sqlite = scheme(store) == "sqlite"
-    tables, integrity = _read_sqlite(sqlite_path(store)) if is_sqlite else (asyncio.run(_read_postgres(store)), "ok")
+    integrity = "ok"
+    match scheme(store):
+        case "sqlite":
+            tables, integrity = _read_sqlite(sqlite_path(store))
+        case "mysql":
+            tables = asyncio.run(_read_mysql(store, EVERYTHING))
+        case _:
+            tables = asyncio.run(_read_postgres(store))
     runs, journal, callbacks, inbox, graphs, nodes = tables
     found = Evidence(callbacks=callbacks, inbox=inbox, nodes=nodes, integrity=integrity)
     found.runs = {row[0]: Run(*row) for row in runs}
@@ -82,9 +90,7 @@ def _read_sqlite(path: Path) -> tuple[list[Rows], str]:
     connection = sqlite3.connect(path)
     try:
         integrity = str(connection.execute("pragma integrity_check").fetchone()[0])
-        return [
-            connection.execute(sql).fetchall() for sql in (RUNS, JOURNAL, CALLBACKS, INBOX, GRAPHS, NODES)
-        ], integrity
+        return [connection.execute(sql).fetchall() for sql in EVERYTHING], integrity
     finally:
         connection.close()
 
@@ -93,10 +99,33 @@ async def _read_postgres(url: str) -> list[Rows]:
     connection = await asyncpg.connect(url)
     try:
         await _plain_types(connection)
-        sqls = (RUNS, JOURNAL, CALLBACKS, INBOX, GRAPHS, NODES)
-        return [[tuple(row) for row in await connection.fetch(sql)] for sql in sqls]
+        return [[tuple(row) for row in await connection.fetch(sql)] for sql in EVERYTHING]
     finally:
         await connection.close()
+
+
+async def _read_mysql(url: str, sqls: Sequence[str]) -> list[Rows]:
+    parts = urlsplit(url)
+    connection = await asyncmy.connect(
+        host=str(parts.hostname), port=parts.port, user=parts.username, database=parts.path[1:], connect_timeout=1
+    )
+    try:
+        tables = []
+        async with connection.cursor() as cursor:
+            for sql in sqls:
+                await cursor.execute(sql)
+                fixed = [description[1] == FIXED_BYTES for description in cursor.description]
+                rows = await cursor.fetchall()
+                tables.append([tuple(map(_plain, row, fixed, cursor.description)) for row in rows])
+        return tables
+    finally:
+        await connection.ensure_closed()
+
+
+def _plain(value: Any, is_id: bool, description: Sequence[Any]) -> Any:
+    """Names are bytes to the server, and so are ids and graphs; only names are text to us."""
+    is_text = isinstance(value, bytes) and not is_id and description[0] != "graph"
+    return value.decode() if is_text else value
 
 
 async def _plain_types(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
@@ -110,6 +139,8 @@ async def _plain_types(connection: "asyncpg.Connection[asyncpg.Record]") -> None
     )
 
 
+#: MySQL's type of a column of so many bytes, no more and no less.
+FIXED_BYTES = 254
 #: PostgreSQL counts microseconds from the year 2000.
 Y2K = 946_684_800_000_000
 
@@ -124,7 +155,7 @@ def _by_step(hits: Sequence[Hit]) -> dict[tuple[int, str], list[Hit]]:
 
 
 class Onlooker:
-    """Asks a PostgreSQL under fire which runs a dead node had."""
+    """Asks a database under fire which runs a dead node had."""
 
     def __init__(self, store: str) -> None:
         self._store = store
@@ -134,6 +165,10 @@ class Onlooker:
         if scheme(self._store) == "sqlite":
             return None
         try:
+            if scheme(self._store) == "mysql":
+                owned = f"select id from run where owner = x'{node.hex()}' and ended_at is null"
+                [found] = await _read_mysql(self._store, [owned])
+                return tuple(row[0] for row in found)
             connection = await asyncpg.connect(self._store, timeout=1)
             try:
                 await _plain_types(connection)
@@ -141,5 +176,5 @@ class Onlooker:
                 return tuple(row[0] for row in rows)
             finally:
                 await connection.close()
-        except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+        except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncmy.errors.Error):
             return None

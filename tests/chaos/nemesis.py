@@ -10,7 +10,6 @@ from typing import Protocol
 
 from tests.chaos.cluster import Cluster, Node
 from tests.chaos.tuning import LEASE, RECOVERY
-from tests.servers.postgres import PostgresServer
 
 
 @dataclass
@@ -20,6 +19,12 @@ class Kill:
     at: float
     runs: tuple[bytes, ...] | None = None
     calm: float = 0.0
+
+
+class Server(Protocol):
+    """A database that can be made to crash."""
+
+    def restart_immediately(self) -> None: ...
 
 
 class Witness(Protocol):
@@ -35,7 +40,7 @@ class Nemesis:
     cluster: Cluster
     rng: random.Random
     witness: Witness
-    postgres: PostgresServer | None = None
+    server: Server | None = None
     kills: list[Kill] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -56,14 +61,14 @@ class Nemesis:
         match name:
             case "kill":
                 await self._kill(self.rng.choice(self.cluster.living()))
-            case "restart" if self.postgres:
-                await asyncio.to_thread(self.postgres.restart_immediately)
+            case "restart" if self.server:
+                await asyncio.to_thread(self.server.restart_immediately)
             case "pause":
                 await self._pause(self.rng.choice(self.cluster.living()))
             case _:
                 raise AssertionError(name)
         self.counts[name] += 1
-        calm = self.rng.choice((0.05, 0.3, 0.8, RECOVERY if self.postgres else 0.5))
+        calm = self.rng.choice((0.05, 0.3, 0.8, RECOVERY if self.server else 0.5))
         await asyncio.sleep(calm)
         if name == "kill":
             self.kills[-1].calm = time.time() - disturbed

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.chaos.__main__ import judge, on_postgres, on_sqlite
+from tests.chaos.__main__ import judge, on_mariadb, on_postgres, on_sqlite
 from tests.chaos.campaign import PROGRAMS, Report
 from tests.chaos.checker import Checker
 from tests.chaos.evidence import Evidence
@@ -37,6 +37,18 @@ def test_kills_stops_and_crashes_of_three_nodes_on_postgresql_break_no_promise(t
     assert report.faults["restart"] >= 4
     assert report.faults["pause"] >= 1
     assert report.recovery, "no kill was followed by enough calm to see how long recovery takes"
+    assert_worked(report)
+    assert_the_checker_can_say_no(tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_kills_of_two_nodes_and_of_mariadb_break_no_promise(tmp_path: Path) -> None:
+    report = asyncio.run(on_mariadb(15, SEED, tmp_path, print))
+    assert judge([report]) == []
+    assert report.faults["kill"] >= 3
+    assert report.faults["restart"] >= 3
+    assert report.faults["pause"] >= 1
     assert_worked(report)
     assert_the_checker_can_say_no(tmp_path)
 

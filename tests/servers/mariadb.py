@@ -214,8 +214,7 @@ class MariadbServer:
             f"--socket={place.folder}/socket", f"--pid-file={place.folder}/pid",
             f"--log-error={place.folder}/server.log", *options,
         ]  # fmt: skip
-        ended = place.folder / "ended"
-        ended.unlink(missing_ok=True)
+        ended = place.folder / f"ended-{time.monotonic_ns()}"  # of this start: an earlier one may end just now
         # Nobody's child: whoever finds the server in another process must be able to end it.
         script = f"({shlex.join(command)}; echo $? >{shlex.quote(str(ended))}) >/dev/null 2>&1 </dev/null &"
         place.account.run("setsid", "sh", "-c", script, cwd=place.folder)
