@@ -1,0 +1,109 @@
+"""What a test says instead of the outside world: callbacks of waits, and results of steps whose bodies are not run."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from detent.graph.model import StepKind
+from detent.run.call import StepCall
+from detent.run.outcomes import Done, Outcome
+from detent.steps.action_step import failure_of
+from detent.steps.action_values import encode_output
+from detent.steps.http import Answer, outcome_of
+
+_value = msgspec.json.Decoder().decode
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """The answer to an HTTP step, or a callback, where the body alone does not say enough."""
+
+    body: Any = None
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a callable answer is called with, if it takes an argument. `parameters` are the step's, filled in."""
+
+    step: str
+    attempt: int = 1
+    parameters: Any = None
+
+
+class Answers:
+    """By the name of a step or wait: a value, an exception (or its class) to be raised, or a callable that gives or
+    raises one. A wait that is answered with TimeoutError is left to its time limit."""
+
+    def __init__(self, given: Mapping[str, Any] | None = None) -> None:
+        self._given = dict(given or {})
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._given
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._given)
+
+    def is_silence(self, name: str) -> bool:
+        """Whether the answer is that none comes."""
+        given = self._given.get(name)
+        return isinstance(given, TimeoutError) or given is TimeoutError
+
+    def of(self, asked: Asked) -> Any:
+        """The answer; may be a coroutine if it is a callable's. Raises what is to be raised."""
+        given = self._given[asked.step]
+        if _is_error(given):
+            raise given
+        if not callable(given):
+            return given
+        return given(asked) if _takes_one(given) else given()
+
+    def outcome(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
+        """What becomes of a step that is answered instead of carried out."""
+        asked = Asked(call.step, call.attempt, call.parameters)
+        try:
+            answer = self.of(asked)
+            return self._awaited(call, answer) if inspect.isawaitable(answer) else _outcome(call, answer)
+        except Exception as error:  # noqa: BLE001 - an answer that raises is a body that raises
+            return failure_of(error)
+
+    async def _awaited(self, call: StepCall, answer: Any) -> Outcome:
+        try:
+            return _outcome(call, await answer)
+        except Exception as error:  # noqa: BLE001 - as above
+            return failure_of(error)
+
+
+def _outcome(call: StepCall, answer: Any) -> Outcome:
+    if _is_error(answer):
+        raise answer
+    if call.kind is not StepKind.HTTP:
+        return Done(encode_output(answer))
+    response = answer if isinstance(answer, Response) else Response(answer)
+    body = None if response.body is None else msgspec.Raw(msgspec.json.encode(plain(response.body)))
+    request = f"{call.parameters.get('method', 'GET')} {call.parameters.get('url', '')}"
+    return outcome_of(Answer(response.status, dict(response.headers), body), request)
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON would give it back."""
+    return _value(encode_output(value))["output"]
+
+
+def _is_error(given: Any) -> bool:
+    return isinstance(given, Exception) or (isinstance(given, type) and issubclass(given, Exception))
+
+
+def _takes_one(function: Callable[..., Any]) -> bool:
+    try:
+        inspect.signature(function).bind(None)
+    except (TypeError, ValueError):
+        return False
+    return True

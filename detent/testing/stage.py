@@ -1,0 +1,144 @@
+"""Where effects happen: every executor of a test's engine goes through here, so that it can be seen and stopped."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Never, TypeVar
+
+from detent.run.call import StepCall
+from detent.run.outcomes import Outcome
+from detent.steps.protocol import StepExecutor
+from detent.steps.threads import ThreadPool
+from detent.testing.answers import Answers
+from detent.testing.loop import LIFE, FakeLoop, end, outside_of_loops
+from detent.testing.store import for_ever
+
+Result = TypeVar("Result")
+
+
+class SameThread(ThreadPool):
+    """Calls plain functions in the test's own thread, where its transactions, patches and debugger are."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+
+    def order(self, function: Callable[[], Result]) -> asyncio.Future[Result]:
+        loop = asyncio.get_running_loop()
+        result: asyncio.Future[Result] = loop.create_future()
+        loop.call_soon(_carry_out, function, result)
+        return result
+
+
+def _carry_out(function: Callable[[], Result], result: asyncio.Future[Result]) -> None:
+    if result.done():
+        return  # given up before it began
+    with outside_of_loops():
+        given = function()
+    if not result.done():
+        result.set_result(given)
+
+
+class Stage:
+    """Counts the bodies that were run, and tells `effect` before and after each of them."""
+
+    def __init__(self, loop: FakeLoop, answers: Answers) -> None:
+        self._loop = loop
+        self.answers = answers
+        self.ran: Counter[str] = Counter()
+        self.effect: Callable[[str, str], None] = lambda when, step: None
+        self.signals: dict[tuple[bytes, str], str] = {}  # by run and key, what durable functions have asked for
+        self._works: set[Any] = set()
+
+    def begins(self, step: str) -> bool:
+        """A body is about to run; false: its process has died before that."""
+        if is_dead():
+            return False
+        self.effect("before", step)
+        if is_dead():
+            return False
+        self.ran[step] += 1
+        return True
+
+    def ended(self, step: str) -> bool:
+        """A body has ended; false: its process has died, and nobody will know."""
+        if is_dead():
+            return False
+        self.effect("after", step)
+        return not is_dead()
+
+    async def waited_for(self, step: str, work: Awaitable[Result]) -> Result:
+        """What a body gives that takes time, unless its process dies first. One that raises has ended too."""
+        try:
+            result = await work
+        except Exception:
+            if not self.ended(step):
+                await for_ever()
+            raise
+        return result if self.ended(step) else await for_ever()
+
+    def counted(self, work: Coroutine[Any, Any, Result]) -> Coroutine[Any, Any, Result]:
+        """The work, known to be going on while it does."""
+        outer = self._counted(work)
+        self._works |= {outer, work}
+        return outer
+
+    async def _counted(self, work: Coroutine[Any, Any, Result]) -> Result:
+        self._loop.effects += 1
+        try:
+            return await work
+        finally:
+            self._loop.effects -= 1
+            self._works.discard(work)
+
+    def for_ever(self) -> Coroutine[Any, Any, Never]:
+        """What a dead process gets instead of an effect."""
+        never = for_ever()
+        self._works.add(never)
+        return never
+
+    def end_all(self) -> None:
+        """End the works that were never begun."""
+        for work in list(self._works):
+            end(work)
+        self._works.clear()
+
+
+class Staged:
+    """An executor on the stage: a step that is answered is not carried out."""
+
+    def __init__(self, inner: StepExecutor, stage: Stage) -> None:
+        self._inner, self._stage = inner, stage
+
+    def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
+        stage = self._stage
+        if not stage.begins(call.step):
+            return stage.for_ever()
+        work = stage.answers.outcome(call) if call.step in stage.answers else self._inner.begin(call)
+        if asyncio.iscoroutine(work):
+            return stage.counted(stage.waited_for(call.step, work))
+        return work if stage.ended(call.step) else stage.for_ever()
+
+    async def close(self) -> None:
+        await self._inner.close()
+
+
+class Counted:
+    """An executor whose bodies are on the stage themselves."""
+
+    def __init__(self, inner: StepExecutor, stage: Stage) -> None:
+        self._inner, self._stage = inner, stage
+
+    def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
+        work = self._inner.begin(call)
+        return self._stage.counted(work) if asyncio.iscoroutine(work) else work
+
+    async def close(self) -> None:
+        await self._inner.close()
+
+
+def is_dead() -> bool:
+    """Whether the process whose code this is has died."""
+    life = LIFE.get()
+    return life is not None and life.is_dead

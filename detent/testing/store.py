@@ -1,0 +1,77 @@
+"""The memory store as a test sees it: it tells when a checkpoint is about to be written and when it was."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Sequence
+from typing import Never
+
+from detent.clock import Clock
+from detent.store.memory import MemoryStore
+from detent.store.memory_tables import StoredRun
+from detent.store.rows import Claims, Flush, Flushed
+
+
+class WatchedStore(MemoryStore):
+    """`checkpoint` is called before and after every flush that writes an entry, a start or an end. What a process
+    sends after its death does not arrive; `is_dead` says whose death."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock)
+        self.checkpoint: Callable[[str, Flush], None] = lambda when, flush: None
+        self.is_dead: Callable[[], bool] = lambda: False
+
+    async def flush(self, node: bytes, epoch: int, flush: Flush, *, again: bool = False) -> Flushed | None:
+        await self._arrive()
+        if not (flush.entries or flush.starts or flush.ends):
+            return await super().flush(node, epoch, flush, again=again)
+        self.checkpoint("before", flush)
+        await self._arrive()
+        flushed = await super().flush(node, epoch, flush, again=again)
+        self.checkpoint("after", flush)
+        await self._arrive()
+        return flushed
+
+    async def claim(
+        self,
+        node: bytes,
+        epoch: int,
+        *,
+        limit: int,
+        queues: Collection[str] | None,
+        serves: Collection[str],
+        horizon: int,
+    ) -> Claims | None:
+        await self._arrive()
+        return await super().claim(node, epoch, limit=limit, queues=queues, serves=serves, horizon=horizon)
+
+    async def release(self, node: bytes, epoch: int, runs: Sequence[tuple[bytes, int]]) -> None:
+        await self._arrive()
+        await super().release(node, epoch, runs)
+
+    async def _arrive(self) -> None:
+        if self.is_dead():
+            await for_ever()
+
+    def parked(self) -> list[StoredRun]:
+        """Runs that nobody owns and that wait for a time."""
+        return [run for run in self.table.values() if run.is_open() and run.owner is None and run.wake_at is not None]
+
+    def end_lease(self, node: bytes) -> None:
+        """The node has not been heard of for as long as its lease lasts."""
+        if node in self.leases:
+            self.leases[node] = self.clock.wall() - 1
+
+    def open_run(self, run: bytes) -> StoredRun | None:
+        """The run, unless it has ended."""
+        row = self.table.get(run)
+        return row if row is not None and row.is_open() else None
+
+
+async def for_ever() -> Never:
+    """Never come back."""
+    await asyncio.get_running_loop().create_future()
+    raise AssertionError("the dead do not come back")
+
+
+__all__ = ["WatchedStore", "for_ever"]

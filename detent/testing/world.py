@@ -1,0 +1,275 @@
+"""A memory store and a node on it, under a clock that jumps from one thing that happens to the next.
+
+It is the engine that runs here, and nothing else. What a world adds is time: when the loop has nothing left to do, the
+clock is moved to the moment that the next run waits for. Every run leaves memory while it waits, so whatever happens
+after a pause happens to a run that was read from its journal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from detent.engine.callbacks import CallbackTokens
+from detent.engine.commands import DEFAULT_TENANT, Commands
+from detent.engine.engine import Engine
+from detent.engine.tuning import Tuning
+from detent.graph import codec
+from detent.ids import RUN, show
+from detent.instant import SECOND, Instant
+from detent.run.journal import Kind
+from detent.settings import Settings
+from detent.steps.actions import registry
+from detent.store.memory_tables import StoredRun
+from detent.store.rows import CallbackState, MessageKind
+from detent.testing.answers import Answers, Asked, Response, plain
+from detent.testing.clock import FakeClock
+from detent.testing.executors import executors
+from detent.testing.loop import NOBODY, FakeLoop, Life, outside_of_loops
+from detent.testing.stage import Stage, is_dead
+from detent.testing.store import WatchedStore
+
+T = TypeVar("T")
+
+_YEARS: Final = 100 * 366 * 86_400.0
+#: Nothing is polled for, every wait leaves memory, and a lease lasts until the world ends it.
+TUNING: Final = Tuning(
+    lease=_YEARS,
+    beat=_YEARS,
+    margin=1.0,
+    poll=_YEARS,
+    idle_poll=_YEARS,
+    mail_poll=_YEARS,
+    watch=_YEARS,
+    park_after=1e-6,
+    horizon=0.0,
+)
+_SETTINGS: Final = Settings()
+
+
+class World:
+    """Use it from outside of its loop: `run` a coroutine in it, `close` it in the end."""
+
+    def __init__(self, clock: FakeClock | None = None, answers: Answers | None = None) -> None:
+        self.clock = clock or FakeClock()
+        self.loop = FakeLoop(self.clock)
+        self.loop.when_idle = self._when_idle
+        self.store = WatchedStore(self.clock)
+        self.store.is_dead = is_dead
+        self.answers = answers or Answers()
+        self.stage = Stage(self.loop, self.answers)
+        self.tokens = CallbackTokens("a key for tests", "http://detent.test")
+        self.serves: set[str] = set()
+        self.initial_state: Any = None
+        self.is_stuck: Callable[[StoredRun], bool] = lambda run: False
+        self.lives = 0
+        self._life: Life | None = None
+        self._engines: list[Engine] = []
+        self._executors: list[Any] = []
+        self._asking = 0
+        self._answered: set[tuple[bytes, str]] = set()
+        self._tried: set[tuple[bytes, int, int]] = set()
+        self._mail_seen = 0
+        self._last_id = 0
+        self._horizon: Instant = 0
+        self._is_enough: Callable[[], bool] = lambda: False
+        self._settled: asyncio.Future[None] | None = None
+
+    # -- from outside
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """What the coroutine gives, run in this world."""
+        with outside_of_loops():
+            return self.loop.run_until_complete(work)
+
+    def close(self) -> None:
+        """End it, and everything in it that has not ended."""
+        if self.loop.is_closed():
+            return
+        if self._life is not None:
+            self.loop.bury(self._life)
+        with outside_of_loops():
+            self.loop.run_until_complete(self._let_go())
+            self.loop.close()
+
+    async def _let_go(self) -> None:
+        for executor in self._executors:
+            await executor.close()
+        await self.loop.shutdown_asyncgens()
+        self.loop.end_all()
+        self.stage.end_all()
+
+    # -- nodes
+
+    def new_id(self) -> bytes:
+        """The same ids in every world, so that the same run is told from another one by what it does alone."""
+        self._last_id += 1
+        return b"\x01\x90" + bytes(4) + b"\x70\x00\x80" + self._last_id.to_bytes(7, "big")
+
+    async def boot(self) -> None:
+        """Begin a new process with a new node."""
+        self.lives += 1
+        life = Life()
+        made = executors(self.stage, _SETTINGS, self.clock, self.initial_state)
+        engine = Engine(
+            self.store,
+            clock=self.clock,
+            tokens=self.tokens,
+            executors=made,
+            serves={*registry.names(), *self.serves},
+            tuning=TUNING,
+            new_id=self.new_id,
+        )
+        self._executors += made.values()
+        await self.loop.create_task(engine.start(), context=life.context.copy())
+        self._life = life
+        self._engines.append(engine)
+        self.commands = Commands(engine)
+
+    def kill(self) -> None:
+        """The process vanishes at this moment, with all it had in memory; another one begins."""
+        assert self._life is not None
+        self.store.end_lease(self._engines[-1].node.id)
+        self.loop.bury(self._life)
+        over, self._life = self._life.over, None
+        booting = self.loop.create_task(self.boot(), context=NOBODY.copy())
+        booting.add_done_callback(lambda done: over.set_result(None), context=NOBODY)
+
+    def leave(self) -> None:
+        """End the process that is there; none takes its place yet."""
+        assert self._life is not None
+        self.loop.bury(self._life)
+        self.store.nodes.clear()
+        self.store.leases.clear()
+        self._life = None
+
+    def step_names(self, workflow: str) -> list[str]:
+        """The steps of a saved workflow."""
+        saved = next(saved for saved in self.store.saved.values() if saved.new.name == workflow)
+        return [step.name for step in codec.decode(saved.new.graph).steps]
+
+    async def ask(self, question: Callable[[Commands], Coroutine[Any, Any, T]]) -> T:
+        """Ask the node that lives, and the next one again if it dies before it has answered."""
+        self._asking += 1
+        try:
+            while True:
+                life = self._life
+                if life is None:
+                    await asyncio.sleep(0)
+                    continue
+                answer: asyncio.Task[T] = self.loop.create_task(question(self.commands), context=life.context.copy())
+                either: list[asyncio.Future[Any]] = [answer, life.over]
+                await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+                if answer.done():
+                    return answer.result()
+        finally:
+            self._asking -= 1
+
+    # -- time
+
+    async def settle(self, until: Instant, is_enough: Callable[[], bool] = lambda: False) -> None:
+        """Let everything happen that happens up to that time, or until it is enough."""
+        self._horizon, self._is_enough = until, is_enough
+        self._settled = self.loop.create_future()
+        await self._settled
+
+    def _when_idle(self) -> None:
+        try:
+            if self._is_moved():
+                return
+        except Exception as error:  # an answer of the test's: that ends the wait for it
+            if self._settled is None or self._settled.done():
+                raise
+            self._settled.set_exception(error)
+            return
+        if self._settled is None or self._settled.done():
+            raise RuntimeError("nothing is left to happen")
+        self._settled.set_result(None)
+
+    def _is_moved(self) -> bool:
+        """Make something happen, if anything is left to."""
+        if self._is_enough() or self._life is None:
+            return False
+        if self._send_answer() or self._look_at_mail():
+            return True
+        moment = self._next_moment()
+        if moment is None or (moment > self._horizon and not self._asking):
+            return False
+        self.clock.move_to(moment)
+        self.commands.nudge()
+        return True
+
+    def _next_moment(self) -> Instant | None:
+        moments = []
+        for run in self.store.parked():
+            place = (run.new.id, run.generation, run.wake_at or 0)
+            if place not in self._tried and not self.is_stuck(run):
+                moments.append(place)
+        first = min(moments, key=lambda place: place[2], default=None)
+        timer = self.loop.next_timer() if self.loop.effects or self._asking else None
+        at = None if timer is None else self.clock.wall() + int((timer - self.clock.monotonic()) * SECOND) + 1
+        if first is None or (at is not None and at < first[2]):
+            return at
+        if first[2] <= self._horizon:
+            self._tried.add(first)
+        return first[2]
+
+    def _look_at_mail(self) -> bool:
+        if not self.store.inbox or self._mail_seen == self.store.last_mail:
+            return False
+        self._mail_seen = self.store.last_mail
+        self.commands.nudge()
+        return True
+
+    # -- answers
+
+    def _send_answer(self) -> bool:
+        for run, step, name in self.open_waits():
+            if (run, step) not in self._answered and name in self.answers and not self.answers.is_silence(name):
+                self._answered.add((run, step))
+                answer = self.answers.of(Asked(name))
+                self.loop.create_task(self.deliver(run, step, answer), context=NOBODY.copy())
+                return True
+        for (run, key), name in self.open_signals().items():
+            if (run, key) not in self._answered and name in self.answers and not self.answers.is_silence(name):
+                self._answered.add((run, key))
+                self.loop.create_task(self.signal(run, name, self.answers.of(Asked(name))), context=NOBODY.copy())
+                return True
+        return False
+
+    def open_waits(self, of: bytes | None = None) -> list[tuple[bytes, str, str]]:
+        """Run, step and name of the callbacks that could be received now."""
+        return [
+            (run, step, step.removeprefix("@wait:").partition("#")[0])
+            for (run, step), callback in self.store.waits.items()
+            if callback.state is CallbackState.ACTIVE and of in (None, run)
+        ]
+
+    def open_signals(self, of: bytes | None = None) -> dict[tuple[bytes, str], str]:
+        """The names of the signals that durable functions wait for, by run and key."""
+        return {
+            (run, key): name
+            for (run, key), name in self.stage.signals.items()
+            if of in (None, run) and self.store.open_run(run) is not None and not self._has_come(run, key)
+        }
+
+    def _has_come(self, run: bytes, key: str) -> bool:
+        return any(entry.kind == Kind.CHECKPOINT and entry.step == key for entry in self.store.entries[run].values())
+
+    async def signal(self, run: bytes, name: str, data: Any) -> None:
+        """Send a signal to a durable function."""
+        message = msgspec.json.encode({"name": name, "data": plain(data)})
+        await self.store.send(DEFAULT_TENANT, run, MessageKind.SIGNAL, message)
+
+    async def deliver(self, run: bytes, step: str, answer: Any) -> None:
+        """Call a wait back."""
+        response = answer if isinstance(answer, Response) else Response(answer)
+        token, body = self.tokens.token(run, step), plain(response.body)
+        await self.ask(
+            lambda commands: commands.deliver(
+                token, body=body, headers=response.headers, query=response.query, message_id=show(RUN, run)
+            )
+        )
