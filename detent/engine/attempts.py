@@ -16,6 +16,7 @@ from detent.planner.calls import make_call
 from detent.run.call import StepCall
 from detent.run.outcomes import Fail, Outcome, StepError
 from detent.run.plan import Start
+from detent.run.view import FunctionPort
 from detent.steps.protocol import StepExecutor
 
 TRACE_LIMIT: Final = 8_000
@@ -35,9 +36,12 @@ class Attempts:
         may_begin: Callable[[HeldRun, Start], bool],
         has_room: Callable[[], bool],
         ended: Callable[[HeldRun, int, int, Outcome, float], None],
+        port_of: Callable[[HeldRun], FunctionPort],
+        unlock: Callable[[HeldRun], None],
     ) -> None:
         self._clock, self._slots, self._executors = clock, slots, executors
         self._may_begin, self._has_room, self._ended = may_begin, has_room, ended
+        self._port_of, self._unlock = port_of, unlock
         self._waiting: dict[HeldRun, deque[Start]] = {}
         self.in_flight = 0
 
@@ -81,7 +85,9 @@ class Attempts:
         if not self._may_begin(held, start):
             return
         step, number, begun = start.step, start.attempt, self._clock.monotonic()
-        call = make_call(held.prepared, held.state, step, generation=held.generation)
+        kind = held.prepared.steps[step].kind
+        port = self._port_of(held) if kind is StepKind.FUNCTION else None
+        call = make_call(held.prepared, held.state, step, generation=held.generation, port=port)
         if isinstance(call, Fail):
             self._tell(held, step, number, call, begun)
             return
@@ -91,6 +97,8 @@ class Attempts:
             self._tell(held, step, number, work, begun)
             return
         self.in_flight += 1
+        if kind is StepKind.PYTHON and held.prepared.graph.steps[step].config.get("transactional"):
+            held.locks += 1
         attempt = asyncio.get_running_loop().create_task(carry_out(work, call.timeout))
         held.attempts[step] = attempt
         attempt.add_done_callback(lambda attempt: self._done(attempt, held, step, number, work, begun))
@@ -113,6 +121,8 @@ class Attempts:
             work.close()
         elif is_wanted:
             self._tell(held, step, number, attempt.result(), begun)
+        if held.locks and held.prepared.graph.steps[step].config.get("transactional"):
+            self._unlock(held)
         self.let_waiting_in()
 
     def _tell(self, held: HeldRun, step: int, number: int, outcome: Outcome, begun: float) -> None:

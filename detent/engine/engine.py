@@ -11,6 +11,7 @@ from detent.clock import Clock, DatabaseTime
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.committer import Fenced
 from detent.engine.equipment import Equipment
+from detent.engine.family import Family
 from detent.engine.graphs import Graphs
 from detent.engine.node import Node
 from detent.engine.tuning import Tuning
@@ -46,8 +47,9 @@ class Engine:
         self.new_id = new_id
         self.does_claim = claims
         self._executors = executors
+        self.family = Family(new_id)
         self._equipment = Equipment(
-            store, clock, self.time, self.tuning, self.graphs, executors, sorted(serves), tokens.url
+            store, clock, self.time, self.tuning, self.graphs, executors, sorted(serves), tokens.url, self.family
         )
         self._node: Node | None = None
         self._serving: asyncio.Task[None] | None = None

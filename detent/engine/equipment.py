@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from detent.clock import Clock, DatabaseTime
+from detent.engine.family import Family
 from detent.engine.graphs import Graphs
 from detent.engine.tuning import Tuning
 from detent.graph.model import StepKind
@@ -25,3 +26,4 @@ class Equipment:
     executors: Mapping[StepKind, StepExecutor]
     serves: Sequence[str]
     callback_url: Callable[[bytes, str], str]
+    family: Family

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from detent.clock import DatabaseTime
 from detent.engine import quarantine
+from detent.engine.family import end_messages
 from detent.engine.held import HeldRun
 from detent.engine.unit import ROW_BYTES, Unit
 from detent.instant import micros
@@ -13,7 +14,7 @@ from detent.observe import emit
 from detent.observe.failpoints import reach
 from detent.run import events
 from detent.run.journal import Entry
-from detent.run.plan import Plan
+from detent.run.plan import Plan, RunEnd
 from detent.run.status import Status
 from detent.store.rows import ClaimedRun, End, Mail, Park
 
@@ -41,7 +42,8 @@ class Leaving:
     def fail(self, held: HeldRun, reason: str) -> None:
         """The run failed by a fault of the engine's own."""
         end = End(held.id, held.generation, str(Status.FAILED), self._time.now(), None, reason)
-        self._write(Unit(held.id, None, Plan(None, [], [], []), ROW_BYTES, end=end))
+        told = end_messages(held.state, RunEnd(Status.FAILED, None, reason))
+        self._write(Unit(held.id, None, Plan(None, [], [], []), ROW_BYTES, end=end, messages=told))
 
     def put_back(self, run: bytes, generation: int, status: str, *, after: float) -> None:
         """A run that this node cannot work on is due again after that many seconds."""

@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from detent.engine.operation_mail import operation_event
 from detent.engine.quarantine import is_set_aside
 from detent.engine.runner import Runner
 from detent.engine.tuning import Tuning
@@ -46,7 +47,7 @@ class Mailbox:
         if held is None or held.generation != mail.generation or mail.id in held.read:
             return False
         held.read.add(mail.id)
-        event = self._event(mail, held.prepared.numbers)
+        event = self._event(mail, held.prepared.numbers) or operation_event(mail, held)
         if event is None:
             self._runner.drop_message(held, mail.id)
         else:

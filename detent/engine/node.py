@@ -37,7 +37,12 @@ class Node:
         self._clock, self._tuning = equipment.clock, tuning
         self._heart = store.heart(id_, ttl=tuning.lease, interval=tuning.beat)
         self.runner = Runner(
-            clock=self._clock, time=time, tuning=tuning, executors=equipment.executors, may_act=self.is_sure
+            clock=self._clock,
+            time=time,
+            tuning=tuning,
+            executors=equipment.executors,
+            may_act=self.is_sure,
+            family=equipment.family,
         )
         self.committer = Committer(
             store, id_, epoch, time=time, tuning=tuning, durable=self._durable, refused=self.runner.refused

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from detent.engine.family import to_parent
 from detent.engine.unit import ROW_BYTES, Unit
 from detent.instant import Instant
 from detent.run.journal import Entry, EntryData, Kind, decode_data, encode_data
-from detent.run.plan import Plan
+from detent.run.plan import Plan, RunEnd
 from detent.run.status import Status
 from detent.store.rows import ClaimedRun, End, Mail, MessageKind, Park
 
@@ -45,7 +46,11 @@ def unreadable(
     if any(mail.kind == MessageKind.CANCEL for mail in mails):
         entry = Entry(run.tenant, run.id, seq + 1, now, Kind.CANCELLED, None, 0, None, encode_data(EntryData()))
         end = End(run.id, run.generation, str(Status.CANCELLED), now, None, reason(error))
-        return Unit(run.id, None, Plan(entry, [], [], []), ROW_BYTES, end=end)
+        unit = Unit(run.id, None, Plan(entry, [], [], []), ROW_BYTES, end=end)
+        if run.parent is not None:
+            cancelled = RunEnd(Status.CANCELLED, None, end.error)
+            unit.messages.append(to_parent(run.tenant, run.parent, run.id, seq + 1, cancelled))
+        return unit
     read = tuple(mail.id for mail in mails if mail.kind != MessageKind.CALLBACK)
     if not read and run.status == Status.PAUSED and entries and _says_why(entries[-1]):
         return None

@@ -7,14 +7,17 @@ whether the run can leave memory. Nothing here waits for the database.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from detent.clock import Clock, DatabaseTime
 from detent.engine import quarantine
 from detent.engine.attempts import Attempts
 from detent.engine.committer import Committer
+from detent.engine.family import Family, end_messages
+from detent.engine.function_port import Functions, carried, timed_out
 from detent.engine.held import HeldRun
 from detent.engine.leaving import Leaving
+from detent.engine.locks import Locks
 from detent.engine.timers import Timers
 from detent.engine.tuning import Tuning
 from detent.engine.unit import ROW_BYTES, Unit
@@ -29,7 +32,7 @@ from detent.run.outcomes import Outcome
 from detent.run.plan import NOTHING, Plan, Start
 from detent.run.state import RunState
 from detent.steps.protocol import StepExecutor
-from detent.store.rows import End, Flushed, Park
+from detent.store.rows import End, Flushed, NewCallback, Park
 
 
 class Runner:
@@ -45,9 +48,12 @@ class Runner:
         tuning: Tuning,
         executors: Mapping[StepKind, StepExecutor],
         may_act: Callable[[], bool],
+        family: Family,
     ) -> None:
         self._time, self._tuning, self._may_act = time, tuning, may_act
         self._timers = Timers(time, self._look_at)
+        self._locks = Locks(self.happen)
+        self._functions = Functions(self, time, tuning, family, self._locks.give_back)
         self._attempts = Attempts(
             clock=clock,
             slots=tuning.slots,
@@ -55,6 +61,8 @@ class Runner:
             may_begin=self._may_begin,
             has_room=lambda: not self.committer.is_full(),
             ended=self._attempt_ended,
+            port_of=self._functions.port,
+            unlock=self._locks.give_back,
         )
         self._ended: dict[bytes, list[asyncio.Future[None]]] = {}
         self.held: dict[bytes, HeldRun] = {}
@@ -80,7 +88,7 @@ class Runner:
 
     def happen(self, held: HeldRun, event: events.Event, *, message: int | None = None) -> None:
         """Something happened to a run: decide, and queue what is to be written."""
-        if held.gone:
+        if held.gone or self._locks.defer(held, event, message):
             return
         try:
             plan = advance(held.prepared, held.state, event=event, now=self._time.now())
@@ -105,6 +113,8 @@ class Runner:
         self.write(held, plan, message=message)
         for index in plan.expire:
             self.write(held, Plan(None, [], [], []), expiry=index)
+        if held.port is not None and held.state.paused_by is not None:
+            held.port.look()
 
     def write(
         self,
@@ -112,8 +122,9 @@ class Runner:
         plan: Plan,
         *,
         message: int | None = None,
-        expiry: int | None = None,
+        expiry: int | str | None = None,
         recorded: Start | None = None,
+        callbacks: Sequence[NewCallback] = (),
     ) -> None:
         """Queue a plan's rows; what it wants done is done when they are durable."""
         if plan.entry is None and message is None and expiry is None:
@@ -122,8 +133,10 @@ class Runner:
         unit = Unit(held.id, held, plan, ROW_BYTES + (len(entry.data) if entry else 0))
         unit.consumed = () if message is None else (message,)
         unit.expiry, unit.recorded = expiry, recorded
+        unit.callbacks.extend(callbacks)
         if plan.end is not None:
             unit.end = self.end_row(held, plan)
+            unit.messages = end_messages(held.state, plan.end)
         held.pending += 1
         self._mark(held, resting=False)
         self._add(unit)
@@ -172,6 +185,8 @@ class Runner:
 
     def _carry_out(self, unit: Unit, held: HeldRun, flushed: Flushed) -> None:
         held.pending -= 1
+        if unit.plan.entry is not None:
+            carried(held, unit.plan.entry)
         if unit.end is not None:
             self._forget(held)
             self._tell_ended(unit)
@@ -197,9 +212,9 @@ class Runner:
         self._forget(held)
         self.leaving.fail(held, f"internal error: {error.message}")
 
-    def _expiry_answered(self, held: HeldRun, index: int, flushed: Flushed) -> None:
-        if (held.id, held.prepared.steps[index].name) in flushed.expired:
-            self.happen(held, events.WaitExpired(index))
+    def _expiry_answered(self, held: HeldRun, wait: int | str, flushed: Flushed) -> None:
+        if (held.id, held.wait_name(wait)) in flushed.expired:
+            self.happen(held, events.WaitExpired(wait) if isinstance(wait, int) else timed_out(wait))
         # Otherwise the payload won: it lies in the inbox and will be read there.
 
     # -- attempts
@@ -352,6 +367,8 @@ class Runner:
         self._attempts.forget_waiting()
         for held in list(self.held.values()):
             self._leave(held)
+            if held.port is not None:
+                held.port.look()
 
     # -- those who wait for a run to end
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from detent.engine.engine import Engine
+from detent.engine.family import end_messages
 from detent.engine.held import HeldRun
 from detent.engine.node import Node
 from detent.engine.unit import ROW_BYTES, Unit
@@ -115,7 +116,7 @@ def _prepare(engine: Engine, node: Node, request: StartRequest) -> tuple[Unit, S
     state = request.prepared.new_state(facts)
     opened = _open(request, state, facts.started_at, now, later=later)
     plan = opened.plan
-    owned = plan.end is not None or (not later and _is_kept(engine, node, state, plan, now))
+    owned = plan.end is not None or (not later and _is_kept(engine, node, request, state, plan, now))
     wake_at = None if owned else now if plan.start else state.next_wake()
     row = _row(request, facts, opened.opening, Status.PENDING if later else Status.RUNNING, wake_at, owned=owned)
     held = HeldRun(facts.id, 1, request.prepared, state, pending=1) if owned else None
@@ -127,6 +128,7 @@ def _prepare(engine: Engine, node: Node, request: StartRequest) -> tuple[Unit, S
         if plan.end is not None:
             # Everything was decided at once: it begins and ends in one flush.
             unit.end = node.runner.end_row(held, plan)
+            unit.messages = end_messages(state, plan.end)
     ended = node.runner.when_ended(facts.id) if request.watch else None
     return unit, StartedRun(facts.id, facts.started_at, ended, Status(row.status))
 
@@ -196,10 +198,12 @@ def _open(request: StartRequest, state: RunState, begins: Instant, now: Instant,
     return _Opened(decided, plan, entries)
 
 
-def _is_kept(engine: Engine, node: Node, state: RunState, plan: Plan, now: Instant) -> bool:
-    """Whether this node works on the run itself: it has room, and there is something to do soon."""
+def _is_kept(engine: Engine, node: Node, request: StartRequest, state: RunState, plan: Plan, now: Instant) -> bool:
+    """Whether this node works on the run itself: it has its code, it has room, and there is something to do soon."""
     tuning = engine.tuning
     if not engine.does_claim or node.runner.runnable() >= tuning.runnable_limit:
+        return False
+    if any(code not in engine.serves for code in request.code):
         return False
     wake = state.next_wake()
     return bool(plan.start) or (wake is not None and wake - now < micros(tuning.park_after))

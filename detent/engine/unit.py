@@ -31,7 +31,7 @@ class Unit:
     park: Park | None = None
     end: End | None = None
     consumed: tuple[int, ...] = ()  # messages of the inbox
-    expiry: int | None = None
+    expiry: int | str | None = None  # a wait step, or a wait of a durable function
     recorded: Start | None = None  # the attempt whose start this puts on record
     done: asyncio.Future[Flushed] | None = None
 
@@ -56,7 +56,7 @@ class Unit:
         flush.messages.extend(self.messages)
         flush.consumed.extend(self.consumed)
         if self.expiry is not None and self.held is not None:
-            flush.expiries.append((self.run, self.held.prepared.steps[self.expiry].name))
+            flush.expiries.append((self.run, self.held.wait_name(self.expiry)))
 
 
 def _that_fits(end: End) -> End:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, Final
 
-from detent.python.function.pending import Op
+from detent.run.keys import Op
 from detent.run.outcomes import StepError
 
 if TYPE_CHECKING:

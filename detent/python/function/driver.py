@@ -23,10 +23,11 @@ from detent.planner.retry import retry_at
 from detent.python.function.bodies import Bodies, Given
 from detent.python.function.drift import Drift, Watch
 from detent.python.function.loop import DoesNotRest, FunctionLoop, FunctionTask
-from detent.python.function.pending import Op, Pending
+from detent.python.function.pending import Pending
 from detent.python.function.resolving import resolve
 from detent.python.function.signals import Signals
 from detent.python.function.step_function import StepContext
+from detent.run.keys import Op
 from detent.run.outcomes import EMPTY_RESULT, Fail, Outcome, Pause, StepError, Suspend
 from detent.run.state import Checkpoint, Operation, RunFacts
 from detent.run.view import FunctionPort

@@ -15,7 +15,6 @@ from detent.python.function.bodies import Bodies
 from detent.python.function.driver import Driver
 from detent.python.function.errors import ContinueAsNew
 from detent.python.function.loop import FunctionTask
-from detent.python.function.pending import Op
 from detent.python.function.run import Run
 from detent.python.function.workflow import FunctionWorkflow
 from detent.python.heroes import Heroes
@@ -25,6 +24,7 @@ from detent.python.registry import PythonRegistry
 from detent.python.registry import registry as all_workflows
 from detent.python.settings import Drift
 from detent.run.call import StepCall
+from detent.run.keys import Op
 from detent.run.outcomes import Done, Fail, Outcome, Pause, Skip, StepError
 from detent.run.view import Child, RunView
 from detent.steps.action_step import failure_of

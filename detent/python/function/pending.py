@@ -4,28 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from detent.run.keys import Op
 from detent.run.view import Child
 
 if TYPE_CHECKING:
     from detent.graph.model import Retry
     from detent.python.function.loop import FunctionLoop
     from detent.python.function.step_function import StepFunction
-
-
-class Op(StrEnum):
-    """What an operation is; all but steps are told by how their key begins."""
-
-    STEP = ""
-    SLEEP = "@sleep"
-    TIMER = "@timer"
-    WAIT = "@wait"
-    SIGNAL = "@signal"
-    CHILD = "@child"
-    NOW = "@now"
-    CONTINUE = "@continue"
 
 
 class Pending(asyncio.Future[Any]):

@@ -8,7 +8,8 @@ import msgspec
 
 from detent.graph.model import Ending
 from detent.python.function.errors import ChildFailed, StepFailed, WaitTimeout
-from detent.python.function.pending import Op, Pending
+from detent.python.function.pending import Pending
+from detent.run.keys import Op
 from detent.run.outcomes import StepError
 from detent.run.state import Checkpoint
 

@@ -28,10 +28,11 @@ from detent.python.durations import Duration, in_seconds
 from detent.python.flow import FlowControl, FlowVerbs
 from detent.python.function.driver import Driver
 from detent.python.function.errors import ContinueAsNew
-from detent.python.function.pending import Op, StepWork
+from detent.python.function.pending import StepWork
 from detent.python.function.step_function import check_name, current_step, read_retry, step_function
 from detent.python.heroes import HeroRef
 from detent.run.call import StepCall
+from detent.run.keys import Op
 from detent.run.state import Checkpoint
 from detent.run.view import Child
 from detent.steps.action_values import encode_output

@@ -8,12 +8,8 @@ from __future__ import annotations
 from collections.abc import MutableMapping
 from heapq import heappop, heappush
 
-from detent.python.function.pending import Op, Pending
-
-
-def signal_key(name: str, number: int) -> str:
-    """The key of the signal of that name that comes as that number, from 1."""
-    return f"{Op.SIGNAL}:{name}" if number == 1 else f"{Op.SIGNAL}:{name}#{number}"
+from detent.python.function.pending import Pending
+from detent.run.keys import Op, signal_key
 
 
 class Signals:

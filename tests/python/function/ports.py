@@ -13,10 +13,10 @@ from detent.clock import SystemClock
 from detent.graph.model import Ending
 from detent.instant import SECOND
 from detent.python.function.function_step import FunctionStep
-from detent.python.function.signals import signal_key
 from detent.python.function.workflow import FunctionWorkflow
 from detent.python.registry import PythonRegistry
 from detent.run.call import StepCall
+from detent.run.keys import signal_key
 from detent.run.outcomes import EMPTY_RESULT, Outcome, StepError, Suspend
 from detent.run.state import Checkpoint, Operation, RunFacts
 from detent.run.view import Child, FunctionListener, RunView

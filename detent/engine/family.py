@@ -1,0 +1,90 @@
+"""Runs that start runs: a parent is told the end of its child, and takes its children with it when it fails.
+
+Both are messages that travel in the flush of the end itself, so neither can be lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from detent.graph.model import Ending
+from detent.ids import RUN, NewId, parse, show
+from detent.run.outcomes import EMPTY_RESULT, StepError
+from detent.run.plan import RunEnd
+from detent.run.state import RunFacts, RunState
+from detent.run.status import Status
+from detent.run.view import Child
+from detent.store.rows import Message, MessageKind
+
+StartChild = Callable[[RunFacts, bytes, Child, bool], Awaitable[None]]
+
+_ENDINGS: Final = {Status.COMPLETED: Ending.SUCCESS, Status.CANCELLED: Ending.CANCELLED, Status.TIMEOUT: Ending.TIMEOUT}
+
+
+@dataclass(slots=True)
+class Family:
+    """How children are started: `start` is given by the commands, which know how. It is told the parent, the child's
+    id, and whether the child may be there already."""
+
+    new_id: NewId
+    start: StartChild | None = None
+
+
+class ChildEnd(msgspec.Struct, omit_defaults=True):
+    """What a parent is told."""
+
+    child: str
+    status: str
+    output: msgspec.Raw = msgspec.Raw(b"null")
+    error: str | None = None
+
+    def ending(self) -> Ending:
+        return _ENDINGS.get(Status(self.status), Ending.FAILED)
+
+    def result(self) -> bytes:
+        return b'{"output":%b}' % bytes(self.output) if self.ending() is Ending.SUCCESS else EMPTY_RESULT
+
+    def failure(self) -> StepError | None:
+        if self.ending() is Ending.SUCCESS:
+            return None
+        why = f": {self.error}" if self.error else ""
+        return StepError(
+            "child", f"{self.child} ended as {self.status}{why}", {"run": self.child, "status": self.status}
+        )
+
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(ChildEnd)
+
+
+def read_child_end(data: bytes) -> ChildEnd | None:
+    """What a message from a child says; null if it says nothing."""
+    try:
+        return _decoder.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def end_messages(state: RunState, end: RunEnd) -> list[Message]:
+    """Who is to be told that a run ends so: its parent, and its children unless it completed."""
+    facts, told = state.facts, []
+    if facts.parent is not None:
+        told.append(to_parent(facts.tenant, facts.parent, facts.id, state.seq, end))
+    if end.status is Status.COMPLETED:
+        return told
+    data = _encoder.encode({"by": f"{show(RUN, facts.id)}, which started it and is {end.status}"})
+    children = [operation.child for operation in state.operations.values() if operation.child is not None]
+    # Below zero, where no entry of the run stands.
+    for number, child in enumerate(children, 1):
+        told.append(Message(facts.tenant, parse(RUN, child), MessageKind.CANCEL, None, data, facts.id, -number))
+    return told
+
+
+def to_parent(tenant: int, parent: bytes, run: bytes, seq: int, end: RunEnd) -> Message:
+    """The message that a run has ended."""
+    said = ChildEnd(show(RUN, run), str(end.status), msgspec.Raw(end.output or b"null"), end.error)
+    return Message(tenant, parent, MessageKind.CHILD, None, _encoder.encode(said), run, seq)

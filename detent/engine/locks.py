@@ -1,0 +1,42 @@
+"""Attempts that hold a lock on their run's row: what would end or stop them waits until they do not.
+
+A step may do its work in a transaction of the user's that locks the run. A flush that had to change that row would wait
+for the user's transaction, and everything else of the node with it.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Protocol
+
+from detent.engine.held import HeldRun
+from detent.run import events
+
+#: What takes an attempt in flight away from its step.
+STOPPING: Final = (events.Cancelled, events.Expired, events.Finished, events.Skipped, events.Reattempted)
+
+
+class Happen(Protocol):
+    def __call__(self, held: HeldRun, event: events.Event, *, message: int | None = None) -> None: ...
+
+
+class Locks:
+    """Counts them by run (`HeldRun.locks`)."""
+
+    def __init__(self, happen: Happen) -> None:
+        self._happen = happen
+
+    def defer(self, held: HeldRun, event: events.Event, message: int | None) -> bool:
+        """Whether the event has to wait; then it is kept."""
+        if not held.locks or not isinstance(event, STOPPING):
+            return False
+        held.deferred.append((event, message))
+        return True
+
+    def give_back(self, held: HeldRun) -> None:
+        """An attempt holds its lock no longer. What had to wait for the last one happens now."""
+        held.locks -= 1
+        if held.locks:
+            return
+        deferred, held.deferred = held.deferred, []
+        for event, message in deferred:
+            self._happen(held, event, message=message)

@@ -1,0 +1,30 @@
+"""The keys of what a durable function waits for: a step has its name, everything else begins with an `@`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Op(StrEnum):
+    """What an operation is; all but steps are told by how their key begins."""
+
+    STEP = ""
+    SLEEP = "@sleep"
+    TIMER = "@timer"
+    WAIT = "@wait"
+    SIGNAL = "@signal"
+    CHILD = "@child"
+    NOW = "@now"
+    CONTINUE = "@continue"
+
+
+def op_of(key: str) -> Op:
+    """What the operation of that key is."""
+    if not key.startswith("@"):
+        return Op.STEP
+    return Op(key.partition(":")[0].partition("#")[0])
+
+
+def signal_key(name: str, number: int) -> str:
+    """The key of the signal of that name that comes as that number, from 1."""
+    return f"{Op.SIGNAL}:{name}" if number == 1 else f"{Op.SIGNAL}:{name}#{number}"
