@@ -1,0 +1,1 @@
+"""How programs reach Detent: doors, handles, scopes, transactions."""

@@ -1,0 +1,160 @@
+"""The connections that users have, of every kind, with a table of their own: each does something in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import asyncpg
+import psycopg
+from sqlalchemy import create_engine, text
+from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
+from sqlalchemy.orm import Session, scoped_session, sessionmaker
+
+from detent.access import sync
+from detent.access.starting import start
+
+#: What a caller does with its open transaction: a start, given the connection; gives the run's id.
+Doing = Callable[..., Awaitable[str]]
+
+
+class Undone(Exception):
+    """The transaction is to be rolled back."""
+
+
+def sync_start(*args: Any, **options: Any) -> str:
+    return sync.start(*args, **options).id
+
+
+async def async_start(*args: Any, **options: Any) -> str:
+    return (await start(*args, **options)).id
+
+
+class Caller:
+    """Somebody with a connection. `within` gives it inside a transaction that ends with the block."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    @asynccontextmanager
+    async def within(self) -> AsyncIterator[Any]:
+        raise NotImplementedError
+        yield
+
+    async def start(self, connection: Any, *args: Any, **options: Any) -> str:
+        return sync_start(*args, connection=connection, **options)
+
+
+class SqlAlchemyConnection(Caller):
+    @asynccontextmanager
+    async def within(self) -> AsyncIterator[Any]:
+        engine = create_engine(self.url.replace("postgresql://", "postgresql+psycopg://"))
+        try:
+            with engine.begin() as connection:
+                yield connection
+        finally:
+            engine.dispose()
+
+
+class SqlAlchemySession(Caller):
+    @asynccontextmanager
+    async def within(self) -> AsyncIterator[Any]:
+        engine = create_engine(self.url.replace("postgresql://", "postgresql+psycopg://"))
+        try:
+            with Session(engine) as session, session.begin():
+                yield session
+        finally:
+            engine.dispose()
+
+
+class SqlAlchemyScopedSession(Caller):
+    @asynccontextmanager
+    async def within(self) -> AsyncIterator[Any]:
+        engine = create_engine(self.url.replace("postgresql://", "postgresql+psycopg://"))
+        session = scoped_session(sessionmaker(engine))
+        try:
+            with session.begin():
+                yield session
+        finally:
+            session.remove()
+            engine.dispose()
+
+
+class Awaited(Caller):
+    async def start(self, connection: Any, *args: Any, **options: Any) -> str:
+        return await async_start(*args, connection=connection, **options)
+
+
+class AsyncSqlAlchemyConnection(Awaited):
+    @asynccontextmanager
+    async def within(self) -> AsyncIterator[Any]:
+        engine = create_async_engine(self.url.replace("postgresql://", "postgresql+asyncpg://"))
+        try:
+            async with engine.begin() as connection:
+                yield connection
+        finally:
+            await engine.dispose()
+
+
+class AsyncSqlAlchemySession(Awaited):
+    @asynccontextmanager
+    async def within(self) -> AsyncIterator[Any]:
+        engine = create_async_engine(self.url.replace("postgresql://", "postgresql+asyncpg://"))
+        try:
+            async with AsyncSession(engine) as session, session.begin():
+                yield session
+        finally:
+            await engine.dispose()
+
+
+class Psycopg(Caller):
+    @asynccontextmanager
+    async def within(self) -> AsyncIterator[Any]:
+        with psycopg.connect(self.url) as connection:
+            yield connection
+
+
+class PsycopgCursor(Caller):
+    @asynccontextmanager
+    async def within(self) -> AsyncIterator[Any]:
+        with psycopg.connect(self.url) as connection, connection.cursor() as cursor:
+            cursor.execute("select 1")
+            yield cursor
+            assert cursor.fetchone() == (1,), "a start disturbed what its cursor was in the middle of"
+
+
+class AsyncPsycopg(Awaited):
+    @asynccontextmanager
+    async def within(self) -> AsyncIterator[Any]:
+        async with await psycopg.AsyncConnection.connect(self.url) as connection:
+            yield connection
+
+
+class Asyncpg(Awaited):
+    @asynccontextmanager
+    async def within(self) -> AsyncIterator[Any]:
+        connection = await asyncpg.connect(self.url)
+        try:
+            async with connection.transaction():
+                yield connection
+        finally:
+            await connection.close()
+
+
+CALLERS: dict[str, type[Caller]] = {
+    kind.__name__: kind
+    for kind in (
+        SqlAlchemyConnection,
+        SqlAlchemySession,
+        SqlAlchemyScopedSession,
+        AsyncSqlAlchemyConnection,
+        AsyncSqlAlchemySession,
+        Psycopg,
+        PsycopgCursor,
+        AsyncPsycopg,
+        Asyncpg,
+    )
+}
+
+__all__ = ["CALLERS", "Caller", "Undone", "text"]

@@ -1,0 +1,198 @@
+"""A start that is part of the caller's transaction: begun once that is committed, never if it is rolled back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import psycopg
+import pytest
+
+from detent.access import sync
+from detent.access.configuring import configure
+from detent.access.embedded import node
+from detent.access.handles import RunHandle
+from detent.access.scopes import runs
+from detent.access.starting import start
+from detent.access.transaction.starting import forget_places
+from detent.app import App
+from detent.authoring.documents import read_definition
+from detent.errors import AlreadyActive, InvalidInput, NotFound, RequestIdReused, SchemaMismatch, StoreError
+from detent.store.opening import migrate_store
+from tests.access.callers import CALLERS, Caller, Undone
+from tests.access.flows import Greeting, Patient
+
+HERO = ("User", "7")
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+async def database(postgres_database: str) -> AsyncIterator[str]:
+    await migrate_store(postgres_database)
+    yield postgres_database
+    configure()
+    forget_places()
+
+
+@pytest.fixture
+async def app(database: str) -> AsyncIterator[App]:
+    async with node(database, workflows=["tests.access.flows"]) as found:
+        yield found
+
+
+@pytest.fixture(params=CALLERS)
+def caller(request: pytest.FixtureRequest, database: str) -> Caller:
+    return CALLERS[request.param](database)
+
+
+async def test_a_start_is_begun_once_its_transaction_is_committed(app: App, caller: Caller) -> None:
+    async with caller.within() as connection:
+        run = RunHandle(await caller.start(connection, Greeting, hero=HERO, input={"who": "you"}))
+        with pytest.raises(NotFound):
+            await run.get()  # nobody else sees it yet
+    assert await run.result(timeout=20) == "HELLO YOU"
+
+
+async def test_a_start_whose_transaction_is_rolled_back_was_never_there(app: App, caller: Caller) -> None:
+    run = ""
+    with pytest.raises(Undone):
+        async with caller.within() as connection:
+            run = await caller.start(connection, Greeting, hero=HERO, input={"who": "you"})
+            raise Undone
+    with pytest.raises(NotFound):
+        await RunHandle(run).get()
+    assert await runs(Greeting).all() == []
+
+
+async def test_a_hero_that_has_an_open_run_is_told_and_the_transaction_goes_on(app: App, caller: Caller) -> None:
+    first = await start(Patient, hero=HERO)
+    async with caller.within() as connection:
+        with pytest.raises(AlreadyActive) as refused:
+            await caller.start(connection, Patient, hero=HERO)
+        second = await caller.start(connection, Patient, hero=("User", "8"))
+    assert refused.value.run == first.id
+    assert await RunHandle(second).status() == "running"
+
+
+async def test_the_same_request_id_gives_the_run_that_was_started_first(app: App, caller: Caller) -> None:
+    first = await start(Greeting, hero=HERO, input={"who": "x"}, request_id="once")
+    async with caller.within() as connection:
+        second = await caller.start(connection, Greeting, hero=HERO, input={"who": "x"}, request_id="once")
+        with pytest.raises(RequestIdReused):
+            await caller.start(connection, Greeting, hero=HERO, input={"who": "y"}, request_id="once")
+    assert second == first.id
+
+
+async def test_a_workflow_that_nobody_ran_before_is_saved_with_the_start(database: str) -> None:
+    caller = CALLERS["Psycopg"](database)
+    async with caller.within() as connection:
+        run = RunHandle(await caller.start(connection, Greeting, hero=HERO, input={"who": "first"}))
+    async with node(database, workflows=["tests.access.flows"]):
+        assert await run.result(timeout=20) == "HELLO FIRST"
+
+
+async def test_waits_of_a_run_that_was_started_so_receive_their_callbacks(app: App, database: str) -> None:
+    text = "name: approval\ntasks:\n  nap: {sleep: 10ms}\n  ask: {needs: [nap], wait_for_webhook: {timeout: 1h}}\n"
+    assert read_definition(text)
+    await app.commands.save_workflow(text.encode(), filename="approval.yaml")
+    with psycopg.connect(database) as connection:
+        run = sync_id(connection, "approval")
+    document = await until(run, lambda found: bool(found.callbacks))
+    assert [callback.step for callback in document.callbacks] == ["ask"]
+
+
+async def test_a_start_that_waits_for_its_time_is_pending(app: App, database: str) -> None:
+    with psycopg.connect(database) as connection:
+        run = sync.start(Greeting, hero=HERO, input={"who": "x"}, delay="1h", connection=connection)
+    assert await RunHandle(run.id).status() == "pending"
+
+
+async def test_of_two_transactions_for_one_hero_the_second_waits_and_is_told(app: App, database: str) -> None:
+    with psycopg.connect(database) as first, psycopg.connect(database) as second:
+        holder = sync.start(Patient, hero=HERO, connection=first)
+        late = asyncio.create_task(asyncio.to_thread(sync.start, Patient, hero=HERO, connection=second))
+        await asyncio.sleep(0.2)
+        assert not late.done(), "two open transactions hold the same hero"
+        first.commit()
+        with pytest.raises(AlreadyActive) as refused:
+            await late
+    assert refused.value.run == holder.id
+
+
+async def test_of_two_transactions_for_one_hero_the_second_starts_when_the_first_is_rolled_back(
+    app: App, database: str
+) -> None:
+    with psycopg.connect(database) as first, psycopg.connect(database) as second:
+        sync.start(Patient, hero=HERO, connection=first)
+        late = asyncio.create_task(asyncio.to_thread(sync.start, Patient, hero=HERO, connection=second))
+        await asyncio.sleep(0.2)
+        first.rollback()
+        run = await late
+    assert await RunHandle(run.id).status() == "running"
+
+
+async def test_a_bad_body_is_refused_before_the_connection_is_touched(database: str) -> None:
+    class Untouchable:
+        __module__ = "psycopg"
+
+        def cursor(self) -> None:
+            raise AssertionError("the connection was touched")
+
+    with pytest.raises(InvalidInput, match="no JSON form"):
+        sync.start(Greeting, hero=HERO, input=object(), connection=Untouchable())
+
+
+async def test_an_unknown_workflow_leaves_the_transaction_as_it_was(database: str) -> None:
+    with psycopg.connect(database) as connection:
+        connection.execute("create table mine (x int)")
+        with pytest.raises(NotFound):
+            sync.start("nobody", connection=connection)
+        connection.execute("insert into mine values (1)")
+    with psycopg.connect(database) as connection:
+        assert connection.execute("select x from mine").fetchall() == [(1,)]
+
+
+async def test_a_database_without_detent_says_what_to_do(postgres_database: str) -> None:
+    forget_places()
+    with psycopg.connect(postgres_database) as connection:
+        with pytest.raises(StoreError, match="DETENT_OUTBOX_URLS"):
+            sync.start(Greeting, hero=HERO, input={}, connection=connection)
+        assert connection.execute("select 1").fetchone() == (1,), "the caller's transaction was broken"
+
+
+async def test_tables_that_are_behind_are_refused(postgres_database: str) -> None:
+    forget_places()
+    await migrate_store(postgres_database)
+    with psycopg.connect(postgres_database) as connection:
+        connection.execute("update alembic_version set version_num = '0002'")
+        with pytest.raises(SchemaMismatch, match="detent migrate"):
+            sync.start(Greeting, hero=HERO, input={}, connection=connection)
+
+
+async def test_tables_in_a_schema_of_their_own_are_found_beside_those_of_the_application(
+    postgres_database: str,
+) -> None:
+    forget_places()
+    with psycopg.connect(postgres_database) as connection:
+        connection.execute("create table run (mine int)")
+        connection.execute("create table alembic_version (version_num text)")
+        connection.execute("insert into alembic_version values ('a1b2c3d4e5f6')")
+    url = f"{postgres_database}{'&' if '?' in postgres_database else '?'}schema=detent"
+    async with node(url, workflows=["tests.access.flows"], migrate=True):
+        with psycopg.connect(postgres_database) as connection:
+            run = sync.start(Greeting, hero=HERO, input={"who": "apart"}, connection=connection)
+        assert await RunHandle(run.id).result(timeout=20) == "HELLO APART"
+
+
+def sync_id(connection: object, workflow: str) -> RunHandle:
+    return RunHandle(sync.start(workflow, connection=connection).id)
+
+
+async def until(run: RunHandle, holds: object) -> object:
+    for _ in range(200):
+        found = await run.get()
+        if holds(found):  # type: ignore[operator]
+            return found
+        await asyncio.sleep(0.05)
+    raise AssertionError("it never came")
