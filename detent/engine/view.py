@@ -196,6 +196,8 @@ def _result(prepared: Prepared, state: RunState, index: int) -> dict[str, Any]:
             document |= {"encoding": result["encoding"]} if "encoding" in result else {}
     elif kind is not StepKind.SLEEP:
         document["output"] = result.get("output")
+        if "state" in result:  # what the steps of a workflow class hand on
+            document["state"] = result["state"]
     return document
 
 

@@ -247,8 +247,8 @@ class Workflow(FlowVerbs, metaclass=WorkflowType):
         attempt = self._attempt
         if attempt is None or attempt.is_over:
             raise RuntimeError(
-                f"self.{verb}() works only in a step while it runs; from outside use the run itself: "
-                f"`run = detent.run(id)`, `run.{verb}()`, or `detent runs {verb} ID`"
+                f"self.{verb}() works only in a step while it runs; from outside say it to the run itself: "
+                f"`run.{verb}()` of what detent.start gave, or `detent runs {verb} ID`"
             )
         if attempt.asked is None:
             attempt.asked = asked
