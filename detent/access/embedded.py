@@ -1,6 +1,6 @@
 """An engine inside the user's own process, such as in the lifespan of a web application.
 
-async with detent.engine(database_url="sqlite:///shop.db", workflows=["shop.workflows"]):
+async with detent.node(database_url="sqlite:///shop.db", workflows=["shop.workflows"]):
     ...
 """
 
@@ -20,7 +20,7 @@ from detent.steps.modules import load_modules
 
 
 @asynccontextmanager
-async def engine(
+async def node(
     database_url: str | None = None,
     *,
     workflows: Iterable[str | ModuleType | Any] = (),
