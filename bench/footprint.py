@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from tests.servers.mariadb import MariadbServer
 from tests.servers.postgres import PostgresServer
 
 TABLES = """
@@ -45,6 +46,17 @@ def on_postgres(server: PostgresServer, url: str) -> Footprint:
     rows = int(server.query(f"select coalesce(sum(n), 0) from ({counted}) every", database=database)) if tables else 0
     table, index, log = server.query(BYTES, database=database).split()
     return Footprint(rows, int(table), int(index), float(log))
+
+
+def on_mariadb(server: MariadbServer, url: str) -> Footprint:
+    """What one database holds, as far as its statistics say."""
+    name = url.rsplit("/", 1)[1]
+    rows = sum(int(server.query(f"select count(*) from {table}", database=name)) for table in ("run", "journal"))
+    table, index = server.query(
+        f"select coalesce(sum(data_length), 0), coalesce(sum(index_length), 0) from information_schema.tables"
+        f" where table_schema = '{name}'"
+    ).split()
+    return Footprint(rows, float(table), float(index), 0)
 
 
 def on_sqlite(path: Path) -> Footprint:

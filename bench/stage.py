@@ -1,4 +1,5 @@
-"""The stage: one PostgreSQL server, a folder for files, and the processes that are measured on it."""
+"""The stage: one PostgreSQL server, a MariaDB if it is asked for, a folder for files, and the processes that are
+measured on them."""
 
 import os
 import shutil
@@ -14,9 +15,12 @@ from bench.child import Child
 from bench.peers.environment import peer_python
 from bench.results import Results
 from bench.sizes import Sizes
+from tests.servers.mariadb import MariadbServer
 from tests.servers.postgres import PostgresServer
 
 STORES = {"postgres": "PostgreSQL", "sqlite": "SQLite"}
+#: As much as the other server has, and as it comes.
+MARIADB = {"innodb-buffer-pool-size": "128M", "innodb-log-file-size": "96M"}
 
 
 class Stage:
@@ -34,6 +38,7 @@ class Stage:
         self._children: list[Child] = []
         self.databases: list[str] = []
         self._kept: dict[str, Child] = {}
+        self._mariadb: MariadbServer | None = None
         self._count = 0
         self.peer_database = ""
 
@@ -51,6 +56,8 @@ class Stage:
         else:
             for url in self.databases:
                 self.server.drop_database(url)
+        if self._mariadb:
+            self._mariadb.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def clear(self) -> None:
@@ -70,6 +77,18 @@ class Stage:
         url = self.server.create_database(f"bench_{os.getpid()}_{self._count}")
         self.databases.append(url)
         return url
+
+    @property
+    def mariadb(self) -> MariadbServer:
+        """Started when it is first asked for."""
+        if self._mariadb is None:
+            self._mariadb = MariadbServer(settings=MARIADB)
+            self._mariadb.start()
+        return self._mariadb
+
+    def mariadb_database(self) -> str:
+        self._count += 1
+        return self.mariadb.create_database(f"bench_{os.getpid()}_{self._count}")
 
     def file(self) -> str:
         """A new SQLite file."""

@@ -5,10 +5,12 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from bench import documents
 from bench.child import Child
 from bench.figures import median, p50, p99
-from bench.footprint import Footprint, on_postgres, on_sqlite
+from bench.footprint import Footprint, on_mariadb, on_postgres, on_sqlite
 from bench.stage import STORES, Stage
 from detent.store.opening import sqlite_path
 
@@ -16,6 +18,7 @@ STEPS = 10
 PEER_WAYS = {"threads": "16 threads", "async": "64 async", "queue": "queue"}
 LEAST_RATIO = 30.0
 STRETCH = 80
+LEAST_MARIADB_RATIO = 10.0
 MOST_CPU = 80.0
 MOST_LATENCY = 1 / 3
 TURN = 10
@@ -50,8 +53,11 @@ class Side:
             return on_sqlite(Path(sqlite_path(self.url)))
         return on_postgres(stage.server, self.url)
 
+    def server_cpu(self, stage: Stage) -> float:
+        return stage.server_cpu()
+
     def burst(self, stage: Stage) -> dict[str, float]:
-        before, server = self.footprint(stage), stage.server_cpu()
+        before, server = self.footprint(stage), self.server_cpu(stage)
         facts = self.node.ask("burst", workflow=self.workflow, width=self.width, seconds=stage.sizes.seconds)
         steps = STEPS * facts["done"]
         self.units = round((facts["starts"] + facts["entries"]) / facts["flushes"])
@@ -60,7 +66,7 @@ class Side:
             "steps_per_second": steps / facts["seconds"],
             "cpu_us": facts["cpu"] / steps * 1e6,
             "loop_us": facts["thread_cpu"] / steps * 1e6,
-            "server_us": (stage.server_cpu() - server) / steps * 1e6,
+            "server_us": (self.server_cpu(stage) - server) / steps * 1e6,
             "rows_per_commit": (facts["starts"] + facts["entries"] + facts["ends"]) / facts["flushes"],
             "rows": left.rows, "table": left.table, "index": left.index, "wal": left.wal,
         }  # fmt: skip
@@ -74,6 +80,23 @@ class Side:
         stage.results.figure("W1", f"floor {self.name}", units=self.units, **facts)
         stage.say("W1", f"the floor on {self.name}: {rate:,.0f} steps/s in batches of {self.units}")
         return rate
+
+
+class MariadbSide(Side):
+    """Detent on MariaDB, without a floor."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.name, self.url = "MariaDB", stage.mariadb_database()
+        self.node = stage.node(self.url)
+        self.workflow = ""
+        self.width = self.units = 0
+
+    def footprint(self, stage: Stage) -> Footprint:
+        return on_mariadb(stage.mariadb, self.url)
+
+    def server_cpu(self, stage: Stage) -> float:
+        times = psutil.Process(stage.mariadb.pid).cpu_times()
+        return times.user + times.system
 
 
 class PeerSide:
@@ -112,7 +135,8 @@ Seen = defaultdict[str, list[Any]]
 
 def measure(stage: Stage) -> None:
     sides = {store: Side(stage, store) for store in STORES}
-    for side in sides.values():
+    mariadb = MariadbSide(stage)
+    for side in (*sides.values(), mariadb):
         side.prepare(stage)
     child = stage.peer()
     peer = None if child is None else PeerSide(stage, child)
@@ -121,11 +145,13 @@ def measure(stage: Stage) -> None:
         for store, side in sides.items():
             seen[store].append(side.burst(stage))
             seen[f"floor {store}"].append(side.floor_burst(stage))
+        seen["mariadb"].append(mariadb.burst(stage))
         if peer:
             seen["peer"].append(peer.burst(stage))
     for _ in range(-(-stage.sizes.latencies // TURN)):
         _latencies(sides, peer, seen)
     _speed_lines(stage, sides, peer, seen)
+    _mariadb_lines(stage, mariadb, peer, seen)
     _cpu_lines(stage, seen, peer)
     _disk_lines(stage, seen, peer)
     _latency_lines(stage, seen, peer)
@@ -172,6 +198,17 @@ def _speed_lines(stage: Stage, sides: dict[str, Side], peer: PeerSide | None, se
     line(
         "W1", "SQLite beside PostgreSQL", f"{_rate(seen, 'sqlite'):,.0f} steps/s",
         other=f"{_rate(seen, 'postgres'):,.0f} steps/s", ratio=f"{share:.2f}x", target="≥ 1x", met=share >= 1,
+    )  # fmt: skip
+
+
+def _mariadb_lines(stage: Stage, side: MariadbSide, peer: PeerSide | None, seen: Seen) -> None:
+    rate = _rate(seen, "mariadb")
+    least = LEAST_MARIADB_RATIO * _rate(seen, "peer") if peer else None
+    stage.results.line(
+        "W1", f"MariaDB, {side.width} runs at once" + (f", beside {peer.name} on PostgreSQL" if peer else ""),
+        f"{rate:,.0f} steps/s", other=f"{_rate(seen, 'peer'):,.0f} steps/s" if peer else "",
+        ratio=f"{rate / _rate(seen, 'peer'):.1f}x" if peer else "",
+        target=f"≥ {LEAST_MARIADB_RATIO:g}x" if peer else "", met=None if least is None else rate >= least,
     )  # fmt: skip
 
 
