@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
+from typing import Final
+
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 
 
 class Op(StrEnum):
@@ -16,6 +20,11 @@ class Op(StrEnum):
     CHILD = "@child"
     NOW = "@now"
     CONTINUE = "@continue"
+
+
+def is_name(text: str) -> bool:
+    """Whether a step, a wait or a signal of a durable function can be called so."""
+    return _NAME.fullmatch(text) is not None
 
 
 def op_of(key: str) -> Op:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from detent.engine.commands.bulk import BulkCommands
 from detent.engine.commands.callbacks import CallbackCommands
+from detent.engine.commands.functions import FunctionCommands
 from detent.engine.commands.ground import DEFAULT_TENANT, INPUT_LIMIT
 from detent.engine.commands.heroes import HeroCommands
 from detent.engine.commands.starts import Given, Start, StartOptions, encode_input
@@ -16,5 +17,5 @@ from detent.engine.commands.workflows import WorkflowCommands
 __all__ = ["DEFAULT_TENANT", "INPUT_LIMIT", "Commands", "Given", "Start", "StartOptions", "encode_input"]
 
 
-class Commands(WorkflowCommands, BulkCommands, WhyCommands, HeroCommands, CallbackCommands):
+class Commands(FunctionCommands, WorkflowCommands, BulkCommands, WhyCommands, HeroCommands, CallbackCommands):
     """Commands on one engine's store."""

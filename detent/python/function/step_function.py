@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
-import re
 import typing
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -23,9 +22,9 @@ from detent.graph.model import NO_RETRY, Retry
 from detent.ids import RUN, show
 from detent.python.durations import in_seconds
 from detent.python.marks import MARK, StepMark, StepOptions
+from detent.run.keys import is_name
 from detent.steps.binding import innermost
 
-NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 MOST_RETRIES: Final = 100
 _NO_OPTIONS: Final = StepOptions()
 _UNTYPED: Final = (inspect.Signature.empty, Any, object, None, type(None))
@@ -73,7 +72,7 @@ class StepFunction:
 
 def check_name(name: str, what: str) -> str:
     """The name, or InvalidInput."""
-    if not NAME.fullmatch(str(name)):
+    if not is_name(str(name)):
         raise InvalidInput(f"{str(name)[:80]!r} cannot be the name of {what}: letters, digits and _ . - are, up to 64")
     return name
 

@@ -1,0 +1,64 @@
+"""What durable functions bring: signals to a run, and runs that runs start."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import msgspec
+
+from detent.authoring.compiled import Limits
+from detent.engine.commands.ground import DEFAULT_TENANT, INPUT_LIMIT, encoder
+from detent.engine.commands.runs import RunCommands
+from detent.engine.commands.starts import Given, StartCommands, StartOptions
+from detent.engine.engine import Engine
+from detent.errors import Conflict, InvalidInput, TooLarge
+from detent.graph.model import StepKind
+from detent.run.keys import is_name
+from detent.run.state import RunFacts
+from detent.run.status import TERMINAL
+from detent.run.view import Child
+from detent.store.rows import MessageKind, RunRow
+
+
+class FunctionCommands(StartCommands, RunCommands):
+    """Also teaches the engine how children are started."""
+
+    def __init__(self, engine: Engine, *, limits: Limits | None = None, actions: Collection[str] | None = None) -> None:
+        super().__init__(engine, limits=limits, actions=actions)
+        engine.family.start = self._start_child
+
+    async def signal(self, run: str, name: str, data: Any = None, *, tenant: int = DEFAULT_TENANT) -> RunRow:
+        """Send a signal to a run of a durable function. When this returns it is durable, and the function will get it,
+        whether it asks for it before or after."""
+        if not is_name(name):
+            raise InvalidInput(f"{name[:80]!r} cannot be the name of a signal")
+        try:
+            body = encoder.encode(data)
+        except (TypeError, ValueError, msgspec.MsgspecError) as error:
+            raise InvalidInput(f"the data of the signal is not JSON: {error}") from None
+        if len(body) > INPUT_LIMIT:
+            raise TooLarge(f"a signal may have {INPUT_LIMIT} bytes; this one has {len(body)}")
+        row = await self.run_row(run, tenant=tenant)
+        prepared = await self.prepared(row)
+        if not any(step.kind is StepKind.FUNCTION for step in prepared.steps):
+            raise Conflict(f"the workflow {row.workflow_name!r} is no durable function: nobody would hear the signal")
+        message = encoder.encode({"name": name, "data": msgspec.Raw(body)})
+        if row.status in TERMINAL or not await self._store.send(row.tenant, row.id, MessageKind.SIGNAL, message):
+            raise Conflict("the run has ended: nobody would hear the signal")
+        self.nudge()
+        return row
+
+    async def _start_child(self, parent: RunFacts, run: bytes, child: Child, perhaps_there: bool) -> None:
+        if perhaps_there and await self._store.run(parent.tenant, run) is not None:
+            return
+        takes_over = child.origin_kind is not None
+        options = StartOptions(
+            id=run,
+            hero=child.hero,
+            priority=child.priority,
+            labels=child.labels,
+            origin=(parent.id, child.origin_kind) if child.origin_kind is not None else None,
+            parent=parent.parent if takes_over else parent.id,
+        )
+        await self.start(child.workflow, Given(child.body), options, tenant=parent.tenant)
