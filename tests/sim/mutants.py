@@ -94,7 +94,7 @@ def _sluggish(swarm: Swarm) -> Swarm:
 def _pausing(swarm: Swarm) -> Swarm:
     """Nothing goes wrong, but people pause and resume all the time."""
     calm = replace(swarm, busy=0.0, late=0.0, slow=0.0, reply_lost=0.0, never_came=0.0, outages=0.0, locks=0.0)
-    calm = replace(calm, schedules=0.0, requests=0.0, delays=0.0, agains=0.0, edits=0.0)
+    calm = replace(calm, schedules=0.0, requests=0.0, delays=0.0, agains=0.0, edits=0.0, heroes=0.0)
     return replace(calm, runs=12, controls=1.0, crashes=0.0, pauses=0.0, arrests=0.0, jumps=0.0, deadly=0.0)
 
 
@@ -125,7 +125,8 @@ def _cramped(swarm: Swarm) -> Swarm:
     """Hardly anything may wait to be written, and every start is asked for again."""
     tuning = replace(swarm.tuning, slots=1000, queue_bytes=300, flush_rows=1)
     calm = replace(swarm, busy=0.0, late=0.0, reply_lost=0.0, outages=0.0, crashes=0.0, pauses=0.0, jumps=0.0)
-    return replace(calm, runs=25, requests=0.5, delays=0.0, agains=0.0, edits=120.0, nodes=1, chaos=8.0, tuning=tuning)
+    calm = replace(calm, runs=25, requests=0.5, delays=0.0, agains=0.0, heroes=0.0)
+    return replace(calm, edits=120.0, nodes=1, chaos=8.0, tuning=tuning)
 
 
 def _repeating(swarm: Swarm) -> Swarm:
