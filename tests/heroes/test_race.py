@@ -99,6 +99,12 @@ async def test_on_postgresql_two_nodes_that_start_a_thousand_times_make_one_run(
     check(made, refused, await active_runs(postgres_database))
 
 
+async def test_on_mariadb_two_nodes_that_start_a_thousand_times_make_one_run(mariadb_database: str) -> None:
+    await _saved(mariadb_database)
+    made, refused = await rushed(mariadb_database)
+    check(made, refused, await active_runs(mariadb_database))
+
+
 async def test_without_its_index_postgresql_lets_many_through(postgres_database: str) -> None:
     """It is the constraint that holds them back and nothing else."""
     await _saved(postgres_database)
