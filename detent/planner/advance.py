@@ -62,22 +62,22 @@ def advance(prepared: Prepared, state: RunState, *, event: events.Event, now: In
         return change
     name = change.key if change.step is None else prepared.steps[change.step].name
     if change.kind is Kind.MOVED:
-        return _move(state, change, name, now)
+        return _move(prepared, state, change, name, now)
     judge = LiveJudge(prepared, state, now)
     void = [] if change.step is None or not isinstance(event, _BY_PEOPLE) else [change.step]
     stop = [index for index in void if state.phase[index] is Phase.RUNNING]
     expire = [index for index in void if state.phase[index] is Phase.WAITING]
     activated = apply(prepared, state, change, judge, now)
-    end = _end_if_over(prepared, state, judge.decided)
+    end = _end_if_over(prepared, state, judge.decided, _why_stopped(change, name))
     entry = _write(state, change, name, judge.decided, now)
     if end is not None:
         return Plan(entry, [], activated, [], end, stop)
     return Plan(entry, take_ready(prepared, state), activated, expire, None, stop)
 
 
-def _move(was: RunState, change: Change, name: str | None, now: Instant) -> Plan:
+def _move(old: Prepared, was: RunState, change: Change, name: str | None, now: Instant) -> Plan:
     assert change.data is not None
-    state = moved_state(was, name, change.attempt, change.data)
+    state = moved_state(old, was, name, change.attempt, change.data)
     prepared = prepared_of(change.data.graph)
     judge = LiveJudge(prepared, state, now)
     activated = open_moved(state, prepared, judge, now)
@@ -124,9 +124,10 @@ def put_back(state: RunState, step: int) -> None:
         state.running -= 1
 
 
-def _end_if_over(prepared: Prepared, state: RunState, decided: Decided) -> RunEnd | None:
-    if state.status in (Status.CANCELLED, Status.TIMEOUT):
-        error = "the run took longer than its maximum duration" if state.status is Status.TIMEOUT else None
+def _end_if_over(prepared: Prepared, state: RunState, decided: Decided, error: str | None = None) -> RunEnd | None:
+    if state.status is Status.TIMEOUT:
+        end = RunEnd(state.status, None, "the run took longer than its maximum duration")
+    elif state.status is Status.CANCELLED:
         end = RunEnd(state.status, None, error)
     elif state.open or state.opens_at is not None:
         return None
@@ -135,6 +136,12 @@ def _end_if_over(prepared: Prepared, state: RunState, decided: Decided) -> RunEn
         state.status = moved(state.status, end.status)
     decided.run = str(end.status)
     return end
+
+
+def _why_stopped(change: Change, step: str | None) -> str | None:
+    """The error because of which a step cancelled its run."""
+    error = change.data.error if change.data else None
+    return None if error is None else f"{step}: {error.message}"
 
 
 def _write(state: RunState, change: Change, step: str | None, decided: Decided, now: Instant) -> Entry:

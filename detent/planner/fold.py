@@ -47,7 +47,7 @@ def replay(prepared: Prepared, state: RunState, entry: Entry) -> RunState:
     decided = data.decided or Decided()
     ending = None if entry.outcome is None else Ending(entry.outcome)
     if kind is Kind.MOVED:
-        state = moved_state(state, entry.step, entry.attempt, data)
+        state = moved_state(prepared, state, entry.step, entry.attempt, data)
         new = graph_of(prepared, state)
         open_moved(state, new, RecordedJudge(new, decided), entry.at)
         _finish(state, decided)

@@ -37,7 +37,8 @@ class Judge(Protocol):
     def skips(self, step: PreparedStep) -> None: ...
 
     def gives_up(self, state: RunState) -> list[int]:
-        """The steps that a failing run gives up: all that have not ended and are not in flight."""
+        """The steps that a failing run gives up: all that have not ended, before it was moved or since, and are not in
+        flight."""
 
 
 class LiveJudge:
@@ -95,7 +96,8 @@ class LiveJudge:
         self.decided.skipped.append(step.name)
 
     def gives_up(self, state: RunState) -> list[int]:
-        idle = [index for index, phase in enumerate(state.phase) if phase not in (Phase.ENDED, Phase.RUNNING)]
+        busy = (Phase.ENDED, Phase.RUNNING)
+        idle = [index for index, phase in enumerate(state.phase) if phase not in busy and index not in state.carried]
         self.decided.given_up = [self._prepared.steps[index].name for index in idle]
         return idle
 

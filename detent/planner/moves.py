@@ -57,7 +57,7 @@ def _carried(state: RunState, index: int, ending: Ending) -> journal.Carried:
     return how
 
 
-def moved_state(was: RunState, step: str | None, attempts: int, data: EntryData) -> RunState:
+def moved_state(old: Prepared, was: RunState, step: str | None, attempts: int, data: EntryData) -> RunState:
     """The state over the new graph, before anything is decided in it."""
     prepared = prepared_of(data.graph)
     numbers, state = prepared.numbers, prepared.new_state(was.facts)
@@ -67,12 +67,18 @@ def moved_state(was: RunState, step: str | None, attempts: int, data: EntryData)
     state.paused_by, state.paused_at = was.paused_by, was.paused_at
     for name, how in data.carried.items():
         if name in numbers:
-            state.carried[numbers[name]] = Carried(Ending(how.ending), bytes(how.result), how.error)
+            state.carried[numbers[name]] = Carried(Ending(how.ending), how.error)
+            if how.result:
+                state.results[numbers[name]] = bytes(how.result)
             if how.explicit:
                 state.left_out[numbers[name]] = None
     if step is not None and step in numbers:
         state.attempts[numbers[step]] = attempts
         state.undelayed = numbers[step]
+    same = {old_step.index: numbers[old_step.name] for old_step in old.steps if old_step.name in numbers}
+    state.early = {same[index]: result for index, result in was.early.items() if index in same}
+    state.reused = {same[index]: result for index, result in was.reused.items() if index in same}
+    state.reused_skips = {same[index]: None for index in was.reused_skips if index in same}
     state.passed = _passed(prepared, state)
     return state
 

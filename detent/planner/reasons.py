@@ -70,7 +70,7 @@ class Seen:
             case Phase.RUNNING:
                 return ReasonKind.RUNNING
             case Phase.RETRYING if not self.is_due(index):
-                return ReasonKind.RETRY if self.state.attempts[index] else ReasonKind.SLEEP
+                return ReasonKind.RETRY if self.state.attempt_number(index) > 1 else ReasonKind.SLEEP
             case Phase.RETRYING:
                 # Waking it writes nothing: a state that was read back does not know whether that was done.
                 return ReasonKind.RUNNING if self.owned and self.state.paused_by is None else ReasonKind.READY
@@ -117,8 +117,10 @@ def _retry(seen: Seen, index: int) -> Reason:
     until, error = seen.state.until.get(index), seen.state.errors.get(index)
     assert until is not None
     attempt, attempts = seen.state.attempt_number(index), seen.prepared.graph.steps[index].retry.attempts
-    failed = f"Step '{seen.name(index)}' failed and is tried again at {when(until, seen.now)}"
-    message = f"{failed}: retry {attempt - 1} of {attempts - 1}."
+    failed = "" if error is None else "failed and "
+    message = f"Step '{seen.name(index)}' {failed}is tried again at {when(until, seen.now)}: "
+    # Its own code or a person may have it tried more often than its policy says.
+    message += f"retry {attempt - 1} of {attempts - 1}." if attempt <= attempts else f"attempt {attempt}."
     if error is not None:
         message += f" Last error: {sentence(error.message)}"
     details = {

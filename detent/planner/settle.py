@@ -116,7 +116,9 @@ class Settling:
     def _decide(self, step: PreparedStep) -> None:
         state, index = self._state, step.index
         if index in state.carried:
-            self._carry(index)
+            # It had ended when the run was moved here. What stands behind it waits for those before it all the same.
+            state.edge_errors.pop(index, None)
+            self._end(index, state.carried[index].ending, state.carried[index].error)
             return
         if index in state.passed:
             self._skip(step)
@@ -160,14 +162,6 @@ class Settling:
         else:
             state.phase[index] = Phase.READY
             state.ready[index] = None
-
-    def _carry(self, index: int) -> None:
-        """It had ended when the run was moved to this graph."""
-        ending, result, error = self._state.carried[index]
-        self._state.edge_errors.pop(index, None)
-        if result:
-            self._state.results[index] = result
-        self._end(index, ending, error)
 
     def _reuse(self, index: int) -> None:
         """It was done in the run this one came from: it ends as it begins, however long it slept or waited there."""

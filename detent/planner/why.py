@@ -41,13 +41,16 @@ def why(prepared: Prepared, state: RunState, now: Instant, *, owned: bool) -> li
     if state.is_over:
         return [_ended(prepared, state)]
     if state.opens_at is not None:
-        return [*_paused(state), _not_started(state.opens_at, now, owned=owned)]
+        return [*_paused(prepared, state), _not_started(state.opens_at, now, owned=owned)]
     return _chain(Seen(prepared, state, now, owned=owned))
 
 
 def _ended(prepared: Prepared, state: RunState) -> Reason:
     at = max(state.since, default=state.facts.started_at)
     message = f"The run is over: it ended {state.status} at {iso(at)}."
+    if state.is_finished:
+        by = "somebody" if state.finisher is None else f"step '{prepared.steps[state.finisher].name}'"
+        message = f"The run is over: {by} finished it at {iso(at)}, whatever was left."
     left = unhandled(prepared, state) if state.status is Status.FAILED else []
     if left:
         message += f" Step '{prepared.steps[left[0]].name}' failed: {sentence(state.errors[left[0]].message)}"
@@ -61,11 +64,25 @@ def _not_started(at: Instant, now: Instant, *, owned: bool) -> Reason:
     return Reason(ReasonKind.NOT_STARTED, message, until=at)
 
 
-def _paused(state: RunState) -> list[Reason]:
+def _paused(prepared: Prepared, state: RunState) -> list[Reason]:
     if state.paused_by is None or (state.paused_by == UNCERTAIN and state.doubts):
         return []  # what it stands still for speaks for itself
+    if state.paused_step is not None:
+        return [_paused_by_step(prepared, state, state.paused_step)]
     message = f"The run is paused by {state.paused_by or 'somebody'}: nothing new starts until it is resumed."
     return [Reason(ReasonKind.PAUSED, message, since=state.paused_at, details={"by": state.paused_by})]
+
+
+def _paused_by_step(prepared: Prepared, state: RunState, index: int) -> Reason:
+    name, error = prepared.steps[index].name, state.errors.get(index)
+    by = sentence(state.paused_by) if state.paused_by else "its code says so."
+    message = f"Step '{name}' paused the run: {by}"
+    if error is not None and error.message != state.paused_by:
+        message += f" Error: {sentence(error.message)}"
+    message += " Resume the run to try the step again, or skip the step."
+    last = error and {"code": error.code, "message": error.message}
+    details = {"by": state.paused_by, "step": name, "last_error": last}
+    return Reason(ReasonKind.PAUSED, message, since=state.paused_at, details=details)
 
 
 def _chain(seen: Seen) -> list[Reason]:
@@ -73,7 +90,7 @@ def _chain(seen: Seen) -> list[Reason]:
     pending = [index for index in seen.prepared.order if phases[index] is Phase.PENDING]
     blocks = [index for index, phase in enumerate(phases) if phase not in (Phase.PENDING, Phase.ENDED)]
     blocks.sort(key=lambda index: _ORDER[seen.kind(index)])
-    found = _paused(seen.state)
+    found = _paused(seen.prepared, seen.state)
     found += [reason_of(seen, index) for index in blocks[: LONGEST - len(found)]]
     found += _needs(seen, pending[: LONGEST - len(found)])
     more = len(blocks) + len(pending) - sum(reason.step is not None for reason in found)

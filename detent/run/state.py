@@ -72,7 +72,6 @@ class Carried(NamedTuple):
     """How a step had ended when its run was moved to another graph."""
 
     ending: Ending
-    result: bytes
     error: StepError | None
 
 

@@ -241,7 +241,7 @@ def test_a_fold_stops_at_a_gap() -> None:
     run = world.live()
     assert len(run.entries) > 2
     with pytest.raises(Exception, match="has entry 3 after 1"):
-        fold(run.prepared, run.facts, run.opening, [run.entries[0], *run.entries[2:]])
+        fold(run.version, run.facts, run.opening, [run.entries[0], *run.entries[2:]])
 
 
 def test_a_word_is_there_for_every_ended_step() -> None:

@@ -13,6 +13,7 @@ from detent.graph.model import Edge, Graph, OnCrash, Step, StepKind
 from detent.instant import SECOND, iso
 from detent.planner import Reason, fold, why
 from detent.planner.why import LONGEST
+from detent.run.outcomes import Finish, Pause, Reattempt, StepError
 from detent.run.state import Phase
 from tests.planner.play import NOON, Play, graph_of, play, play_steps
 from tests.planner.worlds import some_world
@@ -22,7 +23,7 @@ RANDOMS = st.randoms(use_true_random=False)
 
 def _why(run: Play, *, owned: bool = True) -> list[Reason]:
     """Asked of the state as it is read back from the journal."""
-    state = fold(run.prepared, run.facts, run.opening, run.entries)
+    state = fold(run.version, run.facts, run.opening, run.entries)
     return why(run.prepared, state, run.now, owned=owned)
 
 
@@ -137,6 +138,38 @@ def test_a_pause_comes_first_and_says_who_and_since_when() -> None:
     assert reasons[1].message == "Step 'b' is ready, and starts when the run is resumed."
 
 
+def test_a_step_that_paused_its_run_is_named_with_what_went_wrong() -> None:
+    run = play_steps({"charge": {}, "ship": {"needs": ["charge"]}})
+    run.attempt("charge", Pause("its card was refused", StepError("exception", "ValueError: no")))
+    reasons = _why(run)
+    assert _kinds(reasons) == [("paused", None), ("ready", "charge"), ("needs", "ship")]
+    assert reasons[0].message == (
+        "Step 'charge' paused the run: its card was refused. Error: ValueError: no. "
+        "Resume the run to try the step again, or skip the step."
+    )
+    assert reasons[0].details == {
+        "by": "its card was refused",
+        "step": "charge",
+        "last_error": {"code": "exception", "message": "ValueError: no"},
+    }
+
+
+def test_a_step_that_asked_to_be_tried_again_says_when_and_which_attempt_it_will_be() -> None:
+    run = play(Graph((Step("poll", StepKind.PYTHON),)))
+    run.attempt("poll", Reattempt(60.0))
+    (reason,) = _why(run)
+    assert (reason.kind, reason.message) == ("retry", f"Step 'poll' is tried again at {_at(60)} (in 1m): attempt 2.")
+
+
+def test_a_run_that_was_finished_says_by_whom() -> None:
+    run = play(Graph((Step("a", StepKind.PYTHON), Step("b", StepKind.PYTHON))))
+    run.attempt("b", Finish(b"{}"))
+    assert _why(run)[0].message == f"The run is over: step 'b' finished it at {_at(0)}, whatever was left."
+    other = play(Graph((Step("a", StepKind.PYTHON),)))
+    other.finish()
+    assert _why(other)[0].message == f"The run is over: somebody finished it at {_at(0)}, whatever was left."
+
+
 def test_a_step_in_doubt_asks_for_a_word() -> None:
     steps = (Step("charge", StepKind.ACTION, on_crash=OnCrash.ASK), Step("ship", StepKind.ACTION))
     run = play(Graph(steps, (Edge("charge", "ship"),)))
@@ -214,7 +247,7 @@ BLOCKING = {
 
 
 def _check(run: Play, *, owned: bool) -> None:
-    state = fold(run.prepared, run.facts, run.opening, run.entries)
+    state = fold(run.version, run.facts, run.opening, run.entries)
     reasons = why(run.prepared, state, run.now, owned=owned)
     assert reasons == why(run.prepared, state, run.now, owned=owned), "asking changes nothing"
     assert reasons, "there is always a reason"

@@ -1,0 +1,400 @@
+"""Flow control: what a step's own code, or a person, wants of its run beside success and failure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+
+from detent.graph.model import Edge, Ending, FailurePolicy, Graph, OnCrash, Step, StepKind
+from detent.instant import SECOND
+from detent.planner.advance import is_wanted
+from detent.run.outcomes import Cancel, Fail, Finish, Outcome, Pause, Reattempt, Skip, StepError
+from detent.run.plan import NOTHING, Start
+from tests.planner.play import NOON, Play, graph_of, play, play_steps
+
+CHAINED = frozenset({Ending.SUCCESS, Ending.SKIPPED})
+BROKEN = StepError("exception", "ValueError: no")
+
+
+def chain(*names: str, policy: FailurePolicy = FailurePolicy.PAUSE, **given: object) -> Graph:
+    steps = tuple(Step(name, StepKind.PYTHON, **given) for name in names)  # type: ignore[arg-type]
+    edges = tuple(Edge(one, other, CHAINED) for one, other in pairwise(names))
+    return Graph(steps, edges, on_failure=policy)
+
+
+def beside() -> Play:
+    """Three branches: one runs, one waits, one sleeps."""
+    return play_steps({"work": {}, "w": {"wait_for_webhook": {}}, "nap": {"sleep": "1h"}, "x": {"needs": ["work"]}})
+
+
+# -- what a step's own code asks for
+
+
+def test_a_skip_lets_the_chain_go_on_behind_the_step() -> None:
+    run = play(chain("a", "b"))
+    run.attempt("a", Skip())
+    assert run.statuses() == {"a": "skipped", "b": "running"}
+    run.give("b", 2)
+    assert (run.status, run.output) == ("completed", 2)
+
+
+def test_a_skip_because_of_an_error_keeps_the_error_and_what_it_left() -> None:
+    run = play(chain("a", "b"))
+    run.attempt("a", Skip(BROKEN, b'{"state":{"n":1}}'))
+    assert run.error("a") == BROKEN
+    assert run.state.results[run.number("a")] == b'{"state":{"n":1}}'
+    run.give("b", 2)
+    assert run.status == "completed"
+
+
+def test_a_reattempt_comes_after_its_wait_as_often_as_it_is_asked_for() -> None:
+    run = play(chain("a", "b"))
+    for number in range(1, 9):
+        run.attempt("a", Reattempt(30.0))
+        assert (run.entries[-1].kind, run.entries[-1].outcome, run.entries[-1].attempt) == ("retry", None, number)
+        assert run.statuses()["a"] == "retrying"
+        assert run.until("a") == 30
+        run.sleep(30)
+        assert run.statuses()["a"] == "running"
+    assert run.state.attempt_number(0) == 9
+
+
+def test_a_reattempt_because_of_an_error_keeps_it_until_the_step_succeeds() -> None:
+    run = play(chain("a"))
+    run.attempt("a", Reattempt(0.0, BROKEN))
+    assert (run.entries[-1].outcome, run.data().error, run.error("a")) == ("failed", BROKEN, BROKEN)
+    run.sleep(0)
+    run.give("a", 1)
+    assert run.state.errors == {}
+
+
+def test_a_step_cancels_its_run() -> None:
+    run = play(chain("a", "b"))
+    run.attempt("a", Cancel("the customer left", BROKEN))
+    assert (run.status, run.statuses()) == ("cancelled", {"a": "cancelled", "b": "cancelled"})
+    assert (run.entries[-1].kind, run.entries[-1].step, run.data().by) == ("cancelled", "a", "the customer left")
+    assert run.ended is not None
+    assert run.ended.error == "a: ValueError: no"
+    quiet = play(chain("a"))
+    quiet.attempt("a", Cancel("its hero is gone"))
+    assert quiet.ended is not None
+    assert quiet.ended.error is None
+
+
+def test_a_step_pauses_its_run_and_is_tried_again_when_it_is_resumed() -> None:
+    run = play(chain("a", "b"))
+    run.attempt("a", Pause("by hand", BROKEN))
+    assert (run.status, run.statuses()["a"]) == ("paused", "ready")
+    assert (run.state.paused_by, run.state.paused_step) == ("by hand", run.number("a"))
+    assert (run.entries[-1].step, run.entries[-1].outcome, run.data().error) == ("a", "failed", BROKEN)
+    run.started.clear()
+    run.sleep(4000)
+    assert run.started == []
+    run.resume()
+    assert (run.started, run.state.paused_step, run.state.attempt_number(0)) == (["a"], None, 2)
+    run.give("a", 1)
+    assert run.state.errors == {}
+
+
+def test_a_pause_of_a_step_survives_a_crash() -> None:
+    run = play(chain("a"))
+    run.attempt("a", Pause("by hand"))
+    run.crash()
+    assert (run.status, run.started, run.state.paused_step) == ("paused", [], 0)
+    run.resume()
+    assert run.started == ["a"]
+
+
+def test_a_step_that_pauses_a_run_somebody_paused_takes_it_over() -> None:
+    run = play(chain("a"))
+    run.pause("ann")
+    run.attempt("a", Pause("by hand"))
+    assert (run.state.paused_by, run.state.paused_at) == ("by hand", NOON)
+    run.resume()
+    assert run.statuses() == {"a": "running"}
+
+
+def test_a_pause_does_not_stop_the_other_branches_attempts() -> None:
+    run = play_steps({"a": {}, "b": {}, "c": {"needs": ["b"]}})
+    run.attempt("a", Pause("by hand"))
+    run.succeed("b")
+    assert run.statuses() == {"a": "ready", "b": "success", "c": "ready"}
+    run.resume()
+    assert run.statuses() == {"a": "running", "b": "success", "c": "running"}
+
+
+def test_a_step_finishes_its_run_with_its_own_output() -> None:
+    run = play(chain("a", "b", "c"))
+    run.give("a", 1)
+    run.attempt("b", Finish(b'{"output":"early"}'))
+    assert run.statuses() == {"a": "success", "b": "success", "c": "skipped"}
+    assert (run.status, run.output) == ("completed", "early")
+    assert run.data().finished
+    assert run.started == ["a", "b"]
+
+
+def test_what_a_run_finishes_with_is_of_the_step_that_finished_it() -> None:
+    run = play_steps({"a": {}, "b": {}, "c": {"needs": ["a", "b"]}})
+    run.give("b", "b")
+    run.attempt("a", Finish(b'{"output":"a"}'))
+    assert run.output == "a"
+    assert run.statuses()["c"] == "skipped"
+
+
+def test_a_run_that_is_finished_is_completed_whatever_failed_before() -> None:
+    run = play_steps({"a": {}, "b": {}})
+    run.fail("a")
+    run.attempt("b", Finish(b'{"output":1}'))
+    assert (run.status, run.output) == ("completed", 1)
+
+
+@pytest.mark.parametrize("outcome", [Reattempt(1.0, BROKEN), Pause("by hand", BROKEN), Reattempt(), Pause("by hand")])
+def test_a_failing_run_tries_nothing_again(outcome: Outcome) -> None:
+    steps = (Step("bad", StepKind.ACTION), Step("other", StepKind.ACTION))
+    run = play(Graph(steps, on_failure=FailurePolicy.FAIL_FAST))
+    run.fail("bad")
+    assert run.statuses() == {"bad": "failed", "other": "running"}
+    assert run.reattempt("other") is NOTHING
+    run.attempt("other", outcome)
+    assert (run.status, run.statuses()["other"]) == ("failed", "failed")
+
+
+def test_a_failing_run_can_skip_what_is_in_flight() -> None:
+    steps = (Step("bad", StepKind.ACTION), Step("other", StepKind.ACTION))
+    run = play(Graph(steps, on_failure=FailurePolicy.FAIL_FAST))
+    run.fail("bad")
+    assert run.skip("other").stop == [run.number("other")]
+    assert (run.status, run.statuses()["other"]) == ("failed", "skipped")
+
+
+# -- a failure in a graph that pauses
+
+
+def _poisoned(run: Play) -> None:
+    for _ in range(3):
+        run.crash()
+
+
+FAILURES: tuple[Callable[[Play], object], ...] = (
+    lambda run: run.attempt("a", Fail(BROKEN)),
+    lambda run: run.attempt("a", Fail(StepError("timeout", "too long"), timed_out=True)),
+    lambda run: run.attempt("a", Fail(StepError("template_error", "no such thing"), retry=False)),
+    _poisoned,
+)
+
+
+@pytest.mark.parametrize("fail", FAILURES)
+def test_a_failure_that_nobody_takes_care_of_pauses_the_run_and_a_resume_tries_again(
+    fail: Callable[[Play], object],
+) -> None:
+    run = play(chain("a", "b"))
+    fail(run)
+    assert (run.status, run.statuses()) == ("paused", {"a": "ready", "b": "pending"})
+    assert run.state.paused_by == "a failure of step 'a'"
+    assert run.state.paused_step == 0
+    assert run.error("a").message
+    run.started.clear()
+    run.resume()
+    assert run.started == ["a"]
+    run.give("a", 1)
+    run.give("b", 2)
+    assert run.status == "completed"
+
+
+def test_a_crash_that_fails_a_step_pauses_such_a_run_and_counts_once() -> None:
+    run = play(chain("a", "b", on_crash=OnCrash.FAIL))
+    run.crash()
+    assert (run.status, run.error("a").code) == ("paused", "crashed")
+    assert run.state.attempt_number(0) == 2
+    run.skip()
+    assert run.statuses() == {"a": "skipped", "b": "running"}
+
+
+def test_a_failure_that_a_step_takes_care_of_does_not_pause() -> None:
+    steps = (Step("a", StepKind.PYTHON), Step("tidy", StepKind.PYTHON))
+    failed = frozenset({Ending.FAILED})
+    run = play(Graph(steps, (Edge("a", "tidy", failed),), on_failure=FailurePolicy.PAUSE))
+    run.attempt("a", Fail(BROKEN))
+    assert run.statuses() == {"a": "failed", "tidy": "running"}
+
+
+def test_the_retries_of_a_step_come_before_the_pause() -> None:
+    graph = graph_of({"a": {"retries": {"attempts": 1, "delay": 5}}})
+    run = play(Graph(graph.steps, on_failure=FailurePolicy.PAUSE))
+    run.attempt("a", Fail(BROKEN))
+    assert (run.status, run.statuses()["a"]) == ("running", "retrying")
+    run.sleep(10)
+    run.attempt("a", Fail(BROKEN))
+    assert run.status == "paused"
+
+
+# -- the same from outside
+
+
+def test_a_person_skips_an_attempt_in_flight_and_its_outcome_does_not_count() -> None:
+    run = play(chain("a", "b"))
+    plan = run.skip()
+    assert (run.stopped, [start.step for start in plan.start]) == (["a"], [1])
+    assert (run.entries[-1].outcome, run.data().by) == ("skipped", "ann")
+    assert run.attempt("a", Fail(BROKEN)) is NOTHING
+    assert run.statuses() == {"a": "skipped", "b": "running"}
+
+
+def test_a_person_has_an_attempt_in_flight_begun_anew_and_the_old_outcome_does_not_count() -> None:
+    run = play(chain("a", "b"))
+    old = Start(0, 1, on_record=False)
+    assert is_wanted(run.state, old)
+    run.reattempt(wait=5)
+    assert run.stopped == ["a"]
+    assert (run.entries[-1].kind, run.entries[-1].outcome, run.entries[-1].attempt) == ("retry", None, 1)
+    assert not is_wanted(run.state, old)
+    run.sleep(5)
+    assert run.statuses()["a"] == "running"
+    assert not is_wanted(run.state, old)
+    assert is_wanted(run.state, Start(0, 2, on_record=False))
+
+
+def test_who_tries_a_step_that_was_not_in_flight_does_not_use_up_an_attempt() -> None:
+    run = play(Graph((Step("a", StepKind.PYTHON, delay=86400.0),)))
+    run.reattempt("a")
+    assert run.stopped == []
+    assert run.entries[-1].attempt == 0
+    run.sleep(0)
+    assert run.statuses() == {"a": "running"}
+    assert run.state.attempt_number(0) == 1
+
+
+def test_a_person_gets_a_run_going_that_stands_still_for_a_step() -> None:
+    for go_on in (Play.skip, Play.reattempt):
+        run = play(chain("a", "b"))
+        run.attempt("a", Pause("by hand", BROKEN))
+        go_on(run)
+        assert (run.status, run.state.paused_by, run.state.paused_step) == ("running", None, None)
+        run.sleep(0)
+        assert "running" in run.statuses().values()
+
+
+def test_the_step_that_paused_its_run_is_the_one_that_is_meant() -> None:
+    run = play_steps({"first": {}, "work": {}, "w": {"wait_for_webhook": {}}})
+    run.attempt("work", Pause("by hand"))
+    run.skip()
+    assert run.statuses() == {"first": "running", "work": "skipped", "w": "waiting"}
+
+
+def test_without_a_name_what_runs_is_meant_before_what_waits_and_sleeps() -> None:
+    run = beside()
+    for expected in ("work", "w", "nap"):
+        run.skip()
+        assert run.entries[-1].step == expected
+    assert (run.status, run.statuses()["x"]) == ("completed", "skipped")
+
+
+def test_a_skipped_wait_asks_for_its_callback_to_be_expired_and_takes_none_any_more() -> None:
+    run = beside()
+    plan = run.skip("w")
+    assert plan.expire == [run.number("w")]
+    assert run.receive("w") is NOTHING
+    run.expire_callbacks()
+    assert run.statuses()["w"] == "skipped"
+    assert run.skip("nap").expire == []
+
+
+def test_a_wait_or_a_sleep_cannot_be_tried() -> None:
+    run = beside()
+    assert run.reattempt("w") is NOTHING
+    assert run.reattempt("nap") is NOTHING
+    assert run.reattempt("x") is NOTHING
+    run.reattempt()
+    assert run.entries[-1].step == "work"
+
+
+def test_a_step_that_has_ended_or_was_not_reached_is_not_at_hand() -> None:
+    run = play(chain("a", "b", "c"))
+    run.give("a", 1)
+    for ask in (run.skip, run.reattempt):
+        assert ask("a") is NOTHING
+        assert ask("c") is NOTHING
+
+
+def test_a_run_that_somebody_else_paused_goes_on_when_a_step_of_it_is_skipped() -> None:
+    run = play(chain("a", "b"))
+    run.pause("bob")
+    run.skip("a")
+    assert run.statuses() == {"a": "skipped", "b": "running"}
+
+
+def test_a_retrying_step_is_skipped_or_tried_at_once() -> None:
+    run = play_steps({"a": {}, "b": {}})
+    run.fail("a", 503, retry=True)
+    run.fail("b", 503, retry=True)
+    run.skip("a")
+    run.reattempt("b")
+    assert run.entries[-1].attempt == 0
+    run.sleep(0)
+    assert run.statuses() == {"a": "skipped", "b": "running"}
+    assert run.state.attempt_number(run.number("b")) == 2
+
+
+def _in_doubt() -> Play:
+    steps = tuple(Step(name, StepKind.ACTION, on_crash=OnCrash.ASK) for name in "ab")
+    run = play(Graph(steps))
+    run.crash()
+    assert run.statuses() == {"a": "uncertain", "b": "uncertain"}
+    return run
+
+
+def test_a_step_in_doubt_is_skipped_or_tried_again_and_the_run_goes_on_after_the_last() -> None:
+    run = _in_doubt()
+    run.skip("a")
+    assert (run.status, run.statuses()["a"], run.entries[-1].attempt) == ("paused", "skipped", 1)
+    run.reattempt("b")
+    assert (run.status, run.state.doubts) == ("running", {})
+    run.sleep(0)
+    assert run.statuses()["b"] == "running"
+    assert run.state.attempt_number(run.number("b")) == 2
+
+
+def test_careful_steps_that_are_skipped_make_room_for_the_next() -> None:
+    run = play_steps({"a": {}, "b": {}})
+    run.crash()
+    run.crash()
+    assert run.started == ["a"]
+    run.skip("a")
+    assert run.statuses() == {"a": "skipped", "b": "running"}
+
+
+PLACES: tuple[Callable[[], Play], ...] = (beside, _in_doubt, lambda: play(chain("a", "b")))
+
+
+@pytest.mark.parametrize("make", PLACES)
+@pytest.mark.parametrize("paused", [False, True])
+def test_a_person_finishes_a_run_wherever_it_stands(make: Callable[[], Play], *, paused: bool) -> None:
+    run = make()
+    if paused:
+        run.pause()
+    run.finish("bob")
+    assert (run.status, set(run.statuses().values())) == ("completed", {"skipped"})
+    assert (run.entries[-1].kind, run.data().by) == ("finished", "bob")
+    assert (run.state.open, run.state.running, run.state.ready, run.state.next_timer()) == (0, 0, {}, None)
+    assert run.ended is not None
+    assert run.ended.output is None
+
+
+def test_a_run_that_somebody_finishes_gives_what_its_last_step_gave() -> None:
+    run = play(chain("a", "b", "c"))
+    run.give("a", 1)
+    run.give("b", 2)
+    run.finish()
+    assert (run.status, run.output) == ("completed", 2)
+
+
+def test_a_run_that_has_not_begun_has_nothing_to_skip_to_try_or_to_finish() -> None:
+    run = play(chain("a"), opens_at=NOON + SECOND)
+    assert run.skip() is NOTHING
+    assert run.skip("a") is NOTHING
+    assert run.reattempt() is NOTHING
+    assert run.finish() is NOTHING
+    run.open()
+    assert run.statuses() == {"a": "running"}
