@@ -14,6 +14,7 @@ from detent.graph.model import Ending
 from detent.ids import RUN, show
 from detent.instant import Instant, as_datetime
 from detent.python.chain import Chain, Link
+from detent.python.drift import left_state
 from detent.python.flow import FlowControl
 from detent.python.run_state import encode_result
 from detent.run.call import StepCall
@@ -67,8 +68,9 @@ class Attempt:
     @property
     def state(self) -> Any:
         if self._state is _UNREAD:
-            result_of = self.view.result_of
-            self._state, self._state_number = self.chain.state.newest(map(result_of, self.link.earlier))
+            view = self.view
+            results = [left_state(view.graph), *map(view.result_of, self.link.earlier)]
+            self._state, self._state_number = self.chain.state.read(results)
         return self._state
 
     @state.setter

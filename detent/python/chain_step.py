@@ -55,7 +55,7 @@ class ChainStep:
         if known is None:
             return Reattempt(ELSEWHERE)
         chain: Chain = known.target.__chain__
-        drifted: Outcome | None = chain.drift.answer(view.graph)
+        drifted: Outcome | None = chain.drift.answer(view)
         if drifted is not None:
             return drifted
         link = chain.links.get(call.step)

@@ -1,7 +1,7 @@
 """What tells one code from another: a hash over the functions and what was said of them, without line numbers.
 
-It changes with the words of a step and not with a comment. Another version of Python may compile the same words
-differently, which makes another fingerprint.
+It changes with the words of a step and with the plain values it was made with, and not with a comment. Another version
+of Python may compile the same words differently, which makes another fingerprint.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator
 from types import CodeType
-from typing import Any
+from typing import Any, Final
+
+_PLAIN: Final = (str, bytes, bool, int, float, type(None))
 
 
 def fingerprint(functions: Iterable[Callable[..., Any]], said: Any) -> str:
@@ -37,8 +39,22 @@ def _parts(function: Any) -> Iterator[str]:
             yield from _code(code)
         else:
             yield getattr(function, "__qualname__", type(function).__qualname__)
-        yield repr(getattr(function, "__defaults__", None) is not None)
+        yield from _values(function)
         function = getattr(function, "__wrapped__", None)
+
+
+def _values(function: Any) -> Iterator[str]:
+    """The plain values a function was made with: its defaults and what it closes over."""
+    values = [
+        *(getattr(function, "__defaults__", None) or ()),
+        *(getattr(function, "__kwdefaults__", None) or {}).values(),
+    ]
+    for cell in getattr(function, "__closure__", None) or ():
+        try:
+            values.append(cell.cell_contents)
+        except ValueError:
+            continue  # not set yet
+    yield repr([value for value in values if isinstance(value, _PLAIN)])
 
 
 def _code(code: CodeType) -> Iterator[str]:

@@ -46,15 +46,24 @@ class StateType:
         """The state of a run that has none yet."""
         return {} if self._is_mapping else self._kind()
 
-    def newest(self, results: Iterable[bytes | None]) -> tuple[Any, int]:
+    def read(self, results: Iterable[bytes | None]) -> tuple[Any, int]:
         """The last state that any of these results kept, and its number; a new one and 0 if none did."""
-        best = _Kept()
-        for raw in results:
-            if raw is not None and b'"state_number"' in raw:
-                kept = _kept.decode(raw)
-                if kept.state_number > best.state_number:
-                    best = kept
-        return (self._decode(best.state), best.state_number) if best.state_number else (self.new(), 0)
+        found = newest(results)
+        if found is None:
+            return self.new(), 0
+        kept = _kept.decode(found)
+        return self._decode(kept.state), kept.state_number
+
+
+def newest(results: Iterable[bytes | None]) -> bytes | None:
+    """The one of these results that kept the last state; null if none did."""
+    best, most = None, 0
+    for raw in results:
+        if raw is not None and b'"state_number"' in raw:
+            number = _kept.decode(raw).state_number
+            if number > most:
+                best, most = raw, number
+    return best
 
 
 def encode_result(output: Any, state: Any, number: int) -> bytes:
