@@ -10,6 +10,7 @@ from detent.testing.answers import Asked, Response
 from detent.testing.clock import FakeClock
 from detent.testing.crash_matrix import CrashMatrix, Point, crash_matrix
 from detent.testing.ending import Speedrun, StepRun
+from detent.testing.engine import MemoryEngine, MemoryRun
 from detent.testing.speedrun import speedrun, speedrun_async
 from detent.testing.trial import NeverEnds
 
@@ -17,6 +18,8 @@ __all__ = [
     "Asked",
     "CrashMatrix",
     "FakeClock",
+    "MemoryEngine",
+    "MemoryRun",
     "MemoryStore",
     "NeverEnds",
     "Point",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -116,14 +116,19 @@ class _Beginning(StateType):
             given = type(new)(**given)
         if type(given) is not type(new):
             raise InvalidInput(f"state: a {type(new).__qualname__} is needed, not a {type(given).__qualname__}")
-        self._inner, self._given = inner, given
+        vars(self).update(vars(inner))
+        self._given = given
 
     def new(self) -> Any:
         return copy.deepcopy(self._given)
 
-    def newest(self, results: Iterable[bytes | None]) -> tuple[Any, int]:
-        state, number = self._inner.newest(results)
-        return (state, number) if number else (self.new(), 0)
+
+def check_state(workflow: str, given: Any) -> None:
+    """Refuse a state that the workflow cannot begin with."""
+    known = registry.find(workflow)
+    if known is None or known.kind is not CodeKind.CHAIN:
+        raise InvalidInput(f"state: only a Workflow class has one, and {workflow or 'a definition'!r} is none")
+    _Beginning(known.target.__chain__.state, given)
 
 
 class StagedBodies(Bodies):

@@ -78,19 +78,21 @@ class Stage:
             raise
         return result if self.ended(step) else await for_ever()
 
-    def counted(self, work: Coroutine[Any, Any, Result]) -> Coroutine[Any, Any, Result]:
-        """The work, known to be going on while it does."""
-        outer = self._counted(work)
-        self._works |= {outer, work}
+    def counted(self, work: Coroutine[Any, Any, Result], *inside: Any) -> Coroutine[Any, Any, Result]:
+        """The work, known to be going on while it does. `inside` are other coroutines that begin with it."""
+        mine = {work, *inside}
+        outer = self._counted(work, mine)
+        mine.add(outer)
+        self._works |= mine
         return outer
 
-    async def _counted(self, work: Coroutine[Any, Any, Result]) -> Result:
+    async def _counted(self, work: Coroutine[Any, Any, Result], mine: set[Any]) -> Result:
         self._loop.effects += 1
         try:
             return await work
         finally:
             self._loop.effects -= 1
-            self._works.discard(work)
+            self._works -= mine
 
     def for_ever(self) -> Coroutine[Any, Any, Never]:
         """What a dead process gets instead of an effect."""
@@ -117,7 +119,7 @@ class Staged:
             return stage.for_ever()
         work = stage.answers.outcome(call) if call.step in stage.answers else self._inner.begin(call)
         if asyncio.iscoroutine(work):
-            return stage.counted(stage.waited_for(call.step, work))
+            return stage.counted(stage.waited_for(call.step, work), work)
         return work if stage.ended(call.step) else stage.for_ever()
 
     async def close(self) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from detent.access.orders import UNSET, named, order_of, plain
 from detent.engine.commands import Commands
-from detent.errors import InvalidInput, NotFound
+from detent.errors import InvalidDefinition, InvalidInput, NotFound
 from detent.python.heroes import HeroRef, heroes
 from detent.python.registry import CodeKind, registry
 from detent.steps.actions import is_core
@@ -43,11 +43,18 @@ class Subject:
             await commands.save_python(one.compiled, one.source)
             code.update(one.compiled.code)
         if self.definition is not None:
-            text, filename = self.definition.text, self.definition.filename
-            row, _, compiled = await commands.save_workflow(text, filename=filename, replace=True)
-            self.name = row.name
-            code.update(name for name in compiled.code if not is_core(name))
+            code.update(await self._save_definition(commands, self.definition))
         return code
+
+    async def _save_definition(self, commands: Commands, given: Definition) -> list[str]:
+        try:
+            row, _, compiled = await commands.save_workflow(given.text, filename=given.filename, replace=True)
+        except InvalidDefinition as error:
+            for problem in error.problems:
+                error.add_note(f"  {problem}")
+            raise
+        self.name = row.name
+        return [name for name in compiled.code if not is_core(name)]
 
 
 def subject_of(workflow: Any, args: tuple[Any, ...], *, hero: Any, given: Any) -> Subject:

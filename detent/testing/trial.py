@@ -17,6 +17,7 @@ from detent.store.memory_tables import StoredRun, StoredWorkflow
 from detent.testing.answers import Answers
 from detent.testing.clock import FakeClock, Length, seconds_of
 from detent.testing.ending import Speedrun, ending_of
+from detent.testing.python_stage import check_state
 from detent.testing.subject import Subject
 from detent.testing.world import World
 
@@ -41,6 +42,8 @@ class Trial:
         state: Any = None,
     ) -> None:
         self._subject, self._answers, self._state = subject, answers, state
+        if state is not None:
+            check_state(subject.name, state)
         self._at = at or FakeClock().now()
         self._longest = micros(seconds_of(max_wait))
         self._saved: dict[bytes, StoredWorkflow] | None = None

@@ -1,0 +1,184 @@
+"""An engine in memory that a test moves on: several runs, a clock, and a look at things in between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import ExitStack
+from typing import Any
+
+from detent.access.orders import UNSET
+from detent.engine.commands import Commands, Given, StartOptions
+from detent.ids import RUN, show
+from detent.instant import micros
+from detent.testing.answers import Answers
+from detent.testing.clock import FakeClock, Length, seconds_of
+from detent.testing.ending import Speedrun, ending_of
+from detent.testing.subject import standing_in, subject_of
+from detent.testing.world import World
+
+
+class MemoryEngine:
+    """Nothing happens but what is told: `start` a run, `advance` the clock, look at the run.
+
+    with MemoryEngine() as engine:
+        run = engine.start(Signup, hero=user)
+        engine.advance(days=2)
+        assert run.route == ["welcome", "remind"]
+    """
+
+    def __init__(self, clock: FakeClock | None = None, answers: Mapping[str, Any] | None = None) -> None:
+        self._world = World(clock or FakeClock(), Answers(answers))
+        self._stack = ExitStack()
+        self._stack.callback(self._world.close)
+        self._is_up = False
+
+    @property
+    def clock(self) -> FakeClock:
+        return self._world.clock
+
+    def start(
+        self,
+        workflow: Any,
+        *args: Any,
+        hero: Any = None,
+        input: Any = UNSET,  # noqa: A002 - the word users know
+        request_id: str | None = None,
+        labels: Mapping[str, str] | None = None,
+    ) -> MemoryRun:
+        """Start a run, and let everything happen that happens at once. The arguments are those of `speedrun`."""
+        subject = subject_of(workflow, args, hero=hero, given=input)
+        self._stack.enter_context(standing_in(hero))
+        options = StartOptions(request_id=request_id, hero=subject.hero, trigger="manual", labels=labels or {})
+
+        async def begin() -> bytes:
+            await self._boot()
+            code = await self._world.ask(subject.save)
+            if not code <= self._world.serves:
+                self._world.serves |= code
+                self._world.leave()
+                await self._world.boot()
+            started = await self._world.ask(lambda commands: commands.start(subject.name, Given(subject.body), options))
+            return started.run
+
+        run = self._world.run(begin())
+        self.run_until_idle()
+        return MemoryRun(self, run)
+
+    def advance(self, length: Length = 0.0, /, **units: float) -> None:
+        """Let so much time pass, and everything happen in it, in its order: seconds, "2d", a timedelta, or days=2."""
+        until = self.clock.wall() + micros(seconds_of(length, **units))
+        self._world.run(self._settle(until))
+        self.clock.move_to(until)
+
+    def run_until_idle(self) -> None:
+        """Let everything happen that needs no time."""
+        self.advance()
+
+    def ask(self, question: Callable[[Commands], Coroutine[Any, Any, Any]]) -> Any:
+        """The answer of one of the engine's commands, after which everything happens that needs no time."""
+
+        async def asked() -> Any:
+            await self._boot()
+            return await self._world.ask(question)
+
+        answer = self._world.run(asked())
+        self.run_until_idle()
+        return answer
+
+    def answer(self, run: MemoryRun, name: str, value: Any = None) -> None:
+        """Call a wait of a run back."""
+        waits = [step for _, step, called in self._world.open_waits(run.key) if called == name]
+        if not waits:
+            open_ = ", ".join(called for _, _, called in self._world.open_waits(run.key)) or "nothing"
+            raise AssertionError(f"the run does not wait for {name!r} now; it waits for {open_}")
+        self._world.run(self._world.deliver(run.key, waits[0], value))
+        self.run_until_idle()
+
+    def signal(self, run: MemoryRun, name: str, data: Any = None) -> None:
+        """Send a signal to a durable function."""
+        self._world.run(self._world.signal(run.key, name, data))
+        self.run_until_idle()
+
+    def crash(self) -> None:
+        """The process of the engine vanishes with all it had in memory; another one takes over."""
+
+        async def kill() -> None:
+            self._world.kill()
+
+        self._world.run(kill())
+        self.run_until_idle()
+
+    def look(self, run: MemoryRun) -> Speedrun:
+        """How a run stands now."""
+        return self._world.run(ending_of(self._world.commands, run.key))
+
+    def close(self) -> None:
+        self._stack.close()
+
+    def __enter__(self) -> MemoryEngine:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    async def _boot(self) -> None:
+        if not self._is_up:
+            self._is_up = True
+            await self._world.boot()
+
+    async def _settle(self, until: int) -> None:
+        await self._boot()
+        self._world.commands.nudge()
+        await self._world.settle(until)
+
+
+class MemoryRun:
+    """A run of an engine in memory, as it stands whenever it is looked at."""
+
+    def __init__(self, engine: MemoryEngine, key: bytes) -> None:
+        self._engine, self.key = engine, key
+
+    @property
+    def id(self) -> str:
+        return show(RUN, self.key)
+
+    @property
+    def now(self) -> Speedrun:
+        """All that is known of it."""
+        return self._engine.look(self)
+
+    @property
+    def status(self) -> str:
+        return self.now.status
+
+    @property
+    def output(self) -> Any:
+        return self.now.output
+
+    @property
+    def error(self) -> str | None:
+        return self.now.error
+
+    @property
+    def route(self) -> list[str]:
+        return self.now.route
+
+    def answer(self, name: str, value: Any = None) -> None:
+        """Call one of its waits back."""
+        self._engine.answer(self, name, value)
+
+    def signal(self, name: str, data: Any = None) -> None:
+        """Send it a signal."""
+        self._engine.signal(self, name, data)
+
+    def cancel(self) -> None:
+        self._engine.ask(lambda commands: commands.cancel(self.id, by="test"))
+
+    def pause(self) -> None:
+        self._engine.ask(lambda commands: commands.pause(self.id, by="test"))
+
+    def resume(self) -> None:
+        self._engine.ask(lambda commands: commands.resume(self.id, by="test"))
+
+    def __repr__(self) -> str:
+        return repr(self.now)

@@ -1,0 +1,35 @@
+"""Fixtures for pytest; they are there wherever Detent is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from detent.testing.clock import FakeClock
+    from detent.testing.ending import Speedrun
+    from detent.testing.engine import MemoryEngine
+
+
+@pytest.fixture
+def fake_clock() -> FakeClock:
+    """A clock that stands still until it is moved: `fake_clock.advance(days=2)`."""
+    clock: FakeClock = import_module("detent.testing.clock").FakeClock()
+    return clock
+
+
+@pytest.fixture
+def speedrun() -> Callable[..., Speedrun]:
+    """`speedrun(workflow, hero=..., answers={...})`: a run to its end at once."""
+    function: Callable[..., Any] = import_module("detent.testing.speedrun").speedrun
+    return function
+
+
+@pytest.fixture
+def detent_engine(fake_clock: FakeClock) -> Iterator[MemoryEngine]:
+    """An engine in memory: `start` runs, `advance(days=2)`, look at them. Its clock is `fake_clock`."""
+    with import_module("detent.testing.engine").MemoryEngine(fake_clock) as engine:
+        yield engine

@@ -1,0 +1,152 @@
+"""`crash_matrix`: a run killed at each of its moments comes to the same end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from detent.steps.actions import action
+from detent.testing import crash_matrix, speedrun
+from tests.testing.shop import ORDER, Signup, User, checkout
+
+EFFECTS: list[str] = []
+
+
+@action("testing.matrix.effect")
+def effect(name: str) -> str:
+    EFFECTS.append(name)
+    return name
+
+
+CHAIN = """
+name: chain
+tasks:
+  one: {action: testing.matrix.effect, with: {name: one}}
+  nap: {needs: [one], sleep: 2h}
+  two: {needs: [nap], action: testing.matrix.effect, with: {name: two}}
+"""
+
+
+def test_every_checkpoint_and_every_effect_is_a_moment_before_and_after() -> None:
+    report = crash_matrix(CHAIN)
+    assert [point.name for point in report.points] == [
+        "before checkpoint (start)",
+        "after checkpoint (start)",
+        "before the effect of 'one'",
+        "after the effect of 'one'",
+        "before checkpoint (one success)",
+        "after checkpoint (one success)",
+        "before checkpoint (nap success)",
+        "after checkpoint (nap success)",
+        "before the effect of 'two'",
+        "after the effect of 'two'",
+        "before checkpoint (two success, end)",
+        "after checkpoint (two success, end)",
+    ]
+    assert report.ending.status == "completed"
+
+
+def test_what_ran_twice_is_what_the_outside_world_saw_twice() -> None:
+    EFFECTS.clear()
+    report = crash_matrix(CHAIN)
+    lives = report.kills + 1
+    assert report.ran_twice == {"one": 2, "two": 2}
+    assert {name: EFFECTS.count(name) - lives for name in ("one", "two")} == report.ran_twice
+    twice = {point.name for point in report.points if "one" in point.ran_again}
+    assert twice == {"after the effect of 'one'", "before checkpoint (one success)"}
+
+
+def test_a_kill_is_a_new_node_that_adopts_the_run() -> None:
+    kinds: list[list[str]] = []
+    crash_matrix(CHAIN, same=lambda run: kinds.append([attempt.step for attempt in run.history]))
+    assert all(kind == ["one", "nap", "two"] for kind in kinds)
+    assert len(kinds) == 13
+
+
+@pytest.mark.parametrize(
+    ("workflow", "given"),
+    [
+        (ORDER, {"input": {"item": "cup"}, "answers": {"approve": {"by": "Bob"}}}),
+        (Signup, {"hero": User()}),
+        (Signup, {"hero": User(is_active=True)}),
+        (Signup, {"hero": User(is_gone=True)}),
+        (checkout, {"input": {"amount": 4}, "answers": {"approval": True, "paid": 1}}),
+        (checkout, {"input": {"amount": 4}, "answers": {"approval": TimeoutError}}),
+    ],
+    ids=["steps", "class", "class that skips", "class that cancels", "function", "function that pauses"],
+)
+def test_every_form_comes_to_the_same_end_wherever_it_dies(workflow: Any, given: dict[str, Any]) -> None:
+    report = crash_matrix(workflow, **given)
+    assert report.kills >= 4
+    expected = speedrun(workflow, **given)
+    assert (report.ending.status, report.ending.output) == (expected.status, expected.output)
+
+
+def test_a_failing_step_that_is_tried_again_comes_to_the_same_end() -> None:
+    def flaky(asked: Any) -> str:
+        if asked.attempt < 3:
+            raise ConnectionError("not yet")
+        return "at last"
+
+    report = crash_matrix(Signup, hero=User(), answers={"complete": flaky})
+    assert report.ending.step("complete").attempts == 3
+
+
+def test_an_end_that_depends_on_a_crash_is_told_with_the_moment() -> None:
+    calls: list[int] = []
+
+    @action("testing.matrix.count")
+    def count() -> int:
+        calls.append(1)
+        return len(calls)
+
+    text = "name: bad\ntasks:\n  a: {action: testing.matrix.count}\n"
+    with pytest.raises(AssertionError, match=r"(?s)killed after the effect of 'a', the run ends otherwise.*expected"):
+        crash_matrix(text, setup=calls.clear)
+
+
+def test_a_crash_that_a_step_does_not_survive_is_told_with_the_moment() -> None:
+    text = "name: once\ntasks:\n  a: {action: testing.matrix.effect, on_crash: fail, with: {name: x}}\n"
+    with pytest.raises(AssertionError, match=r"(?s)killed after checkpoint \(a started\), the run ends otherwise"):
+        crash_matrix(text)
+
+
+def test_what_must_be_the_same_can_be_chosen_and_the_world_be_put_back_before_each_life() -> None:
+    calls: list[int] = []
+
+    @action("testing.matrix.grow")
+    def grow() -> int:
+        calls.append(1)
+        return len(calls)
+
+    text = "name: grows\ntasks:\n  a: {action: testing.matrix.grow}\n"
+    report = crash_matrix(text, setup=calls.clear, same=lambda run: run.status)
+    assert report.ran_twice == {"a": 2}
+
+
+def test_finally_blocks_of_the_dead_do_nothing_before_the_end(tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    @action("testing.matrix.slow")
+    async def slow() -> str:
+        try:
+            seen.append("began")
+            return "done"
+        finally:
+            seen.append("ended")
+
+    text = "name: slow\ntasks:\n  a: {action: testing.matrix.slow}\n  b: {action: testing.matrix.slow}\n"
+    report = crash_matrix(text)
+    assert seen.count("began") == seen.count("ended")
+    assert set(report.ran_twice) == {"a", "b"}
+
+
+def test_it_is_shown_as_a_small_table() -> None:
+    lines = repr(crash_matrix(CHAIN)).splitlines()
+    assert lines[0].startswith("<chain: 12 kills, completed each time, ")
+    assert lines[1:] == [
+        "  one  ran twice at 2 of them, such as after the effect of 'one'",
+        "  two  ran twice at 2 of them, such as after the effect of 'two'",
+    ]
