@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable
 from typing import Any
 from uuid import UUID
@@ -11,7 +12,7 @@ from detent.errors import InvalidInput
 
 
 class SqlAlchemyModel:
-    """One mapped class. Its id is its primary key; the parts of a composite one are joined with commas."""
+    """One mapped class. Its id is its primary key; a composite one is written as a JSON list."""
 
     def __init__(self, session: Callable[[], Any] | None, model: type[Any]) -> None:
         mapper = getattr(model, "__mapper__", None)
@@ -30,13 +31,16 @@ class SqlAlchemyModel:
     def id_of(self, hero: Any) -> str | None:
         """The primary key as text; null while it has none."""
         parts = [getattr(hero, key) for key in self._keys]
-        return None if None in parts else ",".join(map(str, parts))
+        if None in parts:
+            return None
+        return str(parts[0]) if len(parts) == 1 else json.dumps(parts, default=str, separators=(",", ":"))
 
     def _identity(self, id_: str) -> Any:
-        parts = id_.split(",", len(self._keys) - 1)
-        if len(parts) != len(self._keys):
-            raise InvalidInput(f"{id_!r} is not the key of a {self.name}")
-        values = tuple(make(part) for make, part in zip(self._types, parts, strict=True))
+        try:
+            parts = [id_] if len(self._keys) == 1 else json.loads(id_)
+            values = tuple(make(part) for make, part in zip(self._types, parts, strict=True))
+        except (ValueError, TypeError):
+            raise InvalidInput(f"{id_!r} is not the key of a {self.name}") from None
         return values if len(values) > 1 else values[0]
 
     def _load(self, id_: str) -> Any:

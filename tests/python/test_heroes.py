@@ -1,0 +1,228 @@
+"""Heroes by type and id, and the objects behind them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from sqlalchemy import String, create_engine
+from sqlalchemy.ext.asyncio import async_sessionmaker, create_async_engine
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, sessionmaker
+
+from detent.errors import Conflict, InvalidInput
+from detent.python.hero_adapters import SqlAlchemyModel
+from detent.python.heroes import Heroes, HeroRef
+from detent.python.marks import step
+from detent.python.registry import PythonRegistry
+from detent.python.workflow import Workflow
+from detent.run.outcomes import Cancel, Done
+from tests.python.stage import play
+
+
+class Person:
+    def __init__(self, id_: Any) -> None:
+        self.id = id_
+
+
+class Employee(Person):
+    pass
+
+
+class Named:
+    hero_type, hero_id = "Thing", 9
+
+
+def test_a_hero_is_known_by_its_class_by_a_pair_or_by_itself(heroes: Heroes) -> None:
+    heroes.register("Person", cls=Person)
+    heroes.register("Order", cls=dict, of=lambda order: order["number"])
+    assert heroes.ref(Person(7)) == HeroRef("Person", "7")
+    assert heroes.ref(Employee(8)) == HeroRef("Person", "8")  # by the class it comes from
+    assert heroes.ref({"number": 3}) == HeroRef("Order", "3")
+    assert heroes.ref(("Invoice", 5)) == HeroRef("Invoice", "5")
+    assert heroes.ref(HeroRef("Invoice", "5")) == HeroRef("Invoice", "5")
+    assert heroes.ref(Named()) == HeroRef("Thing", "9")
+
+
+@pytest.mark.parametrize(
+    ("hero", "message"),
+    [
+        (object(), "a object is not known as a hero"),
+        (Person(None), "has no id yet; save it first"),
+        (("", 1), "cannot be the type of a hero"),
+        (("User", "x" * 300), "cannot be the id of a hero"),
+        (("User", "a\x00b"), "cannot be the id of a hero"),
+        ((5, 1), "cannot be the type of a hero"),
+    ],
+)
+def test_what_cannot_be_a_hero_is_told_why(heroes: Heroes, hero: Any, message: str) -> None:
+    heroes.register("Person", cls=Person)
+    with pytest.raises(InvalidInput, match=message):
+        heroes.ref(hero)
+
+
+def test_a_type_belongs_to_one_class(heroes: Heroes) -> None:
+    heroes.register("Person", cls=Person)
+    heroes.register("Person", load=Person)  # its loader may come later
+    with pytest.raises(Conflict, match="heroes of type 'Person' are Person already"):
+        heroes.register("Person", cls=Named)
+    assert heroes.ref(Person(1)) == HeroRef("Person", "1")
+    assert heroes.find_loader("Person") is not None
+    assert heroes.find_loader("Nobody") is None
+
+
+async def test_a_loader_is_asked_once_per_attempt(code: PythonRegistry, heroes: Heroes) -> None:
+    asked: list[str] = []
+
+    @heroes.loader("Person", cls=Person)
+    def load(id_: str) -> Person:
+        asked.append(id_)
+        return Person(id_)
+
+    class Signup(Workflow, registry=code):
+        hero: Person
+        step("hello", lambda self: [self.hero.id, self.hero.id], skip_if=lambda self: self.hero.id == "0")
+
+    assert isinstance(await play(Signup, "hello", heroes=heroes, hero=("Person", "7")), Done)
+    assert asked == ["7"]
+
+
+# -- SQLAlchemy
+
+
+class Base(DeclarativeBase):
+    pass
+
+
+class User(Base):
+    __tablename__ = "users"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str]
+
+
+class Ticket(Base):
+    __tablename__ = "tickets"
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+
+
+class Seat(Base):
+    __tablename__ = "seats"
+    hall: Mapped[str] = mapped_column(String(10), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True)
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Any:
+    engine = create_engine(f"sqlite:///{tmp_path / 'app.db'}")
+    Base.metadata.create_all(engine)
+    yield sessionmaker(engine)
+    engine.dispose()
+
+
+async def test_models_of_sqlalchemy_are_found_by_their_primary_key(
+    code: PythonRegistry, heroes: Heroes, session: Any
+) -> None:
+    heroes.sqlalchemy(session, User, Seat, Ticket)
+    ticket = UUID(int=5)
+    with session.begin() as open_session:
+        user, seat = User(name="Ann"), Seat(hall="A,1", number=4)
+        open_session.add_all([user, seat, Ticket(id=ticket)])
+        open_session.flush()
+        refs = [heroes.ref(user), heroes.ref(seat), heroes.ref(Ticket(id=ticket))]
+    assert [ref.type for ref in refs] == ["User", "Seat", "Ticket"]
+
+    class Signup(Workflow, registry=code):
+        step("hello", lambda self: type(self.hero).__name__)
+        step("name", lambda self: self.hero.name)
+
+    assert isinstance(await play(Signup, "name", heroes=heroes, hero=tuple(refs[0])), Done)
+    for ref in (refs[0], refs[2]):
+        assert isinstance(await play(Signup, "hello", heroes=heroes, hero=tuple(ref)), Done)
+    gone = await play(Signup, "hello", heroes=heroes, hero=("User", "99"))
+    assert gone == Cancel("its hero is gone")
+
+
+def test_a_composite_key_is_read_back_as_it_was(heroes: Heroes, session: Any) -> None:
+    with session.begin() as open_session:
+        open_session.add(Seat(hall='A,"1', number=4))
+    adapter = SqlAlchemyModel(session, Seat)
+    key = adapter.id_of(Seat(hall='A,"1', number=4))
+    assert key is not None
+    found = adapter.load(key)
+    assert (found.hall, found.number) == ('A,"1', 4)
+    for wrong in ("A", "[1]", "7", '["A", "x"]'):
+        with pytest.raises(InvalidInput, match="is not the key of a Seat"):
+            adapter.load(wrong)
+
+
+def test_a_model_that_nobody_registered_is_known_all_the_same(heroes: Heroes) -> None:
+    assert heroes.ref(User(id=3, name="x")) == HeroRef("User", "3")
+    with pytest.raises(InvalidInput, match="save it first"):
+        heroes.ref(User(name="x"))
+    with pytest.raises(InvalidInput, match="no mapped class"):
+        heroes.sqlalchemy(lambda: None, Person)
+    with pytest.raises(InvalidInput, match="no model of Django"):
+        heroes.django(Person)
+
+
+async def test_an_async_session_maker_is_awaited(code: PythonRegistry, heroes: Heroes, postgres_database: str) -> None:
+    engine = create_async_engine(postgres_database.replace("postgresql://", "postgresql+asyncpg://"))
+    async with engine.begin() as connection:
+        await connection.run_sync(Base.metadata.create_all)
+    maker = async_sessionmaker(engine)
+    async with maker.begin() as session:
+        session.add(User(id=7, name="Ann"))
+    heroes.sqlalchemy(maker, User)
+
+    class Signup(Workflow, registry=code):
+        step("name", lambda self: self.hero.name, inline=True)
+
+    assert await play(Signup, "name", heroes=heroes, hero=("User", "7")) == Done(b'{"output":"Ann"}')
+    assert await play(Signup, "name", heroes=heroes, hero=("User", "8")) == Cancel("its hero is gone")
+    await engine.dispose()
+
+
+DJANGO = """
+import asyncio, django
+from django.conf import settings
+settings.configure(
+    INSTALLED_APPS=["django.contrib.contenttypes", "django.contrib.auth"],
+    DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": FILE}},
+    USE_TZ=True,
+)
+django.setup()
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from detent.python.heroes import Heroes
+from detent.python.marks import step
+from detent.python.registry import PythonRegistry
+from detent.python.workflow import Workflow
+from tests.python.stage import play
+
+call_command("migrate", verbosity=0)
+heroes, code = Heroes(), PythonRegistry()
+unknown = heroes.ref(User(pk=3))
+heroes.django(User)
+ann = User.objects.create(username="ann")
+ref = heroes.ref(ann)
+
+class Signup(Workflow, registry=code):
+    step("name", lambda self: self.hero.username)
+
+print(unknown, ref, asyncio.run(play(Signup, "name", heroes=heroes, hero=tuple(ref))))
+ann.delete()
+print(asyncio.run(play(Signup, "name", heroes=heroes, hero=tuple(ref))))
+"""
+
+
+def test_models_of_django_are_found_by_their_primary_key(tmp_path: Path) -> None:
+    script = DJANGO.replace("FILE", repr(str(tmp_path / "app.db")))
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    found, gone = done.stdout.splitlines()
+    assert "HeroRef(type='auth.User', id='3') HeroRef(type='auth.User', id='1')" in found
+    assert '{"output":"ann"}' in found
+    assert gone == "Cancel(reason='its hero is gone', error=None)"
