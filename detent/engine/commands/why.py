@@ -68,7 +68,8 @@ class WhyCommands(RunCommands):
             return []
         missing = sorted(needed - {action for offer in serving for action in offer.actions}) or sorted(needed)
         seen = await self._last_seen("action", missing[0])
-        message = f"No node of its queue '{row.queue}' has the actions it needs: {', '.join(missing)}; {seen}."
+        wanted = ", ".join(map(_in_words, missing))
+        message = f"No node of its queue '{row.queue}' has the code it needs: {wanted}; {seen}."
         return [Obstacle("code", message, details={"actions": missing})]
 
     async def _last_seen(self, kind: str, name: str) -> str:
@@ -77,3 +78,12 @@ class WhyCommands(RunCommands):
             found.append(await self._store.last_seen(kind, ANY_QUEUE))
         at = max((one for one in found if one is not None), default=None)
         return "no node ever did" if at is None else f"one was last seen at {iso(at)}"
+
+
+def _in_words(code: str) -> str:
+    """What a run needs, as people call it."""
+    kind, _, name = code.partition(":")
+    if kind != "workflow" or not name:
+        return f"the action '{code}'"
+    name, _, fingerprint = name.partition("@")
+    return f"the workflow '{name}'" + (f" with exactly the code {fingerprint}" if fingerprint else "")
