@@ -68,6 +68,7 @@ _IN_PATH: Final = {
     "workflow": ("The workflow's id or its name.", "order-processing"),
     "run": ("The run's id.", "run_01k5c1v6p2f7x8y9z0a1b2c3d4"),
     "step": ("The step's name.", "charge"),
+    "name": ("The signal's name.", "paid"),
     "hero_type": ("The type of what the runs are about.", "User"),
     "hero_id": ("Its id.", "42"),
     "token": ("The token at the end of the callback's address.", "AZk3…"),

@@ -158,6 +158,9 @@ class RunDocument(RunSummary, kw_only=True):
     cancel_requested: bool = False
     pause_requested: bool = False
     resume_requested: bool = False
+    skip_requested: bool = False
+    reattempt_requested: bool = False
+    finish_requested: bool = False
 
 
 class Received(msgspec.Struct):
@@ -165,6 +168,14 @@ class Received(msgspec.Struct):
 
     status: str
     step: str = ""
+
+
+class SentSignal(msgspec.Struct):
+    """A signal that was taken."""
+
+    run_id: str
+    signal: str
+    accepted: bool = True
 
 
 class Health(msgspec.Struct):

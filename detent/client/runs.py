@@ -10,7 +10,17 @@ from typing import Any, Final, Literal, TypedDict, Unpack
 from msgspec import UNSET, UnsetType
 
 from detent.client.calls import JSON, PAGE, Answer, Call, Pages, json_body, one, page
-from detent.client.documents import Bulk, Happening, Json, PastAttempt, RunDocument, RunSummary, Started, Why
+from detent.client.documents import (
+    Bulk,
+    Happening,
+    Json,
+    PastAttempt,
+    RunDocument,
+    RunSummary,
+    SentSignal,
+    Started,
+    Why,
+)
 from detent.client.spelling import (
     Seconds,
     When,
@@ -30,6 +40,7 @@ Action = Literal["cancel", "pause", "resume", "retry", "rerun"]
 
 _run: Final = one(RunDocument)
 _started: Final = one(Started)
+_signal: Final = one(SentSignal)
 
 
 class RunFilter(TypedDict, total=False):
@@ -147,6 +158,26 @@ def resume(run: str) -> Call[RunDocument]:
     return Call("POST", place("runs", run, "resume"), _run)
 
 
+def skip(run: str, step: str | None = None) -> Call[RunDocument]:
+    """Leave out a step, or the one it is at, and go on behind it."""
+    return _steered(run, "skip", {"step": step})
+
+
+def reattempt(run: str, step: str | None = None, *, wait: float | None = None) -> Call[RunDocument]:
+    """Have a step tried again, or the one it is at, after `wait` seconds."""
+    return _steered(run, "reattempt", {"step": step, "wait": wait})
+
+
+def finish(run: str) -> Call[RunDocument]:
+    """Say that it is done: what has not run yet is skipped."""
+    return Call("POST", place("runs", run, "finish"), _run)
+
+
+def _steered(run: str, verb: str, body: dict[str, Any]) -> Call[RunDocument]:
+    said = {name: value for name, value in body.items() if value is not None}
+    return Call("POST", place("runs", run, verb), _run, body=json_body(said), headers=JSON)
+
+
 def retry(run: str, *, request_id: str | None = None) -> Call[Started]:
     """A new run that keeps what succeeded and tries the rest again."""
     return _again(run, "retry", {}, request_id)
@@ -191,6 +222,11 @@ def resolve(run: str, step: str, *, happened: bool, output: Json = UNSET) -> Cal
     """Say whether a step whose node died in the middle of it did its work."""
     body = {"happened": happened} | ({} if output is UNSET else {"output": output})
     return Call("POST", place("runs", run, "steps", step, "resolve"), _run, body=json_body(body), headers=JSON)
+
+
+def signal(run: str, name: str, data: Json = None) -> Call[SentSignal]:
+    """Send a signal to its durable function, which gets it whether it asks for it before or after."""
+    return Call("POST", place("runs", run, "signals", name), _signal, body=json_body(data), headers=JSON)
 
 
 def why(run: str) -> Call[Why]:
