@@ -38,7 +38,7 @@ def test_three_slashes_are_a_relative_path_and_four_an_absolute_one() -> None:
     assert sqlite_path("sqlite:////var/lib/a%20b.db") == Path("/var/lib/a b.db")
 
 
-@pytest.mark.parametrize("url", ["mysql://x", "detent.db", "sqlite://", "sqlite://host/file.db", "sqlite:///", ""])
+@pytest.mark.parametrize("url", ["oracle://x", "detent.db", "sqlite://", "sqlite://host/file.db", "sqlite:///", ""])
 async def test_an_unknown_or_incomplete_url_is_refused_with_an_example(url: str) -> None:
     with pytest.raises(StoreError, match="sqlite:///"):
         await open_store(url, SystemClock())

@@ -1,0 +1,128 @@
+"""What is asked for again and again is found by an index of MariaDB, however much lies beside it."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from sqlalchemy import ClauseElement
+
+from detent.ids import new_id
+from detent.store.rows import RunFilter
+from detent.store.sql import statements, statements_triggers
+from detent.store.sql.mysql.literal import blob
+from detent.store.sql.mysql.speaking import spoken
+from detent.store.sql.mysql.store import MysqlStore
+from detent.store.sql.mysql.wire import Wire
+from tests.store.make import WORKFLOW, Node, start
+from tests.store.wires import wire
+
+pytestmark = pytest.mark.slow
+
+#: In every lane, one after the other: sleeping, owned by a living node, ended.
+MANY_RUNS = """
+insert into run (id, tenant, workflow, version, status, "trigger", input, owner, epoch, wake_at, queue, priority,
+                 started_at, ended_at, fired_by)
+select unhex(md5(concat(seq, {salt}))), 1, {workflow}, 1, {status}, 'api', '{{}}', {owner}, 1, {wake_at},
+       if(seq % 2, 'default', 'other'), seq % 3, seq, {ended_at}, {fired_by} from seq_1_to_{count}"""
+MANY_FIRINGS = """
+insert into firing (id, tenant, "trigger", workflow, kind, state, due_at, slot, at)
+select unhex(md5(seq)), 1, {trigger}, {workflow}, 'cron', if(seq % 2, 'due', 'started'),
+       if(seq % 2, 4000000000000000, 1), seq, seq from seq_1_to_20000"""
+MANY_TRIGGERS = """
+insert into "trigger" (id, tenant, workflow, kind, enabled, config, next_at, owned, created_at, updated_at, deleted_at)
+select unhex(md5(seq)), 1, {workflow}, 'cron', 1, '{{}}', if(seq % 2, 4000000000000000, 1), 0, 1, 1,
+       if(seq % 2, null, 1) from seq_1_to_20000"""
+FAR = 4_000_000_000_000_000
+READS = "show session status like 'Handler_read%'"
+
+
+async def rows_read(connection: Wire, work: Callable[[], Awaitable[Any]]) -> int:
+    """How many rows the server touched for it."""
+    await connection.send("flush local status")
+    await work()
+    [found] = await connection.send(READS)
+    return sum(int(count) for _, count in found.rows)
+
+
+async def _fill(connection: Wire, living: bytes) -> None:
+    await connection.send("set session max_statement_time = 0")
+    for salt, facts in enumerate(
+        (
+            {"status": "'running'", "owner": "null", "wake_at": FAR, "ended_at": "null", "count": 50_000},
+            {"status": "'running'", "owner": blob(living), "wake_at": "null", "ended_at": "null", "count": 10_000},
+            {"status": "'completed'", "owner": "null", "wake_at": "null", "ended_at": 5, "count": 10_000},
+        )
+    ):
+        await connection.send(MANY_RUNS.format(salt=salt, workflow=blob(WORKFLOW), fired_by="null", **facts))
+
+
+@pytest.mark.case("E9")
+@pytest.mark.timeout(120)
+async def test_e9_a_claim_touches_a_few_rows_beside_fifty_thousand_that_sleep(
+    mariadb_store: MysqlStore, mariadb_database: str
+) -> None:
+    node = await Node.register(mariadb_store)
+    async with wire(mariadb_database) as connection:
+        await _fill(connection, node.id)
+    due = [start(queue=queue, priority=priority) for queue in ("default", "other") for priority in (0, 1, 2)]
+    gone = await Node.register(mariadb_store)
+    orphan = await gone.started()
+    await node.flush(starts=due)
+    await mariadb_store.retire(gone.id)
+
+    async def touched(work: Callable[[], Awaitable[Any]]) -> int:
+        async def on_its_connection(claims: Wire) -> int:
+            await claims.send("flush local status")
+            return 0
+
+        async def count(claims: Wire) -> int:
+            [found] = await claims.send(READS)
+            return sum(int(number) for _, number in found.rows)
+
+        link = mariadb_store._claims  # noqa: SLF001
+        await link.call(on_its_connection)
+        await work()
+        return await link.call(count)
+
+    claimed: list[bytes] = []
+
+    async def claim() -> None:
+        claimed.extend(run.id for run in await node.claim(limit=50))
+
+    assert await touched(claim) < 200
+    assert sorted(claimed) == sorted([orphan, *(run.id for run in due)])
+    assert await touched(claim) < 60, "when there is nothing to claim, a few hops along the index"
+
+
+@pytest.mark.parametrize("analyzed", [False, True])
+async def test_what_is_due_is_found_beside_twenty_thousand_that_are_not(
+    mariadb_store: MysqlStore, mariadb_database: str, analyzed: bool
+) -> None:
+    trigger, now = new_id(), await mariadb_store.now()
+    asked = {"tenant": 1, "trigger": trigger, "firing": new_id(), "now": now, "farthest": now, "limit": 10, "before": 1}
+    async with wire(mariadb_database) as connection:
+        await connection.send(MANY_TRIGGERS.format(workflow=blob(WORKFLOW)))
+        await connection.send(MANY_FIRINGS.format(workflow=blob(WORKFLOW), trigger=blob(trigger)))
+        ended = {"status": "'completed'", "owner": "null", "wake_at": "null", "ended_at": 5, "count": 20_000}
+        await connection.send(MANY_RUNS.format(salt=9, workflow=blob(WORKFLOW), fired_by=blob(trigger), **ended))
+        if analyzed:
+            await connection.send('analyze table run, firing, "trigger"')
+        for clause, most in (
+            (statements_triggers.DUE_TRIGGERS, 20),
+            (statements_triggers.DUE_FIRINGS, 20),
+            (statements_triggers.OTHERS_STARTING, 20),
+            (statements_triggers.OTHERS_QUEUED, 20),
+            (statements_triggers.OTHERS_DUE, 30),
+            (statements_triggers.OPEN_RUNS, 20),
+            (statements_triggers.OLD_FIRINGS, 20),
+            (statements.runs(RunFilter(statuses=("failed",)), cursor=False, oldest_first=False), 20),
+            (statements.runs(RunFilter(hero_type="h", hero_id="1"), cursor=False, oldest_first=False), 20),
+            (statements.runs(RunFilter(request_id="r"), cursor=False, oldest_first=False), 20),
+        ):
+            values = {**asked, "status_0": "failed", "hero_type": "h", "hero_id": "1", "request_id": "r"}
+            touched = await rows_read(connection, lambda: _ask(connection, clause, values))  # noqa: B023
+            assert touched <= most, str(clause)
+
+
+async def _ask(connection: Wire, clause: ClauseElement, values: dict[str, Any]) -> None:
+    await connection.send(spoken(clause).filled(values))
