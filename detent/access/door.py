@@ -9,7 +9,9 @@ one call.
 from __future__ import annotations
 
 import atexit
+import concurrent.futures.thread  # noqa: F401 - it must have registered its own end before we do ours
 import os
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -105,7 +107,9 @@ class FileWay:
         return await self._threads.call(partial(self.start, order))
 
     def close(self) -> None:
-        return None
+        far, self._far = self._far, None
+        if far is not None:
+            far.close()
 
     def _reached(self, ask: Callable[[Way], T]) -> T:
         far = self._far
@@ -115,7 +119,7 @@ class FileWay:
             except NoConnection as error:
                 if error.sent:
                     raise
-                self._far = None  # it has gone; whoever has the file now is another
+                self.close()  # it has gone; whoever has the file now is another
         return self._found(ask)
 
     def _found(self, ask: Callable[[Way], T]) -> T:
@@ -228,4 +232,6 @@ def _close_at_exit() -> None:
         KEEPER.close()
 
 
-atexit.register(_close_at_exit)
+# Before Python shuts its pool of threads: closing what is open may need it. The name is private, and may go one day.
+_at_exit: Final[Callable[[Callable[[], None]], object]] = getattr(threading, "_register_atexit", atexit.register)
+_at_exit(_close_at_exit)

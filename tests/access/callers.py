@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 import asyncpg
 import psycopg
-from sqlalchemy import create_engine, text
+from sqlalchemy import create_engine
 from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
 from detent.access import sync
 from detent.access.starting import start
-
-#: What a caller does with its open transaction: a start, given the connection; gives the run's id.
-Doing = Callable[..., Awaitable[str]]
 
 
 class Undone(Exception):
@@ -31,16 +29,14 @@ async def async_start(*args: Any, **options: Any) -> str:
     return (await start(*args, **options)).id
 
 
-class Caller:
+class Caller(ABC):
     """Somebody with a connection. `within` gives it inside a transaction that ends with the block."""
 
     def __init__(self, url: str) -> None:
         self.url = url
 
-    @asynccontextmanager
-    async def within(self) -> AsyncIterator[Any]:
-        raise NotImplementedError
-        yield
+    @abstractmethod
+    def within(self) -> AbstractAsyncContextManager[Any]: ...
 
     async def start(self, connection: Any, *args: Any, **options: Any) -> str:
         return sync_start(*args, connection=connection, **options)
@@ -156,5 +152,3 @@ CALLERS: dict[str, type[Caller]] = {
         Asyncpg,
     )
 }
-
-__all__ = ["CALLERS", "Caller", "Undone", "text"]

@@ -128,7 +128,7 @@ async def test_a_thread_of_the_same_process_starts_and_waits_without_a_loop(app:
 
 
 async def test_blocking_the_loop_of_the_engine_is_refused_and_not_a_deadlock(app: App) -> None:
-    with pytest.raises(RuntimeError, match="await detent.start"):
+    with pytest.raises(RuntimeError, match=r"await detent\.start"):
         sync.start(summing, 1)
 
 

@@ -1,0 +1,17 @@
+"""A node in a process of its own that books, for tests that kill it."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+from detent.access.embedded import node
+from detent.app import told_to_stop
+
+
+async def main(database: str) -> None:
+    async with node(database, workflows=["tests.access.ledger"]):
+        await told_to_stop()
+
+
+asyncio.run(main(sys.argv[1]))

@@ -1,0 +1,208 @@
+"""Starts that wait in the database of an application, and the node that fetches them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+from sqlalchemy import create_engine
+from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
+
+from detent.access import sync
+from detent.access.embedded import node
+from detent.access.handles import RunHandle
+from detent.access.scopes import runs
+from detent.access.starting import start
+from detent.access.transaction.starting import forget_places
+from detent.app import App
+from detent.errors import InvalidInput, NotFound
+from detent.outbox.postgres import PostgresOutbox
+from tests.access.flows import Greeting, Patient
+
+HERO = ("User", "7")
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """An application's own SQLite file."""
+    path = tmp_path / "shop.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("create table purchase (id integer primary key)")
+    connection.close()
+    return path
+
+
+@pytest.fixture
+async def app(tmp_path: Path, shop: Path) -> AsyncIterator[App]:
+    url = f"sqlite:///{tmp_path}/detent.db"
+    async with node(url, workflows=["tests.access.flows"], outbox_urls=f"sqlite:///{shop}") as found:
+        yield found
+
+
+def rows(shop: Path) -> list[tuple[str, str | None]]:
+    connection = sqlite3.connect(shop)
+    try:
+        return connection.execute("select workflow, error from detent_outbox order by seq").fetchall()
+    finally:
+        connection.close()
+
+
+@contextmanager
+def connected(shop: Path) -> Iterator[sqlite3.Connection]:
+    connection = sqlite3.connect(shop, timeout=10)
+    try:
+        with connection:
+            yield connection
+    finally:
+        connection.close()
+
+
+async def gone(shop: Path) -> None:
+    for _ in range(300):
+        if not rows(shop):
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError(rows(shop))
+
+
+async def begun(run: RunHandle) -> RunHandle:
+    for _ in range(300):
+        try:
+            await run.get()
+        except NotFound:
+            await asyncio.sleep(0.05)
+        else:
+            return run
+    raise AssertionError("it was never started")
+
+
+async def test_a_start_in_a_committed_transaction_is_fetched_and_has_the_id_that_was_told(app: App, shop: Path) -> None:
+    with connected(shop) as connection:
+        connection.execute("insert into purchase values (1)")
+        run = sync.start(Greeting, hero=HERO, input={"who": "you"}, connection=connection)
+    assert await (await begun(RunHandle(run.id))).result(timeout=20) == "HELLO YOU"
+    await gone(shop)
+
+
+async def test_a_start_in_a_transaction_that_is_rolled_back_is_never_fetched(app: App, shop: Path) -> None:
+    connection = sqlite3.connect(shop, timeout=10)
+    connection.execute("insert into purchase values (1)")
+    sync.start(Greeting, hero=HERO, input={"who": "nobody"}, connection=connection)
+    connection.rollback()
+    connection.close()
+    with connected(shop) as other:
+        run = sync.start(Greeting, hero=HERO, input={"who": "you"}, connection=other)
+    await (await begun(RunHandle(run.id))).result(timeout=20)
+    assert [found.id for found in await runs(Greeting).all()] == [run.id]
+
+
+async def test_a_start_through_sqlalchemy_goes_the_same_way(app: App, shop: Path) -> None:
+    one = create_engine(f"sqlite:///{shop}")
+    with one.begin() as connection:
+        run = sync.start(Greeting, hero=HERO, input={"who": "one"}, connection=connection)
+    one.dispose()
+    assert await (await begun(RunHandle(run.id))).result(timeout=20) == "HELLO ONE"
+
+
+async def test_what_a_start_was_given_reaches_the_run(app: App, shop: Path) -> None:
+    with connected(shop) as connection:
+        run = sync.start(
+            Greeting,
+            hero=HERO,
+            input={"who": "x"},
+            labels={"team": "shop"},
+            priority=7,
+            delay="1h",
+            request_id="r7",
+            connection=connection,
+        )
+    found = await (await begun(RunHandle(run.id))).get()
+    assert (found.status, found.labels, found.request_id) == ("pending", {"team": "shop"}, "r7")
+    assert found.hero is not None
+    assert (found.hero.type, found.hero.id) == HERO
+
+
+async def test_a_row_that_cannot_be_started_says_why_and_the_others_go_on(app: App, shop: Path) -> None:
+    await start(Patient, hero=HERO)
+    with connected(shop) as connection:
+        sync.start("nobody", input={}, connection=connection)
+        sync.start(Patient, hero=HERO, connection=connection)
+        good = sync.start(Greeting, hero=HERO, input={"who": "x"}, connection=connection)
+        connection.execute("insert into detent_outbox (id, workflow, body, options, created_at)"
+                           " values ('ff', 'greeting', '{broken', '{}', 0)")  # fmt: skip
+    await (await begun(RunHandle(good.id))).result(timeout=20)
+    for _ in range(100):
+        if len(rows(shop)) == 3 and all(error for _, error in rows(shop)):
+            break
+        await asyncio.sleep(0.05)
+    told = [str(error) for _, error in rows(shop)]
+    assert "not_found" in told[0]
+    assert "already_active" in told[1]
+    assert "malformed" in told[2]
+
+
+async def test_rows_are_started_in_their_order(app: App, shop: Path) -> None:
+    with connected(shop) as connection:
+        started = [
+            sync.start(Patient, hero=("User", str(number)), connection=connection).id for number in range(100, 140)
+        ]
+    await begun(RunHandle(started[-1]))
+    await gone(shop)
+    assert [run.id for run in reversed(await runs(Patient).all())] == started
+
+
+async def test_an_awaited_connection_is_refused_where_nothing_can_be_awaited(shop: Path) -> None:
+    engine_ = create_async_engine("postgresql+asyncpg://nobody@127.0.0.1:1/none")
+    try:
+        with pytest.raises(InvalidInput, match="await"):
+            sync.start(Greeting, hero=HERO, input={}, connection=AsyncSession(engine_))
+    finally:
+        await engine_.dispose()
+
+
+@pytest.mark.slow
+def test_a_node_that_dies_between_a_start_and_its_deletion_leaves_one_run(tmp_path: Path, shop: Path) -> None:
+    with connected(shop) as connection:
+        started = [
+            sync.start(Greeting, hero=("User", str(number)), input={"who": "x"}, connection=connection).id
+            for number in range(10)
+        ]
+    database = f"sqlite:///{tmp_path}/detent.db"
+    arguments = [sys.executable, "-m", "tests.access.relaying", database, f"sqlite:///{shop}"]
+    environment = {**os.environ, "DETENT_FAILPOINT": "after_start:5"}
+    killed = subprocess.run(arguments, env=environment, capture_output=True, timeout=60, check=False)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert len(rows(shop)) == 10
+
+    async def finish() -> list[str]:
+        async with node(database, workflows=["tests.access.flows"], outbox_urls=f"sqlite:///{shop}"):
+            await gone(shop)
+            for run in started:
+                await RunHandle(run).result(timeout=30)
+            return [run.id for run in await runs(Greeting).all()]
+
+    assert sorted(asyncio.run(finish())) == sorted(started)
+
+
+@pytest.mark.slow
+async def test_another_postgres_database_holds_an_outbox_too(tmp_path: Path, postgres_database: str) -> None:
+    forget_places()
+    url = f"sqlite:///{tmp_path}/detent.db"
+    async with node(url, workflows=["tests.access.flows"], outbox_urls=postgres_database):
+        outbox = PostgresOutbox(postgres_database)
+        await outbox.read()  # makes the table, as the node does at its first look
+        await outbox.close()
+        with psycopg.connect(postgres_database) as connection:
+            run = sync.start(Greeting, hero=HERO, input={"who": "far"}, connection=connection)
+        assert await (await begun(RunHandle(run.id))).result(timeout=20) == "HELLO FAR"
+        with psycopg.connect(postgres_database) as connection:
+            assert connection.execute("select count(*) from detent_outbox").fetchone() == (0,)

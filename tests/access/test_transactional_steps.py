@@ -1,0 +1,162 @@
+"""A step whose effect and whose result are one transaction: its effect is there once, or not at all."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from uuid import UUID
+
+import psycopg
+import pytest
+from sqlalchemy import create_engine
+from sqlalchemy.orm import sessionmaker
+
+from detent.access import sync
+from detent.access.embedded import node
+from detent.access.handles import RunHandle
+from detent.access.starting import start
+from detent.errors import DetentError
+from detent.graph.model import StepKind
+from detent.ids import RUN, new_id, parse
+from detent.python.transactional import RunLost, Transactions
+from detent.run.call import StepCall
+from detent.store.opening import migrate_store
+from tests.access import ledger
+from tests.access.ledger import Booking, Failing, Leaving, booked
+
+HERO = ("Order", "1")
+
+
+@pytest.fixture
+def database(postgres_database: str) -> str:
+    asyncio.run(migrate_store(postgres_database))
+    with psycopg.connect(postgres_database) as connection:
+        connection.execute("create table ledger (run text, amount int)")
+    ledger.use(postgres_database)
+    return postgres_database
+
+
+def rows(database: str, run: str) -> list[int]:
+    with psycopg.connect(database) as connection:
+        return booked(connection, run)
+
+
+@pytest.mark.slow
+async def test_the_effect_and_the_result_of_a_step_are_committed_together(database: str) -> None:
+    async with node(database):
+        run = await start(Booking, hero=HERO, input={"amount": 5})
+        assert await run.result(timeout=20) == 6
+    assert rows(database, run.id) == [1, 5]
+
+
+@pytest.mark.slow
+async def test_what_a_failed_step_wrote_is_rolled_back(database: str) -> None:
+    async with node(database):
+        run = await start(Failing, hero=HERO)
+        assert (await run.wait(timeout=20)).status == "cancelled"
+    assert rows(database, run.id) == []
+
+
+@pytest.mark.slow
+async def test_what_a_step_wrote_before_it_was_skipped_is_rolled_back(database: str) -> None:
+    async with node(database):
+        run = await start(Leaving, hero=HERO)
+        assert await run.result(timeout=20) == "went on"
+    assert rows(database, run.id) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("attempt", [1, 2], ids=["plain", "async"])
+async def test_a_node_that_dies_after_the_commit_and_before_the_journal_leaves_one_effect(
+    database: str, attempt: int
+) -> None:
+    with psycopg.connect(database) as connection:
+        run = await asyncio.to_thread(_put, connection)
+    environment = {**os.environ, "DETENT_FAILPOINT": f"after_effect:{attempt}", "LEDGER_URL": database}
+    arguments = [sys.executable, "-m", "tests.access.booking_node", database]
+    killed = await asyncio.to_thread(
+        subprocess.run, arguments, env=environment, capture_output=True, timeout=60, check=False
+    )
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert rows(database, run.id) == ([5] if attempt == 1 else [1, 5]), "the user's commit was not durable"
+    async with node(database, lease_seconds=1):
+        assert await run.result(timeout=40) == 6
+    assert rows(database, run.id) == [1, 5], "an effect is there twice"
+
+
+def _put(connection: psycopg.Connection[object]) -> RunHandle:
+    return RunHandle(ledger_start(connection))
+
+
+def ledger_start(connection: object) -> str:
+    return sync.start(Booking, hero=HERO, input={"amount": 5}, connection=connection).id
+
+
+def call_of(run: bytes) -> StepCall:
+    return StepCall(run, 1, "book", StepKind.PYTHON, 1, {})
+
+
+@pytest.mark.slow
+async def test_an_attempt_whose_run_another_node_has_by_now_cannot_commit(database: str) -> None:
+    keeper = Transactions()
+    engine = create_engine(database.replace("postgresql://", "postgresql+psycopg://"))
+    keeper.use(sessionmaker(engine))
+    with psycopg.connect(database) as connection:
+        run = parse(RUN, ledger_start(connection))
+        owner = new_id()
+        connection.execute("update run set owner = %s, epoch = 2 where id = %s", (_uuid(owner), _uuid(run)))
+    ran: list[object] = []
+
+    def body(session: object) -> bytes:
+        ran.append(session)
+        return b'{"output":1}'
+
+    with pytest.raises(RunLost):
+        await asyncio.to_thread(keeper.keep, call_of(run), 1, body)
+    assert ran == []
+    assert await asyncio.to_thread(keeper.keep, call_of(run), 2, body) == b'{"output":1}'
+    assert await asyncio.to_thread(keeper.keep, call_of(run), 2, body) == b'{"output":1}'
+    assert len(ran) == 1, "a step whose result is kept ran again"
+    engine.dispose()
+
+
+@pytest.mark.slow
+async def test_nobody_takes_a_run_while_a_transaction_of_its_step_is_open(database: str) -> None:
+    keeper = Transactions()
+    engine = create_engine(database.replace("postgresql://", "postgresql+psycopg://"))
+    keeper.use(sessionmaker(engine))
+    with psycopg.connect(database) as connection:
+        run = parse(RUN, ledger_start(connection))
+        connection.execute("update run set owner = %s, epoch = 1 where id = %s", (_uuid(new_id()), _uuid(run)))
+    taken: list[int] = []
+
+    def body(session: object) -> bytes:
+        with psycopg.connect(database) as other:
+            statement = "select 1 from run where id = %s for update skip locked"
+            taken.append(len(other.execute(statement, (_uuid(run),)).fetchall()))
+        return b"{}"
+
+    await asyncio.to_thread(keeper.keep, call_of(run), 1, body)
+    assert taken == [0]
+    engine.dispose()
+
+
+async def test_a_sqlite_session_is_refused_with_the_reason() -> None:
+    keeper = Transactions()
+    engine = create_engine("sqlite://")
+    keeper.use(sessionmaker(engine))
+    with pytest.raises(DetentError, match="one writer"):
+        keeper.keep(call_of(new_id()), 1, lambda session: b"{}")
+    engine.dispose()
+
+
+async def test_a_step_without_a_session_says_what_to_call() -> None:
+    with pytest.raises(RuntimeError, match=r"detent\.transactions"):
+        Transactions().keep(call_of(new_id()), 1, lambda session: b"{}")
+
+
+def _uuid(raw: bytes) -> UUID:
+    return UUID(bytes=raw)
