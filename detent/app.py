@@ -38,6 +38,7 @@ from detent.ids import new_id
 from detent.outbox.opening import open_outbox
 from detent.outbox.relay import Relay
 from detent.python.chain_step import ChainStep
+from detent.python.function.bodies import Bodies
 from detent.python.function.function_step import FunctionStep
 from detent.python.registry import registry as python_registry
 from detent.python.transactional import keeper
@@ -171,7 +172,7 @@ async def build_engine(
             StepKind.HTTP: HttpStep(policy, http, wall=clock.wall),
             StepKind.ACTION: ActionStep(registry),
             StepKind.PYTHON: ChainStep(now=clock.wall, keeper=keeper),
-            StepKind.FUNCTION: FunctionStep(clock=clock),
+            StepKind.FUNCTION: FunctionStep(clock=clock, bodies=Bodies(keeper=keeper)),
         },
         serves=(*registry.names(), *python_registry.serves()),
         tuning=tuning or tuning_of(settings),

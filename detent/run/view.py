@@ -58,6 +58,12 @@ class FunctionPort(Protocol):
         """The time of a wait is over: it ends as timed out, unless its answer came before. Either way it then stands in
         the history."""
 
+    def lock(self) -> None:
+        """Something begins that locks the run's row: what would stop the function waits."""
+
+    def unlock(self) -> None:
+        """It is over."""
+
     async def start_child(self, key: str, child: Child) -> str:
         """Start the child of an operation, once, however often it is asked for; gives its id. Its end will stand in the
         history. Raises what a start raises."""

@@ -10,8 +10,11 @@ from typing import Any, Final
 
 import msgspec
 
+from detent.graph.model import StepKind
 from detent.python.function.pending import StepWork
 from detent.python.function.step_function import StepContext, current_step
+from detent.python.sequence import Keeper
+from detent.run.call import StepCall
 from detent.run.outcomes import Fail, StepError
 from detent.steps.action_step import failure_of
 from detent.steps.action_values import encode_output
@@ -40,8 +43,8 @@ class Bodies:
     """Runs the bodies of steps. `told` is called once with how each went, never before `begin` has returned unless the
     step is inline, and never after it was called off."""
 
-    def __init__(self, threads: int = THREADS) -> None:
-        self._pool = ThreadPool(threads)
+    def __init__(self, threads: int = THREADS, keeper: Keeper | None = None) -> None:
+        self._pool, self._keeper = ThreadPool(threads), keeper
 
     def close(self) -> None:
         self._pool.close()
@@ -49,10 +52,10 @@ class Bodies:
     def begin(self, work: StepWork, context: StepContext, told: Told) -> CallOff:
         """Carry out one try; gives the way to call it off."""
         function = work.function
-        if function.is_inline:
+        if function.is_inline and not function.transactional:
             token = current_step.set(context)
             try:
-                told(_attempt(work, context))
+                told(_attempt(work, context, None))
             finally:
                 current_step.reset(token)
             return _nothing
@@ -63,13 +66,13 @@ class Bodies:
         return self._in_thread(work, context, around, told)
 
     def _on_loop(self, work: StepWork, context: StepContext, around: Context, told: Told) -> CallOff:
-        task = asyncio.get_running_loop().create_task(_awaited(work, context), context=around)
+        task = asyncio.get_running_loop().create_task(_awaited(work, context, self._keeper), context=around)
         task.add_done_callback(lambda task: None if task.cancelled() else told(task.result()))
         return lambda: _end(task)
 
     def _in_thread(self, work: StepWork, context: StepContext, around: Context, told: Told) -> CallOff:
         try:
-            future = around.run(self._pool.order, lambda: _attempt(work, context))
+            future = around.run(self._pool.order, lambda: _attempt(work, context, self._keeper))
         except RuntimeError as error:
             told_later = asyncio.get_running_loop().call_soon(told, failure_of(error))
             return told_later.cancel
@@ -90,18 +93,32 @@ def _run_out(future: asyncio.Future[Any], work: StepWork, told: Told) -> None:
         told(_timeout(work))
 
 
-def _attempt(work: StepWork, context: StepContext) -> Given | Fail:
+def _attempt(work: StepWork, context: StepContext, keeper: Keeper | None) -> Given | Fail:
+    function, kwargs = work.function.function, _arguments(work, context)
     try:
-        return _kept(work, work.function.function(*work.args, **_arguments(work, context)))
+        if not work.function.transactional:
+            return _kept(work, encode_output(function(*work.args, **kwargs)))
+
+        def body(session: Any) -> bytes:
+            return encode_output(function(session, *work.args, **kwargs))
+
+        return _kept(work, _needed(keeper).keep(_call(context), context.generation, body))
     except BaseException as error:  # noqa: BLE001 - nothing a step does may end the node
         return failure_of(error)
 
 
-async def _awaited(work: StepWork, context: StepContext) -> Given | Fail:
+async def _awaited(work: StepWork, context: StepContext, keeper: Keeper | None) -> Given | Fail:
+    function, kwargs = work.function.function, _arguments(work, context)
     deadline = asyncio.timeout(work.timeout)
+
+    async def body(session: Any) -> bytes:
+        return encode_output(await function(session, *work.args, **kwargs))
+
     try:
         async with deadline:
-            return _kept(work, await work.function.function(*work.args, **_arguments(work, context)))
+            if not work.function.transactional:
+                return _kept(work, encode_output(await function(*work.args, **kwargs)))
+            return _kept(work, await _needed(keeper).keep_async(_call(context), context.generation, body))
     except asyncio.CancelledError as error:
         this = asyncio.current_task()
         if this is None or this.cancelling() > 0:
@@ -122,8 +139,17 @@ def _arguments(work: StepWork, context: StepContext) -> dict[str, Any]:
     return {**work.kwargs, wants: context}
 
 
-def _kept(work: StepWork, value: Any) -> Given | Fail:
-    result = encode_output(value)
+def _needed(keeper: Keeper | None) -> Keeper:
+    if keeper is None:
+        raise RuntimeError("this engine has no transactions")
+    return keeper
+
+
+def _call(context: StepContext) -> StepCall:
+    return StepCall(context.run, context.tenant, context.step, StepKind.FUNCTION, context.attempt, None)
+
+
+def _kept(work: StepWork, result: bytes) -> Given | Fail:
     try:
         return Given(result, work.function.decode(result))
     except (msgspec.MsgspecError, TypeError, ValueError) as error:

@@ -47,9 +47,10 @@ class Driver:
     def __init__(
         self, port: FunctionPort, facts: RunFacts, bodies: Bodies, ended: Ended, *, monotonic: Callable[[], float],
         strict: bool = False,
+        generation: int = 0,
     ) -> None:  # fmt: skip
         self.port, self.facts = port, facts
-        self._bodies, self._ended, self._monotonic = bodies, ended, monotonic
+        self._bodies, self._ended, self._monotonic, self._generation = bodies, ended, monotonic, generation
         self._outside = asyncio.get_running_loop()
         self.outcome: asyncio.Future[Outcome] = self._outside.create_future()
         self.loop = FunctionLoop(  # type: ignore[abstract]  # the rest is refused
@@ -137,9 +138,7 @@ class Driver:
         pending = self._pending.get(key)
         if pending is not None:
             heappush(self._due, (place, pending.number, pending))
-            call_off = self._flying.pop(key, None)
-            if call_off is not None:
-                call_off()  # somebody else ended it
+            self._call_off(pending)  # if somebody else ended it
 
     # -- one turn
 
@@ -296,9 +295,7 @@ class Driver:
         del self._pending[pending.key]
         if self._watch is not None:
             self._watch.given_up(pending.key)
-        call_off = self._flying.pop(pending.key, None)
-        if call_off is not None:
-            call_off()
+        self._call_off(pending)
         if pending.op is Op.SIGNAL:
             for other in self._signals.give_back(pending):
                 place = self.places.get(other.key)
@@ -369,17 +366,28 @@ class Driver:
         work, facts = pending.work, self.facts
         assert work is not None
         work.begun = self._monotonic()
-        context = StepContext(facts.id, facts.tenant, pending.key, work.attempt)
+        context = StepContext(facts.id, facts.tenant, pending.key, work.attempt, self._generation)
+        if work.function.transactional:
+            self.port.lock()
         self._flying[pending.key] = _nothing  # an inline one is over before `begin` returns
         call_off = self._bodies.begin(work, context, lambda given: self._body_ended(pending, given))
         if pending.key in self._flying:
             self._flying[pending.key] = call_off
 
+    def _call_off(self, pending: Pending) -> None:
+        call_off = self._flying.pop(pending.key, None)
+        if call_off is not None:
+            call_off()
+            if pending.work is not None and pending.work.function.transactional:
+                self._outside.call_soon(self.port.unlock)
+
     def _body_ended(self, pending: Pending, given: Given | Fail) -> None:
-        if self._is_over or self._flying.pop(pending.key, None) is None:
-            return
         work, now = pending.work, self.port.now()
         assert work is not None
+        if work.function.transactional:
+            self._outside.call_soon(self.port.unlock)  # when its end is on its way to the journal
+        if self._is_over or self._flying.pop(pending.key, None) is None:
+            return
         ms = round((self._monotonic() - work.begun) * 1000, 2)
         if isinstance(given, Given):
             work.value = given

@@ -79,6 +79,7 @@ class FunctionStep:
             attempt.outcome,
             monotonic=self._clock.monotonic,
             strict=call.parameters.get("drift") == Drift.STRICT,
+            generation=view.generation,
         )
         attempt.run = Run(driver, call, body, self._heroes.ref)
         attempt.run.bind = _binder(function)

@@ -54,7 +54,10 @@ class FunctionLoop(asyncio.AbstractEventLoop):
 
     def run(self) -> None:
         """Go on until there is nothing left to do before an operation ends. Must not be called from within a task."""
-        queue, outside, hooks = self._queue, _running(), sys.get_asyncgen_hooks()
+        queue = self._queue
+        if not queue:
+            return
+        outside, hooks = _running(), sys.get_asyncgen_hooks()
         _set_running(self)
         sys.set_asyncgen_hooks(None, None)  # the engine's loop must not finish generators of the function
         try:

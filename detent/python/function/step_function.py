@@ -38,6 +38,7 @@ class StepContext:
     tenant: int
     step: str
     attempt: int
+    generation: int = 0  # the ownership under which it runs
 
     @property
     def run_id(self) -> str:

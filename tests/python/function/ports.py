@@ -75,6 +75,7 @@ class Port:
         self._listener: FunctionListener | None = None
         self._alarms: list[tuple[int, Callable[[], None]]] = []
         self.stops = False
+        self.locks = 0
         self.crashed = asyncio.Event()
         self.longest = 10 * SECOND
 
@@ -123,6 +124,12 @@ class Port:
     def expire(self, key: str) -> None:
         error = StepError("timeout", "no callback came in time")
         self._write(lambda: self._ended(Checkpoint(key, Ending.TIMEOUT, EMPTY_RESULT, error, 0)))
+
+    def lock(self) -> None:
+        self.locks += 1
+
+    def unlock(self) -> None:
+        self.locks -= 1
 
     async def start_child(self, key: str, child: Child) -> str:
         await asyncio.sleep(0)
