@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from itertools import islice
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
+from rich.markup import escape
 from rich.text import Text
 
 from detent.cli.choosing import Hero, Labels, RequestId, Since, Status, Trigger, Until, chosen
-from detent.cli.doors import LONG_PATIENCE, Document, open_door
-from detent.cli.options import Database, Json, Url, read_seconds, settings_of
+from detent.cli.doors import LONG_PATIENCE, Document, Door, open_door
+from detent.cli.options import Database, Json, Url, read_seconds, settings_of, wrong
 from detent.cli.progress import instant, step_table
 from detent.cli.tables import Column, ago, facts, faint, local, show_table
 from detent.cli.terminal import duration, marked, one_line, out, plain, print_json, warn
 from detent.cli.watching import step_lines, tell_result, watch
 from detent.client import runs
+from detent.client.calls import Call, Pages, page
 from detent.client.documents import ENDED
+from detent.client.spelling import place
 from detent.clock import SystemClock
+from detent.errors import InvalidInput
 from detent.instant import SECOND
+from detent.testing.saving import as_test
 
 _PAGE: Final = 100
 _COLUMNS: Final = (
@@ -79,10 +85,26 @@ def _row(run: Document, *, named: bool) -> list[str | Text]:
     return [run["id"], name, marked(run["status"]), faint(ago(begun)), faint(_took(run)), error]
 
 
-def show_run(run: Run, as_json: Json = False, url: Url = None, database: Database = None) -> None:
+def show_run(
+    run: Run,
+    as_json: Json = False,
+    save: Annotated[
+        bool, typer.Option("--as-test", help="A test for pytest that repeats the run, with what its steps gave.")
+    ] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="With --as-test: the file to write; nothing is overwritten.")
+    ] = None,
+    url: Url = None,
+    database: Database = None,
+) -> None:
     """One run with its steps."""
+    if output is not None and not save:
+        raise wrong("--output", "is for --as-test")
     with open_door(settings_of(database_url=database), url) as door:
         document = door.ask(runs.get(run))
+        if save:
+            _save_as_test(door, document, output)
+            return
         if as_json:
             print_json(document)
             return
@@ -95,6 +117,23 @@ def show_run(run: Run, as_json: Json = False, url: Url = None, database: Databas
     if document["error"] or document["output"] is not None:
         out.print()
         tell_result(document)
+
+
+def _save_as_test(door: Door, run: Document, file: Path | None) -> None:
+    pages = Pages(Call("GET", place("workflows", run["workflow_id"], "versions"), page(dict[str, Any])))
+    version = next((one for one in door.each(pages) if one["version"] == run["version"]), None)
+    if version is None:
+        raise InvalidInput(f"version {run['version']} of the workflow {run['workflow']!r} is not there any more")
+    text = as_test(run, version["definition"], [entry for some in door.entries(run["id"]) for entry in some])
+    if file is None:
+        print(text, end="")
+        return
+    try:
+        with file.open("x") as new:
+            new.write(text)
+    except OSError as error:
+        raise InvalidInput(f"cannot write {file}: {error.strerror or error}") from None
+    out.print(f"wrote {escape(str(file))}; `pytest {escape(str(file))}` runs it")
 
 
 def _facts(run: Document) -> list[tuple[str, str | None]]:

@@ -11,7 +11,7 @@ import msgspec
 
 from detent.graph.model import StepKind
 from detent.run.call import StepCall
-from detent.run.outcomes import Done, Outcome
+from detent.run.outcomes import Done, Fail, Outcome, StepError
 from detent.steps.action_step import failure_of
 from detent.steps.action_values import encode_output
 from detent.steps.http import Answer, outcome_of
@@ -40,7 +40,8 @@ class Asked:
 
 class Answers:
     """By the name of a step or wait: a value, an exception (or its class) to be raised, or a callable that gives or
-    raises one. A wait that is answered with TimeoutError is left to its time limit."""
+    raises one. TimeoutError says that nothing comes: a wait is left to its time limit, a step of a
+    definition ends as if it had run out of its own."""
 
     def __init__(self, given: Mapping[str, Any] | None = None) -> None:
         self._given = dict(given or {})
@@ -68,6 +69,8 @@ class Answers:
     def outcome(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
         """What becomes of a step that is answered instead of carried out."""
         asked = Asked(call.step, call.attempt, call.parameters)
+        if self.is_silence(call.step):
+            return Fail(StepError("timeout", "the test lets it run out of time"), timed_out=True)
         try:
             answer = self.of(asked)
             return self._awaited(call, answer) if inspect.isawaitable(answer) else _outcome(call, answer)

@@ -24,7 +24,7 @@ def fake_clock() -> FakeClock:
 @pytest.fixture
 def speedrun() -> Callable[..., Speedrun]:
     """`speedrun(workflow, hero=..., answers={...})`: a run to its end at once."""
-    function: Callable[..., Any] = import_module("detent.testing.speedrun").speedrun
+    function: Callable[..., Any] = import_module("detent.testing.at_once").speedrun
     return function
 
 

@@ -1,0 +1,99 @@
+"""A run that happened is kept as a test that passes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import yaml
+
+from detent.engine.entry_view import entry_document
+from detent.errors import InvalidInput
+from detent.python.registry import registry
+from detent.testing import MemoryEngine, MemoryRun, Response
+from detent.testing.saving import as_test
+from tests.testing.shop import ORDER, Signup, User, checkout
+
+Finish = Callable[[MemoryEngine, MemoryRun], None]
+
+
+def saved(engine: MemoryEngine, run: MemoryRun, definition: Any) -> str:
+    async def entries(commands: Any) -> list[Any]:
+        return [entry_document(entry) for entry in await commands.entries(run.key)]
+
+    return as_test(engine.ask(lambda commands: commands.run(run.id)), definition, engine.ask(entries))
+
+
+def passes(text: str) -> dict[str, Any]:
+    """Run the test that a text is."""
+    names: dict[str, Any] = {}
+    exec(compile(text, "test_saved.py", "exec"), names)
+    [test] = [value for name, value in names.items() if name.startswith("test_")]
+    test()
+    return names
+
+
+def test_a_run_of_a_definition_is_kept_with_its_definition_input_answers_and_route(detent_engine: MemoryEngine) -> None:
+    run = detent_engine.start(ORDER, {"item": "cup"})
+    detent_engine.advance(days=3)
+    run.answer("approve", {"by": "Bob", "gift": True})
+    text = saved(detent_engine, run, yaml.safe_load(ORDER))
+    names = passes(text)
+    assert names["WORKFLOW"] == yaml.safe_load(ORDER)
+    assert "'approve': {'by': 'Bob', 'gift': True}" in text
+    assert "'gift'" in text.rpartition("run.route")[2]
+    with pytest.raises(AssertionError):
+        passes(text.replace("'item': 'cup'", "'item': 'hat'", 1).replace("'Bob'", "'Eve'", 1))
+
+
+def test_what_failed_fails_in_the_test_too() -> None:
+    definition = {
+        "name": "calls",
+        "tasks": {
+            "missing": {"url": "https://api.example/a"},
+            "broken": {"url": "https://api.example/b", "retries": 0},
+            "late": {"url": "https://api.example/c", "retries": 0},
+            "after": {"needs": ["missing"], "action": "core.echo"},
+        },
+    }
+    answers = {"missing": Response({"no": 1}, status=404), "broken": ConnectionError("cut"), "late": TimeoutError}
+    with MemoryEngine(answers=answers) as engine:
+        text = saved(engine, engine.start(definition), definition)
+    assert "Response({'no': 1}, status=404)" in text
+    assert "'late': TimeoutError" in text
+    passes(text)
+
+
+def test_a_run_of_a_class_is_kept_with_its_import(detent_engine: MemoryEngine) -> None:
+    run = detent_engine.start(Signup, hero=User(is_active=True))
+    detent_engine.advance(days=10)
+    one = registry.find("testing-signup")
+    assert one is not None
+    text = saved(detent_engine, run, json.loads(one.source))
+    assert "from tests.testing.shop import Signup" in text
+    assert "hero=('User', '7')" in text
+    passes(text)
+
+
+def test_a_run_of_a_function_is_kept_with_what_its_steps_gave(detent_engine: MemoryEngine) -> None:
+    run = detent_engine.start(checkout, 5)
+    detent_engine.advance(days=3)
+    run.answer("approval", "yes")
+    run.signal("paid", {"sum": 5})
+    one = registry.find("testing-checkout")
+    assert one is not None
+    text = saved(detent_engine, run, json.loads(one.source))
+    assert "'charge': 500" in text
+    assert "'paid': {'sum': 5}" in text
+    passes(text)
+
+
+def test_a_run_that_goes_on_or_that_a_person_ended_is_refused(detent_engine: MemoryEngine) -> None:
+    run = detent_engine.start(ORDER, {"item": "cup"})
+    with pytest.raises(InvalidInput, match="running"):
+        saved(detent_engine, run, yaml.safe_load(ORDER))
+    run.cancel()
+    with pytest.raises(InvalidInput, match="cancelled by test"):
+        saved(detent_engine, run, yaml.safe_load(ORDER))
