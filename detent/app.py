@@ -50,7 +50,7 @@ from detent.steps.egress import EgressPolicy
 from detent.steps.http import HttpStep
 from detent.steps.http_client import HttpSettings
 from detent.steps.modules import load_modules
-from detent.store.opening import open_store, scheme
+from detent.store.opening import is_shared, open_store, scheme
 from detent.store.protocol import Store
 from detent.triggers.commands import TriggerCommands
 from detent.triggers.working import TriggerWork
@@ -183,7 +183,7 @@ async def build_engine(
 
 def build_commands(settings: Settings, engine: Engine) -> Commands:
     """The commands of an engine. Where other nodes may have other code, an action this one lacks is no mistake."""
-    alone = scheme(settings.database_url) != "postgresql"
+    alone = not is_shared(settings.database_url)
     known = (*CORE.names(), *registry.names()) if alone else None
     return Commands(engine, limits=Limits(steps=settings.max_steps_per_workflow), actions=known)
 
@@ -205,9 +205,9 @@ def tuning_of(settings: Settings) -> Tuning:
 def _own_addresses(settings: Settings, own: Address | None) -> list[Address]:
     """Where Detent itself and its database answer: steps may not go there, even where loopback is allowed."""
     found = [own] if own else []
-    if scheme(settings.database_url) == "postgresql":
-        parts = urlsplit(settings.database_url)
-        host, port = parts.hostname or "localhost", parts.port or 5432
+    if is_shared(settings.database_url):
+        parts, usual = urlsplit(settings.database_url), {"postgresql": 5432, "mysql": 3306}
+        host, port = parts.hostname or "localhost", parts.port or usual[scheme(settings.database_url)]
         found.append((host, port))
         with suppress(OSError):
             found += [(str(where[0]), port) for *_, where in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]

@@ -114,7 +114,9 @@ class Settings:
     """What an operator may decide."""
 
     database_url: str = _setting(
-        _text, "sqlite:///detent.db", "sqlite:///path/to/file.db, postgresql://user@host/name or memory://"
+        _text,
+        "sqlite:///detent.db",
+        "sqlite:///path/to/file.db, postgresql://user@host/name, mysql://user@host/name or memory://",
     )
     base_url: str | None = _setting(
         _url, None, "where the outside world reaches this Detent; callback URLs begin with it"

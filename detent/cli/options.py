@@ -22,7 +22,8 @@ from detent.settings import Settings, load_settings
 INPUT_LIMIT = 256 * 1024
 
 Database = Annotated[
-    str | None, typer.Option("--database", metavar="URL", help="sqlite:///file.db, postgresql://... or memory://")
+    str | None,
+    typer.Option("--database", metavar="URL", help="sqlite:///file.db, postgresql://..., mysql://... or memory://"),
 ]
 Imports = Annotated[
     list[str] | None, typer.Option("--import", metavar="MODULE", help="A module that registers actions; repeatable.")

@@ -19,7 +19,7 @@ from detent.cli.terminal import err, warn
 from detent.errors import InvalidInput, Problem
 from detent.observe.logs import log_events
 from detent.settings import Settings
-from detent.store.opening import scheme
+from detent.store.opening import is_shared, scheme
 
 Queues = Annotated[str | None, typer.Option("--queues", metavar="A,B", help="Only runs of these queues.")]
 Migrate = Annotated[bool, typer.Option("--migrate", help="Bring the tables up to date first.")]
@@ -34,7 +34,7 @@ def serve(
         bool, typer.Option("--engine/--no-engine", help="Whether this process runs workflows beside the API.")
     ] = True,
     workers: Annotated[
-        int, typer.Option("--workers", min=1, max=256, help="Engine processes in all; more than 1 on PostgreSQL only.")
+        int, typer.Option("--workers", min=1, max=256, help="Engine processes in all; more than 1 not on SQLite.")
     ] = 1,
     queues: Queues = None,
     migrate: Migrate = False,
@@ -43,10 +43,10 @@ def serve(
     settings = settings_of(host=host, port=port, database_url=database, queues=queues, **{"import": imports})
     check_address(settings)
     kind = scheme(settings.database_url)
-    if workers > 1 and kind != "postgresql":
-        problem = Problem("--workers", f"{workers} engines need PostgreSQL; {kind} has room for one")
+    if workers > 1 and not is_shared(settings.database_url):
+        problem = Problem("--workers", f"{workers} engines need PostgreSQL or MariaDB; {kind} has room for one")
         raise InvalidInput("an option cannot be used", [problem])
-    if not engine and kind != "postgresql":
+    if not engine and not is_shared(settings.database_url):
         warn(f"with --no-engine nobody runs the workflows of a {kind} database")
     run_process(_serve(settings, engine=engine, workers=workers, migrate=migrate))
 

@@ -99,6 +99,11 @@ def scheme(url: str) -> Literal["memory", "sqlite", "postgresql", "mysql"]:
             )
 
 
+def is_shared(url: str) -> bool:
+    """Whether several nodes can work on that database."""
+    return scheme(url) in ("postgresql", "mysql")
+
+
 def sqlite_path(url: str) -> Path:
     """The file that a `sqlite:` URL names: three slashes and a relative path, or four and an absolute one."""
     parts = urlsplit(url)
