@@ -52,7 +52,7 @@ async def retry_run(request: AnyRequest, run: FromPath[str], workflow: Workflow 
     """A new run, on the same version and with the same input, that begins at the steps that did not succeed: what
     succeeded before them is taken over and not called again. The old run stays as it is."""
     await run_row(commands(request), run, workflow)
-    await _fields(request)
+    await read_fields(request)
     return await _made(request, await commands(request).retry(run, request_id=_request_id(request)))
 
 
@@ -64,7 +64,7 @@ async def retry_run(request: AnyRequest, run: FromPath[str], workflow: Workflow 
 )
 async def rerun_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
     """A new run from the beginning, of the workflow's current version, with the same input or with another body."""
-    fields = await _fields(request, "input")
+    fields = await read_fields(request, "input")
     body = fields.values.get("input", msgspec.UNSET)
     return await _made(request, await commands(request).rerun(run, body=body, request_id=_request_id(request)))
 
@@ -78,7 +78,7 @@ async def rerun_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
 async def fork_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
     """A new run on the same version that begins at a step: what does not depend on it is taken over. With `output` the
     step is not run, but taken to have given that (an HTTP step with `status_code`, 200 if nothing is said)."""
-    fields = await _fields(request, "step", "output", "status_code", required=("step",))
+    fields = await read_fields(request, "step", "output", "status_code", required=("step",))
     step = fields.text("step", most=_LONGEST_STEP)
     status_code = fields.integer("status_code", least=100, most=599)
     if status_code is not None and "output" not in fields.values:
@@ -107,7 +107,7 @@ async def fork_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
 async def resolve_run_step(request: AnyRequest, run: FromPath[str], step: FromPath[str]) -> RunAnswer:
     """For a step with `on_crash: ask` whose node died during it: nobody but a person can know whether it happened. If
     it did, it ends `success` with `output`; if not, `failed`. The run goes on when no step is uncertain any more."""
-    fields = await _fields(request, "happened", "output", required=("happened",))
+    fields = await read_fields(request, "happened", "output", required=("happened",))
     happened = fields.boolean("happened", default=False)
     refuse_if_any(fields.problems, _MESSAGE)
     document = await commands(request).resolve(run, step, happened=happened, output=fields.get("output"), by=BY)
@@ -117,7 +117,7 @@ async def resolve_run_step(request: AnyRequest, run: FromPath[str], step: FromPa
 _MESSAGE: Final = "the request is not right"
 
 
-async def _fields(request: AnyRequest, *known: str, required: tuple[str, ...] = ()) -> Fields:
+async def read_fields(request: AnyRequest, *known: str, required: tuple[str, ...] = ()) -> Fields:
     """The fields of the body; those that are not known or missing are refused."""
     problems = Problems()
     found = our_names(object_body(await request.body(), _MESSAGE), spellings(*known), problems)

@@ -73,6 +73,7 @@ RUN: Final[dict[str, Any]] = {
     "input": {"body": {"order_id": 123}, "headers": {}, "query": {}},
     "output": {"amount": 42.5},
     "paused_by": None,
+    "paused_step": None,
     "callbacks": [],
     "tasks": {
         "charge": {
@@ -127,6 +128,8 @@ HAPPENING: Final[dict[str, Any]] = {
     "duration_ms": 84.2,
     "retry_at": None,
     "by": None,
+    "finished": False,
+    "carried": [],
     "skipped": [],
     "failed": {},
     "sleep_until": {},

@@ -44,7 +44,8 @@ class StepFailure(msgspec.Struct):
 
 class EntryDocument(msgspec.Struct):
     """One entry of a run's journal. `skipped`, `failed`, `sleep_until` and `wait_until` are the steps for which it was
-    decided because of this entry; `run_status` is there if it ended the run."""
+    decided because of this entry; `run_status` is there if it ended the run. `finished`: this step ended its run;
+    `carried` are the steps that had ended when the run was moved to changed code."""
 
     seq: int
     at: str
@@ -57,6 +58,8 @@ class EntryDocument(msgspec.Struct):
     duration_ms: float | None
     retry_at: str | None
     by: str | None
+    finished: bool
+    carried: list[str]
     skipped: list[str]
     failed: dict[str, StepFailure]
     sleep_until: dict[str, str]

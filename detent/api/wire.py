@@ -166,12 +166,16 @@ class RunDocument(RunSummary, kw_only=True):
     input: dict[str, Any]
     output: Any
     paused_by: str | None
+    paused_step: str | None
     callbacks: list[CallbackDocument]
     tasks: dict[str, dict[str, Any]]
     cancel_requested: bool | msgspec.UnsetType = msgspec.UNSET
     pause_requested: bool | msgspec.UnsetType = msgspec.UNSET
     resume_requested: bool | msgspec.UnsetType = msgspec.UNSET
     resolve_requested: bool | msgspec.UnsetType = msgspec.UNSET
+    skip_requested: bool | msgspec.UnsetType = msgspec.UNSET
+    reattempt_requested: bool | msgspec.UnsetType = msgspec.UNSET
+    finish_requested: bool | msgspec.UnsetType = msgspec.UNSET
     actions: list[ActionDocument] | msgspec.UnsetType = msgspec.UNSET
     resources: list[dict[str, Any]] | msgspec.UnsetType = msgspec.UNSET
     events: list[dict[str, Any]] | msgspec.UnsetType = msgspec.UNSET

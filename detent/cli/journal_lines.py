@@ -79,12 +79,18 @@ def _ended(entry: Document) -> Iterator[Line]:
         words.append(str(result["status_code"]))
     if (entry["attempt"] or 1) > 1:
         words.append(f"in attempt {entry['attempt']}")
+    if entry["by"]:
+        words.append(f"by {one_line(entry['by'])}")
+    if entry.get("finished"):
+        words.append("and finished the run")
     yield Line(entry["at"], entry["step"], str(status), " ".join(words), _took(entry), _told(entry["error"]))
 
 
 def _retry(entry: Document) -> Iterator[Line]:
-    again = f", again in {_span(entry['at'], entry['retry_at'])}" if entry["retry_at"] else ""
-    words = f"attempt {entry['attempt']} {entry['status'] or 'failed'}{again}"
+    again = f"again in {_span(entry['at'], entry['retry_at'])}" if entry["retry_at"] else "again"
+    by = f", wants {one_line(entry['by'])}" if entry["by"] else ""
+    ended = f"attempt {entry['attempt']} {entry['status'] or 'over'}, " if entry["attempt"] else ""
+    words = f"{ended}{again}{by}"
     yield Line(entry["at"], entry["step"], "scheduled", words, _took(entry), _told(entry["error"]))
 
 
@@ -97,7 +103,21 @@ def _received(entry: Document) -> Iterator[Line]:
 
 
 def _reused(entry: Document) -> Iterator[Line]:
-    yield Line(entry["at"], entry["step"], "success", "kept from the run before")
+    if entry["status"] == "skipped":
+        yield Line(entry["at"], entry["step"], "skipped", "left out as in the run before")
+    else:
+        yield Line(entry["at"], entry["step"], "success", "kept from the run before")
+
+
+def _moved(entry: Document) -> Iterator[Line]:
+    kept = ", ".join(entry.get("carried") or ()) or "nothing yet"
+    yield Line(entry["at"], "", "running", f"goes on by the code as it is now; done before: {one_line(kept)}")
+
+
+def _paused(entry: Document) -> Iterator[Line]:
+    words = f"paused the run: {one_line(entry['by'] or '')}" if entry["step"] else ""
+    by = f" by {one_line(entry['by'])}" if entry["by"] else ""
+    yield Line(entry["at"], entry["step"] or "", "paused", words or f"paused{by}", error=_told(entry["error"]))
 
 
 def _said(status: str, words: str) -> Callable[[Document], Iterator[Line]]:
@@ -119,14 +139,14 @@ _KINDS: Final[dict[str, Callable[[Document], Iterator[Line]]]] = {
     "received": _received,
     "reused": _reused,
     "adopted": _said("running", "taken over by another node"),
-    "paused": _said("paused", "paused"),
+    "paused": _paused,
+    "finished": _said("success", "finished"),
+    "moved": _moved,
     "resumed": _said("running", "resumed"),
     "cancelled": _said("cancelled", "cancelled"),
     "expired": _said("timeout", "out of time"),
     "opened": _said("running", "begins"),
     "resolved": _said("running", "resolved"),
-    "finished": _said("completed", "finished"),
-    "moved": _said("running", "goes on with changed code"),
     "began": _said("running", "begins"),
     "checkpoint": _ended,
 }

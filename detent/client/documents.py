@@ -153,6 +153,7 @@ class RunDocument(RunSummary, kw_only=True):
     input: dict[str, Json] = {}
     output: Json = None
     paused_by: str | None = None
+    paused_step: str | None = None
     callbacks: list[Callback] = []
     steps: dict[str, StepDocument] = msgspec.field(name="tasks", default_factory=dict)
     cancel_requested: bool = False
@@ -201,6 +202,8 @@ class Entry(msgspec.Struct, kw_only=True):
     duration_ms: float | None = None
     retry_at: datetime | None = None
     by: str | None = None
+    finished: bool = False
+    carried: list[str] = []
     skipped: list[str] = []
     failed: dict[str, StepError | None] = {}
     sleep_until: dict[str, datetime | None] = {}

@@ -42,6 +42,8 @@ def _document(entry: Entry, data: EntryData, result: Any) -> dict[str, Any]:
         "duration_ms": data.ms,
         "retry_at": None if data.retry_at is None else iso(data.retry_at),
         "by": data.by,
+        "finished": data.finished,
+        "carried": list(data.carried),
         "skipped": list(dict.fromkeys([*decided.skipped, *decided.given_up])),
         "failed": {step: _error(error) for step, error in {**data.crashed, **decided.errors}.items()},
         "sleep_until": {step: iso(until) for step, until in decided.sleep.items()},

@@ -1,4 +1,4 @@
-"""Reads the inbox of the runs this node owns: callbacks, cancels, pauses, resumes, and what people resolved."""
+"""Reads the inbox of the runs this node owns: callbacks, and what people want of them."""
 
 from __future__ import annotations
 
@@ -64,8 +64,12 @@ class Mailbox:
                 return events.Paused(_by(mail.data))
             case MessageKind.RESUME:
                 return events.Resumed(_by(mail.data))
+            case MessageKind.FINISH:
+                return events.Finished(_by(mail.data))
             case MessageKind.RESOLVE:
                 return _resolved(mail.data, numbers)
+            case MessageKind.SKIP | MessageKind.REATTEMPT:
+                return _steered(mail, numbers)
             case _:
                 return None
 
@@ -82,6 +86,30 @@ def _by(data: bytes) -> str:
         return _sender.decode(data).by
     except (msgspec.DecodeError, UnicodeDecodeError):
         return _Sender().by  # what is asked for counts, even if nobody can say by whom
+
+
+class _Wish(msgspec.Struct):
+    """What a person wants of a step; null: of the one the run is at."""
+
+    step: str | None = None
+    by: str = "unknown"
+    wait: float = 0.0
+
+
+_wish = msgspec.json.Decoder(_Wish)
+
+
+def _steered(mail: Mail, numbers: dict[str, int]) -> events.Event | None:
+    try:
+        wish = _wish.decode(mail.data)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    if wish.step is not None and wish.step not in numbers:
+        return None
+    step = None if wish.step is None else numbers[wish.step]
+    if mail.kind == MessageKind.SKIP:
+        return events.Skipped(step, wish.by)
+    return events.Reattempted(step, wish.wait, wish.by)
 
 
 class _Resolution(msgspec.Struct):

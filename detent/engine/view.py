@@ -22,6 +22,13 @@ from detent.store.rows import CallbackRow, CallbackState, RunRow, hero_of
 _decode = msgspec.json.Decoder().decode
 
 _CALLBACK_WORDS: Final = {CallbackState.RECEIVED: "consumed"}
+#: The entries that end an attempt; the word for one that neither succeeded nor failed.
+_ATTEMPTS: Final = {
+    Kind.ENDED: None,
+    Kind.RETRY: "reattempted",
+    Kind.PAUSED: "paused",
+    Kind.CANCELLED: "cancelled",
+}
 _WAITING: Final = {Phase.SLEEPING: "sleeping", Phase.WAITING: "waiting", Phase.UNCERTAIN: "waiting"}
 
 
@@ -53,6 +60,7 @@ def run_document(
         "output": None if row.output is None else _decode(row.output),
         "error": row.error,
         "paused_by": state.paused_by,
+        "paused_step": None if state.paused_step is None else prepared.steps[state.paused_step].name,
         "origin": origin_of(row),
         "request_id": row.request_id,
         "trigger_id": None if row.fired_by is None else show(TRIGGER, row.fired_by),
@@ -121,14 +129,14 @@ def _attempt_facts(entries: Sequence[Entry]) -> dict[str, list[dict[str, Any]]]:
     """Every attempt that ended, by step, in order."""
     found: dict[str, list[dict[str, Any]]] = {}
     for entry in entries:
-        if entry.step is None or entry.kind not in (Kind.ENDED, Kind.RETRY):
+        if entry.step is None or entry.kind not in _ATTEMPTS or not entry.attempt:
             continue
         data = decode_data(entry.data)
         begun = entry.at - micros((data.ms or 0) / 1000)
         found.setdefault(entry.step, []).append(
             {
                 "attempt": entry.attempt,
-                "status": entry.outcome,
+                "status": entry.outcome or _ATTEMPTS[Kind(entry.kind)],
                 "started_at": iso(begun),
                 "finished_at": iso(entry.at),
                 "duration_ms": data.ms,

@@ -418,6 +418,8 @@ def test_the_document_of_an_entry_says_what_happened_and_what_follows() -> None:
         "duration_ms": 12.5,
         "retry_at": None,
         "by": "ann",
+        "finished": False,
+        "carried": [],
         "skipped": ["x", "y"],
         "failed": {"z": told},
         "sleep_until": {"nap": "2026-09-21T14:13:20Z"},

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from detent.engine.commands.bulk import BulkCommands
 from detent.engine.commands.callbacks import CallbackCommands
+from detent.engine.commands.flow import FlowCommands
 from detent.engine.commands.functions import FunctionCommands
 from detent.engine.commands.ground import DEFAULT_TENANT, INPUT_LIMIT
 from detent.engine.commands.heroes import HeroCommands
@@ -17,5 +18,7 @@ from detent.engine.commands.workflows import WorkflowCommands
 __all__ = ["DEFAULT_TENANT", "INPUT_LIMIT", "Commands", "Given", "Start", "StartOptions", "encode_input"]
 
 
-class Commands(FunctionCommands, WorkflowCommands, BulkCommands, WhyCommands, HeroCommands, CallbackCommands):
+class Commands(
+    FunctionCommands, FlowCommands, WorkflowCommands, BulkCommands, WhyCommands, HeroCommands, CallbackCommands
+):
     """Commands on one engine's store."""

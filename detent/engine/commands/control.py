@@ -18,7 +18,7 @@ from detent.store.rows import MessageKind, RunRow
 
 #: How long a command waits for the run's owner to journal it before it answers with the run as it is.
 PATIENCE: Final = 2.0
-_LOOK_AGAIN: Final = 0.02
+LOOK_AGAIN: Final = 0.02
 _FINISHED: Final = {"completed": "finished", "timeout": "timed-out", "cancelled": "canceled"}
 
 
@@ -84,7 +84,7 @@ class ControlCommands(RunCommands):
             done = is_done(document) or document["status"] in TERMINAL
             if done or self._engine.clock.monotonic() >= until:
                 return document | {f"{kind}_requested": not done}
-            await asyncio.sleep(_LOOK_AGAIN)
+            await asyncio.sleep(LOOK_AGAIN)
 
 
 def told_result(kind: StepKind, output: Any, status_code: int | None = None) -> bytes:
