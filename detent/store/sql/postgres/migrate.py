@@ -23,6 +23,8 @@ async def migrate(address: Address, to: str | None = None) -> str:
             async with connection.transaction():
                 await connection.execute(_LOCK)
                 await connection.execute("set local statement_timeout = 0")
+                if address.schema is not None:
+                    await connection.execute(f"create schema if not exists {address.schema}")
                 text = statements("postgresql", current=await noted_revision(connection), to=to)
                 if text:
                     await connection.execute(text)
