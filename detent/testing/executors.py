@@ -18,19 +18,22 @@ from detent.steps.egress import EgressPolicy
 from detent.steps.http import HttpStep
 from detent.steps.http_client import HttpSettings
 from detent.steps.protocol import StepExecutor
+from detent.testing.keeping import MemoryKeeper
 from detent.testing.python_stage import StagedBodies, StagedChainStep, StagedRegistry
 from detent.testing.stage import Counted, SameThread, Stage, Staged
 
 
-def executors(stage: Stage, settings: Settings, clock: Clock, initial_state: Any) -> Mapping[StepKind, StepExecutor]:
-    """One for each kind of steps. Steps may call this machine."""
+def executors(
+    stage: Stage, settings: Settings, clock: Clock, initial_state: Any, kept: dict[tuple[bytes, str], bytes]
+) -> Mapping[StepKind, StepExecutor]:
+    """One for each kind of steps. Steps may call this machine; `kept` is what transactional ones keep."""
     policy = _policy(settings.egress_allow)
     http = HttpSettings(ca_file=Path(settings.ca_file) if settings.ca_file else None)
     whole: list[StepExecutor] = [HttpStep(policy, http, wall=clock.wall), ActionStep(registry, threads=SameThread())]
-    staged = StagedRegistry(stage, initial_state)
+    staged, keeper = StagedRegistry(stage, initial_state), MemoryKeeper(kept)
     inside: list[StepExecutor] = [
-        StagedChainStep(staged, clock.wall),
-        FunctionStep(clock=clock, registry=staged, bodies=StagedBodies(stage)),
+        StagedChainStep(staged, clock.wall, keeper),
+        FunctionStep(clock=clock, registry=staged, bodies=StagedBodies(stage, keeper)),
     ]
     made: dict[StepKind, Any] = {one.kind: Staged(one, stage) for one in whole}
     made |= {one.kind: Counted(one, stage) for one in inside}

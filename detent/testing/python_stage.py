@@ -24,6 +24,7 @@ from detent.python.function.step_function import StepContext
 from detent.python.function.workflow import FunctionWorkflow
 from detent.python.registry import CodeKind, PythonRegistry, Registered, registry
 from detent.python.run_state import StateType
+from detent.python.transactional import Transactions
 from detent.testing.answers import Asked
 from detent.testing.stage import SameThread, Stage
 
@@ -35,8 +36,8 @@ class Killed(BaseException):
 class StagedChainStep(ChainStep):
     """The executor of workflow classes, with plain functions in the test's thread."""
 
-    def __init__(self, staged: StagedRegistry, now: Callable[[], int]) -> None:
-        super().__init__(staged, now=now)
+    def __init__(self, staged: StagedRegistry, now: Callable[[], int], keeper: Transactions) -> None:
+        super().__init__(staged, now=now, keeper=keeper)
         self._pool = SameThread()
 
 
@@ -134,8 +135,8 @@ def check_state(workflow: str, given: Any) -> None:
 class StagedBodies(Bodies):
     """The steps of durable functions, plain ones in the test's thread."""
 
-    def __init__(self, stage: Stage) -> None:
-        super().__init__(1)
+    def __init__(self, stage: Stage, keeper: Transactions) -> None:
+        super().__init__(1, keeper=keeper)
         self._stage = stage
         self._pool = SameThread()
 

@@ -113,7 +113,7 @@ class World:
         """Begin a new process with a new node."""
         self.lives += 1
         life = Life()
-        made = executors(self.stage, _SETTINGS, self.clock, self.initial_state)
+        made = executors(self.stage, _SETTINGS, self.clock, self.initial_state, self.store.results)
         engine = Engine(
             self.store,
             clock=self.clock,
