@@ -19,7 +19,7 @@ class Children:
     """Keeps `count` workers alive until it is stopped. They get the settings of this process."""
 
     def __init__(self, settings: Settings, count: int) -> None:
-        self._environ = {**os.environ, **_as_environment(settings)}
+        self._environ = {**os.environ, **as_environment(settings)}
         self._patience = settings.drain_seconds + PATIENCE
         self._count = count
         self._processes: dict[int, asyncio.subprocess.Process] = {}
@@ -63,7 +63,7 @@ class Children:
                 pause = min(_LONGEST_PAUSE, pause * 2)
 
 
-def _as_environment(settings: Settings) -> dict[str, str]:
+def as_environment(settings: Settings) -> dict[str, str]:
     """The settings as variables; null ones are left out."""
     found: dict[str, str] = {}
     for name, item in FIELDS.items():

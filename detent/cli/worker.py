@@ -3,32 +3,64 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Annotated
 
 import typer
 
-from detent.app import run_process, running, told_to_stop
+from detent.app import App, run_process, running, told_to_stop
+from detent.cli.loading import load_or_show
 from detent.cli.options import Database, Imports, settings_of
+from detent.cli.reloading import Reloader
 from detent.cli.serve import Migrate, Queues
+from detent.cli.serving_table import show_served
 from detent.cli.terminal import err
+from detent.errors import InvalidInput
 from detent.observe.logs import log_events
 from detent.settings import Settings
 
+Modules = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[MODULE]...", help="Modules with workflows and actions, as with --import."),
+]
+Reload = Annotated[
+    bool, typer.Option("--reload", help="For development: begin anew whenever a Python file of the modules changes.")
+]
 
-def worker(database: Database = None, imports: Imports = None, queues: Queues = None, migrate: Migrate = False) -> None:
-    """Run workflows, without the API. On PostgreSQL any number of workers share the work."""
-    settings = settings_of(database_url=database, queues=queues, **{"import": imports})
-    run_process(_work(settings, migrate=migrate))
+
+def worker(
+    modules: Modules = None,
+    database: Database = None,
+    imports: Imports = None,
+    queues: Queues = None,
+    migrate: Migrate = False,
+    reload: Reload = False,
+) -> None:
+    """Run workflows, without the API. On PostgreSQL and MariaDB any number of workers share the work."""
+    named = [*(modules or ()), *(imports or ())]
+    settings = settings_of(database_url=database, queues=queues, **{"import": named or None})
+    if not reload:
+        load_or_show(settings.imports)
+        run_process(_work(settings, migrate=migrate))
+    elif not settings.imports:
+        raise InvalidInput("--reload needs to know what to watch: name the modules with your workflows")
+    else:
+        asyncio.run(Reloader(settings, migrate=migrate).work())
 
 
 async def _work(settings: Settings, *, migrate: bool) -> None:
     stop_logs = log_events(settings.log_format)
     stopping = asyncio.create_task(told_to_stop())
     async with running(settings, address=(settings.host, settings.port), migrate=migrate) as app:
-        err.print("the worker is ready")
+        _tell(app)
         await stopping
         err.print("stopping: attempts in flight get their time")
         await app.drain()
     stop_logs()
+
+
+def _tell(app: App) -> None:
+    show_served(app.settings)
+    err.print("the worker is ready")
 
 
 def add_to(app: typer.Typer) -> None:
