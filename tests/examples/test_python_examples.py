@@ -1,0 +1,50 @@
+"""Every example of a workflow class runs as it stands, in a process of its own, and says what its text promises."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "examples" / "python"
+
+SAYS = {
+    "basic_usage": ["started: running", "one at a time: there is an active run", "slept 9 days", "onboarded: True"],
+    "inheritance": [
+        "Ann <PremiumOnboarding: completed>",
+        "Ben <PremiumOnboarding: cancelled>",
+        "Cleo <PremiumOnboarding: cancelled>",
+        "hello Ann, take your time",
+    ],
+    "hero_deletion": ["<ChargeWorkflow: cancelled", "<DataCleanupWorkflow: completed>", "['account 1']"],
+    "exception_handling": [
+        "buyer 1: <PaymentWorkflow: completed, slept 0:01:40>",
+        "buyer 2: <PaymentWorkflow: cancelled>",
+        "buyer 3: <PaymentWorkflow: cancelled>",
+        "buyer 4: <PaymentWorkflow: paused",
+        "skipped, OSError: the printer is on fire",
+    ],
+    "resuming_paused": ["the printer does not answer", "['20 EUR, please', '21 EUR, please', '22 EUR, please']"],
+    "execution_history": [
+        "collect 1: failed (reattempted)",
+        "  error: TimeoutError: the warehouse is asleep",
+        "collect 3: completed (success)",
+        "ring_the_bell 1: skipped (skipped)",
+    ],
+}
+
+
+def test_every_example_that_is_promised_is_there() -> None:
+    assert {path.stem for path in FOLDER.glob("*.py")} >= set(SAYS)
+
+
+@pytest.mark.parametrize("name", SAYS)
+def test_an_example_runs_and_says_what_it_promises(name: str) -> None:
+    command = [sys.executable, "-W", "error", str(FOLDER / f"{name}.py")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    said = done.stdout
+    for words in SAYS[name]:
+        assert words in said, f"{words!r} is missing in:\n{said}"
