@@ -81,7 +81,7 @@ class DjangoModel:
     def load(self, id_: str) -> Any:
         """The object, or null. A plain function: Django's connections belong to threads, and one that its server has
         closed meanwhile is opened anew."""
-        from django.db import close_old_connections  # type: ignore[import-untyped]
+        from django.db import close_old_connections
 
         close_old_connections()
         return self._model._base_manager.filter(pk=id_).first()  # noqa: SLF001 - the way to rows a manager hides
