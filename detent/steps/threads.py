@@ -12,9 +12,13 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import Context, copy_context
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 Result = TypeVar("Result")
+
+#: Called in a thread after each function it carried out, and must not raise: frameworks that keep something per thread,
+#: such as a database connection, look after it here.
+TIDYING: Final[list[Callable[[], None]]] = []
 
 
 class _Order(Generic[Result]):
@@ -34,6 +38,8 @@ class _Order(Generic[Result]):
         # The loop may be closed by now; then nobody is left to tell.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._deliver, result)
+        for tidy in TIDYING:
+            tidy()
 
     def _deliver(self, result: Result) -> None:
         if not self.result.done():

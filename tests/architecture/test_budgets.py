@@ -12,6 +12,7 @@ SOURCES = measure.read_sources(ROOT, "detent")
 INNER_IMPORTS = {
     "asyncpg": "an optional dependency",
     "asyncmy": "an optional dependency",
+    "django": "an optional dependency",
     "opentelemetry": "an optional dependency",
     "prometheus_client": "an optional dependency",
     "detent.store.sql.postgres": "its driver is an optional dependency",

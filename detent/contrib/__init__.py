@@ -1,0 +1,1 @@
+"""Detent inside frameworks."""

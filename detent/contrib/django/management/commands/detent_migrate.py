@@ -1,0 +1,22 @@
+"""`manage.py detent_migrate`"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from detent.contrib.django.apps import make_tables
+from detent.contrib.django.conf import given
+
+
+class Command(BaseCommand):
+    """Make Detent's tables, or bring them up to date."""
+
+    help = "Makes Detent's tables in a database of this project, or brings them up to date."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--database", default=given().get("USING", "default"), help="an alias of DATABASES")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        self.stdout.write(f"Detent's tables are at {make_tables(options['database'])}")
