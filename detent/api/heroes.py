@@ -19,6 +19,7 @@ from detent.api.streams import EntryDocument
 from detent.api.wire import Many
 from detent.engine.commands import DEFAULT_TENANT
 from detent.engine.entry_view import entry_document
+from detent.errors import NotFound
 from detent.ids import RUN, show
 from detent.instant import iso
 from detent.planner.history import AttemptState, PastAttempt
@@ -82,7 +83,7 @@ _TIMELINE: Final[dict[str, Any]] = {
     "tags": ["runs"],
     "responses": {
         **answers(200, Many[HappeningDocument], "A page of the list.", examples.many(examples.HAPPENING)),
-        **refusals(400),
+        **refusals(400, 404),
     },
 }
 
@@ -95,7 +96,10 @@ _TIMELINE: Final[dict[str, Any]] = {
 )
 async def tell_hero_timeline(request: AnyRequest, hero_type: FromPath[str], hero_id: FromPath[str]) -> Timeline:
     """The journals of all its runs as one, in the order of time, with the start of each run."""
-    return await _timeline(request, (hero_type, hero_id))
+    told = await _timeline(request, (hero_type, hero_id))
+    if not told.content["data"]:
+        raise NotFound(f"no run is about {hero_type[:80]} {hero_id[:80]}")
+    return told
 
 
 @get(
@@ -105,7 +109,7 @@ async def tell_hero_timeline(request: AnyRequest, hero_type: FromPath[str], hero
     **_TIMELINE,
 )
 async def tell_timeline(request: AnyRequest) -> Timeline:
-    """The same, for a hero whose type or id cannot stand in a path."""
+    """The same for a hero whose type or id cannot stand in a path. One whom no run is about has an empty list."""
     return await _timeline(request, None)
 
 

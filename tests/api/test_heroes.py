@@ -141,7 +141,8 @@ async def test_a_timeline_has_the_runs_of_one_hero_in_the_order_of_time_page_by_
     assert pieces == whole["data"]
     other = (await detent.call("GET", "/api/v1/heroes/other/c/timeline")).json["data"]
     assert [one["kind"] for one in other] == ["run_started", "ended", "ended"]
-    assert (await detent.call("GET", "/api/v1/heroes/nobody/x/timeline")).json == {"data": [], "next_cursor": None}
+    assert (await detent.call("GET", "/api/v1/heroes/nobody/x/timeline")).status == 404
+    assert (await detent.call("GET", "/api/v1/timeline?hero=nobody:x")).json == {"data": [], "next_cursor": None}
     assert (await detent.call("GET", "/api/v1/timeline")).status == 400
 
 

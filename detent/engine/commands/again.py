@@ -125,18 +125,21 @@ class AgainCommands(StartCommands, RunCommands):
             origin_kind=kind,
             reuse=reuse,
         )
+        return await self._begin(request, digest)
+
+    async def _begin(self, request: StartRequest, digest: bytes) -> Start:
         for _ in range(ATTEMPTS):
             try:
                 started = await start_run(self._engine, request)
             except StartRefused:
-                options = StartOptions(request_id=request_id)
-                known = await self._known(row.tenant, options, digest, row.workflow)
+                options = StartOptions(request_id=request.request_id)
+                known = await self._known(request.tenant, options, digest, request.workflow)
                 if known is not None:
                     return known
                 await refuse_if_active(self._store, request)
                 continue  # the run that had the request id was deleted meanwhile, or the one that had the key has ended
-            return Start(started.id, row.workflow, started.status, started.started_at, True)
-        raise Unavailable(f"runs of {row.workflow_name[:200]!r} begin and end too quickly just now; try again")
+            return Start(started.id, request.workflow, started.status, started.started_at, True)
+        raise Unavailable(f"runs of {request.name[:200]!r} begin and end too quickly just now; try again")
 
     async def _was_one_of_several(self, row: RunRow) -> bool:
         """Whether a run was allowed beside another of its hero."""
