@@ -13,7 +13,7 @@ from detent.run.keys import Op
 from detent.run.outcomes import StepError
 
 if TYPE_CHECKING:
-    from detent.python.function.driver import Driver
+    from detent.python.function.book import Book
 
 #: What may stand on record without anybody waiting for it.
 _FREE: Final = (f"{Op.SIGNAL}:", f"{Op.WAIT}:", str(Op.NOW))
@@ -31,19 +31,14 @@ class Drift(Exception):
 class Watch:
     """Compares a function with its record."""
 
-    def __init__(self, driver: Driver) -> None:
-        self._driver = driver
+    def __init__(self, book: Book) -> None:
+        self._book = book
         self._next = 0
-        self._given_up: set[str] = set()
-
-    def given_up(self, key: str) -> None:
-        """The function asked for it, and does not want it any more."""
-        self._given_up.add(key)
 
     def at_rest(self) -> None:
         """Raise Drift unless the next record is of something the function waits for."""
         record = self._next_record()
-        if record is not None and record not in self._driver.waiting():
+        if record is not None and record not in self._book.waiting:
             raise Drift(self._error(record))
 
     def at_the_end(self) -> None:
@@ -54,12 +49,11 @@ class Watch:
 
     def _next_record(self) -> str | None:
         """The key of the first record that the function has not been given yet and should be."""
-        records, asked = self._driver.records, self._driver.asked
-        waiting = self._driver.waiting()
+        records, asked, waiting = self._book.records, self._book.asked, self._book.waiting
         while self._next < len(records):
             key = records[self._next].key
             was_given = key in asked and key not in waiting
-            if not (was_given or key.startswith(_FREE) or key in self._given_up):
+            if not (was_given or key.startswith(_FREE) or key in self._book.given_up):
                 return key
             if key in waiting and not key.startswith(_FREE):
                 return key
@@ -67,8 +61,8 @@ class Watch:
         return None
 
     def _error(self, record: str) -> StepError:
-        recorded = [checkpoint.key for checkpoint in self._driver.records]
-        asked = list(self._driver.asked)
+        recorded = [checkpoint.key for checkpoint in self._book.records]
+        asked = list(self._book.asked)
         lines = list(difflib.unified_diff(recorded, asked, "on record", "asked for", lineterm="", n=2))
         message = f"the record has {record!r} next, and the function does not ask for it; it asks for {_listed(asked)}"
         return StepError("drift", message, {"diff": lines[:200], "recorded": recorded[-200:], "asked": asked[-200:]})

@@ -107,10 +107,10 @@ class _Attempt:
             given = None
         if run.continued is None or run.asked is not None:
             return given
-        pending = driver.ask(Op.CONTINUE, str(Op.CONTINUE))
+        pending = driver.book.ask(Op.CONTINUE, str(Op.CONTINUE))
         facts = driver.facts
         pending.child = Child(self._function.name, run.continued.body, facts.hero, origin_kind="continued")
-        return {"continued_as": await driver.let_go(pending)}
+        return {"continued_as": await driver.book.let_go(pending)}
 
     def outcome(self, ended: FunctionTask) -> Outcome:
         """What the end of the function means for its run. What it asked for counts, even if it then went on."""

@@ -57,7 +57,8 @@ class Run(FlowVerbs):
     """One run, as its function sees it."""
 
     def __init__(self, driver: Driver, call: StepCall, body: Any, hero_of: Callable[[Any], tuple[str, str]]) -> None:
-        self._driver, self._call, self._body, self._hero_of = driver, call, body, hero_of
+        self._driver, self._book = driver, driver.book
+        self._call, self._body, self._hero_of = call, body, hero_of
         self._random: chance.Random | None = None
         self._open: dict[str, deque[str]] = {}  # callbacks that were opened and not waited for
         self.asked: FlowControl | None = None
@@ -135,8 +136,8 @@ class Run(FlowVerbs):
         A plain function runs in a thread, an `async def` on the engine's loop. `retry` is how often it is tried again
         if it raises. A step that fails for good raises `StepFailed` here."""
         known = step_function(function)
-        driver = self._driver
-        pending = driver.ask(Op.STEP, driver.next_key(check_name(name or known.name, "a step; give it a `name=`")))
+        book = self._book
+        pending = book.ask(Op.STEP, book.next_key(check_name(name or known.name, "a step; give it a `name=`")))
         pending.work = StepWork(
             known,
             args,
@@ -144,42 +145,43 @@ class Run(FlowVerbs):
             known.retry if retry is None else read_retry(retry),
             known.timeout if timeout is None else in_seconds(timeout, zero=False),
         )
-        return driver.let_go(pending)
+        return book.let_go(pending)
 
     def sleep(self, duration: Duration) -> asyncio.Future[None]:
         """Wait that long. Nothing is held meanwhile: a sleep of a month costs nothing."""
-        pending = self._driver.ask(Op.SLEEP, self._driver.next_key(Op.SLEEP))
+        pending = self._book.ask(Op.SLEEP, self._book.next_key(Op.SLEEP))
         pending.seconds = in_seconds(duration)
-        return self._driver.let_go(pending)
+        return self._book.let_go(pending)
 
     def sleep_until(self, when: datetime) -> asyncio.Future[None]:
         """Wait until then."""
         if when.tzinfo is None:
             raise InvalidInput("sleep_until takes a datetime with a time zone")
-        pending = self._driver.ask(Op.SLEEP, self._driver.next_key(Op.SLEEP))
+        pending = self._book.ask(Op.SLEEP, self._book.next_key(Op.SLEEP))
         pending.until = round(when.timestamp() * SECOND)
-        return self._driver.let_go(pending)
+        return self._book.let_go(pending)
 
     async def callback(self, name: str) -> Callback:
         """The URL where the answer to the next `wait` of that name is to be sent."""
-        key = self._driver.next_key(f"{Op.WAIT}:{check_name(name, 'a wait')}")
+        key = self._book.next_key(f"{Op.WAIT}:{check_name(name, 'a wait')}")
         self._open.setdefault(name, deque()).append(key)
-        self._driver.open_place(key)
+        if not self._book.loop.is_closing:
+            self._book.to_open.append(key)
         return Callback(name, self._driver.facts.callback_url(key))
 
     def wait(self, name: str, timeout: Duration | None = None) -> asyncio.Future[Any]:
         """Wait until somebody answers at its URL; gives the body of the answer. Raises `WaitTimeout`."""
         opened = self._open.get(name)
-        key = opened.popleft() if opened else self._driver.next_key(f"{Op.WAIT}:{check_name(name, 'a wait')}")
-        pending = self._driver.ask(Op.WAIT, key)
+        key = opened.popleft() if opened else self._book.next_key(f"{Op.WAIT}:{check_name(name, 'a wait')}")
+        pending = self._book.ask(Op.WAIT, key)
         pending.seconds = None if timeout is None else in_seconds(timeout)
-        return self._driver.let_go(pending)
+        return self._book.let_go(pending)
 
     def signal(self, name: str, timeout: Duration | None = None) -> asyncio.Future[Any]:
         """The next signal of that name, also if it came before; gives its data. Raises `WaitTimeout`."""
-        pending = self._driver.ask_signal(check_name(name, "a signal"))
+        pending = self._book.ask_signal(check_name(name, "a signal"))
         pending.seconds = None if timeout is None else in_seconds(timeout)
-        return self._driver.let_go(pending)
+        return self._book.let_go(pending)
 
     def child(
         self,
@@ -194,23 +196,23 @@ class Run(FlowVerbs):
         """Start a run of another workflow and wait for it; gives its output. A function takes its arguments, any other
         workflow its input. Raises `ChildFailed`. If this run is cancelled, so is the child."""
         name, body = self.bind(workflow, *args, **kwargs)
-        pending = self._driver.ask(Op.CHILD, self._driver.next_key(f"{Op.CHILD}:{name}"))
+        pending = self._book.ask(Op.CHILD, self._book.next_key(f"{Op.CHILD}:{name}"))
         about = None if hero is None else self._hero_of(hero)
         pending.child = Child(name, body, about, priority, dict(labels or {}))
-        return self._driver.let_go(pending)
+        return self._book.let_go(pending)
 
     # -- what would differ in a replay
 
     def now(self) -> datetime:
         """The time. What was said once is said again in a replay."""
-        driver = self._driver
-        key = driver.next_key(Op.NOW)
-        place = driver.places.get(key)
+        book = self._book
+        key = book.next_key(Op.NOW)
+        place = book.places.get(key)
         if place is not None:
-            return as_datetime(_decode(driver.records[place].result)["output"])
-        now = driver.port.now()
-        if not driver.loop.is_closing:
-            driver.decide(Checkpoint(key, Ending.SUCCESS, encode_output(now), None, now))
+            return as_datetime(_decode(book.records[place].result)["output"])
+        now = self._driver.port.now()
+        if not book.loop.is_closing:
+            book.decided.append(Checkpoint(key, Ending.SUCCESS, encode_output(now), None, now))
         return as_datetime(now)
 
     def random(self) -> float:
