@@ -106,6 +106,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/executions/{run}/finish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Finish a run
+         * @description The run is completed with what its last step gave; what has not ended is skipped, and what is in flight is
+         *     stopped.
+         */
+        post: operations["finishExecution"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/executions/{run}/fork": {
         parameters: {
             query?: never;
@@ -188,6 +209,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/executions/{run}/reattempt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a step of a run again
+         * @description In the same run, after `wait` (seconds, or a text such as `10m`), without it at once; without a name the step the
+         *     run is at. What it is doing is stopped, and its outcome does not count. A paused run goes on.
+         */
+        post: operations["reattemptExecutionStep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/executions/{run}/rerun": {
         parameters: {
             query?: never;
@@ -243,6 +285,48 @@ export interface paths {
          *     succeeded before them is taken over and not called again. The old run stays as it is.
          */
         post: operations["retryExecution"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/{run}/signals/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a signal to a run
+         * @description The body is the data of the signal, any JSON. The run must be one of a durable function and open; whether the
+         *     function asks for the signal before or after does not matter. Each signal is given once, in order.
+         */
+        post: operations["signalExecution"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/{run}/skip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Skip a step of a run
+         * @description The step ends `skipped`, whatever it is doing; without a name the one the run is at. The run goes on behind it,
+         *     also if it was paused. `skip_requested` is true if its node has not got to it yet.
+         */
+        post: operations["skipExecutionStep"];
         delete?: never;
         options?: never;
         head?: never;
@@ -438,6 +522,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run}/finish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Finish a run
+         * @description The run is completed with what its last step gave; what has not ended is skipped, and what is in flight is
+         *     stopped.
+         */
+        post: operations["finishRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run}/fork": {
         parameters: {
             query?: never;
@@ -520,6 +625,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run}/reattempt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a step of a run again
+         * @description In the same run, after `wait` (seconds, or a text such as `10m`), without it at once; without a name the step the
+         *     run is at. What it is doing is stopped, and its outcome does not count. A paused run goes on.
+         */
+        post: operations["reattemptRunStep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run}/rerun": {
         parameters: {
             query?: never;
@@ -575,6 +701,48 @@ export interface paths {
          *     succeeded before them is taken over and not called again. The old run stays as it is.
          */
         post: operations["retryRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run}/signals/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a signal to a run
+         * @description The body is the data of the signal, any JSON. The run must be one of a durable function and open; whether the
+         *     function asks for the signal before or after does not matter. Each signal is given once, in order.
+         */
+        post: operations["signalRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run}/skip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Skip a step of a run
+         * @description The step ends `skipped`, whatever it is doing; without a name the one the run is at. The run goes on behind it,
+         *     also if it was paused. `skip_requested` is true if its node has not got to it yet.
+         */
+        post: operations["skipRunStep"];
         delete?: never;
         options?: never;
         head?: never;
@@ -695,7 +863,7 @@ export interface paths {
         };
         /**
          * Tell everything that happened to a hero, named in the query
-         * @description The same, for a hero whose type or id cannot stand in a path.
+         * @description The same for a hero whose type or id cannot stand in a path. One whom no run is about has an empty list.
          */
         get: operations["tellTimeline"];
         put?: never;
@@ -1100,6 +1268,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workflows/{workflow}/runs/{run}/finish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Finish a run
+         * @description The run is completed with what its last step gave; what has not ended is skipped, and what is in flight is
+         *     stopped.
+         */
+        post: operations["finishRunOfWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workflows/{workflow}/runs/{run}/pause": {
         parameters: {
             query?: never;
@@ -1114,6 +1303,27 @@ export interface paths {
          * @description Attempts in flight finish, nothing new starts. `pause_requested` is true if its node has not got to it yet.
          */
         post: operations["pauseRunOfWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/{workflow}/runs/{run}/reattempt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a step of a run again
+         * @description In the same run, after `wait` (seconds, or a text such as `10m`), without it at once; without a name the step the
+         *     run is at. What it is doing is stopped, and its outcome does not count. A paused run goes on.
+         */
+        post: operations["reattemptRunStepOfWorkflow"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1155,6 +1365,27 @@ export interface paths {
          *     succeeded before them is taken over and not called again. The old run stays as it is.
          */
         post: operations["retryRunOfWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/{workflow}/runs/{run}/skip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Skip a step of a run
+         * @description The step ends `skipped`, whatever it is doing; without a name the one the run is at. The run goes on behind it,
+         *     also if it was paused. `skip_requested` is true if its node has not got to it yet.
+         */
+        post: operations["skipRunStepOfWorkflow"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1371,11 +1602,13 @@ export interface components {
             at: string;
             attempt: number | null;
             by: string | null;
+            carried: string[];
             duration_ms: number | null;
             error: components["schemas"]["StepFailure"] | null;
             failed: {
                 [key: string]: components["schemas"]["StepFailure"];
             };
+            finished: boolean;
             kind: string;
             result: unknown;
             retry_at: string | null;
@@ -1465,11 +1698,13 @@ export interface components {
             at: string;
             attempt: number | null;
             by: string | null;
+            carried: string[];
             duration_ms: number | null;
             error: components["schemas"]["StepFailure"] | null;
             failed: {
                 [key: string]: components["schemas"]["StepFailure"];
             };
+            finished: boolean;
             kind: string;
             result: unknown;
             retry_at: string | null;
@@ -1592,6 +1827,7 @@ export interface components {
             }[];
             execution_id?: string;
             expires_at: string | null;
+            finish_requested?: boolean;
             finished_at: string | null;
             hero: components["schemas"]["HeroDocument"] | null;
             id: string;
@@ -1606,12 +1842,15 @@ export interface components {
             output: unknown;
             pause_requested?: boolean;
             paused_by: string | null;
+            paused_step: string | null;
+            reattempt_requested?: boolean;
             request_id: string | null;
             resolve_requested?: boolean;
             resources?: {
                 [key: string]: unknown;
             }[];
             resume_requested?: boolean;
+            skip_requested?: boolean;
             start_at: string | null;
             started_at: string | null;
             status: string;
@@ -1684,6 +1923,17 @@ export interface components {
         SavedWorkflow: {
             changed: boolean;
             data: components["schemas"]["WorkflowDocument"];
+        };
+        /** SignalDocument */
+        SignalDocument: {
+            /** @default true */
+            accepted: boolean;
+            run_id: string;
+            signal: string;
+        };
+        /** One[SignalDocument] */
+        SignalDocumentAnswer: {
+            data: components["schemas"]["SignalDocument"];
         };
         /** StartedDocument */
         StartedDocument: {
@@ -2195,6 +2445,68 @@ export interface operations {
             };
         };
     };
+    finishExecution: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
+                };
+            };
+            /** @description Not allowed from there. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description There is nothing of that name. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The state of things forbids it. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     forkExecution: {
         parameters: {
             query?: never;
@@ -2426,6 +2738,84 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
+                };
+            };
+            /** @description Not allowed from there. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description There is nothing of that name. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The state of things forbids it. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    reattemptExecutionStep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    step?: string;
+                    wait?: number | string;
+                };
+            };
+        };
+        responses: {
+            /** @description The run as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
+                };
+            };
+            /** @description The request is not right; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not allowed from there. */
@@ -2707,6 +3097,163 @@ export interface operations {
             };
             /** @description The body is larger than its limit. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    signalExecution: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The signal's name.
+                 * @example paid
+                 */
+                name: string;
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": unknown;
+            };
+        };
+        responses: {
+            /** @description It will be heard. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignalDocumentAnswer"];
+                };
+            };
+            /** @description The request is not right; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description There is nothing of that name. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The state of things forbids it. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    skipExecutionStep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    step?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The run as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
+                };
+            };
+            /** @description The request is not right; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from there. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description There is nothing of that name. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The state of things forbids it. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3050,6 +3597,15 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description There is nothing of that name. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
@@ -3376,6 +3932,68 @@ export interface operations {
             };
         };
     };
+    finishRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
+                };
+            };
+            /** @description Not allowed from there. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description There is nothing of that name. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The state of things forbids it. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     forkRun: {
         parameters: {
             query?: never;
@@ -3607,6 +4225,84 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
+                };
+            };
+            /** @description Not allowed from there. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description There is nothing of that name. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The state of things forbids it. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    reattemptRunStep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    step?: string;
+                    wait?: number | string;
+                };
+            };
+        };
+        responses: {
+            /** @description The run as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
+                };
+            };
+            /** @description The request is not right; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not allowed from there. */
@@ -3888,6 +4584,163 @@ export interface operations {
             };
             /** @description The body is larger than its limit. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    signalRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The signal's name.
+                 * @example paid
+                 */
+                name: string;
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": unknown;
+            };
+        };
+        responses: {
+            /** @description It will be heard. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignalDocumentAnswer"];
+                };
+            };
+            /** @description The request is not right; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description There is nothing of that name. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The state of things forbids it. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    skipRunStep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    step?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The run as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
+                };
+            };
+            /** @description The request is not right; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from there. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description There is nothing of that name. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The state of things forbids it. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4281,6 +5134,15 @@ export interface operations {
             };
             /** @description The request is not right; `details` says where. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description There is nothing of that name. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6265,6 +7127,73 @@ export interface operations {
             };
         };
     };
+    finishRunOfWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+                /**
+                 * @description The workflow's id or its name.
+                 * @example order-processing
+                 */
+                workflow: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
+                };
+            };
+            /** @description Not allowed from there. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description There is nothing of that name. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The state of things forbids it. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     pauseRunOfWorkflow: {
         parameters: {
             query?: never;
@@ -6292,6 +7221,89 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
+                };
+            };
+            /** @description Not allowed from there. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description There is nothing of that name. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The state of things forbids it. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    reattemptRunStepOfWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+                /**
+                 * @description The workflow's id or its name.
+                 * @example order-processing
+                 */
+                workflow: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    step?: string;
+                    wait?: number | string;
+                };
+            };
+        };
+        responses: {
+            /** @description The run as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
+                };
+            };
+            /** @description The request is not right; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not allowed from there. */
@@ -6481,6 +7493,88 @@ export interface operations {
             };
             /** @description The body is larger than its limit. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    skipRunStepOfWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+                /**
+                 * @description The workflow's id or its name.
+                 * @example order-processing
+                 */
+                workflow: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    step?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The run as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunDocumentAnswer"];
+                };
+            };
+            /** @description The request is not right; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from there. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description There is nothing of that name. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The state of things forbids it. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
