@@ -7,6 +7,7 @@ What can come in before it is asked for (signals, callbacks) and what the functi
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from detent.run.keys import Op
@@ -34,12 +35,20 @@ class Watch:
     def __init__(self, book: Book) -> None:
         self._book = book
         self._next = 0
+        self._is_live = False
 
-    def at_rest(self) -> None:
-        """Raise Drift unless the next record is of something the function waits for."""
+    def at_rest(self, begun: Iterable[str]) -> None:
+        """Raise Drift unless the next record is of something the function waits for; or, where the record ends, unless
+        it asked for everything that was begun."""
         record = self._next_record()
-        if record is not None and record not in self._book.waiting:
-            raise Drift(self._error(record))
+        if record is not None:
+            if record not in self._book.waiting:
+                raise Drift(self._error(record))
+        elif not self._is_live:
+            self._is_live = True
+            for key in begun:
+                if key not in self._book.asked and not key.startswith(_FREE):
+                    raise Drift(self._error(key))
 
     def at_the_end(self) -> None:
         """Raise Drift if something is left over."""

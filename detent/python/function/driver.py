@@ -125,7 +125,7 @@ class Driver:
                 self._end(self._ended_as(self._main))
                 return False
             if watch is not None:
-                watch.at_rest()
+                watch.at_rest(self.port.operations())
             found = book.next_ended()
             if found is None:
                 return True

@@ -145,7 +145,8 @@ def _made(function: Function, *, options: dict[str, Any]) -> FunctionWorkflow:
     problems = Problems()
     settings = read_settings(values, problems)
     if problems.found:
-        raise InvalidDefinition(f"durable function {function.__qualname__!r}", problems.found)
+        lines = "".join(f"\n  {problem}" for problem in problems.found)
+        raise InvalidDefinition(f"{function.__qualname__} cannot be a workflow:{lines}", problems.found)
     said = {name: shown(options[name]) for name in _OPTIONS if options.get(name) is not None and name != "name"}
     made = FunctionWorkflow(function, settings, said, fails=fails)
     registry.add(made.registered())

@@ -209,8 +209,15 @@ class Stage:
         port = port or Port(self.record)
         work = self._executor.begin(self.call(port))
         if not asyncio.iscoroutine(work):
-            return work  # type: ignore[return-value]  # then it is an outcome
+            return work
         task = asyncio.ensure_future(work)
+        try:
+            return await self._watch(task, port)
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def _watch(self, task: asyncio.Future[Outcome], port: Port) -> Outcome | None:
         while not task.done() and not port.crashed.is_set():
             for _ in range(50):
                 await asyncio.sleep(0)
@@ -219,11 +226,7 @@ class Stage:
             else:
                 if not port.let_time_pass():
                     await asyncio.sleep(0.001)
-        if task.done():
-            return task.result()
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-        return None
+        return task.result() if task.done() else None
 
     async def until_over(self, *, most: int = 1000, meanwhile: Callable[[], None] | None = None) -> Outcome:
         """Attempt after attempt, until it ends or only something from outside can help."""

@@ -273,7 +273,7 @@ async def test_task_groups_timeouts_and_waits_of_asyncio_work_inside() -> None:
     async def structured(run: Run) -> Any:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(branch(run, number)) for number in range(3)]
-            whole = group.create_task(run.step(double, 21))  # type: ignore[arg-type]  # an operation is taken too
+            whole: Any = group.create_task(run.step(double, 21))  # type: ignore[arg-type]  # an operation is taken too
         done, _ = await asyncio.wait([run.step(double, 5)], return_when=asyncio.FIRST_COMPLETED)
         await asyncio.sleep(3600)
         try:

@@ -1,0 +1,146 @@
+"""Functions whose code was changed while they slept."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from detent.python.function import FunctionWorkflow, Run, workflow
+from detent.python.marks import step
+from detent.python.registry import code_name
+from detent.run.outcomes import Outcome, Pause, StepError, Suspend
+from tests.python.function.ports import Stage
+from tests.python.function.test_operations import output
+
+CALLS: list[str] = []
+
+
+def _step(name: str) -> Callable[[], str]:
+    @step(inline=True)
+    def body() -> str:
+        CALLS.append(name)
+        return name
+
+    body.__name__ = name
+    return body
+
+
+A, B, C, X = (_step(name) for name in "abcx")
+
+
+def program(drift: str, *parts: Callable[[], str] | str) -> FunctionWorkflow:
+    @workflow(name="drifting", drift=drift)
+    async def drifting(run: Run) -> list[Any]:
+        return [await (run.sleep(part) if isinstance(part, str) else run.step(part)) for part in parts]
+
+    return drifting
+
+
+#: By what was done to `a, b, sleep, c` while it slept: the code now, and what is called when it goes on.
+EDITS: dict[str, tuple[tuple[Callable[[], str] | str, ...], list[str]]] = {
+    "added behind": ((A, B, "1h", X, C), ["x", "c"]),
+    "added before": ((X, A, B, "1h", C), ["x", "c"]),
+    "removed": ((A, "1h", C), ["c"]),
+    "removed behind": ((A, B, "1h"), []),
+    "renamed": ((X, B, "1h", C), ["x", "c"]),
+    "reordered": ((B, A, "1h", C), ["c"]),
+    "reordered behind": ((A, B, C, "1h"), ["c"]),
+    "twice": ((A, A, B, "1h", C), ["a", "c"]),
+}
+#: What the record does not contradict.
+HARMLESS = {"added behind", "removed behind"}
+
+
+async def _edited(drift: str, now: tuple[Callable[[], str] | str, ...]) -> tuple[Stage, Outcome]:
+    stage = Stage(program(drift, A, B, "1h", C))
+    assert isinstance(await stage.attempt(), Suspend)
+    stage.put_on(program(drift, *now))
+    CALLS.clear()
+    return stage, await stage.until_over()
+
+
+@pytest.mark.parametrize("edit", EDITS)
+async def test_a_tolerant_function_uses_what_is_recorded_and_does_the_rest(edit: str) -> None:
+    now, called = EDITS[edit]
+    _, outcome = await _edited("tolerant", now)
+    assert output(outcome) == [None if isinstance(part, str) else part.__name__ for part in now]
+    assert called == CALLS
+
+
+@pytest.mark.case("I8", "F15")
+@pytest.mark.parametrize("edit", EDITS)
+async def test_a_strict_function_pauses_with_the_difference(edit: str) -> None:
+    now, _ = EDITS[edit]
+    _, outcome = await _edited("strict", now)
+    if edit in HARMLESS:
+        assert not isinstance(outcome, Pause)
+        return
+    assert isinstance(outcome, Pause), outcome
+    assert outcome.error is not None
+    assert outcome.error.code == "drift"
+    assert outcome.error.detail["recorded"][:2] == ["a", "b"]
+    assert any(line.startswith(("-", "+")) for line in outcome.error.detail["diff"])
+    assert CALLS == [], "nothing may be done by code that does not fit"
+
+
+async def test_a_strict_function_that_did_not_change_goes_on() -> None:
+    _, outcome = await _edited("strict", (A, B, "1h", C))
+    assert output(outcome) == ["a", "b", None, "c"]
+    assert CALLS == ["c"]
+
+
+async def test_a_paused_function_goes_on_when_its_code_fits_again() -> None:
+    stage, outcome = await _edited("strict", (X, B, "1h", C))
+    assert isinstance(outcome, Pause)
+    stage.put_on(program("strict", A, B, "1h", C))
+    assert output(await stage.until_over()) == ["a", "b", None, "c"]
+
+
+async def test_what_a_strict_function_gave_up_does_not_count_as_drift() -> None:
+    @workflow(name="drifting", drift="strict")
+    async def gives_up(run: Run) -> str:
+        try:
+            async with asyncio.timeout(5):
+                await run.sleep(7)
+        except TimeoutError:
+            await run.step(A)
+        await run.sleep("1h")
+        return "done"
+
+    assert output(await Stage(gives_up).until_over()) == "done"
+
+
+def test_a_pinned_function_names_the_code_it_needs() -> None:
+    pinned, other = program("pin", A), program("pin", A, B)
+    assert pinned.compiled.code == (code_name("drifting", pinned.fingerprint),)
+    assert program("tolerant", A).compiled.code == (code_name("drifting"),)
+    assert pinned.fingerprint == other.fingerprint, "the same words with other values are the same code"
+
+
+@pytest.mark.case("F15")
+async def test_a_recorded_result_that_does_not_fit_the_annotation_any_more_pauses_the_run() -> None:
+    async def told() -> str:
+        return "five"
+
+    @workflow(name="drifting")
+    async def before(run: Run) -> Any:
+        await run.step(told, name="told")
+        await run.sleep("1h")
+
+    def now_a_number() -> int:
+        return 5
+
+    @workflow(name="drifting")
+    async def after(run: Run) -> Any:
+        return await run.step(now_a_number, name="told")
+
+    stage = Stage(before)
+    await stage.attempt()
+    stage.put_on(after)
+    outcome = await stage.attempt()
+    assert isinstance(outcome, Pause)
+    assert isinstance(outcome.error, StepError)
+    assert "does not fit" in outcome.error.message
