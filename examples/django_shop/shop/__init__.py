@@ -1,0 +1,1 @@
+"""Orders and what becomes of them."""

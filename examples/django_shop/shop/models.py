@@ -1,0 +1,11 @@
+"""What the shop keeps."""
+
+from django.db import models
+
+
+class Order(models.Model):
+    """Something somebody bought."""
+
+    item = models.CharField(max_length=100)
+    status = models.CharField(max_length=20, default="new")
+    run = models.CharField(max_length=40, blank=True)

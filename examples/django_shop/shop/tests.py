@@ -1,0 +1,46 @@
+"""`python manage.py test`: what the views promise, without a worker."""
+
+import json
+
+from django.db import connection, transaction
+from django.test import TransactionTestCase
+
+from detent.errors import AlreadyActive
+from shop.models import Order
+from shop.views import place_order
+
+
+class StartsOfRuns(TransactionTestCase):
+    """Starts are rows of the same database."""
+
+    def starts(self):
+        table = "detent_outbox" if connection.vendor == "sqlite" else "detent.run"
+        with connection.cursor() as cursor:
+            cursor.execute(f"select count(*) from {table}")
+            return cursor.fetchone()[0]
+
+    def test_an_order_is_kept_together_with_its_run(self):
+        before = self.starts()
+        answer = self.client.post("/orders", json.dumps({"item": "tea"}), content_type="application/json")
+        self.assertEqual(answer.status_code, 201)
+        self.assertEqual(Order.objects.get().run, answer.json()["run"])
+        self.assertEqual(self.starts(), before + 1)
+
+    def test_an_order_that_fails_leaves_neither_an_order_nor_a_run(self):
+        before = self.starts()
+        answer = self.client.post("/orders/broken", json.dumps({"item": "tea"}), content_type="application/json")
+        self.assertEqual(answer.status_code, 402)
+        self.assertEqual(Order.objects.count(), 0)
+        self.assertEqual(self.starts(), before)
+
+    def test_an_order_has_one_run_at_a_time(self):
+        from detent import sync
+        from shop.workflows import Fulfilment
+
+        if connection.vendor == "sqlite":
+            self.skipTest("who fetches starts out of a SQLite file finds that out")
+        with transaction.atomic():
+            order = place_order("tea")
+        with self.assertRaises(AlreadyActive) as refused:
+            sync.start(Fulfilment, hero=order, using="default")
+        self.assertEqual(refused.exception.run, order.run)

@@ -1,0 +1,28 @@
+"""What is done about an order: `detent worker --import workflows` runs it."""
+
+from sqlalchemy import update
+
+from detent import Workflow, heroes, step
+from models import Order, Session
+
+heroes.sqlalchemy(Session, Order)
+
+
+class Fulfilment(Workflow):
+    """Pack it, then ship it. One at a time per order."""
+
+    name = "fulfilment"
+    hero: Order
+
+    @step
+    def pack(self):
+        self.mark("packed")
+
+    @step
+    def ship(self):
+        self.mark("shipped")
+        return {"shipped": self.hero.item}
+
+    def mark(self, status):
+        with Session.begin() as session:
+            session.execute(update(Order).where(Order.id == self.hero.id).values(status=status))

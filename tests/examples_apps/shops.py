@@ -1,0 +1,128 @@
+"""Starts the processes of an example project and sends it requests."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 60.0
+
+
+@dataclass(frozen=True)
+class Project:
+    """An example: how its tables are made, and how it is served and worked on."""
+
+    folder: Path
+    environment: dict[str, str]
+    prepare: tuple[tuple[str, ...], ...]
+    serve: tuple[str, ...]
+    work: tuple[str, ...]
+    test: tuple[str, ...]
+
+
+def run(project: Project, *command: str) -> str:
+    """Run a command of the project to its end."""
+    done = subprocess.run(
+        [sys.executable, *command],
+        cwd=project.folder,
+        env=project.environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@contextmanager
+def process(project: Project, command: tuple[str, ...]) -> Iterator[subprocess.Popen[str]]:
+    """A process of the project, until the block ends."""
+    log = (project.environment["SHOP_FOLDER"]) + f"/{command[-1].replace('/', '_')}.log"
+    with Path(log).open("w") as output:
+        found = subprocess.Popen(
+            [sys.executable, *command],
+            cwd=project.folder,
+            env=project.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        try:
+            yield found
+        finally:
+            found.terminate()
+            try:
+                found.wait(30)
+            finally:
+                found.kill()
+
+
+@contextmanager
+def served(project: Project) -> Iterator[str]:
+    """The address of the project's server; a worker stands beside it."""
+    port = free_port()
+    for command in project.prepare:
+        run(project, *command)
+    with ExitStack() as stack:
+        server = stack.enter_context(process(project, tuple(word.format(port=port) for word in project.serve)))
+        stack.enter_context(process(project, project.work))
+        until = time.monotonic() + PATIENCE
+        while not _answers(port):
+            assert server.poll() is None, "the server has ended"
+            assert time.monotonic() < until, "the server does not answer"
+            time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}"
+
+
+def ask(url: str, body: Any = None) -> tuple[int, dict[str, Any]]:
+    """Status and document of an answer."""
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(url, data, {"Content-Type": "application/json"})
+    try:
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, json.load(error)
+
+
+def until_shipped(url: str) -> dict[str, Any]:
+    """The order once it is shipped."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        status, order = ask(url)
+        assert status == 200, order
+        if order["status"] == "shipped":
+            return order
+        assert time.monotonic() < end, order
+        time.sleep(0.1)
+
+
+def environment(folder: Path, **variables: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("DETENT_", "SHOP_", "DJANGO_"))}
+    return {**kept, "PYTHONPATH": str(ROOT), "SHOP_FOLDER": str(folder), "PYTHONUNBUFFERED": "1", **variables}
+
+
+def free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return int(sock.getsockname()[1])
+
+
+def _answers(port: int) -> bool:
+    with socket.socket() as sock:
+        return sock.connect_ex(("127.0.0.1", port)) == 0
