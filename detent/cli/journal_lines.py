@@ -42,7 +42,7 @@ def lines_of(entry: Document) -> Iterator[Line]:
         yield Line(at, step, "sleeping", f"sleeps {_span(at, until)}, until {clock(until)}")
     for step, until in entry["wait_until"].items():
         limit = "" if until is None else f", at most {_span(at, until)}"
-        yield Line(at, step, "waiting", f"waits for its callback{limit}")
+        yield Line(at, step, "waiting", f"waits for {_awaited(step)}{limit}")
     if entry["run_status"]:
         yield Line(at, "", entry["run_status"], f"run {entry['run_status']}")
 
@@ -102,6 +102,17 @@ def _received(entry: Document) -> Iterator[Line]:
     yield Line(entry["at"], entry["step"] or "", entry["status"] or "success", "got its callback", _took(entry))
 
 
+def _began(entry: Document) -> Iterator[Line]:
+    """A durable function will try a step of it again; what else it begins is told by how long it takes."""
+    if not str(entry["step"]).startswith("@"):
+        yield from _retry(entry)
+
+
+def _awaited(step: str) -> str:
+    kind = step.partition(":")[0]
+    return {"@signal": "a signal", "@child": "its child", "@continue": "the run that goes on"}.get(kind, "its callback")
+
+
 def _reused(entry: Document) -> Iterator[Line]:
     if entry["status"] == "skipped":
         yield Line(entry["at"], entry["step"], "skipped", "left out as in the run before")
@@ -138,6 +149,8 @@ _KINDS: Final[dict[str, Callable[[Document], Iterator[Line]]]] = {
     "started": _started,
     "received": _received,
     "reused": _reused,
+    "began": _began,
+    "checkpoint": _ended,
     "adopted": _said("running", "taken over by another node"),
     "paused": _paused,
     "finished": _said("success", "finished"),
@@ -147,8 +160,6 @@ _KINDS: Final[dict[str, Callable[[Document], Iterator[Line]]]] = {
     "expired": _said("timeout", "out of time"),
     "opened": _said("running", "begins"),
     "resolved": _said("running", "resolved"),
-    "began": _said("running", "begins"),
-    "checkpoint": _ended,
 }
 
 

@@ -39,6 +39,8 @@ _COLUMNS: Final = (
 _REASONS: Final = {
     "ended": ("■", "bright_black"),
     "not_started": ("◷", "yellow"),
+    "signal": ("◇", "magenta"),
+    "child": ("◇", "magenta"),
     "paused": ("‖", "yellow"),
     "uncertain": ("?", "red"),
     "ready": ("·", "cyan"),

@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 from detent.instant import iso
-from detent.run.journal import Decided, Entry, EntryData, decode_data
+from detent.run.journal import Decided, Entry, EntryData, Kind, decode_data
+from detent.run.keys import Op, op_of
 from detent.run.outcomes import StepError
 
 _decode = msgspec.json.Decoder().decode
@@ -30,6 +31,16 @@ def entry_json(entry: Entry) -> bytes:
 
 def _document(entry: Entry, data: EntryData, result: Any) -> dict[str, Any]:
     decided = data.decided or Decided()
+    sleep, wait = dict(decided.sleep), dict(decided.wait)
+    retry_at = data.retry_at
+    if entry.kind == Kind.BEGAN and entry.step is not None:
+        op = op_of(entry.step)
+        if op is Op.STEP:
+            retry_at = data.until
+        elif op in (Op.SLEEP, Op.TIMER) and data.until is not None:
+            sleep[entry.step] = data.until
+        else:
+            wait[entry.step] = data.until
     return {
         "seq": entry.seq,
         "at": iso(entry.at),
@@ -40,14 +51,14 @@ def _document(entry: Entry, data: EntryData, result: Any) -> dict[str, Any]:
         "result": result,
         "error": _error(data.error),
         "duration_ms": data.ms,
-        "retry_at": None if data.retry_at is None else iso(data.retry_at),
+        "retry_at": None if retry_at is None else iso(retry_at),
         "by": data.by,
         "finished": data.finished,
         "carried": list(data.carried),
         "skipped": list(dict.fromkeys([*decided.skipped, *decided.given_up])),
         "failed": {step: _error(error) for step, error in {**data.crashed, **decided.errors}.items()},
-        "sleep_until": {step: iso(until) for step, until in decided.sleep.items()},
-        "wait_until": {step: None if until is None else iso(until) for step, until in decided.wait.items()},
+        "sleep_until": {step: iso(until) for step, until in sleep.items()},
+        "wait_until": {step: None if until is None else iso(until) for step, until in wait.items()},
         "run_status": decided.run,
     }
 

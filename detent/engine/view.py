@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from detent.engine.operation_view import operation_documents
 from detent.graph.model import StepKind
 from detent.ids import RUN, TRIGGER, WORKFLOW, show
 from detent.instant import iso, micros
@@ -70,7 +71,8 @@ def run_document(
         "tasks": {
             step.name: _step(prepared, state, step.index, facts.get(step.name, []), owned=row.owner is not None)
             for step in prepared.steps
-        },
+        }
+        | operation_documents(state, entries),
     }
 
 
@@ -174,6 +176,8 @@ def step_status(state: RunState, index: int, *, owned: bool) -> str:
         return str(state.ending[index])
     if phase is Phase.PENDING:
         return "pending"
+    if phase is Phase.READY and not owned and state.operations and state.paused_by is None:
+        return "waiting"  # a durable function that gave up its memory
     if phase in (Phase.READY, Phase.RUNNING):
         return "running" if owned and state.paused_by is None else "scheduled"
     return _WAITING.get(phase, "scheduled")

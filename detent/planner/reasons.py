@@ -23,6 +23,8 @@ class ReasonKind(StrEnum):
     UNCERTAIN = "uncertain"
     READY = "ready"
     CALLBACK = "callback"
+    SIGNAL = "signal"
+    CHILD = "child"
     RETRY = "retry"
     SLEEP = "sleep"
     RUNNING = "running"

@@ -11,6 +11,8 @@ from typing import Final
 
 from detent.instant import Instant, iso
 from detent.planner.apply import UNCERTAIN
+from detent.planner.functions import function_of
+from detent.planner.operation_reasons import operation_reasons
 from detent.planner.prepared import Prepared
 from detent.planner.reasons import Reason, ReasonKind, Seen, by_whom, reason_of, sentence, when
 from detent.planner.rollup import unhandled
@@ -91,9 +93,14 @@ def _chain(seen: Seen) -> list[Reason]:
     blocks = [index for index, phase in enumerate(phases) if phase not in (Phase.PENDING, Phase.ENDED)]
     blocks.sort(key=lambda index: _ORDER[seen.kind(index)])
     found = _paused(seen.prepared, seen.state)
+    function = function_of(seen.prepared)
+    if function in blocks and seen.state.operations and not seen.state.is_over:
+        found += operation_reasons(seen)[:NAMED]
+        if seen.kind(function) is ReasonKind.READY and seen.state.paused_by is None:
+            blocks.remove(function)  # it is not called before one of these has come
     found += [reason_of(seen, index) for index in blocks[: LONGEST - len(found)]]
     found += _needs(seen, pending[: LONGEST - len(found)])
-    more = len(blocks) + len(pending) - sum(reason.step is not None for reason in found)
+    more = len(blocks) + len(pending) - sum(reason.step in seen.prepared.numbers for reason in found)
     if more:
         message = "1 more step has not ended." if more == 1 else f"{more} more steps have not ended."
         found.append(Reason(ReasonKind.NEEDS, message, details={"more": more}))

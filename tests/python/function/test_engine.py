@@ -8,13 +8,16 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from detent.app import App, running
+from detent.cli.journal_lines import lines_of
 from detent.engine.commands import Given
+from detent.engine.entry_view import entry_document
 from detent.engine.tuning import Tuning
 from detent.ids import RUN, show
 from detent.python.function import Run, gather, workflow
 from detent.python.marks import step
 from detent.run.status import TERMINAL
 from detent.settings import Settings
+from detent.steps.actions import RetryLater
 
 QUICK = Tuning(poll=0.02, idle_poll=0.05, mail_poll=0.02, park_after=0.2, drain=2.0)
 
@@ -87,3 +90,56 @@ async def test_a_function_does_everything() -> None:
         assert document["output"] == [11, 20, 5.0, {"ok": True}, {"sum": 5}, 6, 110]
         [child] = await app.commands.children([(await app.commands.run_row(run)).id])
         assert child.status == "completed"
+
+
+@workflow
+async def waits_for_all(run: Run) -> Any:
+    await run.step(plus, 1)
+    return await gather(
+        run.sleep("1d"),
+        run.wait("approval", timeout="2d"),
+        run.signal("paid"),
+        run.child(asleep),
+        run.step(fails, retry=9),
+    )
+
+
+@workflow
+async def asleep(run: Run) -> None:
+    await run.sleep("1d")
+
+
+@step(inline=True)
+def fails() -> None:
+    raise RetryLater(5_000, "not now")
+
+
+async def test_people_see_what_a_function_waits_for() -> None:
+    async with engine() as app:
+        run = await begin(app, "waits_for_all")
+        open_now = {"@sleep", "@wait:approval", "@signal:paid", "@child:asleep", "fails"}
+        document = await until(app, run, lambda seen: open_now <= set(seen["tasks"]) and is_parked(seen))
+        tasks = document["tasks"]
+        assert tasks["waits_for_all"]["status"] == "waiting"
+        assert (tasks["plus"]["status"], tasks["plus"]["output"], tasks["plus"]["type"]) == ("success", 2, "step")
+        assert (tasks["@sleep"]["status"], "until" in tasks["@sleep"]) == ("sleeping", True)
+        assert tasks["@signal:paid"]["status"] == tasks["@wait:approval"]["status"] == "waiting"
+        assert tasks["@child:asleep"]["run_id"].startswith("run_")
+        assert (tasks["fails"]["status"], tasks["fails"]["attempt"]) == ("scheduled", 2)
+        assert tasks["fails"]["error"]["message"] == "not now"
+        _, _, reasons = await app.commands.why(run)
+        assert {"sleep", "callback", "signal", "child", "retry"} <= {str(reason.kind) for reason in reasons}
+        assert any((reason.details or {}).get("url", "").startswith("http") for reason in reasons)
+        lines = [line.words for entry in await app.commands.entries((await app.commands.run_row(run)).id)
+                 for line in lines_of(entry_document(entry))]  # fmt: skip
+        assert [line for line in lines if line.startswith("sleeps 1d")]
+        assert "waits for a signal" in lines
+        assert "waits for its child" in lines
+        assert any(line.startswith("attempt 1 failed, again in") for line in lines)
+        await app.commands.cancel(run, by="test")
+        child = tasks["@child:asleep"]["run_id"]
+        assert (await ended(app, child))["status"] == "cancelled"
+
+
+def is_parked(document: dict[str, Any]) -> bool:
+    return bool(document["tasks"]["waits_for_all"]["status"] == "waiting")
