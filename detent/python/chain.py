@@ -48,6 +48,7 @@ class Link:
     body: Stage
     in_thread: tuple[bool, ...]
     always_skipped: bool
+    is_checked: bool  # whether there is anything to ask before the step
     is_transactional: bool
     timeout: float | None
     policies: Policies
@@ -130,6 +131,7 @@ class _Finder:
             body=body,
             in_thread=_visits(stages, is_inline=one.options.inline),
             always_skipped=skip is True,
+            is_checked=bool(conditions) or bool(skip),
             is_transactional=one.options.transactional,
             timeout=one.timeout,
             policies=one.policies or settings.policies,

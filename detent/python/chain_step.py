@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, ClassVar, Final
 
 from detent.clock import SystemClock
@@ -81,16 +81,20 @@ class ChainStep:
     ) -> Outcome:
         limit = attempt.link.timeout
         if limit is None:
-            return await self._drive(attempt, stages, found, in_thread=in_thread)
+            try:
+                return await self._drive(attempt, stages, found, in_thread=in_thread)
+            finally:
+                attempt.is_over = True
         deadline = asyncio.timeout(limit)
         try:
             async with deadline:
                 outcome = await self._drive(attempt, stages, found, in_thread=in_thread)
         except TimeoutError:
             outcome = None
+        finally:
+            attempt.is_over = True
         if outcome is not None and not deadline.expired():
             return outcome
-        attempt.is_over = True
         return failed(attempt, TimeoutError(f"the step did not end within {limit:g} s"))
 
     async def _drive(self, attempt: Attempt, stages: Sequence, found: Awaited | None, *, in_thread: bool) -> Outcome:
@@ -107,12 +111,10 @@ class ChainStep:
             try:
                 value, resume = await found[0], stages.send
             except GeneratorExit:
-                attempt.is_over = True
                 raise
             except asyncio.CancelledError as error:
                 # A cancellation of ours goes on; one the step raised by itself is its failure.
                 if _is_being_cancelled():
-                    attempt.is_over = True
                     raise
                 value, resume = error, stages.throw
             except BaseException as error:  # noqa: BLE001 - nothing that a step does may end the node
@@ -142,5 +144,6 @@ def _is_being_cancelled() -> bool:
     return this is None or this.cancelling() > 0
 
 
+@lru_cache(maxsize=256)
 def _is_async(load: Loader) -> bool:
     return asyncio.iscoroutinefunction(load)

@@ -54,36 +54,15 @@ def _stages(attempt: Attempt, load: Loader | None, keeper: Keeper | None) -> Gen
     chain, link = attempt.chain, attempt.link
     workflow = chain.target()
     workflow._attempt = attempt  # noqa: SLF001 - they belong together
-    facts = attempt.view.facts
-    if facts.hero is not None:
-        if load is None:
-            attempt.hero = HeroRef(*facts.hero)
-        else:
-            hero = load(facts.hero[1])
-            attempt.hero = (yield hero, 0) if is_awaitable(hero) else hero
-            if attempt.hero is None and not chain.may_proceed_without_hero:
-                return Cancel("its hero is gone")
-    number = 0
-    for stage in link.cancel_if:
-        number += 1
-        holds = stage.call(workflow)
-        if is_awaitable(holds):
-            holds = yield holds, number
-        if attempt.asked is not None:
-            return None
-        if holds:
-            return Cancel(f"cancel_if {stage.name!r}")
-    if link.skip_if is not None:
-        number += 1
-        holds = link.skip_if.call(workflow)
-        if is_awaitable(holds):
-            holds = yield holds, number
-        if attempt.asked is not None:
-            return None
-        if holds:
-            return _skipped(attempt)
-    elif link.always_skipped:
-        return _skipped(attempt)
+    if attempt.view.facts.hero is not None:
+        yield from _find_hero(attempt, attempt.view.facts.hero, load)
+        if attempt.hero is None and not chain.may_proceed_without_hero:
+            return Cancel("its hero is gone")
+    if link.is_checked:
+        found = yield from _checks(attempt, workflow)
+        if found is not None or attempt.asked is not None:
+            return found
+    number = len(link.cancel_if) + (link.skip_if is not None)
     if link.before is not None:
         number += 1
         waited = link.before.call(workflow, link.name)
@@ -97,6 +76,37 @@ def _stages(attempt: Attempt, load: Loader | None, keeper: Keeper | None) -> Gen
     if is_awaitable(output):
         output = yield output, number + 1
     return None if attempt.asked is not None else Done(attempt.result(output))
+
+
+def _find_hero(attempt: Attempt, known: tuple[str, str], load: Loader | None) -> Generator[Awaited, Any, None]:
+    if load is None:
+        attempt.hero = HeroRef(*known)
+        return
+    hero = load(known[1])
+    attempt.hero = (yield hero, 0) if is_awaitable(hero) else hero
+
+
+def _checks(attempt: Attempt, workflow: Any) -> Generator[Awaited, Any, Outcome | None]:
+    """What the first condition that holds makes of the step; null if none does, or if one asked for something."""
+    link, number = attempt.link, 0
+    for stage in link.cancel_if:
+        number += 1
+        holds = stage.call(workflow)
+        if is_awaitable(holds):
+            holds = yield holds, number
+        if attempt.asked is not None:
+            return None
+        if holds:
+            return Cancel(f"cancel_if {stage.name!r}")
+    if link.always_skipped:
+        return _skipped(attempt)
+    if link.skip_if is not None:
+        holds = link.skip_if.call(workflow)
+        if is_awaitable(holds):
+            holds = yield holds, number + 1
+        if holds and attempt.asked is None:
+            return _skipped(attempt)
+    return None
 
 
 def _transactional(

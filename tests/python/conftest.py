@@ -21,7 +21,7 @@ def heroes() -> Heroes:
     return Heroes()
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgres"])
+@pytest.fixture(params=["memory", "sqlite", "postgres", "mariadb"])
 def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """The address of an empty store."""
     if request.param == "memory":
@@ -29,4 +29,4 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     elif request.param == "sqlite":
         yield f"sqlite:///{tmp_path / 'detent.db'}"
     else:
-        yield request.getfixturevalue("postgres_database")
+        yield request.getfixturevalue(f"{request.param}_database")

@@ -26,9 +26,9 @@ from detent.ids import RUN, new_id, show
 from detent.python.chain_step import ChainStep
 from detent.python.heroes import Heroes
 from detent.python.registry import PythonRegistry
-from detent.python.workflow import Workflow
+from detent.python.workflow import Workflow, WorkflowType
 from detent.run.call import StepCall
-from detent.run.outcomes import Outcome
+from detent.run.outcomes import Done, Finish, Outcome
 from detent.run.state import RunFacts
 from detent.run.status import TERMINAL
 from detent.run.view import RunView
@@ -157,5 +157,26 @@ async def theatre(
         await store.close()
 
 
+def output_of(outcome: Outcome) -> Any:
+    """What a step gave that succeeded."""
+    assert isinstance(outcome, Done | Finish), outcome
+    return json.loads(outcome.result)["output"]
+
+
 def endings(run: dict[str, Any]) -> dict[str, str]:
     return {name: step["status"] for name, step in run["tasks"].items()}
+
+
+def method() -> Any:
+    """A method to be made a step."""
+
+    def nothing(self: Any) -> None: ...
+
+    return nothing
+
+
+def made(class_name: str, code: PythonRegistry, **values: Any) -> WorkflowType:
+    """A class as if it stood in this module."""
+    body = WorkflowType.__prepare__(class_name, (Workflow,))
+    body.update(values, __module__=__name__, __qualname__=class_name)
+    return WorkflowType(class_name, (Workflow,), body, registry=code)

@@ -1,20 +1,19 @@
-"""What a workflow class may say, and what it is told when it says it wrongly."""
+"""What a workflow class may say, and what is made of it."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from detent.errors import Conflict, InvalidDefinition
+from detent.errors import Conflict
 from detent.graph.model import OnCrash
 from detent.python.durations import days, hours, minutes, seconds, weeks
 from detent.python.marks import cancel_if, step
-from detent.python.policies import reattempt
 from detent.python.registry import PythonRegistry
-from detent.python.workflow import Workflow, WorkflowType
+from detent.python.workflow import Workflow
+from tests.python.stage import made, method
 
 
 def names(workflow: type[Workflow]) -> list[str]:
@@ -254,203 +253,12 @@ def test_a_fingerprint_follows_the_code_and_not_its_lines() -> None:
     assert made(body) != made(body + "    def unrelated(self): return 1\n")
 
 
-@pytest.mark.parametrize(
-    ("option", "value", "message"),
-    [
-        ("wait", "soon", "wait: 'soon' is not a duration"),
-        ("wait", -1, "wait: cannot be negative"),
-        ("timeout", 0, "timeout: must be more than zero"),
-        ("on_exception", "pauze", "'pauze' is no policy; did you mean 'pause'?"),
-        ("on_exception", 5, "5 is no policy"),
-        ("on_exception", reattempt(max=0), "`max` must be 1 or more"),
-        ("on_exception", reattempt(wait="never"), "`wait`"),
-        ("on_exception", reattempt(factor=0.5), "`factor`"),
-        ("on_exception", reattempt(then="skipp"), "did you mean 'skip'?"),
-        ("on_exception", {"ValueError": "skip"}, "is not a class of exceptions"),
-        ("on_exception", {ValueError: "explode"}, "'explode' is no policy"),
-        ("skip_if", 5, "5 is no condition"),
-        ("skip_if", "is_aktive", "there is no method 'is_aktive'; did you mean 'is_active'?"),
-        ("skip_if", lambda: True, "it must take self"),
-        ("on_crash", "explode", "on_crash cannot be 'explode'"),
-        ("queue", "no such queue", "cannot be the name of a queue"),
-        ("priority", 10_000, "priority"),
-        ("retry", 3, "on_exception=reattempt"),
-        ("before_step", "welcom", "before_step: there is no step 'welcom'; did you mean 'welcome'?"),
-        ("after_step", "zzz", "after_step: there is no step 'zzz'; there are"),
-        ("after_step", "remind", "beside itself"),
-    ],
-)
-def test_a_wrong_option_is_told_with_its_class_and_step(
-    code: PythonRegistry, option: str, value: Any, message: str
-) -> None:
-    with pytest.raises(InvalidDefinition) as caught:
-
-        class Signup(Workflow, registry=code):
-            @step
-            def welcome(self) -> None: ...
-
-            @step(**{option: value})
-            def remind(self) -> None: ...
-
-            def is_active(self) -> bool:
-                return True
-
-    text = str(caught.value)
-    assert "Signup cannot be a workflow" in text
-    assert "remind" in text
-    assert message in text
-    assert caught.value.problems
-    assert code.names() == ()
-
-
-def test_all_that_is_wrong_is_told_at_once(code: PythonRegistry) -> None:
-    with pytest.raises(InvalidDefinition) as caught:
-
-        class Signup(Workflow, registry=code):
-            queue, drift, max_duration = "bad queue", "lax", "soon"
-            priority = "high"  # type: ignore[assignment]
-            allow_multiple = "yes"  # type: ignore[assignment]
-            on_exception = "explode"
-            cancel_if("is_gnoe", 5)  # type: ignore[call-overload]
-            step("a", "nowhere")
-            step("b", lambda self: 1, before_step="a", after_step="c")
-            step("c", lambda self: 1, wait="x")
-
-            def is_gone(self) -> bool:
-                return False
-
-    fields = {problem.field for problem in caught.value.problems}
-    assert fields >= {"queue", "priority", "drift", "max_duration", "allow_multiple", "on_exception"}
-    assert fields >= {"cancel_if", "a", "b", "c"}
-    assert "did you mean 'is_gone'?" in str(caught.value)
-
-
-def test_two_steps_of_one_name_are_refused(code: PythonRegistry) -> None:
-    with pytest.raises(InvalidDefinition, match="two steps of this name"):
-
-        class ByName(Workflow, registry=code):
-            step("welcome", lambda self: 1)
-            step("welcome", lambda self: 2)
-
-    with pytest.raises(InvalidDefinition, match="two methods 'welcome'"):
-
-        class ByMethod(Workflow, registry=code):
-            @step
-            def welcome(self) -> None: ...
-
-            @step  # type: ignore[no-redef]
-            def welcome(self) -> None: ...  # noqa: F811
-
-    with pytest.raises(InvalidDefinition, match="two steps of this name"):
-
-        class Mixed(Workflow, registry=code):
-            @step
-            def welcome(self) -> None: ...
-
-            step("welcome", lambda self: 1)
-
-    with pytest.raises(InvalidDefinition, match="differ only in case"):
-
-        class Cases(Workflow, registry=code):
-            step("welcome", lambda self: 1)
-            step("Welcome", lambda self: 1)
-
-
-def test_a_step_that_another_decorator_hides_is_refused(code: PythonRegistry) -> None:
-    def hiding(function: Any) -> Any:
-        return lambda self: [function(self)]
-
-    with pytest.raises(InvalidDefinition, match="hidden by another decorator"):
-
-        class Signup(Workflow, registry=code):
-            @hiding
-            @step
-            def welcome(self) -> None: ...
-
-
-def test_anchors_in_a_circle_are_refused(code: PythonRegistry) -> None:
-    with pytest.raises(InvalidDefinition, match="stands beside it in turn"):
-
-        class Signup(Workflow, registry=code):
-            step("a", lambda self: 1, before_step="b")
-            step("b", lambda self: 1, before_step="a")
-
-
-@pytest.mark.parametrize("name", ["cancel", "pause", "skip", "finish", "results", "input", "attempt", "log"])
-def test_names_that_every_workflow_has_cannot_be_steps(code: PythonRegistry, name: str) -> None:
-    with pytest.raises(InvalidDefinition, match=f"every workflow has '{name}' already"):
-        _made("Signup", code, **{name: step(_method())})
-
-
-def _method() -> Any:
-    def method(self: Any) -> None: ...
-
-    return method
-
-
-def _made(class_name: str, code: PythonRegistry, **values: Any) -> WorkflowType:
-    """A class as if it stood in this module."""
-    body = WorkflowType.__prepare__(class_name, (Workflow,))
-    body.update(values, __module__=__name__, __qualname__=class_name)
-    return WorkflowType(class_name, (Workflow,), body, registry=code)
-
-
-def test_a_method_must_take_self_and_nothing_else(code: PythonRegistry) -> None:
-    with pytest.raises(InvalidDefinition, match="it must take self and nothing else"):
-
-        class Signup(Workflow, registry=code):
-            @step
-            def welcome(self, whom: str) -> None: ...
-
-
-def test_an_async_step_cannot_be_inline(code: PythonRegistry) -> None:
-    with pytest.raises(InvalidDefinition, match="only a plain function can be inline"):
-
-        class Signup(Workflow, registry=code):
-            @step(inline=True)
-            async def welcome(self) -> None: ...
-
-
-@dataclass
-class Needy:
-    must: int
-
-
-def test_a_state_is_made_without_arguments_and_can_be_read_back(code: PythonRegistry) -> None:
-    with pytest.raises(InvalidDefinition, match="give every field a default"):
-
-        class Signup(Workflow, registry=code):
-            state: Needy
-            step("a", lambda self: 1)
-
-    with pytest.raises(InvalidDefinition, match="annotate it only"):
-
-        class Other(Workflow, registry=code):
-            state: dict[str, int] = {}  # noqa: RUF012
-            step("a", lambda self: 1)
-
-    with pytest.raises(InvalidDefinition, match="its annotation cannot be read: name 'Nowhere'"):
-
-        class Third(Workflow, registry=code):
-            state: Nowhere  # type: ignore[name-defined]  # noqa: F821
-            step("a", lambda self: 1)
-
-
-def test_statements_belong_into_a_class_body() -> None:
-    with pytest.raises(InvalidDefinition, match="belongs into the body"):
-        step("a", lambda self: 1)
-    with pytest.raises(InvalidDefinition, match="belongs into the body"):
-        cancel_if("gone")
-    with pytest.raises(InvalidDefinition, match="a step is a function or a name"):
-        step(5)  # type: ignore[call-overload]
-
-
 def test_two_classes_cannot_have_one_name(code: PythonRegistry) -> None:
-    assert _made("First", code, name="signup", a=step(_method())).__chain__ is not None
+    assert made("First", code, name="signup", a=step(method())).__chain__ is not None
     with pytest.raises(Conflict, match="signup"):
-        _made("Second", code, name="signup", a=step(_method()))
+        made("Second", code, name="signup", a=step(method()))
     # A module that is loaded again defines the same class again.
-    again = _made("First", code, name="signup", a=step(_method()))
+    again = made("First", code, name="signup", a=step(method()))
     replaced = code.find("signup")
     assert replaced is not None
     assert replaced.target is again
