@@ -105,7 +105,7 @@ def _received(entry: Document) -> Iterator[Line]:
 def _began(entry: Document) -> Iterator[Line]:
     """A durable function will try a step of it again; what else it begins is told by how long it takes."""
     if not str(entry["step"]).startswith("@"):
-        yield from _retry(entry)
+        yield from _retry({**entry, "status": "failed"})
 
 
 def _awaited(step: str) -> str:
