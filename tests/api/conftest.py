@@ -13,6 +13,8 @@ from tests.api.server import Detent, serving
 from tests.api.shop import Shop, open_shop
 from tests.servers.postgres import PostgresServer
 
+EVERY_DATABASE = pytest.mark.parametrize("database_url", ["sqlite", "postgres", "mariadb"], indirect=True)
+
 
 @pytest.fixture
 async def shop() -> AsyncIterator[Shop]:
@@ -32,10 +34,10 @@ async def _migrate(url: str) -> None:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """An empty database of each kind."""
+    """An empty database of each kind; on `mariadb` run the modules that ask for `EVERY_DATABASE`."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/detent.db"
-    return str(request.getfixturevalue("postgres_database"))
+    return str(request.getfixturevalue(f"{request.param}_database"))
 
 
 @pytest.fixture

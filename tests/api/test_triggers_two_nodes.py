@@ -1,4 +1,4 @@
-"""Two nodes on one PostgreSQL: a thousand slots that are due at once are started once each."""
+"""Two nodes on one database: a thousand slots that are due at once are started once each."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ async def _begun(store: Store, where: RunFilter) -> None:
 
 @pytest.mark.slow
 @pytest.mark.case("C8")
-async def test_two_nodes_start_each_of_a_thousand_slots_once(postgres_database: str) -> None:
-    async with serving(postgres_database) as first, serving(postgres_database) as second:
+@pytest.mark.parametrize("database_url", ["postgres", "mariadb"], indirect=True)
+async def test_two_nodes_start_each_of_a_thousand_slots_once(database_url: str) -> None:
+    async with serving(database_url) as first, serving(database_url) as second:
         await first.save(ECHO)
         body = {"workflow": "echo", "type": "cron", "cron_expression": "* * * * * *", "missed": "all", "enabled": False}
         trigger = (await first.call("POST", "/api/v1/triggers", json=body)).json["data"]["id"]

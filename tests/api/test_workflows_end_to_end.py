@@ -6,11 +6,12 @@ import asyncio
 
 import pytest
 
+from tests.api.conftest import EVERY_DATABASE
 from tests.api.server import Detent, statuses
 from tests.api.shop import Shop
 from tests.authoring.workflows import CHECKOUT_FLOW, ORDER_PROCESSING, TRIAL_EXPIRY
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, EVERY_DATABASE]
 
 HOST = "https://myapp.com"
 
