@@ -10,7 +10,7 @@ from detent.client import runs as run_calls
 from detent.client import waiting
 from detent.client.calls import PAGE, Call, Conversation, Terms, page
 from detent.client.documents import Entry, Started
-from detent.client.faces import Awaiting, Blocking, asks_of
+from detent.client.faces import Awaiting, Blocking, asks_of, tells_of
 from detent.client.spelling import given, place
 
 
@@ -63,6 +63,11 @@ class HandleOperations:
     cancel = asks_of(run_calls.cancel)
     pause = asks_of(run_calls.pause)
     resume = asks_of(run_calls.resume)
+    skip = asks_of(run_calls.skip)
+    reattempt = asks_of(run_calls.reattempt)
+    finish = asks_of(run_calls.finish)
+    signal = asks_of(run_calls.signal)
+    attempts = tells_of(run_calls.history)
 
 
 class RunHandle(HandleOperations, Awaiting):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Final, Self, cast
+from typing import Any, Self, cast
 
 from detent.access.handles import RunHandle, SyncRunHandle
 from detent.access.lines import AwaitingLine, BlockingLine
@@ -17,16 +17,12 @@ from detent.client.documents import RunSummary
 from detent.client.runs import RunFilter, list_all
 from detent.errors import InvalidInput
 
-#: The statuses of runs that have not ended.
-OPEN: Final = ("pending", "running", "paused")
-
 
 @dataclass(frozen=True)
 class Scope:
     """A set of runs, newest first."""
 
     which: RunFilter
-    owned: bool | None = None
 
     def where(self, **more: Any) -> Self:
         """Those of them with this too, by the words of `RunFilter`."""
@@ -41,15 +37,15 @@ class Scope:
 
     def active(self) -> Self:
         """Those that have not ended."""
-        return self.where(status=OPEN)
+        return self.where(status="active")
 
     def ready(self) -> Self:
         """Those that have not ended and are in nobody's hands: due, sleeping or waiting."""
-        return replace(self.where(status=OPEN), owned=False)
+        return self.where(status="ready")
 
     def performing(self) -> Self:
         """Those that a node has in its hands just now."""
-        return replace(self.where(status=OPEN), owned=True)
+        return self.where(status="performing")
 
     def paused(self) -> Self:
         return self.where(status="paused")
@@ -62,11 +58,7 @@ class Scope:
         return self.where(status="cancelled")
 
     def _pages(self, limit: int = PAGE) -> Pages[RunSummary]:
-        pages = list_all(limit=limit, **self.which)
-        if self.owned is None:
-            return pages
-        query = (*pages.first.query, ("owned", str(self.owned).lower()))
-        return replace(pages, first=replace(pages.first, query=query))
+        return list_all(limit=limit, **self.which)
 
 
 class RunScope(Scope):

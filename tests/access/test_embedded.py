@@ -114,6 +114,20 @@ async def test_scopes_tell_active_finished_and_cancelled_runs_of_a_hero_apart(ap
     assert await runs(Patient, hero=HERO).count() == 1
 
 
+async def test_a_run_that_nobody_is_at_is_ready_and_not_performing(app: App) -> None:
+    run = await start(Patient, hero=HERO, delay="1h")
+    assert await runs(Patient).ready().handles() == [run]
+    assert await runs(Patient).performing().handles() == []
+
+
+async def test_a_paused_run_is_found_and_finished_from_outside(app: App) -> None:
+    run = await start(Patient, hero=HERO)
+    await run.pause()
+    assert await runs(Patient).paused().handles() == [run]
+    await run.finish()
+    assert (await run.wait(timeout=20)).status == "completed"
+
+
 async def test_the_history_of_a_run_tells_its_steps_in_order(app: App) -> None:
     run = await start(Greeting, hero=HERO, input={"who": "x"})
     await run.result(timeout=20)
