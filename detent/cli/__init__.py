@@ -13,7 +13,7 @@ from typing import Final
 from detent import __version__
 
 COMMANDS: Final = {
-    "init": "Begin a project: a workflow that runs, and its settings",
+    "init": "Begin a project: workflows that run, tests, and settings",
     "dev": "Try Detent: everything in one process on SQLite, with examples",
     "run": "Run a workflow file here and now, and watch it",
     "validate": "Check workflow files and list everything that is wrong",

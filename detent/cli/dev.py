@@ -12,7 +12,9 @@ import typer
 
 from detent.api.serving import listening
 from detent.app import LOOPBACK, App, bind, run_process, running, told_to_stop
+from detent.cli.loading import load_or_show
 from detent.cli.options import Database, Imports, Port, settings_of
+from detent.cli.serving_table import show_served
 from detent.cli.showing import Screen, Shown
 from detent.cli.terminal import out, warn
 from detent.engine.commands import Given, StartOptions
@@ -49,6 +51,9 @@ def dev(
         settings = _on_sqlite(settings)
     if settings.host != Settings().host:
         raise InvalidInput("`detent dev` listens on 127.0.0.1 only; use `detent serve` for others")
+    load_or_show(settings.imports)
+    if settings.imports:
+        show_served(settings)
     run_process(_dev(settings, examples=examples, exact=port is not None))
 
 

@@ -20,7 +20,7 @@ from detent.settings import Settings
 
 Modules = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[MODULE]...", help="Modules with workflows and actions, as with --import."),
+    typer.Argument(metavar="MODULE...", help="Modules with workflows and actions, as with --import."),
 ]
 Reload = Annotated[
     bool, typer.Option("--reload", help="For development: begin anew whenever a Python file of the modules changes.")

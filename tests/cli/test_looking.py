@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.program import Program, detent, free_port, started
+from tests.cli.program import Program, detent, environment, free_port, started
 from tests.cli.served import Served
 
 pytestmark = pytest.mark.slow
@@ -134,3 +136,16 @@ def _ends_well(following: Program) -> None:
     following.wait_for("run completed")
     assert following.process.wait(timeout=20) == 0
     assert following.text.count("success") == 2
+
+
+def test_a_run_is_kept_as_a_test_that_passes(served: Served) -> None:
+    run = served.tells("trigger", "echo", "--input", '{"x": 5}', "--wait")["id"]
+    file = served.folder / "test_kept.py"
+    assert "wrote test_kept.py" in served.says("runs", "show", run, "--as-test", "--output", "test_kept.py")
+    assert served.says("runs", "show", run, "--as-test") == file.read_text()
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", file.name],
+        cwd=served.folder, env=environment(served.folder), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "1 passed" in done.stdout, done.stdout
+    assert "File exists" in served.says("runs", "show", run, "--as-test", "--output", "test_kept.py", code=2)
