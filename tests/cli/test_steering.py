@@ -40,6 +40,17 @@ def test_several_runs_are_steered_by_their_ids_and_one_that_cannot_be_is_told(se
     assert (told.count("cancelled"), "there is no run 'run_nobody'" in told) == (2, True)
 
 
+def test_a_run_is_got_past_a_step_and_finished(served: Served) -> None:
+    first, second = naps(served, 2, "flow")
+    assert "no step 'b'; did you mean 'a'?" in served.says("runs", "skip", first, "--step", "b", code=1)
+    assert "it sleeps" in served.says("runs", "reattempt", first, "--step", "a", "--wait", "10m", code=1)
+    assert "--wait" in served.says("runs", "reattempt", first, "--wait", "soon", code=2)
+    assert served.tells("runs", "skip", first)["tasks"]["a"]["status"] == "skipped"
+    assert "skipped by api" in served.says("logs", first)
+    assert "completed" in served.says("runs", "finish", second)
+    assert "finished by api" in served.says("logs", second)
+
+
 def test_many_runs_are_counted_first_and_steered_when_that_is_meant(served: Served) -> None:
     naps(served, 3, "many")
     which = ("--workflow", "nap", "--label", "batch=many")

@@ -102,6 +102,22 @@ export class Runs {
     return (await this.#http.call("post", `${ONE}/resume`, { path: { run } })).data;
   }
 
+  /** Leave out a step, or the one it is at, and go on behind it. */
+  async skip(run: string, step?: string): Promise<Run> {
+    const body = step === undefined ? {} : { step };
+    return (await this.#http.call("post", `${ONE}/skip`, { path: { run }, body })).data;
+  }
+
+  /** Have a step tried again, or the one it is at, after `wait`: seconds, or a text such as "10m". */
+  async reattempt(run: string, options: { step?: string; wait?: number | string } = {}): Promise<Run> {
+    return (await this.#http.call("post", `${ONE}/reattempt`, { path: { run }, body: options })).data;
+  }
+
+  /** Say that it is done: what has not run yet is skipped. */
+  async finish(run: string): Promise<Run> {
+    return (await this.#http.call("post", `${ONE}/finish`, { path: { run } })).data;
+  }
+
   /** A new run that keeps what went well and does the rest again. */
   async retry(run: string, options: { requestId?: string } = {}): Promise<Run> {
     return (await this.#http.call("post", `${ONE}/retry`, { path: { run }, ...named(options.requestId) })).data;
