@@ -195,27 +195,28 @@ class World:
             return False
         if self._send_answer() or self._look_at_mail():
             return True
-        moment = self._next_moment()
-        if moment is None or (moment > self._horizon and not self._asking):
+        timer, parked = self._next_timer(), self._next_parked()
+        if timer is not None and (parked is None or timer < parked[2]) and (timer <= self._horizon or self._asking):
+            self.clock.move_to(timer)
+            return True
+        if parked is None or parked[2] > self._horizon:
             return False
-        self.clock.move_to(moment)
+        self._tried.add(parked)
+        self.clock.move_to(parked[2])
         self.commands.nudge()
         return True
 
-    def _next_moment(self) -> Instant | None:
-        moments = []
-        for run in self.store.parked():
-            place = (run.new.id, run.generation, run.wake_at or 0)
-            if place not in self._tried and not self.is_stuck(run):
-                moments.append(place)
-        first = min(moments, key=lambda place: place[2], default=None)
+    def _next_timer(self) -> Instant | None:
+        """When something goes on that is being done. The engine's own timers lead nowhere while nothing is."""
         timer = self.loop.next_timer() if self.loop.effects or self._asking else None
-        at = None if timer is None else self.clock.wall() + int((timer - self.clock.monotonic()) * SECOND) + 1
-        if first is None or (at is not None and at < first[2]):
-            return at
-        if first[2] <= self._horizon:
-            self._tried.add(first)
-        return first[2]
+        return None if timer is None else self.clock.wall() + int((timer - self.clock.monotonic()) * SECOND) + 1
+
+    def _next_parked(self) -> tuple[bytes, int, Instant] | None:
+        """The run that is due next, with its ownership and when. One that nobody took when it was due is left out."""
+        places = [
+            (run.new.id, run.generation, run.wake_at or 0) for run in self.store.parked() if not self.is_stuck(run)
+        ]
+        return min((place for place in places if place not in self._tried), key=lambda place: place[2], default=None)
 
     def _look_at_mail(self) -> bool:
         if not self.store.inbox or self._mail_seen == self.store.last_mail:

@@ -99,3 +99,16 @@ async def checkout(run: Run, amount: int) -> list[Any]:
     both = await asyncio.gather(run.step(ship, amount), run.step(invoice, amount))
     paid = await run.signal("paid")
     return [cents, approved, *both, paid]
+
+
+@workflow(name="testing-child")
+async def child(run: Run, number: int) -> str:
+    """Sleeps and says its number."""
+    await run.sleep("1d")
+    return f"child says {number}"
+
+
+@workflow(name="testing-parent")
+async def parent(run: Run, number: int) -> list[Any]:
+    """Has two children, one after the other."""
+    return [await run.child(child, number), await run.child(child, number + 1)]

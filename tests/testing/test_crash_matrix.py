@@ -9,7 +9,7 @@ import pytest
 
 from detent.steps.actions import action
 from detent.testing import crash_matrix, speedrun
-from tests.testing.shop import ORDER, Signup, User, checkout
+from tests.testing.shop import ORDER, Signup, User, checkout, parent
 
 EFFECTS: list[str] = []
 
@@ -74,8 +74,9 @@ def test_a_kill_is_a_new_node_that_adopts_the_run() -> None:
         (Signup, {"hero": User(is_gone=True)}),
         (checkout, {"input": {"amount": 4}, "answers": {"approval": True, "paid": 1}}),
         (checkout, {"input": {"amount": 4}, "answers": {"approval": TimeoutError}}),
+        (parent, {"input": {"number": 4}}),
     ],
-    ids=["steps", "class", "class that skips", "class that cancels", "function", "function that pauses"],
+    ids=["steps", "class", "class that skips", "class that cancels", "function", "function that pauses", "children"],
 )
 def test_every_form_comes_to_the_same_end_wherever_it_dies(workflow: Any, given: dict[str, Any]) -> None:
     report = crash_matrix(workflow, **given)

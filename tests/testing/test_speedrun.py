@@ -14,7 +14,7 @@ import pytest
 from detent.errors import InvalidDefinition, InvalidInput, NotFound
 from detent.steps.actions import action
 from detent.testing import Asked, NeverEnds, Response, speedrun, speedrun_async
-from tests.testing.shop import ORDER, Signup, SignupState, User, checkout
+from tests.testing.shop import ORDER, Signup, SignupState, User, checkout, parent
 
 APPROVED = {"approve": {"by": "Bob"}}
 
@@ -198,3 +198,27 @@ def test_it_is_shown_in_a_few_lines() -> None:
         "  - remind  (skipped)",
         "  ✓ complete",
     ]
+
+
+async def test_a_real_server_is_really_waited_for_and_days_still_pass_in_a_moment() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        await asyncio.sleep(0.1)
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n42")
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    url = f"http://127.0.0.1:{port}/"
+    steps = {"a": {"url": url}, "nap": {"needs": ["a"], "sleep": "9d"}, "b": {"needs": ["nap"], "url": url}}
+    async with server:
+        run = await speedrun_async({"name": "calls", "tasks": steps})
+    assert (run.status, run.results["b"]) == ("completed", 42)
+    assert run.slept > timedelta(days=9, seconds=0.1)
+
+
+def test_children_of_a_function_run_in_the_same_world() -> None:
+    run = speedrun(parent, 3)
+    assert run.output == ["child says 3", "child says 4"]
+    assert run.slept == timedelta(days=2)
