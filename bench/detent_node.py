@@ -27,9 +27,14 @@ from detent.engine.starting import StartRequest, start_run
 from detent.graph.model import StepKind
 from detent.ids import new_id
 from detent.observe import listen
+from detent.python.chain_step import ChainStep
+from detent.python.function.function_step import FunctionStep
+from detent.python.registry import CodeKind
+from detent.python.registry import registry as python_registry
 from detent.steps.action_step import ActionStep
 from detent.steps.egress import EgressPolicy
 from detent.steps.http import HttpStep
+from detent.steps.modules import load_modules
 from detent.steps.protocol import StepExecutor
 from detent.store.opening import open_store
 from detent.store.protocol import Store
@@ -58,6 +63,18 @@ class NodeUnderMeasurement:
         prepared = self._engine.graphs.put((row.id, row.version), row.name, row.graph)
         given, _ = encode_input(Given(body={"order": 7}))
         self._requests[row.name] = StartRequest(TENANT, row.id, row.version, row.name, prepared, given, watch=True)
+        return row.name
+
+    async def apply_python(self, workflow: str) -> str:
+        """Save a workflow of `bench.python_workflows`."""
+        known = python_registry.find(workflow)
+        assert known is not None
+        row = await self._commands.save_python(known.compiled, known.source)
+        prepared = self._engine.graphs.put((row.id, row.version), row.name, row.graph)
+        given, _ = encode_input(Given(body={"order": 7} if known.kind is CodeKind.FUNCTION else None))
+        self._requests[row.name] = StartRequest(
+            TENANT, row.id, row.version, row.name, prepared, given, watch=True, code=known.compiled.code
+        )
         return row.name
 
     async def burst(self, workflow: str, width: int, seconds: float) -> dict[str, float]:
@@ -149,6 +166,7 @@ async def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("database")
     parser.add_argument("--door", action="store_true")
+    parser.add_argument("--python", action="store_true", help="with the workflows of bench.python_workflows")
     arguments = parser.parse_args()
     voice = Voice()
     clock = SystemClock()
@@ -156,14 +174,19 @@ async def main() -> None:
     executors: dict[StepKind, StepExecutor] = {
         StepKind.ACTION: ActionStep(),
         StepKind.HTTP: HttpStep(EgressPolicy.from_texts(["127.0.0.0/8"])),
+        StepKind.PYTHON: ChainStep(),
+        StepKind.FUNCTION: FunctionStep(clock=clock),
     }
+    if arguments.python:
+        load_modules(["bench.python_workflows"])
     tokens = CallbackTokens("benchmark", "http://127.0.0.1:8080")
     engine = Engine(
-        store, clock=clock, tokens=tokens, executors=executors, new_id=new_id, claims=not arguments.door
+        store, clock=clock, tokens=tokens, executors=executors, new_id=new_id, claims=not arguments.door,
+        serves=python_registry.serves(),
     )  # fmt: skip
     await engine.start()
     node = NodeUnderMeasurement(engine, store)
-    verbs = ("apply", "burst", "latency", "sample", "begin", "watch", "ended", "lateness", "memory")
+    verbs = ("apply", "apply_python", "burst", "latency", "sample", "begin", "watch", "ended", "lateness", "memory")
     try:
         await serve({verb: getattr(node, verb) for verb in verbs}, voice)
     finally:

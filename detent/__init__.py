@@ -8,6 +8,8 @@ What users write against is named here, and loaded when it is asked for, so that
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from detent.version import VERSION
+
 if TYPE_CHECKING:
     from asyncio import gather
 
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from detent.python.workflow import Workflow
     from detent.steps.actions import ActionContext, ActionError, Permanent, RetryLater, action
 
-__version__ = "0.1.0"
+__version__ = VERSION
 __all__ = [
     "ActionContext",
     "ActionError",

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 
 from bench.stage import Stage
-from bench.works import doors, history, http, nodes, parallel, sleeping, steps
+from bench.works import doors, history, http, nodes, parallel, python, sleeping, steps
 
 WORKS: dict[str, Callable[[Stage], None]] = {
     "W1": steps.measure,
+    "W1p": python.measure,
     "W2": parallel.measure_join,
     "W2b": parallel.measure_growth,
     "W3": http.measure,

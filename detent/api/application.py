@@ -10,7 +10,6 @@ from litestar.exceptions import HTTPException
 from litestar.openapi import OpenAPIConfig
 from litestar.types import ASGIApp
 
-from detent import __version__
 from detent.api import (
     again,
     bulk,
@@ -37,6 +36,7 @@ from detent.engine.commands import INPUT_LIMIT, Commands
 from detent.engine.feeds import Feeds
 from detent.errors import DetentError
 from detent.triggers.commands import TriggerCommands
+from detent.version import VERSION
 
 ROUTES = [
     *workflows.ROUTES,
@@ -100,7 +100,7 @@ def build_api(
 def _openapi() -> OpenAPIConfig:
     return OpenAPIConfig(
         title="Detent",
-        version=__version__,
+        version=VERSION,
         description="A durable workflow engine: save workflows, start runs, receive callbacks. Requests and "
         "answers are JSON; `{workflow}` is an id or a name.",
         path="/docs",

@@ -9,11 +9,11 @@ from urllib.parse import quote
 
 from litestar import MediaType, Response, get
 
-from detent import __version__
 from detent.api.bodies import AnyRequest, commands
 from detent.ids import RUN, show
 from detent.instant import iso
 from detent.store.rows import RunRow, WorkflowRow
+from detent.version import VERSION
 
 PAGE_HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; "
@@ -53,7 +53,7 @@ async def show_index(request: AnyRequest) -> Response[str]:
     workflows = await commands(request).workflows(limit=_ROWS)
     runs = await commands(request).runs(limit=_ROWS)
     body = (
-        f'<h1>Detent</h1><p class="soft">version {escape(__version__)} · <a href="/docs">API</a> · '
+        f'<h1>Detent</h1><p class="soft">version {escape(VERSION)} · <a href="/docs">API</a> · '
         '<a href="/openapi.json">OpenAPI</a> · <a href="/health/ready">health</a></p>'
         f"<h2>Workflows</h2>{_workflows(workflows)}<h2>Latest runs</h2>{_runs(runs)}"
     )

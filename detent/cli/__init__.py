@@ -10,7 +10,7 @@ import sys
 from importlib import import_module
 from typing import Final
 
-from detent import __version__
+from detent.version import VERSION
 
 COMMANDS: Final = {
     "init": "Begin a project: workflows that run, tests, and settings",
@@ -42,7 +42,7 @@ def main() -> None:
     elif name in ("--help", "-h", "help"):
         print(_help())
     elif name in ("--version", "-V"):
-        print(f"detent {__version__}")
+        print(f"detent {VERSION}")
     elif name in ("--show-completion", "--install-completion"):
         sys.exit(import_module("detent.cli.completion").complete(name, next(iter(arguments[1:]), None)))
     else:
@@ -56,7 +56,7 @@ def _help() -> str:
     width = max(map(len, COMMANDS))
     lines = (f"  {name:<{width}}  {summary}" for name, summary in COMMANDS.items())
     return (
-        f"Detent {__version__}, a durable workflow engine.\n\n{_USAGE}\n\n" + "\n".join(lines) + "\n\n"
+        f"Detent {VERSION}, a durable workflow engine.\n\n{_USAGE}\n\n" + "\n".join(lines) + "\n\n"
         "`detent COMMAND --help` says more. Begin with `detent dev`, or with `detent init` in a folder of your own.\n"
         "`detent --install-completion bash|zsh|fish` lets your shell complete commands and options.\n"
         "Settings come from flags, then DETENT_* variables, then detent.toml; `detent doctor` lists them."

@@ -13,7 +13,6 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from detent import __version__
 from detent.cli.options import Database, Imports
 from detent.cli.terminal import out
 from detent.clock import SystemClock
@@ -23,6 +22,7 @@ from detent.steps.modules import load_modules
 from detent.steps.rules import parse_rule
 from detent.store.opening import open_store, scheme, sqlite_path
 from detent.store.rows import Finding
+from detent.version import VERSION
 
 _MARKS: Final = {"ok": "[green]✓[/]", "warning": "[yellow]![/]", "error": "[red]✗[/]"}
 
@@ -32,7 +32,7 @@ def doctor(database: Database = None, imports: Imports = None) -> None:
     flags = {"database_url": database, "import": imports or None}
     loaded = load_settings(flags, environ=os.environ, folder=Path.cwd())
     findings = [
-        Finding("ok", "detent", f"version {__version__}, Python {platform.python_version()}"),
+        Finding("ok", "detent", f"version {VERSION}, Python {platform.python_version()}"),
         *(Finding("warning", "settings", warning) for warning in loaded.warnings),
         *_checked(loaded),
         *asyncio.run(_examined(loaded.settings.database_url)),

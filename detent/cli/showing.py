@@ -15,10 +15,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from detent import __version__
 from detent.cli.progress import ENDED, instant
 from detent.cli.terminal import MARKS, SPINNER, duration, marked
 from detent.instant import SECOND
+from detent.version import VERSION
 
 _HEAD: Final = """
   [bold]Detent[/] {version}   [bright_black]everything in one process[/]
@@ -57,7 +57,7 @@ class Screen:
     def __init__(self, console: Console, base_url: str, database: str, shop_url: str) -> None:
         self._console, self._tick = console, 0
         self._words = {
-            "version": __version__,
+            "version": VERSION,
             "base": escape(base_url),
             "database": escape(database.removeprefix("sqlite:///")),
             "shop": escape(shop_url),

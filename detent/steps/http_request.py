@@ -17,9 +17,9 @@ import msgspec
 from multidict import CIMultiDict
 from yarl import URL
 
-import detent
 from detent.run.call import StepCall
 from detent.steps.limits import HEADER_BYTES_LIMIT, HEADER_COUNT_LIMIT
+from detent.version import VERSION
 
 METHODS: Final = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 FOLLOWING_METHODS: Final = frozenset({"GET", "HEAD"})
@@ -104,7 +104,7 @@ def build_request(call: StepCall) -> Request:
     if not isinstance(parameters, Mapping):
         raise InvalidRequest("an http step needs a url")
     headers = CIMultiDict(
-        {"User-Agent": f"detent/{detent.__version__}", "Idempotency-Key": call.idempotency_key},
+        {"User-Agent": f"detent/{VERSION}", "Idempotency-Key": call.idempotency_key},
     )
     _add_headers(headers, parameters.get("headers"))
     headers["Detent-Attempt"] = str(call.attempt)

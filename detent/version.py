@@ -1,0 +1,5 @@
+"""Which Detent this is."""
+
+from typing import Final
+
+VERSION: Final = "0.1.0"
