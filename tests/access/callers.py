@@ -6,9 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 import asyncpg
 import psycopg
+import pymysql
 from sqlalchemy import create_engine
 from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
@@ -31,6 +33,8 @@ async def async_start(*args: Any, **options: Any) -> str:
 
 class Caller(ABC):
     """Somebody with a connection. `within` gives it inside a transaction that ends with the block."""
+
+    server = "postgres"
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -138,6 +142,52 @@ class Asyncpg(Awaited):
             await connection.close()
 
 
+class PyMysql(Caller):
+    server = "mariadb"
+
+    @asynccontextmanager
+    async def within(self) -> AsyncIterator[Any]:
+        where = urlsplit(self.url)
+        connection = pymysql.connect(
+            host=where.hostname,
+            port=where.port or 3306,
+            user=where.username,
+            password=where.password or "",
+            database=where.path[1:],
+        )
+        try:
+            yield connection
+            connection.commit()
+        finally:
+            connection.close()  # rolls back what was not committed
+
+
+class MariadbSession(Caller):
+    server = "mariadb"
+
+    @asynccontextmanager
+    async def within(self) -> AsyncIterator[Any]:
+        engine = create_engine(self.url.replace("mysql://", "mysql+pymysql://"))
+        try:
+            with Session(engine) as session, session.begin():
+                yield session
+        finally:
+            engine.dispose()
+
+
+class AsyncMariadbSession(Awaited):
+    server = "mariadb"
+
+    @asynccontextmanager
+    async def within(self) -> AsyncIterator[Any]:
+        engine = create_async_engine(self.url.replace("mysql://", "mysql+asyncmy://"))
+        try:
+            async with AsyncSession(engine) as session, session.begin():
+                yield session
+        finally:
+            await engine.dispose()
+
+
 CALLERS: dict[str, type[Caller]] = {
     kind.__name__: kind
     for kind in (
@@ -150,5 +200,8 @@ CALLERS: dict[str, type[Caller]] = {
         PsycopgCursor,
         AsyncPsycopg,
         Asyncpg,
+        PyMysql,
+        MariadbSession,
+        AsyncMariadbSession,
     )
 }

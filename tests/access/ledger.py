@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from sqlalchemy import create_engine, text
+from sqlalchemy import TextClause, create_engine, text
 from sqlalchemy.ext.asyncio import async_sessionmaker, create_async_engine
 from sqlalchemy.orm import sessionmaker
 from sqlalchemy.pool import NullPool
@@ -23,11 +23,17 @@ WRITE = text("insert into ledger (run, amount) values (:run, :amount)")
 def use(url: str) -> None:
     """Take sessions from there."""
     transactions(
-        sessionmaker(create_engine(url.replace("postgresql://", "postgresql+psycopg://"), poolclass=NullPool)),
-        async_sessionmaker(
-            create_async_engine(url.replace("postgresql://", "postgresql+asyncpg://"), poolclass=NullPool)
-        ),
+        sessionmaker(create_engine(blocking(url), poolclass=NullPool)),
+        async_sessionmaker(create_async_engine(awaited(url), poolclass=NullPool)),
     )
+
+
+def blocking(url: str) -> str:
+    return url.replace("postgresql://", "postgresql+psycopg://").replace("mysql://", "mysql+pymysql://")
+
+
+def awaited(url: str) -> str:
+    return url.replace("postgresql://", "postgresql+asyncpg://").replace("mysql://", "mysql+asyncmy://")
 
 
 class Booking(Workflow):
@@ -72,9 +78,18 @@ class Leaving(Workflow):
         return "went on"
 
 
-def booked(connection: Any, run: str) -> list[int]:
-    found = connection.execute("select amount from ledger where run = %s order by amount", (run,)).fetchall()
-    return [amount for (amount,) in found]
+def booked(url: str, run: str) -> list[int]:
+    """What stands in the ledger for a run."""
+    query = text("select amount from ledger where run = :run order by amount")
+    return [amount for (amount,) in execute(url, query, run=run)]
+
+
+def execute(url: str, statement: TextClause, **values: Any) -> list[tuple[Any, ...]]:
+    """Run one statement of a bystander."""
+    engine = create_engine(blocking(url), poolclass=NullPool)
+    with engine.begin() as connection:
+        result = connection.execute(statement, values)
+        return [tuple(row) for row in result] if result.returns_rows else []
 
 
 if "LEDGER_URL" in os.environ:

@@ -44,11 +44,20 @@ async def app(database: str) -> AsyncIterator[App]:
 
 
 @pytest.fixture(params=CALLERS)
-def caller(request: pytest.FixtureRequest, database: str) -> Caller:
-    return CALLERS[request.param](database)
+def caller(request: pytest.FixtureRequest) -> Caller:
+    kind = CALLERS[request.param]
+    return kind(request.getfixturevalue(f"{kind.server}_database"))
 
 
-async def test_a_start_is_begun_once_its_transaction_is_committed(app: App, caller: Caller) -> None:
+@pytest.fixture
+async def beside(caller: Caller) -> AsyncIterator[App]:
+    """An engine on the database of the caller."""
+    async with node(caller.url, workflows=["tests.access.flows"], migrate=True) as found:
+        yield found
+    forget_places()
+
+
+async def test_a_start_is_begun_once_its_transaction_is_committed(beside: App, caller: Caller) -> None:
     async with caller.within() as connection:
         run = RunHandle(await caller.start(connection, Greeting, hero=HERO, input={"who": "you"}))
         with pytest.raises(NotFound):
@@ -56,7 +65,7 @@ async def test_a_start_is_begun_once_its_transaction_is_committed(app: App, call
     assert await run.result(timeout=20) == "HELLO YOU"
 
 
-async def test_a_start_whose_transaction_is_rolled_back_was_never_there(app: App, caller: Caller) -> None:
+async def test_a_start_whose_transaction_is_rolled_back_was_never_there(beside: App, caller: Caller) -> None:
     run = ""
     with suppress(Undone):
         async with caller.within() as connection:
@@ -67,7 +76,7 @@ async def test_a_start_whose_transaction_is_rolled_back_was_never_there(app: App
     assert await runs(Greeting).all() == []
 
 
-async def test_a_hero_that_has_an_open_run_is_told_and_the_transaction_goes_on(app: App, caller: Caller) -> None:
+async def test_a_hero_that_has_an_open_run_is_told_and_the_transaction_goes_on(beside: App, caller: Caller) -> None:
     first = await start(Patient, hero=HERO)
     async with caller.within() as connection:
         with pytest.raises(AlreadyActive) as refused:
@@ -77,7 +86,7 @@ async def test_a_hero_that_has_an_open_run_is_told_and_the_transaction_goes_on(a
     assert await RunHandle(second).status() == "running"
 
 
-async def test_the_same_request_id_gives_the_run_that_was_started_first(app: App, caller: Caller) -> None:
+async def test_the_same_request_id_gives_the_run_that_was_started_first(beside: App, caller: Caller) -> None:
     first = await start(Greeting, hero=HERO, input={"who": "x"}, request_id="once")
     async with caller.within() as connection:
         second = await caller.start(connection, Greeting, hero=HERO, input={"who": "x"}, request_id="once")

@@ -7,12 +7,11 @@ import os
 import signal
 import subprocess
 import sys
-from uuid import UUID
 
-import psycopg
 import pytest
-from sqlalchemy import create_engine
+from sqlalchemy import create_engine, text
 from sqlalchemy.orm import sessionmaker
+from sqlalchemy.pool import NullPool
 
 from detent.access import sync
 from detent.access.embedded import node
@@ -24,24 +23,46 @@ from detent.ids import RUN, new_id, parse
 from detent.python.transactional import RunLost, Transactions
 from detent.run.call import StepCall
 from detent.store.opening import migrate_store
+from detent.store.sql import guests, schema
 from tests.access import ledger
-from tests.access.ledger import Booking, Failing, Leaving, booked
+from tests.access.ledger import Booking, Failing, Leaving, booked, execute
 
 HERO = ("Order", "1")
 
 
-@pytest.fixture
-def database(postgres_database: str) -> str:
-    asyncio.run(migrate_store(postgres_database))
-    with psycopg.connect(postgres_database) as connection:
-        connection.execute("create table ledger (run text, amount int)")
-    ledger.use(postgres_database)
-    return postgres_database
+@pytest.fixture(params=["postgres", "mariadb"])
+def database(request: pytest.FixtureRequest) -> str:
+    url: str = request.getfixturevalue(f"{request.param}_database")
+    asyncio.run(migrate_store(url))
+    execute(url, text("drop table if exists ledger"))
+    execute(url, text("create table ledger (run varchar(40), amount int)"))
+    ledger.use(url)
+    return url
 
 
-def rows(database: str, run: str) -> list[int]:
-    with psycopg.connect(database) as connection:
-        return booked(connection, run)
+def begin(database: str) -> RunHandle:
+    """A run that waits for a node."""
+    engine = create_engine(ledger.blocking(database), poolclass=NullPool)
+    with engine.begin() as connection:
+        return RunHandle(sync.start(Booking, hero=HERO, input={"amount": 5}, connection=connection).id)
+
+
+def owned(database: str, generation: int) -> bytes:
+    """A run that some node has."""
+    run = parse(RUN, begin(database).id)
+    values = guests.fitted(schema.run, {"id": run, "owner": new_id()}, dialect(database))
+    execute(database, text(f"update run set owner = :owner, epoch = {generation} where id = :id"), **values)
+    return run
+
+
+def dialect(database: str) -> guests.DialectName:
+    return "mysql" if database.startswith("mysql") else "postgresql"
+
+
+def keeper_on(database: str) -> Transactions:
+    keeper = Transactions()
+    keeper.use(sessionmaker(create_engine(ledger.blocking(database), poolclass=NullPool)))
+    return keeper
 
 
 @pytest.mark.slow
@@ -49,7 +70,7 @@ async def test_the_effect_and_the_result_of_a_step_are_committed_together(databa
     async with node(database):
         run = await start(Booking, hero=HERO, input={"amount": 5})
         assert await run.result(timeout=20) == 6
-    assert rows(database, run.id) == [1, 5]
+    assert booked(database, run.id) == [1, 5]
 
 
 @pytest.mark.slow
@@ -57,7 +78,7 @@ async def test_what_a_failed_step_wrote_is_rolled_back(database: str) -> None:
     async with node(database):
         run = await start(Failing, hero=HERO)
         assert (await run.wait(timeout=20)).status == "cancelled"
-    assert rows(database, run.id) == []
+    assert booked(database, run.id) == []
 
 
 @pytest.mark.slow
@@ -65,7 +86,7 @@ async def test_what_a_step_wrote_before_it_was_skipped_is_rolled_back(database: 
     async with node(database):
         run = await start(Leaving, hero=HERO)
         assert await run.result(timeout=20) == "went on"
-    assert rows(database, run.id) == []
+    assert booked(database, run.id) == []
 
 
 @pytest.mark.slow
@@ -73,26 +94,17 @@ async def test_what_a_step_wrote_before_it_was_skipped_is_rolled_back(database: 
 async def test_a_node_that_dies_after_the_commit_and_before_the_journal_leaves_one_effect(
     database: str, attempt: int
 ) -> None:
-    with psycopg.connect(database) as connection:
-        run = await asyncio.to_thread(_put, connection)
+    run = begin(database)
     environment = {**os.environ, "DETENT_FAILPOINT": f"after_effect:{attempt}", "LEDGER_URL": database}
     arguments = [sys.executable, "-m", "tests.access.booking_node", database]
     killed = await asyncio.to_thread(
         subprocess.run, arguments, env=environment, capture_output=True, timeout=60, check=False
     )
     assert killed.returncode == -signal.SIGKILL, killed.stderr
-    assert rows(database, run.id) == ([5] if attempt == 1 else [1, 5]), "the user's commit was not durable"
+    assert booked(database, run.id) == ([5] if attempt == 1 else [1, 5]), "the user's commit was not durable"
     async with node(database, lease_seconds=1):
         assert await run.result(timeout=40) == 6
-    assert rows(database, run.id) == [1, 5], "an effect is there twice"
-
-
-def _put(connection: psycopg.Connection[object]) -> RunHandle:
-    return RunHandle(ledger_start(connection))
-
-
-def ledger_start(connection: object) -> str:
-    return sync.start(Booking, hero=HERO, input={"amount": 5}, connection=connection).id
+    assert booked(database, run.id) == [1, 5], "an effect is there twice"
 
 
 def call_of(run: bytes) -> StepCall:
@@ -101,13 +113,7 @@ def call_of(run: bytes) -> StepCall:
 
 @pytest.mark.slow
 async def test_an_attempt_whose_run_another_node_has_by_now_cannot_commit(database: str) -> None:
-    keeper = Transactions()
-    engine = create_engine(database.replace("postgresql://", "postgresql+psycopg://"))
-    keeper.use(sessionmaker(engine))
-    with psycopg.connect(database) as connection:
-        run = parse(RUN, ledger_start(connection))
-        owner = new_id()
-        connection.execute("update run set owner = %s, epoch = 2 where id = %s", (_uuid(owner), _uuid(run)))
+    keeper, run = keeper_on(database), owned(database, 2)
     ran: list[object] = []
 
     def body(session: object) -> bytes:
@@ -120,28 +126,21 @@ async def test_an_attempt_whose_run_another_node_has_by_now_cannot_commit(databa
     assert await asyncio.to_thread(keeper.keep, call_of(run), 2, body) == b'{"output":1}'
     assert await asyncio.to_thread(keeper.keep, call_of(run), 2, body) == b'{"output":1}'
     assert len(ran) == 1, "a step whose result is kept ran again"
-    engine.dispose()
 
 
 @pytest.mark.slow
 async def test_nobody_takes_a_run_while_a_transaction_of_its_step_is_open(database: str) -> None:
-    keeper = Transactions()
-    engine = create_engine(database.replace("postgresql://", "postgresql+psycopg://"))
-    keeper.use(sessionmaker(engine))
-    with psycopg.connect(database) as connection:
-        run = parse(RUN, ledger_start(connection))
-        connection.execute("update run set owner = %s, epoch = 1 where id = %s", (_uuid(new_id()), _uuid(run)))
+    keeper, run = keeper_on(database), owned(database, 1)
+    looked_for = guests.fitted(schema.run, {"id": run}, dialect(database))
     taken: list[int] = []
 
     def body(session: object) -> bytes:
-        with psycopg.connect(database) as other:
-            statement = "select 1 from run where id = %s for update skip locked"
-            taken.append(len(other.execute(statement, (_uuid(run),)).fetchall()))
+        found = execute(database, text("select 1 from run where id = :id for update skip locked"), **looked_for)
+        taken.append(len(found))
         return b"{}"
 
     await asyncio.to_thread(keeper.keep, call_of(run), 1, body)
     assert taken == [0]
-    engine.dispose()
 
 
 async def test_a_sqlite_session_is_refused_with_the_reason() -> None:
@@ -156,7 +155,3 @@ async def test_a_sqlite_session_is_refused_with_the_reason() -> None:
 async def test_a_step_without_a_session_says_what_to_call() -> None:
     with pytest.raises(RuntimeError, match=r"detent\.transactions"):
         Transactions().keep(call_of(new_id()), 1, lambda session: b"{}")
-
-
-def _uuid(raw: bytes) -> UUID:
-    return UUID(bytes=raw)

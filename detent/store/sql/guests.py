@@ -16,6 +16,8 @@ from uuid import UUID
 
 from sqlalchemy import ClauseElement, Column, ColumnElement, MetaData, Table, bindparam, insert, select, text
 from sqlalchemy import delete as delete_from
+from sqlalchemy.dialects import mysql
+from sqlalchemy.dialects.mysql import VARBINARY
 from sqlalchemy.dialects.postgresql import insert as insert_postgres
 
 from detent.errors import StoreError
@@ -216,13 +218,19 @@ def fit(column: Column[Any], value: Any, dialect: DialectName) -> Any:
             return UUID(bytes=value)
         case "postgresql" if column.type is schema.MOMENT:
             return _EPOCH + timedelta(microseconds=value)
-        case "mysql" if isinstance(value, str) and column.type in _BINARY_NAMES:
+        case "mysql" if isinstance(value, str) and _is_binary(column):
             return value.encode()
         case _:
             return value
 
 
-_BINARY_NAMES: Final = (schema.NAME, schema.WORD, schema.HERO)
+@lru_cache(maxsize=256)
+def _is_binary(column: Column[Any]) -> bool:
+    """Whether MySQL keeps this text as bytes."""
+    return isinstance(column.type.dialect_impl(_MYSQL), VARBINARY)
+
+
+_MYSQL: Final = mysql.dialect()
 
 
 def as_id(value: Any) -> bytes:
