@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, Final
@@ -124,12 +124,27 @@ def standing_in(hero: Any) -> Iterator[None]:
         yield
         return
     ref = ref_of(hero)
-    if heroes.find_loader(ref.type) is not None:
+    loader = heroes.find_loader(ref.type)
+    with ExitStack() as stack:
+        if loader is None:
+            loader = _StandIns()
+            stack.enter_context(heroes.scoped())
+            heroes.register(ref.type, load=loader)
+        if isinstance(loader, _StandIns):
+            stack.callback(loader.objects.pop, ref.id, None)
+            loader.objects[ref.id] = hero
         yield
-        return
-    with heroes.scoped():
-        heroes.register(ref.type, load=lambda id_: _refreshed(hero) if id_ == ref.id else None)
-        yield
+
+
+class _StandIns:
+    """The loader of a type that has none of its own."""
+
+    def __init__(self) -> None:
+        self.objects: dict[str, Any] = {}
+
+    def __call__(self, id_: str) -> Any:
+        found = self.objects.get(id_)
+        return None if found is None else _refreshed(found)
 
 
 def _refreshed(hero: Any) -> Any:

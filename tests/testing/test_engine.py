@@ -53,6 +53,12 @@ def test_the_fixtures_share_one_clock(detent_engine: MemoryEngine, fake_clock: F
     assert fake_clock.now() - before == timedelta(days=2)
 
 
+def test_several_heroes_of_a_type_without_a_loader_stand_side_by_side(detent_engine: MemoryEngine) -> None:
+    runs = [detent_engine.start(Signup, hero=User(id=number, name=f"user {number}")) for number in range(3)]
+    detent_engine.advance(days=10)
+    assert [run.output["said"] for run in runs] == ["Hello, user 0", "Hello, user 1", "Hello, user 2"]
+
+
 def test_several_runs_live_side_by_side_and_are_answered_one_by_one(detent_engine: MemoryEngine) -> None:
     first = detent_engine.start(ORDER, {"item": "cup"})
     second = detent_engine.start(checkout, 5)
