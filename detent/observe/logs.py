@@ -21,6 +21,7 @@ LEVELS: Final = {
     "run.refused": "error",
     "run.quarantined": "error",
     "retention.pruned": "info",
+    "outbox.refused": "warning",
     "api.failed": "error",
 }
 
