@@ -199,9 +199,12 @@ def _open(request: StartRequest, state: RunState, begins: Instant, now: Instant,
 
 
 def _is_kept(engine: Engine, node: Node, request: StartRequest, state: RunState, plan: Plan, now: Instant) -> bool:
-    """Whether this node works on the run itself: it has its code, it has room, and there is something to do soon."""
+    """Whether this node works on the run itself: it serves its queue, has its code and room, and there is something to
+    do soon."""
     tuning = engine.tuning
     if not engine.does_claim or node.runner.runnable() >= tuning.runnable_limit:
+        return False
+    if tuning.queues is not None and request.queue not in tuning.queues:
         return False
     if any(code not in engine.serves for code in request.code):
         return False
