@@ -26,7 +26,7 @@ from detent.authoring.templates import template_reads
 from detent.authoring.trigger_schema import read_trigger_schema
 from detent.authoring.triggers import TRIGGER_FIELDS, read_trigger
 from detent.graph.check import cycles, describe_cycle, same_name, upstream
-from detent.graph.model import ON_ANY, ON_SUCCESS, Edge, Graph, StepKind
+from detent.graph.model import ON_ANY, ON_SUCCESS, Edge, Graph, Step, StepKind
 
 FORM: Final = "steps"
 _LIMITS: Final = Limits()
@@ -36,6 +36,7 @@ _FIELDS: Final = (
     *TRIGGER_FIELDS,
     "trigger_schema",
 )
+DEFAULT_QUEUE: Final = "default"
 _LONGEST_NAME: Final = 200
 _LONGEST_DESCRIPTION: Final = 10_000
 _MAX_DURATION: Final = 30 * 86400.0
@@ -59,8 +60,9 @@ def compile_steps(
         fields.wrong("form", f"{FORM!r}")
     name = read_name(fields)
     written = _read_steps(fields, limits, actions)
+    queue, priority = read_queue(fields), read_priority(fields)
     graph = Graph(
-        steps=tuple(step.step() for step in written),
+        steps=_placed([step.step() for step in written], queue, priority),
         edges=tuple(_edges(written, problems, limits)),
         output=fields.get("output"),
         max_duration=_max_duration(fields),
@@ -78,13 +80,28 @@ def compile_steps(
         enabled=fields.boolean("enabled", True),
         code=_code(graph),
         labels=_labels(fields),
-        queue=read_queue(fields),
-        priority=read_priority(fields),
+        queue=queue,
+        priority=priority,
         trigger_schema=schema,
         warnings=(*(warning for step in written for warning in step.warnings), *remarks),
     )
     problems.raise_if_any()
     return compiled
+
+
+def _placed(steps: list[Step], queue: str | None, priority: int | None) -> tuple[Step, ...]:
+    """A run stays in the queue of its last step: where one step has its own, the others must say theirs."""
+    own_queue = any(step.queue is not None for step in steps)
+    own_priority = any(step.priority is not None for step in steps)
+    usual = (queue or DEFAULT_QUEUE if own_queue else None, priority or 0 if own_priority else None)
+    return tuple(
+        replace(
+            step,
+            queue=usual[0] if step.queue is None else step.queue,
+            priority=usual[1] if step.priority is None else step.priority,
+        )
+        for step in steps
+    )
 
 
 def read_name(fields: Fields) -> str:

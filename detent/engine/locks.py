@@ -6,6 +6,8 @@ for the user's transaction, and everything else of the node with it.
 
 from __future__ import annotations
 
+import asyncio
+from functools import partial
 from typing import Final, Protocol
 
 from detent.engine.held import HeldRun
@@ -31,6 +33,12 @@ class Locks:
             return False
         held.deferred.append((event, message))
         return True
+
+    def hand_over(self, old: HeldRun, new: HeldRun) -> None:
+        """The run is held anew, and nothing of it is in flight: what had to wait happens as soon as that is written."""
+        deferred, old.deferred = old.deferred, []
+        for event, message in deferred:
+            asyncio.get_running_loop().call_soon(partial(self._happen, new, event, message=message))
 
     def give_back(self, held: HeldRun) -> None:
         """An attempt holds its lock no longer. What had to wait for the last one happens now."""

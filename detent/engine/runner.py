@@ -18,6 +18,7 @@ from detent.engine.function_port import Functions, carried, timed_out
 from detent.engine.held import HeldRun
 from detent.engine.leaving import Leaving
 from detent.engine.locks import Locks
+from detent.engine.placement import Placement
 from detent.engine.timers import Timers
 from detent.engine.tuning import Tuning
 from detent.engine.unit import ROW_BYTES, Unit
@@ -67,6 +68,7 @@ class Runner:
         self._ended: dict[bytes, list[asyncio.Future[None]]] = {}
         self.held: dict[bytes, HeldRun] = {}
         self.leaving = Leaving(time, self._add)
+        self._placement = Placement(tuning.queues)
         self._resting = 0
         self.is_draining = False
 
@@ -113,7 +115,7 @@ class Runner:
         self.write(held, plan, message=message)
         for index in plan.expire:
             self.write(held, Plan(None, [], [], []), expiry=index)
-        if held.port is not None and held.state.paused_by is not None:
+        if held.port is not None and isinstance(event, events.Paused | events.Resumed):
             held.port.look()
 
     def write(
@@ -231,7 +233,7 @@ class Runner:
                 return
             if not is_wanted(held.state, start):
                 continue
-            if held.state.paused_by is not None:
+            if held.state.paused_by is not None or not self._placement.is_here(held, start.step):
                 put_back(held.state, start.step)
                 continue
             if start.on_record:
@@ -277,6 +279,7 @@ class Runner:
         held = HeldRun(old.id, old.generation, graph_of(old.prepared, state), state, old.row_status, read=old.read)
         self.let_go(old)
         self.held[held.id] = held
+        self._locks.hand_over(old, held)
         return held
 
     # -- runs go
@@ -287,6 +290,9 @@ class Runner:
             return
         if self.is_draining:
             self._leave(held)
+            return
+        if self._placement.is_for_others(held):
+            self._park(held, self._time.now())
             return
         wake = held.state.next_wake()
         if held.has_work():
@@ -310,7 +316,9 @@ class Runner:
 
     def _park(self, held: HeldRun, wake: int | None) -> None:
         self._forget(held)
-        self.leaving.park(Park(held.id, held.generation, wake, str(held.state.status)))
+        step = self._placement.step_at_hand(held)
+        queue, priority = (step.queue, step.priority) if step else (None, None)
+        self.leaving.park(Park(held.id, held.generation, wake, str(held.state.status), queue, priority))
 
     def _forget(self, held: HeldRun) -> None:
         held.gone = True

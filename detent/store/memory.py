@@ -183,6 +183,9 @@ class MemoryStore(MemoryDoors, MemoryTriggers):
             run = self._mine(node, park.run, park.generation)
             if run:
                 run.owner, run.wake_at, run.status = None, park.wake_at, park.status
+                queue = run.new.queue if park.queue is None else park.queue
+                priority = run.new.priority if park.priority is None else park.priority
+                run.new = run.new._replace(queue=queue, priority=priority)
         for end in flush.ends:
             run = self._mine(node, end.run, end.generation)
             if run:

@@ -77,12 +77,15 @@ class Activation(NamedTuple):
 
 
 class Park(NamedTuple):
-    """The node gives the run up until `wake_at` (null: until mail comes). `generation` is the ownership it had."""
+    """The node gives the run up until `wake_at` (null: until mail comes). `generation` is the ownership it had. From
+    then on it waits in that queue, with that priority; null: where it was."""
 
     run: bytes
     generation: int
     wake_at: int | None
     status: str
+    queue: str | None = None
+    priority: int | None = None
 
 
 class End(NamedTuple):

@@ -327,3 +327,16 @@ def test_a_thousand_steps_are_allowed_and_more_if_the_limit_is_raised() -> None:
     workflow = compile_steps({"name": "long", "tasks": tasks}, limits=Limits(steps=5_000))
     assert len(workflow.graph.edges) == 4_999
     assert check(workflow.graph) == []
+
+
+def test_where_one_step_has_its_own_queue_the_others_say_theirs() -> None:
+    tasks: dict[str, Any] = {"a": {"action": "core.echo"}, "b": {"action": "core.echo", "queue": "mail"}}
+    plain = compile_steps({"name": "w", "tasks": tasks}).graph
+    assert [(step.queue, step.priority) for step in plain.steps] == [("default", None), ("mail", None)]
+    own = compile_steps({"name": "w", "queue": "slow", "tasks": tasks}).graph
+    assert [step.queue for step in own.steps] == ["slow", "mail"]
+    none = compile_steps({"name": "w", "queue": "slow", "tasks": {"a": {"action": "core.echo"}}}).graph
+    assert [step.queue for step in none.steps] == [None]
+    tasks["b"] = {"action": "core.echo", "priority": 7}
+    ranked = compile_steps({"name": "w", "priority": 3, "tasks": tasks}).graph
+    assert [(step.queue, step.priority) for step in ranked.steps] == [(None, 3), (None, 7)]

@@ -150,6 +150,24 @@ async def test_a_parked_run_has_no_owner_and_keeps_its_generation(store: Store) 
     assert (row.owner, row.generation, row.wake_at, row.status) == (None, 1, NOON + HOUR, "paused")
 
 
+async def test_a_run_parks_in_another_queue_with_another_priority_or_stays_where_it_was(store: Store) -> None:
+    node = await Node.register(store)
+    moved, kept, fresh = await node.started(), await node.started(), start(owned=True)
+    was = await row_of(store, kept)
+    in_mail = [park(run, 1, 0)._replace(queue="mail") for run in (moved, fresh.id)]
+    parks = [in_mail[0]._replace(priority=7), in_mail[1], park(kept, 1, 0)]
+    await node.flush(starts=[fresh], parks=parks)
+    rows = [await row_of(store, run) for run in (moved, kept, fresh.id)]
+    assert [(row.queue, row.priority) for row in rows] == [
+        ("mail", 7),
+        (was.queue, was.priority),
+        ("mail", was.priority),
+    ]
+    found = await store.claim(node.id, node.epoch, limit=10, queues=("mail",), serves=(), horizon=0)
+    assert found is not None
+    assert {run.id for run in found.runs} == {moved, fresh.id}
+
+
 async def test_a_park_or_an_end_of_an_old_generation_does_nothing(store: Store) -> None:
     node = await Node.register(store)
     run = await node.started()

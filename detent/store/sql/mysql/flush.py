@@ -2,6 +2,9 @@
 
 The servers cannot say `if` outside of a procedure. So what must hold is a *check*: a statement whose value is out of
 range when it does not, which ends the packet there, and the transaction is rolled back. The first is the fence.
+
+No statement changes a table that it joins with another: MariaDB 10.11 keeps such changes in a table of its own first, which
+is slow, and a deadlock while it works that off can bring the server down.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ import msgspec
 
 from detent.run.journal import Entry
 from detent.store.rows import End, Flush, NewRun
-from detent.store.sql.mysql.literal import blob, data, listed, number, table_of, text
+from detent.store.sql.mysql.literal import any_of, blob, by_place, data, in_parts, listed, number, text
 
 NOW: Final = "timestampdiff(microsecond, '1970-01-01', utc_timestamp(6))"
 SELECT_NOW: Final = f"select {NOW}"
@@ -30,6 +33,7 @@ _INBOX: Final = "insert into inbox (tenant, run, kind, step, data, source, sourc
 #: A start that some unique index knows already is left out; but if it is the run itself, that is a fault (null is no
 #: epoch), unless the flush is sent again.
 _REFUSED: Final = " on duplicate key update epoch = if(values(id) = run.id, null, run.epoch)"
+_HAS_ENDED: Final = "exists (select 1 from run r where r.id = {} and r.ended_at is not null)"
 _THERE: Final = " on duplicate key update {0} = {0}"
 
 
@@ -97,8 +101,8 @@ class Packet:
             statements.append(f"delete from inbox where id in ({listed(flush.consumed)})")
         if flush.expiries:
             self._expired_at = len(statements)
-            places = " or ".join(f"run = {blob(run)} and step = {text(step)}" for run, step in flush.expiries)
-            statements.append(f"select run, step from callback where ({places}) and state = 'expired'")
+            places = any_of(_callback(run, step) for run, step in flush.expiries)
+            statements.append(f"select run, step from callback where {places} and state = 'expired'")
         statements.append(SELECT_NOW)
 
     def _starts(self) -> str:
@@ -176,53 +180,40 @@ class Packet:
 
     def _changes(self) -> Iterator[str]:
         flush = self._flush
-        if flush.activations:
-            rows = [(blob(row.run), text(row.step), number(row.until)) for row in flush.activations]
+        for activations in in_parts(flush.activations):
+            places = [_callback(row.run, row.step) for row in activations]
             yield (
-                f"update {table_of(rows, 'run', 'step', 'until')} t"
-                " straight_join callback c on c.run = t.run and c.step = t.step"
-                " set c.until = t.until, c.state = if(c.state = 'pending', 'active', c.state)"
+                f"update callback set until = {by_place(places, [number(row.until) for row in activations])},"
+                f" state = if(state = 'pending', 'active', state) where {any_of(places)}"
             )
-        if flush.expiries:
-            keys = [(blob(run), text(step)) for run, step in flush.expiries]
+        for expiries in in_parts(flush.expiries):
+            places = [_callback(run, step) for run, step in expiries]
+            yield (f"update callback set state = 'expired' where {any_of(places)} and state in ('pending', 'active')")
+        for parks in in_parts(flush.parks):
+            places = [f"id = {blob(park.run)} and epoch = {park.generation:d}" for park in parks]
             yield (
-                f"update {table_of(keys, 'run', 'step')} t"
-                " straight_join callback c on c.run = t.run and c.step = t.step"
-                " set c.state = 'expired' where c.state in ('pending', 'active')"
-            )
-        if flush.parks:
-            parks = [
-                (blob(row.run), number(row.generation), number(row.wake_at), text(row.status)) for row in flush.parks
-            ]
-            yield (
-                f"update {table_of(parks, 'run', 'generation', 'wake_at', 'status')} t"
-                " straight_join run r on r.id = t.run set r.owner = null, r.wake_at = t.wake_at, r.status = t.status"
-                f" where r.owner = {blob(self._node)} and r.epoch = t.generation and r.ended_at is null"
+                f"update run set owner = null, wake_at = {by_place(places, [number(park.wake_at) for park in parks])},"
+                f" status = {by_place(places, [text(park.status) for park in parks])}"
+                f" where {any_of(places)} and owner = {blob(self._node)} and ended_at is null"
             )
 
     def _ends(self, ends: Sequence[End]) -> Iterator[str]:
-        rows = [
-            (
-                blob(end.run), number(end.generation), text(end.status), number(end.ended_at), data(end.output),
-                text(end.error),
+        for part in in_parts(ends):
+            places = [f"id = {blob(end.run)} and epoch = {end.generation:d}" for end in part]
+            yield (
+                "update run set owner = null, wake_at = null,"
+                f" status = {by_place(places, [text(end.status) for end in part])},"
+                f" output = {by_place(places, [data(end.output) for end in part])},"
+                f" error = {by_place(places, [text(end.error) for end in part])},"
+                f" ended_at = {by_place(places, [number(end.ended_at) for end in part])}"
+                f" where {any_of(places)} and owner = {blob(self._node)} and ended_at is null"
             )
-            for end in ends
-        ]  # fmt: skip
-        yield (
-            f"update {table_of(rows, 'run', 'generation', 'status', 'ended_at', 'output', 'error')} t"
-            " straight_join run r on r.id = t.run set r.owner = null, r.wake_at = null, r.status = t.status,"
-            " r.ended_at = t.ended_at, r.output = t.output, r.error = t.error"
-            f" where r.owner = {blob(self._node)} and r.epoch = t.generation and r.ended_at is null"
-        )
         runs = listed(end.run for end in ends)
         yield (
-            "update callback c straight_join run r on r.id = c.run set c.state = 'expired'"
-            f" where c.run in ({runs}) and c.state in ('pending', 'active') and r.ended_at is not null"
+            f"update callback set state = 'expired' where run in ({runs}) and state in ('pending', 'active')"
+            f" and {_HAS_ENDED.format('callback.run')}"
         )
-        yield (
-            "delete i from inbox i straight_join run r on r.id = i.run"
-            f" where i.run in ({runs}) and r.ended_at is not null"
-        )
+        yield f"delete from inbox where run in ({runs}) and {_HAS_ENDED.format('inbox.run')}"
 
 
 def _entry(entry: Entry) -> str:
@@ -236,6 +227,10 @@ def _plain(labels: str | None) -> str | None:
     if labels is None or "\\u" not in labels:
         return labels
     return msgspec.json.encode(msgspec.json.decode(labels)).decode()
+
+
+def _callback(run: bytes, step: str) -> str:
+    return f"run = {blob(run)} and step = {text(step)}"
 
 
 def _is_there(run: bytes) -> str:

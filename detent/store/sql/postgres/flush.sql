@@ -106,8 +106,10 @@ lapsed as (
 -- `is not distinct from` rather than `=`: an equality would let the planner walk through every run the node owns, for
 -- each run that parks or ends, when the way to a run is its id.
 parked as (
-  update run r set owner = null, wake_at = t.wake_at, status = t.status
-  from fence, unnest($?::uuid[], $?::int[], $?::timestamptz[], $?::text[]) as t(run, generation, wake_at, status)
+  update run r set owner = null, wake_at = t.wake_at, status = t.status,
+                   queue = coalesce(t.queue, r.queue), priority = coalesce(t.priority, r.priority)
+  from fence, unnest($?::uuid[], $?::int[], $?::timestamptz[], $?::text[], $?::text[], $?::int[])
+       as t(run, generation, wake_at, status, queue, priority)
   where r.id = t.run and r.owner is not distinct from $1 and r.epoch = t.generation and r.ended_at is null
 )
 

@@ -54,7 +54,7 @@ def flush_columns(flush: Flush, *, again: bool, checked: bool = False) -> Column
         *_start_columns(flush, parks, ends, checked),
         *entry_columns(flush.entries),
         *_callback_columns(flush, ends),
-        *_columns([(park.run, park.generation, park.wake_at, park.status) for park in later_parks], 4),
+        *_columns(later_parks, 6),
         *_end_columns(flush, ends),
         *_message_columns(flush, again=again),
         list(flush.consumed),
@@ -90,15 +90,18 @@ def _end_columns(flush: Flush, ends: dict[bytes, End]) -> Columns:
 
 def _start_row(start: NewRun, park: Park | None, end: End | None) -> tuple[Any, ...]:
     owned, status, wake_at = start.owned, start.status, start.wake_at
+    queue, priority = start.queue, start.priority
     ended_at, output, error = None, None, None
     if end and owned and end.generation == _FIRST:
         owned, status, wake_at = False, end.status, None
         ended_at, output, error = end.ended_at, end.output, end.error
     elif park and owned and park.generation == _FIRST:
         owned, status, wake_at = False, park.status, park.wake_at
+        queue = queue if park.queue is None else park.queue
+        priority = priority if park.priority is None else park.priority
     return (
         start.id, start.tenant, start.workflow, start.version, status, start.trigger, _text(start.input),
-        _text(start.opening), owned, int(start.owned), wake_at, start.expires_at, start.queue, start.priority,
+        _text(start.opening), owned, int(start.owned), wake_at, start.expires_at, queue, priority,
         start.code, start.request_id, start.request_hash, start.hero_type, start.hero_id, start.labels, start.origin,
         start.parent, start.started_at, ended_at, _text(output), error,
     )  # fmt: skip

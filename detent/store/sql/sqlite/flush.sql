@@ -69,7 +69,8 @@ create temp trigger flush_everything instead of insert on flush begin
   where run = substr(new.bytes, given.value ->> 0, 16) and step = given.value ->> 1 and state in ('pending', 'active');
 
   -- `+owner` keeps the planner from walking through every run this node owns: the way to a run is its id.
-  update run set owner = null, wake_at = given.value ->> 2, status = given.value ->> 3
+  update run set owner = null, wake_at = given.value ->> 2, status = given.value ->> 3,
+                 queue = coalesce(given.value ->> 4, queue), priority = coalesce(given.value ->> 5, priority)
   from json_each(new.parks) given
   where run.id = substr(new.bytes, given.value ->> 0, 16) and +owner = new.node and epoch = given.value ->> 1
     and ended_at is null;

@@ -1,0 +1,122 @@
+"""Steps with a queue of their own are carried out by nodes that serve it, and by no other."""
+
+from __future__ import annotations
+
+from detent.graph.model import Edge, Graph, OnCrash, Retry, Step, StepKind
+from tests.engine.rig import Rig, failed, rig, virtual
+
+ACTION = StepKind.ACTION
+
+
+async def two_nodes(world: Rig) -> None:
+    """One for the front, one for the mail."""
+    await world.engine(queues=("default",))
+    await world.engine(queues=("mail",))
+
+
+def who(world: Rig, run: bytes) -> tuple[str, int]:
+    new = world.store.table[run].new
+    return new.queue, new.priority
+
+
+@virtual
+async def test_a_run_goes_from_queue_to_queue_with_its_steps() -> None:
+    async with rig() as world:
+        await two_nodes(world)
+        steps = (
+            Step("a", ACTION, queue="default"),
+            Step("send", ACTION, queue="mail", priority=9),
+            Step("b", ACTION, queue="default", priority=0),
+        )
+        run = await world.start(Graph(steps, (Edge("a", "send"), Edge("send", "b"))))
+        assert await world.ended(run) == "completed"
+        assert [call.step for call in world.hands.calls] == ["a", "send", "b"]
+        assert world.kinds(run) == [("ended", "a"), ("ended", "send"), ("ended", "b")]
+
+
+@virtual
+async def test_a_step_that_nobody_serves_is_not_begun_and_its_run_waits_in_its_queue() -> None:
+    async with rig() as world:
+        engine = await world.engine(queues=("default",))
+        run = await world.start(Graph((Step("send", ACTION, queue="mail", priority=9),)))
+        await world.until(lambda: world.store.table[run].owner is None, 2)
+        assert (who(world, run), world.hands.calls) == (("mail", 9), [])
+        assert not world.held_by(engine, run)
+        await world.engine(queues=("mail",))
+        assert await world.ended(run) == "completed"
+
+
+@virtual
+async def test_a_run_that_parks_before_a_delayed_step_parks_in_that_steps_queue() -> None:
+    async with rig() as world:
+        await two_nodes(world)
+        steps = (Step("a", ACTION), Step("remind", ACTION, delay=60.0, queue="mail", priority=3))
+        run = await world.start(Graph(steps, (Edge("a", "remind"),)))
+        await world.until(lambda: world.store.table[run].owner is None, 2)
+        assert who(world, run) == ("mail", 3)
+        assert await world.ended(run, 100) == "completed"
+        assert world.store.table[run].generation == 2, "nobody but the node of its queue looked at it"
+
+
+@virtual
+async def test_a_retry_waits_in_the_queue_of_its_step() -> None:
+    async with rig() as world:
+        await two_nodes(world)
+        attempts = iter((failed(), None))
+        world.hands.scripts["send"] = lambda call: next(attempts) or world.hands.scripts["other"](call)
+        world.hands.scripts["other"] = lambda call: failed(retry=False)
+        run = await world.start(Graph((Step("send", ACTION, queue="mail", retry=Retry(attempts=2, delay=30.0)),)))
+        await world.until(lambda: world.kinds(run) == [("retry", "send")], 5)
+        await world.until(lambda: world.store.table[run].owner is None, 2)
+        assert who(world, run)[0] == "mail"
+        assert await world.ended(run, 200) == "failed"
+
+
+@virtual
+async def test_branches_here_go_on_before_the_run_leaves_for_another_queue() -> None:
+    async with rig() as world:
+        await two_nodes(world)
+        gate = world.hands.hold("slow")
+        steps = (Step("slow", ACTION), Step("send", ACTION, queue="mail"), Step("after", ACTION, queue="default"))
+        run = await world.start(Graph(steps, (Edge("slow", "after"), Edge("send", "after"))))
+        await world.until(lambda: world.hands.attempts("slow") == [1], 2)
+        assert world.hands.attempts("send") == []
+        gate.set()
+        assert await world.ended(run) == "completed"
+        assert world.hands.attempts("send") == [1]
+        assert world.hands.attempts("after") == [1]
+
+
+@virtual
+async def test_a_node_that_serves_every_queue_keeps_the_run() -> None:
+    async with rig() as world:
+        await world.engine()
+        steps = (Step("a", ACTION), Step("send", ACTION, queue="mail"), Step("b", ACTION, queue="other"))
+        run = await world.start(Graph(steps, (Edge("a", "send"), Edge("send", "b"))))
+        assert await world.ended(run) == "completed"
+        assert world.store.table[run].generation == 1
+
+
+@virtual
+async def test_a_dangerous_step_of_another_queue_is_put_on_record_where_it_is_carried_out() -> None:
+    async with rig() as world:
+        await two_nodes(world)
+        steps = (Step("a", ACTION), Step("send", ACTION, queue="mail", on_crash=OnCrash.ASK))
+        run = await world.start(Graph(steps, (Edge("a", "send"),)))
+        assert await world.ended(run) == "completed"
+        assert world.kinds(run) == [("ended", "a"), ("started", "send"), ("ended", "send")]
+
+
+@virtual
+async def test_a_run_is_adopted_by_a_node_of_its_queue_after_its_own_died_there() -> None:
+    async with rig() as world:
+        await world.engine(queues=("default",))
+        lost = await world.engine(queues=("mail",))
+        world.hands.hold("send")
+        run = await world.start(Graph((Step("send", ACTION, queue="mail"),)))
+        await world.until(lambda: world.hands.attempts("send") == [1], 5)
+        world.crash(lost)
+        del world.hands.scripts["send"]
+        await world.engine(queues=("mail",))
+        assert await world.ended(run, 30) == "completed"
+        assert world.hands.attempts("send") == [1, 2]
