@@ -3,8 +3,8 @@
 The servers cannot say `if` outside of a procedure. So what must hold is a *check*: a statement whose value is out of
 range when it does not, which ends the packet there, and the transaction is rolled back. The first is the fence.
 
-No statement changes a table that it joins with another: MariaDB 10.11 keeps such changes in a table of its own first, which
-is slow, and a deadlock while it works that off can bring the server down.
+No statement changes a table that it joins with another: MariaDB 10.11 keeps such changes in a table of its own first,
+which is slow, and a deadlock while it works that off can bring the server down.
 """
 
 from __future__ import annotations
@@ -193,7 +193,9 @@ class Packet:
             places = [f"id = {blob(park.run)} and epoch = {park.generation:d}" for park in parks]
             yield (
                 f"update run set owner = null, wake_at = {by_place(places, [number(park.wake_at) for park in parks])},"
-                f" status = {by_place(places, [text(park.status) for park in parks])}"
+                f" status = {by_place(places, [text(park.status) for park in parks])},"
+                f" queue = coalesce({by_place(places, [text(park.queue) for park in parks])}, queue),"
+                f" priority = coalesce({by_place(places, [number(park.priority) for park in parks])}, priority)"
                 f" where {any_of(places)} and owner = {blob(self._node)} and ended_at is null"
             )
 

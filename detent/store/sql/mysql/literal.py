@@ -5,8 +5,12 @@ A text with a backslash goes as hexadecimal digits, so that it means the same in
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, TypeVar
+
+T = TypeVar("T")
+
+PART: Final = 50
 
 
 def text(value: str | None) -> str:
@@ -57,9 +61,20 @@ def filled(statement: str, values: Sequence[Any]) -> str:
     return statement % tuple(map(literal, values))
 
 
-def table_of(rows: Sequence[Sequence[str]], *names: str) -> str:
-    """Rows of written values as a table that can be joined. `union all`, because the two servers spell `values`
-    differently."""
-    named = ",".join(f"{value} as {name}" for value, name in zip(rows[0], names, strict=True))
-    arms = [f"select {named}", *("select " + ",".join(row) for row in rows[1:])]
-    return "(" + " union all ".join(arms) + ")"
+def any_of(places: Iterable[str]) -> str:
+    """A condition that is true in each of these places."""
+    return "(" + " or ".join(places) + ")"
+
+
+def by_place(places: Sequence[str], values: Sequence[str]) -> str:
+    """The value that belongs to a row, told by which of the places it is in."""
+    if len(set(values)) == 1:
+        return values[0]
+    arms = (f"when {place} then {value}" for place, value in zip(places, values, strict=True))
+    return f"case {' '.join(arms)} end"
+
+
+def in_parts(rows: Sequence[T]) -> Iterator[Sequence[T]]:
+    """A few rows at a time: the cost of `by_place` grows with the square."""
+    for start in range(0, len(rows), PART):
+        yield rows[start : start + PART]

@@ -19,8 +19,9 @@ from detent.store.sql.mysql.wire import COMMAND_TIMEOUT, Wire, is_mariadb
 T = TypeVar("T")
 
 PATIENCE: Final = 60
-_LOCK: Final = f"select get_lock(concat('detent-migrate-', database()), {PATIENCE})"
-_UNLOCK: Final = "select release_lock(concat('detent-migrate-', database()))"
+_NAME: Final = "concat('detent-', md5(database()))"  # a lock is the server's, and its name may not be long
+_LOCK: Final = f"select get_lock({_NAME}, {PATIENCE})"
+_UNLOCK: Final = f"select release_lock({_NAME})"
 #: Building an index of a large table takes its time.
 _LONG: Final = "set session default_storage_engine = InnoDB, lock_wait_timeout = 60"
 _LOG: Final = """

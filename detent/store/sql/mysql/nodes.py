@@ -16,7 +16,7 @@ from detent.store.sql.mysql.claiming import Asked, Candidate, Lane, Trail, chose
 from detent.store.sql.mysql.flush import NOW, SELECT_NOW, Packet, currency, fence
 from detent.store.sql.mysql.heart import MysqlPulse, beat
 from detent.store.sql.mysql.link import BEGIN, COMMIT, Link
-from detent.store.sql.mysql.literal import blob, listed, table_of, text
+from detent.store.sql.mysql.literal import any_of, blob, listed, text
 from detent.store.sql.mysql.wire import Answer, Wire
 from detent.store.sql.verbs import encoded, entry, mail, offered
 
@@ -26,8 +26,7 @@ select i.id, i.run, r.epoch, i.kind, i.step, i.data, i.at from inbox i force ind
   force index (primary) on r.id = i.run
 where r.owner = {node} order by i.id limit {limit:d}"""
 RELEASE: Final = """
-update {rows} t straight_join run r on r.id = t.run set r.owner = {nobody}, r.wake_at = {now}
-where r.owner = {node} and r.epoch = t.generation and r.ended_at is null"""
+update run set owner = {nobody}, wake_at = {now} where {places} and owner = {node} and ended_at is null"""
 JOURNALS: Final = """
 select tenant, run, seq, at, kind, step, attempt, outcome, data from journal where run in ({runs}) order by run, seq"""
 GRAPHS: Final = """
@@ -134,8 +133,8 @@ class MysqlNodes:
     async def release(self, node: bytes, epoch: int, runs: Sequence[tuple[bytes, int]]) -> None:
         if not runs:
             return
-        rows = table_of([(blob(run), str(generation)) for run, generation in runs], "run", "generation")
-        statement = RELEASE.format(rows=rows, nobody=blob(NOBODY), now=NOW, node=blob(node))
+        places = any_of(f"id = {blob(run)} and epoch = {generation:d}" for run, generation in runs)
+        statement = RELEASE.format(places=places, nobody=blob(NOBODY), now=NOW, node=blob(node))
         await self._claims.commit_if([fence(node, epoch)], [statement])
 
     async def journals(self, runs: Sequence[bytes]) -> dict[bytes, list[Entry]]:

@@ -135,6 +135,9 @@ async def connect(address: Address) -> Wire:
             async with asyncio.timeout(CONNECT_TIMEOUT):
                 await wire.connect()
                 await _prepare(wire, address)
+    except RuntimeError as error:  # the driver lacks what it needs to send a password that nobody else can read
+        wire.cut()
+        raise StoreError(f"cannot log in at {address}: {error}; or connect by TLS (?ssl=true) or a socket") from error
     except BaseException:
         wire.cut()
         raise
