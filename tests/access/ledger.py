@@ -5,14 +5,17 @@ Loaded in the process of a node: `LEDGER_URL` says where the table is.
 
 from __future__ import annotations
 
+import asyncio
 import os
-from typing import Any
+from typing import Any, ClassVar
 
 from sqlalchemy import TextClause, create_engine, text
 from sqlalchemy.ext.asyncio import async_sessionmaker, create_async_engine
 from sqlalchemy.orm import sessionmaker
 from sqlalchemy.pool import NullPool
 
+from detent.python.function import Run
+from detent.python.function.workflow import workflow
 from detent.python.marks import step
 from detent.python.transactional import transactions
 from detent.python.workflow import Workflow
@@ -76,6 +79,44 @@ class Leaving(Workflow):
     @step
     def after(self) -> str:
         return "went on"
+
+
+@step(transactional=True)
+def debit(session: Any, run: str, amount: int) -> int:
+    session.execute(WRITE, {"run": run, "amount": amount})
+    return amount
+
+
+@step(transactional=True)
+async def credit(session: Any, run: str, amount: int) -> int:
+    await session.execute(WRITE, {"run": run, "amount": amount})
+    return amount
+
+
+@workflow
+async def moving(run: Run, amount: int) -> int:
+    taken = await run.step(debit, run.id, amount)
+    given = await run.step(credit, run.id, amount + 1)
+    return int(taken) + int(given)
+
+
+class Slow(Workflow):
+    """Books, and commits only when it is let: meanwhile somebody can interfere."""
+
+    name = "slow-booking"
+    entered: ClassVar[asyncio.Event]
+    released: ClassVar[asyncio.Event]
+
+    @step(transactional=True)
+    async def book(self) -> str:
+        await self.session.execute(WRITE, {"run": self.run_id, "amount": 3})
+        self.entered.set()
+        await self.released.wait()
+        return "booked"
+
+    @step
+    def after(self) -> str:
+        return "after"
 
 
 def booked(url: str, run: str) -> list[int]:

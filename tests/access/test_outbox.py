@@ -12,10 +12,10 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import psycopg
 import pytest
-from sqlalchemy import create_engine
+from sqlalchemy import Engine, create_engine, inspect, text
 from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
+from sqlalchemy.pool import NullPool
 
 from detent.access import sync
 from detent.access.embedded import node
@@ -25,8 +25,10 @@ from detent.access.starting import start
 from detent.access.transaction.starting import forget_places
 from detent.app import App
 from detent.errors import InvalidInput, NotFound
-from detent.outbox.postgres import PostgresOutbox
+from detent.ids import RUN, parse
 from tests.access.flows import Greeting, Patient
+from tests.access.ledger import blocking
+from tests.servers.mariadb import MariadbServer
 
 HERO = ("User", "7")
 
@@ -193,16 +195,41 @@ def test_a_node_that_dies_between_a_start_and_its_deletion_leaves_one_run(tmp_pa
     assert sorted(asyncio.run(finish())) == sorted(started)
 
 
-@pytest.mark.slow
-async def test_another_postgres_database_holds_an_outbox_too(tmp_path: Path, postgres_database: str) -> None:
+@pytest.mark.parametrize("server", ["postgres", "mariadb"])
+async def test_another_database_on_a_server_holds_an_outbox_too(
+    tmp_path: Path, server: str, request: pytest.FixtureRequest
+) -> None:
+    shop: str = request.getfixturevalue(f"{server}_bare_database")
     forget_places()
-    url = f"sqlite:///{tmp_path}/detent.db"
-    async with node(url, workflows=["tests.access.flows"], outbox_urls=postgres_database):
-        outbox = PostgresOutbox(postgres_database)
-        await outbox.read()  # makes the table, as the node does at its first look
-        await outbox.close()
-        with psycopg.connect(postgres_database) as connection:
+    own = create_engine(blocking(shop), poolclass=NullPool)
+    async with node(f"sqlite:///{tmp_path}/detent.db", workflows=["tests.access.flows"], outbox_urls=shop):
+        for _ in range(100):
+            if inspect(own).has_table("detent_outbox"):  # the node makes it at its first look
+                break
+            await asyncio.sleep(0.05)
+        with own.begin() as connection:
+            bad = sync.start("nobody", connection=connection)
             run = sync.start(Greeting, hero=HERO, input={"who": "far"}, connection=connection)
         assert await (await begun(RunHandle(run.id))).result(timeout=20) == "HELLO FAR"
-        with psycopg.connect(postgres_database) as connection:
-            assert connection.execute("select count(*) from detent_outbox").fetchone() == (0,)
+        left = waiting_in(own)
+        while len(left) != 1:
+            await asyncio.sleep(0.05)
+            left = waiting_in(own)
+    assert [(id_, "not_found" in error) for id_, error in left] == [(parse(RUN, bad.id).hex(), True)]
+
+
+def waiting_in(own: Engine) -> list[tuple[str, str]]:
+    with own.connect() as connection:
+        return [tuple(row) for row in connection.execute(text("select id, error from detent_outbox"))]
+
+
+@pytest.fixture
+def postgres_bare_database(postgres_database: str) -> str:
+    return postgres_database
+
+
+@pytest.fixture
+def mariadb_bare_database(mariadb: MariadbServer) -> Iterator[str]:
+    url = mariadb.create_database()
+    yield url
+    mariadb.drop_database(url)

@@ -119,28 +119,41 @@ async def test_a_start_that_waits_for_its_time_is_pending(app: App, database: st
     assert await RunHandle(run.id).status() == "pending"
 
 
-async def test_of_two_transactions_for_one_hero_the_second_waits_and_is_told(app: App, database: str) -> None:
-    with psycopg.connect(database) as first, psycopg.connect(database) as second:
-        holder = sync.start(Patient, hero=HERO, connection=first)
-        late = asyncio.create_task(asyncio.to_thread(sync.start, Patient, hero=HERO, connection=second))
-        await asyncio.sleep(0.2)
-        assert not late.done(), "two open transactions hold the same hero"
-        first.commit()
+@pytest.fixture(params=["Psycopg", "MariadbSession"])
+def rival(request: pytest.FixtureRequest) -> Caller:
+    """One whose transactions wait for each other in threads."""
+    kind = CALLERS[request.param]
+    return kind(request.getfixturevalue(f"{kind.server}_database"))
+
+
+async def test_of_two_transactions_for_one_hero_the_second_waits_and_is_told(rival: Caller) -> None:
+    async with node(rival.url, workflows=["tests.access.flows"], migrate=True):
         with pytest.raises(AlreadyActive) as refused:
-            await late
-    assert refused.value.run == holder.id
+            await compete(rival, undo=False)
+        assert await RunHandle(refused.value.run).status() == "running"
 
 
-async def test_of_two_transactions_for_one_hero_the_second_starts_when_the_first_is_rolled_back(
-    app: App, database: str
-) -> None:
-    with psycopg.connect(database) as first, psycopg.connect(database) as second:
-        sync.start(Patient, hero=HERO, connection=first)
-        late = asyncio.create_task(asyncio.to_thread(sync.start, Patient, hero=HERO, connection=second))
-        await asyncio.sleep(0.2)
-        first.rollback()
-        run = await late
-    assert await RunHandle(run.id).status() == "running"
+async def test_of_two_transactions_for_one_hero_the_second_starts_when_the_first_is_rolled_back(rival: Caller) -> None:
+    async with node(rival.url, workflows=["tests.access.flows"], migrate=True):
+        run = await compete(rival, undo=True)
+        assert await RunHandle(run).status() == "running"
+
+
+async def compete(rival: Caller, *, undo: bool) -> str:
+    """What comes of the second of two starts for one hero, once the first is committed or undone."""
+    async with rival.within() as second:
+        looked_at = sync.start(Greeting, hero=("User", "8"), input={"who": "x"}, connection=second)
+        with suppress(Undone):
+            async with rival.within() as first:
+                sync.start(Patient, hero=HERO, connection=first)
+                late = asyncio.create_task(asyncio.to_thread(sync.start, Patient, hero=HERO, connection=second))
+                await asyncio.sleep(0.3)
+                assert not late.done(), "two open transactions hold the same hero"
+                if undo:
+                    raise Undone
+        found = await late
+        assert found.id != looked_at.id
+        return found.id
 
 
 async def test_a_bad_body_is_refused_before_the_connection_is_touched(database: str) -> None:

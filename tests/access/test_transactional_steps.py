@@ -25,7 +25,7 @@ from detent.run.call import StepCall
 from detent.store.opening import migrate_store
 from detent.store.sql import guests, schema
 from tests.access import ledger
-from tests.access.ledger import Booking, Failing, Leaving, booked, execute
+from tests.access.ledger import Booking, Failing, Leaving, Slow, booked, execute, moving
 
 HERO = ("Order", "1")
 
@@ -87,6 +87,28 @@ async def test_what_a_step_wrote_before_it_was_skipped_is_rolled_back(database: 
         run = await start(Leaving, hero=HERO)
         assert await run.result(timeout=20) == "went on"
     assert booked(database, run.id) == []
+
+
+@pytest.mark.slow
+async def test_steps_of_a_durable_function_are_transactional_too(database: str) -> None:
+    async with node(database):
+        run = await start(moving, 20)
+        assert await run.result(timeout=20) == 41
+    assert booked(database, run.id) == [20, 21]
+
+
+@pytest.mark.slow
+async def test_a_run_that_is_cancelled_in_the_middle_of_its_transaction_keeps_what_was_committed(database: str) -> None:
+    async with node(database):
+        Slow.entered, Slow.released = asyncio.Event(), asyncio.Event()
+        run = await start(Slow, hero=HERO)
+        await Slow.entered.wait()
+        assert (await run.cancel()).cancel_requested, "it was cancelled under an open transaction"
+        Slow.released.set()
+        ended = await run.wait(timeout=20)
+    assert ended.status == "cancelled"
+    assert booked(database, run.id) == [3]
+    assert ended.steps["book"].status == "success", "the journal does not know of it"
 
 
 @pytest.mark.slow
