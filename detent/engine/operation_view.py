@@ -15,7 +15,7 @@ from detent.run.state import Checkpoint, Operation, RunState
 
 _decode = msgspec.json.Decoder().decode
 _WORDS: Final = {Op.SLEEP: "sleeping", Op.TIMER: "sleeping", Op.STEP: "scheduled"}
-_TYPES: Final = {Op.STEP: "step", Op.TIMER: "sleep", Op.CONTINUE: "continue"}
+_TYPES: Final = {Op.STEP: "step", Op.TIMER: "sleep", Op.ASK: "signal"}
 
 
 def operation_documents(state: RunState, entries: Sequence[Entry]) -> dict[str, dict[str, Any]]:

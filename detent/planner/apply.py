@@ -10,6 +10,7 @@ from detent.planner.judge import Judge
 from detent.planner.prepared import Prepared
 from detent.planner.settle import Settling
 from detent.run.journal import EntryData, Kind
+from detent.run.keys import Op, name_of
 from detent.run.outcomes import StepError
 from detent.run.state import Checkpoint, Operation, Phase, RunState
 from detent.run.status import Status, moved
@@ -187,10 +188,20 @@ def _operation(prepared: Prepared, state: RunState, change: Change, now: Instant
         return
     assert change.ending is not None
     state.operations.pop(key, None)
+    if key.startswith(Op.SIGNAL):
+        _heard(state, key)
     state.history[key] = Checkpoint(key, change.ending, bytes(data.result), data.error, now, change.attempt)
     if prepared.steps and state.phase[0] is Phase.RETRYING:
         state.until.pop(0, None)
         _make_ready(state, 0)
+
+
+def _heard(state: RunState, key: str) -> None:
+    """A signal came: the one who asked for it first has got it."""
+    asked = f"{Op.ASK}:{name_of(key)}"
+    first = next((other for other in state.operations if other.partition("#")[0] == asked), None)
+    if first is not None:
+        del state.operations[first]
 
 
 def _adopted(prepared: Prepared, state: RunState, change: Change, settling: Settling, now: Instant) -> None:

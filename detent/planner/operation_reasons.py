@@ -21,7 +21,7 @@ def _reason(seen: Seen, one: Operation) -> Reason:
             url = seen.state.facts.callback_url(one.key)
             message = f"The function waits for the callback '{name}'"
             return _about(seen, one, ReasonKind.CALLBACK, message, "has waited", url=url)
-        case Op.SIGNAL:
+        case Op.ASK:
             return _about(seen, one, ReasonKind.SIGNAL, f"The function waits for the signal '{name}'", "has waited")
         case Op.CHILD | Op.CONTINUE:
             message = f"The function waits for its child {one.child} ({name}) to end."

@@ -16,7 +16,8 @@ class Op(StrEnum):
     SLEEP = "@sleep"
     TIMER = "@timer"
     WAIT = "@wait"
-    SIGNAL = "@signal"
+    SIGNAL = "@signal"  # that came
+    ASK = "@ask"  # for a signal
     CHILD = "@child"
     NOW = "@now"
     CONTINUE = "@continue"
@@ -32,6 +33,11 @@ def op_of(key: str) -> Op:
     if not key.startswith("@"):
         return Op.STEP
     return Op(key.partition(":")[0].partition("#")[0])
+
+
+def name_of(key: str) -> str:
+    """What was asked for, without how often."""
+    return key.partition(":")[2].partition("#")[0]
 
 
 def signal_key(name: str, number: int) -> str:

@@ -258,7 +258,8 @@ class World:
         }
 
     def _has_come(self, run: bytes, key: str) -> bool:
-        return any(entry.kind == Kind.CHECKPOINT and entry.step == key for entry in self.store.entries[run].values())
+        ends = (key, key.replace("@ask:", "@signal:", 1))  # out of time, or the signal that came
+        return any(entry.kind == Kind.CHECKPOINT and entry.step in ends for entry in self.store.entries[run].values())
 
     async def signal(self, run: bytes, name: str, data: Any) -> None:
         """Send a signal to a durable function."""

@@ -35,7 +35,7 @@ class Book:
         self.to_open: list[str] = []  # places of callbacks
         self.decided: list[Checkpoint] = []  # what the function was told at once and is not on record
         self._due: list[tuple[int, int, Pending]] = []  # on record and asked for, by place in the journal
-        self._signals = Signals(self.waiting)
+        self._signals = Signals()
         self._timers: dict[int, Pending] = {}  # by the identity of their handle
         self._counts: dict[str, int] = {}
         self._numbers = 0
@@ -49,6 +49,8 @@ class Book:
             return None
         place = self.places[key] = len(self.records)
         self.records.append(checkpoint)
+        if key.startswith(Op.SIGNAL):
+            self._signals.came(key, place)
         pending = self.waiting.get(key)
         if pending is not None:
             heappush(self._due, (place, pending.number, pending))
@@ -56,12 +58,23 @@ class Book:
 
     def next_ended(self) -> tuple[Pending, Checkpoint] | None:
         """Of the operations that the function waits for, the one that ended first by the journal."""
-        while self._due:
-            place, _, pending = heappop(self._due)
-            if self.waiting.get(pending.key) is pending:
-                del self.waiting[pending.key]
-                return pending, self.records[place]
-        return None
+        due, signal = self._due, self._signals.first()
+        while due and self.waiting.get(due[0][2].key) is not due[0][2]:
+            heappop(due)
+        if signal is not None and (not due or signal[0] < due[0][0]):
+            place, pending = signal
+            self._signals.take(pending)
+        elif due:
+            place, _, pending = heappop(due)
+        else:
+            return None
+        self._is_over(pending)
+        return pending, self.records[place]
+
+    def _is_over(self, pending: Pending) -> None:
+        del self.waiting[pending.key]
+        if pending.op is Op.ASK:
+            self._signals.left(pending)
 
     def is_open(self, pending: Pending) -> bool:
         """Whether the function waits for it, and it has not ended."""
@@ -79,18 +92,14 @@ class Book:
         self._numbers += 1
         return Pending(self.loop, op, key, self._numbers, self._is_given_up)
 
-    def ask_signal(self, name: str) -> Pending:
-        """The next signal of that name."""
-        pending = self.ask(Op.SIGNAL, self._signals.next_key(name))
-        pending.name = name
-        return pending
-
     def let_go(self, pending: Pending) -> Pending:
         """It is complete: from here on it may end."""
         if self.loop.is_closing:
             return pending  # it will never come
         key = pending.key
         self.waiting[key] = pending
+        if pending.op is Op.ASK:
+            self._signals.asked(pending)
         if self._keeps_asked:
             self.asked[key] = None
         place = self.places.get(key)
@@ -103,15 +112,10 @@ class Book:
     def _is_given_up(self, pending: Pending) -> None:
         if self.waiting.get(pending.key) is not pending:
             return
-        del self.waiting[pending.key]
+        self._is_over(pending)
         if self._keeps_asked:
             self.given_up.add(pending.key)
         self._left(pending)
-        if pending.op is Op.SIGNAL:
-            for other in self._signals.give_back(pending):
-                place = self.places.get(other.key)
-                if place is not None:
-                    heappush(self._due, (place, other.number, other))
 
     def _timer_was_set(self, handle: asyncio.TimerHandle) -> None:
         pending = self.ask(Op.TIMER, self.next_key(Op.TIMER))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from detent.python.function.book import Book
 
 #: What may stand on record without anybody waiting for it.
-_FREE: Final = (f"{Op.SIGNAL}:", f"{Op.WAIT}:", str(Op.NOW))
+_FREE: Final = (f"{Op.SIGNAL}:", f"{Op.ASK}:", f"{Op.WAIT}:", str(Op.NOW))
 _SHOWN: Final = 20
 
 

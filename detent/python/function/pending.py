@@ -18,13 +18,12 @@ if TYPE_CHECKING:
 class Pending(asyncio.Future[Any]):
     """`number` counts operations in the order they were asked for. `told` is called if the function gives it up."""
 
-    __slots__ = ("child", "handle", "key", "name", "number", "op", "seconds", "told", "until", "work")
+    __slots__ = ("child", "handle", "key", "number", "op", "seconds", "told", "until", "work")
 
     def __init__(self, loop: FunctionLoop, op: Op, key: str, number: int, told: Callable[[Pending], None]) -> None:
         self.number = number
         super().__init__(loop=loop)
         self.op, self.key, self.told = op, key, told
-        self.name = ""
         self.until: int | None = None  # when its time is over
         self.seconds: float | None = None  # how long that is from when it begins, if it is not begun yet
         self.handle: asyncio.TimerHandle | None = None

@@ -46,7 +46,7 @@ def _value(pending: Pending, record: Checkpoint) -> Any:
             return pending.work.function.decode(record.result) if given is None else given.value
         case Op.WAIT:
             return _decode(record.result).get("body")
-        case Op.SIGNAL | Op.CHILD | Op.CONTINUE:
+        case Op.ASK | Op.CHILD | Op.CONTINUE:
             return _decode(record.result).get("output") if record.result else None
         case _:
             return None
@@ -55,7 +55,7 @@ def _value(pending: Pending, record: Checkpoint) -> Any:
 def _error(pending: Pending, record: Checkpoint) -> Exception:
     error = record.error or _NO_REASON
     match pending.op:
-        case Op.WAIT | Op.SIGNAL:
+        case Op.WAIT | Op.ASK:
             return WaitTimeout(pending.key)
         case Op.CHILD | Op.CONTINUE:
             return ChildFailed(pending.key, error)

@@ -179,7 +179,7 @@ class Run(FlowVerbs):
 
     def signal(self, name: str, timeout: Duration | None = None) -> asyncio.Future[Any]:
         """The next signal of that name, also if it came before; gives its data. Raises `WaitTimeout`."""
-        pending = self._book.ask_signal(check_name(name, "a signal"))
+        pending = self._book.ask(Op.ASK, self._book.next_key(f"{Op.ASK}:{check_name(name, 'a signal')}"))
         pending.seconds = None if timeout is None else in_seconds(timeout)
         return self._book.let_go(pending)
 

@@ -1,48 +1,45 @@
-"""The signals of one name are numbered as they come, and those who wait for one take the numbers as they ask.
+"""The signals of a run: numbered as they come, and given to those who wait for one in the order they ask.
 
-Somebody who gives up waiting takes no signal with him: his number goes to the one who asked next.
+Which of them gets which is decided only when it is his turn: somebody who gives up waiting, or whose time is over,
+takes no signal with him.
 """
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
-from heapq import heappop, heappush
+from collections import deque
 
 from detent.python.function.pending import Pending
-from detent.run.keys import Op, signal_key
+from detent.run.keys import name_of
 
 
 class Signals:
-    """Numbers for those who ask."""
+    """`places` are those of the signals in the journal."""
 
-    def __init__(self, pending: MutableMapping[str, Pending]) -> None:
-        self._pending = pending
-        self._last: dict[str, int] = {}
-        self._free: dict[str, list[int]] = {}
+    def __init__(self) -> None:
+        self._came: dict[str, deque[int]] = {}
+        self._asked: dict[str, dict[str, Pending]] = {}
 
-    def next_key(self, name: str) -> str:
-        """The key of the signal that the next one who asks will get."""
-        free = self._free.get(name)
-        if free:
-            return signal_key(name, heappop(free))
-        number = self._last[name] = self._last.get(name, 0) + 1
-        return signal_key(name, number)
+    def came(self, key: str, place: int) -> None:
+        """A signal is on record."""
+        self._came.setdefault(name_of(key), deque()).append(place)
 
-    def give_back(self, left: Pending) -> list[Pending]:
-        """One who asked has left: those behind him move up. Gives those that did; the caller knows them by their keys
-        from here on."""
-        name, free = left.name, _number(left)
-        behind = [one for one in self._pending.values() if one.op is Op.SIGNAL and one.name == name]
-        moved = sorted((one for one in behind if _number(one) > free), key=_number)
-        for one in moved:
-            was = _number(one)
-            self._pending.pop(one.key)
-            one.key, free = signal_key(name, free), was
-            self._pending[one.key] = one
-        heappush(self._free.setdefault(name, []), free)
-        return moved
+    def asked(self, pending: Pending) -> None:
+        """Somebody waits for one."""
+        self._asked.setdefault(name_of(pending.key), {})[pending.key] = pending
 
+    def left(self, pending: Pending) -> None:
+        """He does not any more."""
+        self._asked.get(name_of(pending.key), {}).pop(pending.key, None)
 
-def _number(pending: Pending) -> int:
-    _, _, number = pending.key.partition("#")
-    return int(number) if number else 1
+    def first(self) -> tuple[int, Pending] | None:
+        """The signal that came first of those for which somebody waits, and who gets it."""
+        best: tuple[int, Pending] | None = None
+        for name, places in self._came.items():
+            waiting = self._asked.get(name)
+            if places and waiting and (best is None or places[0] < best[0]):
+                best = places[0], next(iter(waiting.values()))
+        return best
+
+    def take(self, pending: Pending) -> None:
+        """He gets the first of that name."""
+        self._came[name_of(pending.key)].popleft()

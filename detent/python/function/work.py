@@ -70,6 +70,9 @@ class Work:
         """It stands in the journal."""
         self._writing.pop(key, None)
         self._beginning.pop(key, None)
+        child = self._children.get(key)
+        if child is not None:
+            child.cancel()
 
     def begun(self, key: str) -> None:
         """It stands in the journal that this was begun."""
@@ -223,7 +226,7 @@ class Work:
         elif pending.op is Op.WAIT:
             self._writing[pending.key] = None
             self._port.expire(pending.key)
-        elif pending.op is Op.SIGNAL:
+        elif pending.op is Op.ASK:
             error = StepError("timeout", "no signal came in time")
             self._record(Checkpoint(pending.key, Ending.TIMEOUT, EMPTY_RESULT, error, now))
         else:

@@ -117,13 +117,13 @@ def fails() -> None:
 async def test_people_see_what_a_function_waits_for() -> None:
     async with engine() as app:
         run = await begin(app, "waits_for_all")
-        open_now = {"@sleep", "@wait:approval", "@signal:paid", "@child:asleep", "fails"}
+        open_now = {"@sleep", "@wait:approval", "@ask:paid", "@child:asleep", "fails"}
         document = await until(app, run, lambda seen: open_now <= set(seen["tasks"]) and is_parked(seen))
         tasks = document["tasks"]
         assert tasks["waits_for_all"]["status"] == "waiting"
         assert (tasks["plus"]["status"], tasks["plus"]["output"], tasks["plus"]["type"]) == ("success", 2, "step")
         assert (tasks["@sleep"]["status"], "until" in tasks["@sleep"]) == ("sleeping", True)
-        assert tasks["@signal:paid"]["status"] == tasks["@wait:approval"]["status"] == "waiting"
+        assert tasks["@ask:paid"]["status"] == tasks["@wait:approval"]["status"] == "waiting"
         assert tasks["@child:asleep"]["run_id"].startswith("run_")
         assert (tasks["fails"]["status"], tasks["fails"]["attempt"]) == ("scheduled", 2)
         assert tasks["fails"]["error"]["message"] == "not now"
