@@ -21,6 +21,9 @@ def migrate(
     url = settings_of(database_url=database).database_url
     before = asyncio.run(stored_revision(url))
     after = asyncio.run(migrate_store(url, to))
+    if not after:
+        out.print("a store in memory has no tables")
+        return
     told = f"is at revision {after} already" if before == after else f"went from {before or 'nothing'} to {after}"
     out.print(f"the database {escape(told)}")
 

@@ -1,7 +1,7 @@
 """The checklist of a hero-centred workflow library: each line in its own words, and the test named after it.
 
-Its words are those of a library for another framework; where that says ActiveRecord, jobs or a generator, the test shows
-what takes their place here.
+Its words are those of a library for another framework; where they speak of its parts, the test shows what takes their
+place here.
 """
 
 from __future__ import annotations

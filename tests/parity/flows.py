@@ -6,9 +6,9 @@ import itertools
 import threading
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from detent import Workflow, cancel_if, heroes, reattempt, step
 
@@ -31,7 +31,7 @@ class User:
 
 @dataclass
 class Order:
-    id: UUID = field(default_factory=uuid4)
+    id: UUID
 
 
 @dataclass
@@ -132,10 +132,10 @@ class Mixed(Workflow):
 
     step("method")
     step("calling", "method")
-    step("block", lambda self: note(self))
-    step(lambda self: note(self))
+    step("block", lambda self: f"{note(self)} of {self.hero_id}")
+    step(lambda self: note(self).upper())
     step("step_3", note)
-    step(lambda self: note(self))
+    step(lambda self: note(self).lower())
 
 
 class Ordered(Workflow):

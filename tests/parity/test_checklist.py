@@ -10,7 +10,7 @@ from tests.parity.checklist import CHECKLIST
 HERE = Path(__file__)
 
 
-def tests_present() -> list[str]:
+def _names() -> list[str]:
     found = []
     for file in sorted(HERE.parent.glob("test_*.py")):
         if file != HERE:
@@ -20,7 +20,7 @@ def tests_present() -> list[str]:
 
 
 def test_every_line_has_one_test_of_its_own_and_every_test_a_line() -> None:
-    assert sorted(tests_present()) == sorted(CHECKLIST.values())
+    assert sorted(_names()) == sorted(CHECKLIST.values())
     assert len(CHECKLIST) == 53
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 from detent import sync
 
 PATIENCE = 20.0
+#: The beginning of an attempt is told as its end less its length.
+ROUNDING = timedelta(milliseconds=5)
+_NEVER = threading.Event()
 
 
 def ended(run: sync.RunHandle) -> Any:
@@ -30,7 +35,7 @@ def until_so(run: sync.RunHandle, is_so: Callable[[Any], bool]) -> Any:
     limit = time.monotonic() + PATIENCE
     while not is_so(document := run.get()):
         assert time.monotonic() < limit, f"it never came to be: {document}"
-        time.sleep(0.01)
+        _NEVER.wait(0.01)  # only the store knows
     return document
 
 
@@ -38,7 +43,7 @@ def wait_for(holds: Callable[[], bool]) -> None:
     limit = time.monotonic() + PATIENCE
     while not holds():
         assert time.monotonic() < limit, "it never came to be"
-        time.sleep(0.005)
+        _NEVER.wait(0.005)
 
 
 def endings(document: Any) -> dict[str, str]:
