@@ -34,7 +34,7 @@ def flask(folder: Path, database: str | None) -> Project:
         prepare: tuple[tuple[str, ...], ...] = ()
     else:
         own = f"{database}?schema=detent"
-        given = {"SHOP_DATABASE": database, "DETENT_DATABASE_URL": own, "DETENT_OUTBOX_URLS": ","}
+        given = {"SHOP_DATABASE": database, "DETENT_DATABASE_URL": own}
         prepare = (("-m", "detent", "migrate"),)
     return Project(
         copy,

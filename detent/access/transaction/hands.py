@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import ClauseElement
@@ -122,6 +123,14 @@ class AwaitedSqlAlchemyHand(AwaitedHand):
 # -- drivers
 
 
+class Spelled(NamedTuple):
+    """A statement as a driver reads it: the names of its values in their order (null: they are given by name)."""
+
+    sql: str
+    names: tuple[str, ...] | None
+    fixed: Mapping[str, Any]
+
+
 class Speller:
     """Writes statements as one driver reads them."""
 
@@ -133,16 +142,27 @@ class Speller:
         self._texts = texts
 
     def spell(self, clause: ClauseElement, values: dict[str, Any]) -> tuple[str, Any]:
-        keys = list(values) if isinstance(clause, Insert) else None
-        made = clause.compile(dialect=self._dialect, column_keys=keys)
-        assert isinstance(made, SQLCompiler)
-        params = {name: self._plain(values.get(name, value)) for name, value in made.params.items()}
-        if made.positiontup is None:
-            return str(made), params
-        return str(made), tuple(params[name] for name in made.positiontup)
+        spelled = _spelled(self._dialect, clause, tuple(values) if isinstance(clause, Insert) else None)
+        params = {name: self._plain(values.get(name, value)) for name, value in spelled.fixed.items()}
+        if spelled.names is None:
+            return spelled.sql, params
+        return spelled.sql, tuple(params[name] for name in spelled.names)
 
     def _plain(self, value: Any) -> Any:
         return str(value) if self._texts and isinstance(value, UUID) else value
+
+
+@lru_cache(maxsize=256)
+def _spelled(dialect: Dialect, clause: ClauseElement, keys: tuple[str, ...] | None) -> Spelled:
+    made = clause.compile(dialect=dialect, column_keys=None if keys is None else list(keys))
+    assert isinstance(made, SQLCompiler)
+    return Spelled(str(made), None if made.positiontup is None else tuple(made.positiontup), dict(made.params))
+
+
+@lru_cache(maxsize=32)
+def speller(dialect: DialectName, paramstyle: str, *, texts: bool = False) -> Speller:
+    """One for all connections of a driver."""
+    return Speller(dialect, paramstyle, texts=texts)
 
 
 class DriverHand(BlockingHand):
@@ -168,8 +188,8 @@ class DriverHand(BlockingHand):
 class AwaitedDriverHand(AwaitedHand):
     """psycopg's AsyncConnection, aiosqlite: `execute` gives a cursor that is awaited."""
 
-    def __init__(self, connection: Any, dialect: DialectName, speller: Speller) -> None:
-        self._connection, self.dialect, self._speller = connection, dialect, speller
+    def __init__(self, connection: Any, dialect: DialectName, speller: Speller, database: str | None = None) -> None:
+        self._connection, self.dialect, self._speller, self.database = connection, dialect, speller, database
 
     async def run(self, clause: ClauseElement, values: dict[str, Any]) -> Rows:
         sql, params = self._speller.spell(clause, values)
@@ -187,7 +207,7 @@ class AsyncpgHand(AwaitedHand):
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
-        self._speller = Speller("postgresql", "numeric_dollar")
+        self._speller = speller("postgresql", "numeric_dollar")
 
     async def run(self, clause: ClauseElement, values: dict[str, Any]) -> Rows:
         sql, params = self._speller.spell(clause, values)
@@ -213,4 +233,15 @@ def driver_of(kind: type[Any]) -> tuple[str, DialectName] | None:
 def driver_speller(root: str, dialect: DialectName) -> Speller:
     module = sys.modules.get("sqlite3" if root == "_sqlite3" else root)
     style = getattr(module, "paramstyle", None) or ("qmark" if dialect == "sqlite" else "format")
-    return Speller(dialect, style, texts=root != "psycopg")
+    return speller(dialect, style, texts=root != "psycopg")
+
+
+def driver_database(connection: Any) -> str | None:
+    """The database behind a driver's connection, if the driver tells it."""
+    info = getattr(connection, "info", None)  # psycopg, psycopg2
+    if info is not None and hasattr(info, "dbname"):
+        return f"{info.host}:{info.port}/{info.dbname}/{info.user}"
+    name = getattr(connection, "db", None)  # pymysql
+    if isinstance(name, str | bytes) and hasattr(connection, "host"):
+        return f"{connection.host}:{connection.port}/{name!r}"
+    return None

@@ -13,11 +13,12 @@ from detent.access.transaction.hands import (
     AwaitedSqlAlchemyHand,
     BlockingHand,
     DriverHand,
-    Speller,
     SqlAlchemyHand,
     dialect_of,
+    driver_database,
     driver_of,
     driver_speller,
+    speller,
 )
 from detent.errors import InvalidInput
 
@@ -69,7 +70,7 @@ def _django(connection: Any) -> BlockingHand:
     dialect = dialect_of(connection.vendor)
     where = connection.settings_dict
     database = f"django:{dialect}:{where.get('HOST')}:{where.get('PORT')}:{where.get('NAME')}"
-    return DriverHand(connection, dialect, Speller(dialect, "format", texts=True), database)
+    return DriverHand(connection, dialect, speller(dialect, "format", texts=True), database)
 
 
 def _django_connections() -> Any:
@@ -93,7 +94,7 @@ def _driver(given: Any) -> BlockingHand | AwaitedHand:
         connection = given.connection
     if root == "asyncpg":
         return AsyncpgHand(connection)
-    speller = driver_speller(root, dialect)
+    spell, database = driver_speller(root, dialect), driver_database(connection)
     if inspect.iscoroutinefunction(getattr(type(connection), "execute", None)):
-        return AwaitedDriverHand(connection, dialect, speller)
-    return DriverHand(connection, dialect, speller)
+        return AwaitedDriverHand(connection, dialect, spell, database)
+    return DriverHand(connection, dialect, spell, database)

@@ -39,6 +39,8 @@ from detent.store.sql.guests import Ask, Place, Statements, Talk
 T = TypeVar("T")
 
 ATTEMPTS: Final = 5
+_CREATE: Final = text(CREATE["sqlite"])
+_INSERT: Final = text(INSERT)
 _KEPT: Final = 512
 
 
@@ -143,7 +145,7 @@ def _preferred_schema() -> str | None:
 
 def _outbox(order: Order, checked: _Checked, place: Place) -> Talk[bytes]:
     if place.dialect == "sqlite":
-        yield Ask(text(CREATE["sqlite"]), {})
+        yield Ask(_CREATE, {})
     options = {
         "request_id": order.request_id,
         "start_at": checked.options.start_at,
@@ -152,7 +154,7 @@ def _outbox(order: Order, checked: _Checked, place: Place) -> Talk[bytes]:
         "priority": order.priority,
         "allow_multiple": order.allow_multiple or None,
     }
-    yield Ask(text(INSERT), row_of(order.id, order.workflow, order.body, options, checked.now))
+    yield Ask(_INSERT, row_of(order.id, order.workflow, order.body, options, checked.now))
     return order.id
 
 
