@@ -49,10 +49,8 @@ _NOT_IN_NAME: Final = re.compile(r"[/\\\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u
 def compile_steps(
     document: Mapping[str, Any], *, limits: Limits = _LIMITS, actions: Collection[str] | None = None
 ) -> Compiled:
-    """The workflow of a document in the steps form, or InvalidDefinition with all its problems.
-
-    `actions` are the names that may be called; None leaves that for later.
-    """
+    """The workflow of a document in the steps form, or InvalidDefinition with all its problems. `actions` are the names
+    that may be called; None leaves that for later."""
     problems = Problems()
     fields = Fields(checked_document(document), "", problems)
     fields.refuse_unknown(_FIELDS)
@@ -60,9 +58,9 @@ def compile_steps(
         fields.wrong("form", f"{FORM!r}")
     name = read_name(fields)
     written = _read_steps(fields, limits, actions)
-    queue, priority = read_queue(fields), read_priority(fields)
+    place = read_queue(fields), read_priority(fields)
     graph = Graph(
-        steps=_placed([step.step() for step in written], queue, priority),
+        steps=_placed([step.step() for step in written], *place),
         edges=tuple(_edges(written, problems, limits)),
         output=fields.get("output"),
         max_duration=_max_duration(fields),
@@ -80,8 +78,8 @@ def compile_steps(
         enabled=fields.boolean("enabled", True),
         code=_code(graph),
         labels=_labels(fields),
-        queue=queue,
-        priority=priority,
+        queue=place[0],
+        priority=place[1],
         trigger_schema=schema,
         warnings=(*(warning for step in written for warning in step.warnings), *remarks),
     )

@@ -60,8 +60,7 @@ def run_document(
         "expires_at": None if row.expires_at is None else iso(row.expires_at),
         "output": None if row.output is None else _decode(row.output),
         "error": row.error,
-        "paused_by": state.paused_by,
-        "paused_step": None if state.paused_step is None else prepared.steps[state.paused_step].name,
+        **_pause(prepared, state),
         "origin": origin_of(row),
         "request_id": row.request_id,
         "trigger_id": None if row.fired_by is None else show(TRIGGER, row.fired_by),
@@ -74,6 +73,11 @@ def run_document(
         }
         | operation_documents(state, entries),
     }
+
+
+def _pause(prepared: Prepared, state: RunState) -> dict[str, Any]:
+    step = None if state.paused_step is None else prepared.steps[state.paused_step].name
+    return {"paused_by": state.paused_by, "paused_step": step}
 
 
 def shown_status(row: RunRow) -> str:

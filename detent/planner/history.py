@@ -123,7 +123,8 @@ class _Telling:
         elif entry.kind == Kind.BEGAN and step is not None:
             yield from self._began(entry, data)
         elif step is not None and (verdict := _verdict(entry, data)) is not None:
-            yield self.row(step, entry.attempt, verdict, at, data)
+            if entry.attempt:  # else a person had a step tried that was not in flight
+                yield self.row(step, entry.attempt, verdict, at, data)
             self._after(entry, data)
         yield from self.decided(data.decided or Decided(), at)
 

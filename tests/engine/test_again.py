@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 
+from detent.authoring.steps_form import compile_steps
 from detent.engine.commands import Commands
 from detent.engine.commands.bulk import Wish
 from detent.engine.presence import Presence
 from detent.errors import Conflict, TooLarge
+from detent.graph import codec
 from detent.instant import SECOND
+from detent.run.outcomes import Cancel, Move
 from detent.store.rows import RunFilter
 from tests.engine.doors import run_id, save, start
 from tests.engine.rig import NOON, Rig, done, failed, rig, virtual
@@ -219,3 +222,48 @@ async def test_a_retry_that_would_take_over_too_much_is_refused() -> None:
         first = await _failed_run(world)
         with pytest.raises(TooLarge, match="run the whole workflow again"):
             await Commands(engine).retry(run_id(first))
+
+
+async def _moved_and_cancelled(world: Rig) -> tuple[Any, bytes]:
+    """A run of a, b that was moved to a, b, c, d and cancelled at d; and the graph of that."""
+    await save(world, "w", {"a": {}, "b": {"needs": ["a"]}})
+    steps: dict[str, Any] = {"a": {}, "b": {"needs": ["a"]}, "c": {"needs": ["b"]}, "d": {"needs": ["c"]}}
+    whole = {name: {"action": "core.echo", **step} for name, step in steps.items()}
+    graph = codec.encode(compile_steps({"name": "w", "tasks": whole}).graph)
+    outcomes = iter((Move(graph), done()))
+    world.hands.scripts["b"] = lambda call: next(outcomes)
+    world.hands.scripts["d"] = lambda call: Cancel("enough")
+    run = await start(world.engines[0], "w")
+    assert await world.ended(run.run) == "cancelled"
+    world.hands.scripts.clear()
+    world.hands.calls.clear()
+    return run, graph
+
+
+@virtual
+async def test_a_moved_run_is_retried_with_the_version_it_was_moved_to_if_that_was_saved() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        first, _ = await _moved_and_cancelled(world)
+        await save(world, "w", {"a": {}, "b": {"needs": ["a"]}, "c": {"needs": ["b"]}, "d": {"needs": ["c"]}})
+        again = await Commands(engine).retry(run_id(first))
+        assert await world.ended(again.run) == "completed"
+        assert [call.step for call in world.hands.calls] == ["d"]
+        assert (await Commands(engine).run(run_id(again)))["version"] == 2
+
+
+@virtual
+async def test_a_moved_run_is_retried_with_its_own_version_where_the_other_is_not_known() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        first, _ = await _moved_and_cancelled(world)
+        assert (await Commands(engine).run(run_id(first)))["tasks"].keys() == {"a", "b", "c", "d"}
+        again = await Commands(engine).retry(run_id(first))
+        assert await world.ended(again.run) == "completed"
+        assert world.hands.calls == []
+        assert world.kinds(again.run) == [("reused", "a"), ("reused", "b"), ("opened", None)]
+        forked = await Commands(engine).fork(run_id(first), "b")
+        assert await world.ended(forked.run) == "completed"
+        assert [call.step for call in world.hands.calls] == ["b"]
+        with pytest.raises(Conflict, match="'c' is not in the version"):
+            await Commands(engine).fork(run_id(first), "c")

@@ -27,6 +27,8 @@ RERUN: Final = "rerun"
 FORK: Final = "fork"
 #: All of it goes into the flush that starts the run, and every other run of the node waits for that.
 MOST_REUSED: Final = 8_000_000
+#: So many versions are looked at for the code that a run was moved to.
+_NEWEST: Final = 20
 _PARTS: Final = ("body", "headers", "query")
 
 
@@ -40,7 +42,7 @@ class AgainCommands(StartCommands, RunCommands):
             word = "finished" if row.status == Status.COMPLETED else row.status
             raise Conflict(f"Cannot retry a {word} workflow")
         prepared, state = await self.folded(row)
-        return await self._continue(row, prepared, retry_plan(prepared, state), RETRY, b"", request_id)
+        return await self._continue(row, prepared, retry_plan(prepared, state), (RETRY, b""), request_id)
 
     async def rerun(
         self,
@@ -93,24 +95,32 @@ class AgainCommands(StartCommands, RunCommands):
             if len(edited) > INPUT_LIMIT:
                 raise TooLarge(f"an output may have {INPUT_LIMIT} bytes")
         meant = step.encode() + b"\x00" + (edited or b"")
-        return await self._continue(row, prepared, fork_plan(prepared, state, index, edited), FORK, meant, request_id)
+        reuse = fork_plan(prepared, state, index, edited)
+        return await self._continue(row, prepared, reuse, (FORK, meant), request_id, begin=step)
 
     async def _continue(
-        self, row: RunRow, prepared: Prepared, reuse: Reuse, kind: str, meant: bytes, request_id: str | None
+        self,
+        row: RunRow,
+        prepared: Prepared,
+        reuse: Reuse,
+        what: tuple[str, bytes],
+        request_id: str | None,
+        begin: str | None = None,
     ) -> Start:
-        size = sum(map(len, reuse.results.values()))
-        if size > MOST_REUSED:
-            raise TooLarge(
-                f"the results to take over have {size} bytes, and a run can begin with {MOST_REUSED} at most; "
-                "run the whole workflow again"
-            )
+        """`prepared` is the graph the run was at in the end; `what` kind it is, and what is meant by it."""
+        kind, meant = what
+        version, graph = await self._version_of(row, prepared)
+        if begin not in (None, *graph.numbers):
+            raise Conflict(f"{begin!r} is not in the version that the run would begin again with; run it as a whole")
+        reuse = reuse.over(prepared, graph)
+        _refuse_too_much(reuse)
         digest = hashlib.sha256(b"\x00".join((kind.encode(), row.id, meant))).digest()
         request = StartRequest(
             tenant=row.tenant,
             workflow=row.workflow,
-            version=row.version,
+            version=version,
             name=row.workflow_name,
-            prepared=prepared,
+            prepared=graph,
             input=row.input,
             trigger=row.trigger,
             queue=row.queue,
@@ -126,6 +136,19 @@ class AgainCommands(StartCommands, RunCommands):
             reuse=reuse,
         )
         return await self._begin(request, digest)
+
+    async def _version_of(self, row: RunRow, prepared: Prepared) -> tuple[int, Prepared]:
+        """The version to begin a run again with, and its graph: the run's own. A run that was moved to changed code
+        begins again with the version that was saved of that, if one was; else it will be moved anew."""
+        own = await self.prepared(row)
+        if own.graph == prepared.graph:
+            return row.version, own
+        newest = (await self._store.versions(row.tenant, row.workflow))[:_NEWEST]
+        keys = [(row.workflow, one.version) for one in newest if one.version > row.version]
+        for (_, version), (_, graph) in (await self._engine.graphs.get(keys)).items():
+            if graph.graph == prepared.graph:
+                return version, graph
+        return row.version, own
 
     async def _begin(self, request: StartRequest, digest: bytes) -> Start:
         for _ in range(ATTEMPTS):
@@ -144,3 +167,12 @@ class AgainCommands(StartCommands, RunCommands):
     async def _was_one_of_several(self, row: RunRow) -> bool:
         """Whether a run was allowed beside another of its hero."""
         return row.active_key is None and (await self.prepared(row)).graph.one_per_hero
+
+
+def _refuse_too_much(reuse: Reuse) -> None:
+    size = sum(map(len, reuse.results.values()))
+    if size > MOST_REUSED:
+        raise TooLarge(
+            f"the results to take over have {size} bytes, and a run can begin with {MOST_REUSED} at most; "
+            "run the whole workflow again"
+        )
