@@ -86,7 +86,7 @@ class Packet:
     def _write(self) -> None:
         flush, statements = self._flush, self.statements
         if flush.starts:
-            statements.append(self._starts())
+            statements.extend(self._starts())
             if self.doubtful:
                 self._refused_at = len(statements)
                 statements.append(f"select id from run where id in ({listed(self.doubtful)})")
@@ -105,15 +105,12 @@ class Packet:
             statements.append(f"select run, step from callback where {places} and state = 'expired'")
         statements.append(SELECT_NOW)
 
-    def _starts(self) -> str:
+    def _starts(self) -> Iterator[str]:
         starts = self._flush.starts
         if self.doubtful:  # in one order for everybody, so that two nodes seldom wait for each other in a circle
             starts = sorted(starts, key=lambda start: (start.tenant, start.active_key or "", start.request_id or ""))
-        rows = [self._start(start) for start in starts]
-        if self._choosy:
-            chosen = (f"select {row} {_if_current(start)}" for start, row in zip(starts, rows, strict=True))
-            return f"{_RUN} {' union all '.join(chosen)}{self._unless_known()}"
-        return f"{_RUN} values ({'),('.join(rows)}){self._unless_known()}"
+        rows = [(self._start(start), _if_current(start) if self._choosy else None) for start in starts]
+        return _inserts(_RUN, rows, self._unless_known())
 
     def _unless_known(self) -> str:
         if self._again:
@@ -138,45 +135,40 @@ class Packet:
         if not flush.messages:
             return
         sent = {(entry.run, entry.seq) for entry in flush.entries} if self._again else set()
-        rows = []
+        rows: list[Row] = []
         for message in flush.messages:
-            condition = "true"
-            if message.source in self.doubtful:
-                condition = _is_there(message.source)
+            conditions = [_is_there(message.source)] if message.source in self.doubtful else []
             if (message.source, message.source_seq) in sent:
                 place = f"run = {blob(message.source)} and seq = {message.source_seq:d}"
-                condition += f" and not exists (select 1 from journal where {place})"
+                conditions.append(f"not exists (select 1 from journal where {place})")
             values = (
                 number(message.tenant), blob(message.run), text(message.kind), text(message.step), data(message.data),
                 blob(message.source), number(message.source_seq), NOW,
             )  # fmt: skip
-            rows.append(f"select {','.join(values)} from dual where {condition}")
-        yield f"{_INBOX} {' union all '.join(rows)}{_THERE.format('inbox.id')}"
+            rows.append((",".join(values), f"from dual where {' and '.join(conditions)}" if conditions else None))
+        yield from _inserts(_INBOX, rows, _THERE.format("inbox.id"))
 
     def _entries(self) -> Iterator[str]:
-        usual: list[Entry] = []
-        doubtful: list[Entry] = []
-        for entry in self._flush.entries:
-            (doubtful if entry.run in self.doubtful else usual).append(entry)
+        rows = [(_entry(entry), self._if_started(entry.run)) for entry in self._flush.entries]
+        usual = [row for row in rows if row[1] is None]
         there = _THERE.format("journal.seq") if self._again else ""
-        if usual:
-            yield f"{_JOURNAL} values ({'),('.join(map(_entry, usual))}){there}"
-        if doubtful:
-            rows = (f"select {_entry(entry)} from dual where {_is_there(entry.run)}" for entry in doubtful)
-            yield f"{_JOURNAL} {' union all '.join(rows)}{there}"
+        yield from _inserts(_JOURNAL, usual, there)
+        if len(usual) < len(rows):
+            yield from _inserts(_JOURNAL, [row for row in rows if row[1] is not None], there)
 
     def _callbacks(self) -> Iterator[str]:
-        if not self._flush.callbacks:
-            return
-        rows = []
+        rows: list[Row] = []
         for callback in self._flush.callbacks:
             values = (
                 number(callback.tenant), blob(callback.run), text(callback.step), number(callback.early), "'pending'",
                 NOW,
             )  # fmt: skip
-            condition = _is_there(callback.run) if callback.run in self.doubtful else "true"
-            rows.append(f"select {','.join(values)} from dual where {condition}")
-        yield f"{_CALLBACK} {' union all '.join(rows)}{_THERE.format('callback.step') if self._again else ''}"
+            rows.append((",".join(values), self._if_started(callback.run)))
+        return _inserts(_CALLBACK, rows, _THERE.format("callback.step") if self._again else "")
+
+    def _if_started(self, run: bytes) -> str | None:
+        """Where a row of a run whose start may be refused is selected from."""
+        return f"from dual where {_is_there(run)}" if run in self.doubtful else None
 
     def _changes(self) -> Iterator[str]:
         flush = self._flush
@@ -216,6 +208,22 @@ class Packet:
             f" and {_HAS_ENDED.format('callback.run')}"
         )
         yield f"delete from inbox where run in ({runs}) and {_HAS_ENDED.format('inbox.run')}"
+
+
+#: The values of a row, and if it is not inserted in any case, where it is selected from.
+Row = tuple[str, str | None]
+
+
+def _inserts(into: str, rows: Sequence[Row], unless: str) -> Iterator[str]:
+    """All rows in one statement, or one by one in their order if some have conditions. (With `union all` they could go
+    together, through a table that the server makes for it: slow, and see above.)"""
+    if not rows:
+        return
+    if all(condition is None for _, condition in rows):
+        yield f"{into} values ({'),('.join(values for values, _ in rows)}){unless}"
+    else:
+        for values, condition in rows:
+            yield f"{into} select {values} {condition or 'from dual where true'}{unless}"
 
 
 def _entry(entry: Entry) -> str:
