@@ -17,6 +17,7 @@ from rich.table import Table
 
 from detent.store.opening import migrate_store
 from tests.chaos.campaign import Orders, Report, Tell, campaign
+from tests.chaos.python_workflows import make_beside
 from tests.chaos.tuning import RECOVERY
 from tests.servers.mariadb import MariadbServer
 from tests.servers.postgres import PostgresServer
@@ -35,6 +36,14 @@ def scaled(faults: Counter[str], seconds: float, full: float) -> Counter[str]:
     return Counter({name: max(1, min(count, int(count * seconds / full))) for name, count in faults.items()})
 
 
+async def empty_store(server: PostgresServer | MariadbServer) -> str:
+    """A database with our tables, and one of the user's beside them."""
+    store = server.create_database("chaos")
+    await migrate_store(store)
+    await asyncio.to_thread(make_beside, store)
+    return store
+
+
 async def on_sqlite(seconds: float, seed: int, folder: Path, tell: Tell) -> Report:
     """One node, killed and started again."""
     store = f"sqlite:///{folder}/detent.db"
@@ -45,8 +54,7 @@ async def on_sqlite(seconds: float, seed: int, folder: Path, tell: Tell) -> Repo
 async def on_postgres(seconds: float, seed: int, folder: Path, tell: Tell) -> Report:
     """Three nodes, killed and stood still, on a database that crashes."""
     with PostgresServer(settings=QUICK_TO_RISE) as server:
-        store = server.create_database("chaos")
-        await migrate_store(store)
+        store = await empty_store(server)
         orders = Orders(store, seed, seconds, scaled(POSTGRES_FAULTS, seconds, POSTGRES_SECONDS), nodes=3)
         return await campaign(orders, folder, server=server, tell=tell)
 
@@ -54,8 +62,7 @@ async def on_postgres(seconds: float, seed: int, folder: Path, tell: Tell) -> Re
 async def on_mariadb(seconds: float, seed: int, folder: Path, tell: Tell) -> Report:
     """Two nodes, killed and stood still, on a database that is killed."""
     with MariadbServer() as server:
-        store = server.create_database("chaos")
-        await migrate_store(store)
+        store = await empty_store(server)
         orders = Orders(store, seed, seconds, scaled(MARIADB_FAULTS, seconds, MARIADB_SECONDS), nodes=2)
         return await campaign(orders, folder, server=server, tell=tell)
 
@@ -107,6 +114,12 @@ ROWS: dict[str, Callable[[Report], str]] = {
     "starts without an answer": lambda report: str(report.clients["unknown"]),
     "runs in the database": lambda report: str(report.verdict.counts["runs"]),
     "journal entries": lambda report: str(report.verdict.counts["entries"]),
+    "runs of Python workflows": lambda report: str(report.verdict.counts["python"]),
+    "checkpoints": lambda report: str(report.verdict.counts["checkpoints"]),
+    "moves to edited code": lambda report: str(report.verdict.counts["moved"]),
+    "transactional steps": lambda report: str(report.verdict.counts["beside rows"]),
+    "starts turned away by an open run": lambda report: str(report.clients["turned away"]),
+    "signals taken": lambda report: str(report.clients["signals"]),
     "callbacks answered": lambda report: str(report.clients["callbacks"]),
     "adoptions": lambda report: str(report.verdict.counts["adopted"]),
     "flushes refused by the fence": lambda report: str(report.said["flush.refused"]),

@@ -13,12 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
+from detent.store.opening import is_shared
 from tests.chaos.checker import Checker, Verdict
 from tests.chaos.cluster import Cluster, Node
 from tests.chaos.evidence import Evidence, Onlooker, gather
 from tests.chaos.load import ClientLog, Clients
 from tests.chaos.nemesis import Kill, Nemesis, Server
 from tests.chaos.programs import Program, make_programs, ten_echoes
+from tests.chaos.python_programs import python_programs
 from tests.chaos.tuning import LEASE
 from tests.servers.target import Target
 
@@ -27,6 +29,7 @@ REST = 40.0
 PROGRAMS = 12
 #: Kills are not a step's fault here, so none is blamed for them.
 BLAMELESS = ("--poison", "1000")
+PYTHON = "--python"
 
 Tell = Callable[[str], None]
 
@@ -71,8 +74,8 @@ class Report:
 async def campaign(orders: Orders, folder: Path, *, server: Server | None = None, tell: Tell) -> Report:
     """Carry out the orders; whatever happens, every process this started is ended."""
     began = time.monotonic()
-    programs = [ten_echoes(), *make_programs(orders.seed, PROGRAMS)]
-    with Target(folder / "ledger") as target, Cluster(orders.store, folder, BLAMELESS) as cluster:
+    programs, beside = all_programs(orders.store, orders.seed), is_shared(orders.store)
+    with Target(folder / "ledger") as target, Cluster(orders.store, folder, (*BLAMELESS, PYTHON)) as cluster:
         nodes = await asyncio.to_thread(cluster.start, orders.nodes)
         for program in programs:
             await asyncio.to_thread(nodes[0].save, program.definition)
@@ -86,12 +89,17 @@ async def campaign(orders: Orders, folder: Path, *, server: Server | None = None
         for node in nodes:
             await asyncio.to_thread(node.end, signal.SIGTERM)
         log.close()
-        evidence = await asyncio.to_thread(gather, orders.store, target.ledger, folder / "clients")
+        evidence = await asyncio.to_thread(gather, orders.store, target.ledger, folder / "clients", beside=beside)
     (folder / "evidence").write_bytes(pickle.dumps(evidence))
     verdict = await asyncio.to_thread(Checker(evidence, _by_name(programs)).check)
     recovery = recoveries(nemesis.kills, evidence, several_nodes=orders.nodes > 1)
     seconds = time.monotonic() - began
     return Report(orders, verdict, nemesis.counts, clients.counts, recovery, _said(nodes), seconds)
+
+
+def all_programs(store: str, seed: int) -> list[Program]:
+    """What is run under chaos on that store."""
+    return [ten_echoes(), *make_programs(seed, PROGRAMS), *python_programs(transactional=is_shared(store))]
 
 
 def _by_name(programs: list[Program]) -> dict[str, Program]:

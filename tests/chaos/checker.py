@@ -5,16 +5,19 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from detent.errors import DetentError
 from detent.graph import codec
 from detent.ids import RUN, parse
 from detent.planner.fold import fold, replay
+from detent.planner.moves import graph_of
 from detent.planner.prepared import Prepared, prepare
 from detent.run.journal import Entry, decode_data
 from detent.run.state import Phase, RunFacts, RunState
 from tests.chaos.evidence import Evidence, Run
 from tests.chaos.programs import Program
+from tests.chaos.python_checks import PythonChecks, checkpoints_found
 
 TERMINAL = frozenset({"completed", "failed", "cancelled", "timeout"})
 ACCEPTED = frozenset({"accepted", "early"})
@@ -41,9 +44,10 @@ class Checker:
         evidence = self._evidence
         verdict.counts["runs"] = len(evidence.runs)
         verdict.counts["entries"] = sum(map(len, evidence.journal.values()))
-        verdict.counts["adopted"] = sum(
-            entry.kind == "adopted" for entries in evidence.journal.values() for entry in entries
-        )
+        kinds = Counter(entry.kind for entries in evidence.journal.values() for entry in entries)
+        verdict.counts["adopted"], verdict.counts["moved"] = kinds["adopted"], kinds["moved"]
+        verdict.counts["checkpoints"], verdict.counts["beside rows"] = kinds["checkpoint"], len(evidence.beside)
+        verdict.counts["python"] = sum(self._program(run).definition is None for run in evidence.runs.values())
         for name, findings in (
             ("lost", self._lost()),
             ("duplicated", self._duplicated()),
@@ -51,6 +55,7 @@ class Checker:
             ("journal", self._journals()),
             ("effects", self._effects()),
             ("callbacks", self._callbacks()),
+            *PythonChecks(evidence, self._programs).findings(),
         ):
             found = [f"{name}: {finding}" for finding in findings]
             verdict.counts[name] = len(found)
@@ -87,7 +92,7 @@ class Checker:
             if count > 1:
                 yield f"start {number} made {count} runs"
         for run, entries in self._evidence.journal.items():
-            ended = Counter(entry.step for entry in entries if entry.kind == "ended")
+            ended = Counter(entry.step for entry in entries if entry.kind in ("ended", "checkpoint"))
             yield from (f"step {step} of {run.hex()} ended {count} times" for step, count in ended.items() if count > 1)
 
     def _leftovers(self) -> Iterator[str]:
@@ -122,15 +127,23 @@ class Checker:
                 phase = state.phase[prepared.numbers[entry.step]]
                 if phase in (Phase.PENDING, Phase.ENDED):
                     yield f"step {entry.step} ended while it was {phase.name.lower()}"
-            replay(prepared, state, entry)
+            state = replay(prepared, state, entry)
+            prepared = graph_of(prepared, state)
         if str(state.status) != run.status:
             yield f"the journal says {state.status}, the row {run.status} ({run.error})"
         if run.status != program.status:
             yield f"it is {run.status} and should be {program.status}: {run.error}"
         for step in prepared.steps:
-            ending = state.ending[step.index]
-            if ending != program.endings[step.name]:
-                yield f"step {step.name} is {ending} and should be {program.endings[step.name]}"
+            ending, wanted = state.ending[step.index], _endings(program, step.name)
+            if ending not in wanted:
+                yield f"step {step.name} is {ending} and should be {' or '.join(wanted)}"
+            if step.name in program.outputs:
+                given, wanted_output = _output(state.results.get(step.index)), program.outputs[step.name](run.number)
+                if given != wanted_output:
+                    yield f"step {step.name} gave {given} and should give {wanted_output}"
+        missing = program.endings.keys() - prepared.numbers.keys()
+        yield from (f"step {step} is not there any more" for step in missing)
+        yield from checkpoints_found(program, state)
 
     def _effects(self) -> Iterator[str]:
         """The target heard of every step that should reach it and of no other, always with the one key of that step,
@@ -138,7 +151,7 @@ class Checker:
         numbers = {run.number: run for run in self._evidence.runs.values()}
         owners: dict[str | None, set[tuple[int, str]]] = defaultdict(set)
         for (number, step), hits in self._evidence.hits.items():
-            if number not in numbers or step not in self._program(numbers[number]).effects:
+            if number not in numbers or step not in _possible_effects(self._program(numbers[number])):
                 yield f"the target heard of step {step} of run {number}, which it should not"
                 continue
             for hit in hits:
@@ -157,23 +170,27 @@ class Checker:
         where = f"step {step} of run {run.number} ({run.id.hex()})"
         if len({hit.key for hit in hits}) > 1:
             yield f"{where} used several keys"
+        if len({hit.digest for hit in hits}) > 1:
+            yield f"{where} sent different things"
         heard = Counter(int(hit.attempt or 0) for hit in hits)
-        yield from (
-            f"attempt {number} of {where} was made {count} times" for number, count in heard.items() if count > 1
-        )
         entries = self._evidence.journal.get(run.id, [])
-        written = [entry.attempt for entry in entries if entry.step == step and entry.kind in ("ended", "retry")]
-        yield from (f"attempt {number} of {where} was never made" for number in written if number not in heard)
         crashes = sum(entry.kind == "adopted" for entry in entries)
+        # A durable function counts the tries that ended; one that a crash cut short is made again by its number.
+        most = 1 if self._program(run).checkpoints is None else 1 + crashes
+        yield from (
+            f"attempt {number} of {where} was made {count} times" for number, count in heard.items() if count > most
+        )
+        written = [entry.attempt for entry in entries if entry.step == step and _is_attempt(entry)]
+        yield from (f"attempt {number} of {where} was never made" for number in written if number not in heard)
         if len(hits) > len(written) + crashes:
             yield f"{where}: {len(hits)} hits, but {len(written)} attempts written and {crashes} crashes"
 
     def _committed_attempts(self) -> int:
         total = 0
         for run in self._evidence.runs.values():
-            effects = self._program(run).effects
+            effects = _possible_effects(self._program(run))
             entries = self._evidence.journal.get(run.id, [])
-            total += sum(entry.step in effects and entry.kind in ("ended", "retry") for entry in entries)
+            total += sum(entry.step in effects and _is_attempt(entry) for entry in entries)
         return total
 
     def _callbacks(self) -> Iterator[str]:
@@ -200,7 +217,27 @@ def _is_callback(entry: Entry, step: str) -> bool:
     """A payload is in the journal where it came early, or where it ended its wait."""
     if entry.step != step:
         return False
-    return entry.kind == "received" or (entry.kind == "ended" and entry.outcome == "success")
+    return entry.kind == "received" or (entry.kind in ("ended", "checkpoint") and entry.outcome == "success")
+
+
+def _is_attempt(entry: Entry) -> bool:
+    """Whether an attempt of its step has ended. What took a step out of its run was one; a durable function notes a
+    try that failed with the time of the next."""
+    if entry.kind == "began":
+        return entry.attempt > 0
+    return entry.kind in ("ended", "retry", "checkpoint", "cancelled")
+
+
+def _endings(program: Program, step: str) -> tuple[str, ...]:
+    return ("success", "skipped") if step in program.optional else (program.endings[step],)
+
+
+def _possible_effects(program: Program) -> frozenset[str]:
+    return program.effects | program.optional
+
+
+def _output(result: bytes | None) -> Any:
+    return json.loads(result or b"{}").get("output")
 
 
 def _message(entry: Entry) -> str:

@@ -15,6 +15,8 @@ from typing import Any, Self
 
 from detent.observe.failpoints import VARIABLE
 
+#: Each life of a node is of another edition of its code.
+EDITION_VARIABLE = "CHAOS_EDITION"
 ROOT = Path(__file__).parents[2]
 PATIENCE = 30.0
 
@@ -41,6 +43,7 @@ class Node:
         environment = {key: value for key, value in os.environ.items() if key != VARIABLE}
         if self.failpoint:
             environment[VARIABLE] = self.failpoint
+        environment[EDITION_VARIABLE] = str(self.lives)
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 self._command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
@@ -106,9 +109,10 @@ class Node:
         with urllib.request.urlopen(request, timeout=timeout) as response:
             return json.load(response)
 
-    def save(self, definition: Mapping[str, Any]) -> str:
-        """Store a workflow and give its name."""
-        return str(self.ask("/workflows", definition)["name"])
+    def save(self, definition: Mapping[str, Any] | None) -> None:
+        """Store a workflow; null: it is code, and nodes store it themselves."""
+        if definition is not None:
+            self.ask("/workflows", definition)
 
     def begin(self, workflow: str, body: Any = None) -> str:
         """Start a run and give its id."""

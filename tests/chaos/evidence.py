@@ -18,13 +18,16 @@ from detent.run.journal import Entry
 from detent.store.opening import scheme, sqlite_path
 from tests.servers.target import Hit, read_ledger
 
-RUNS = "select id, workflow, version, status, input, opening, owner, started_at, expires_at, ended_at, error from run"
+RUNS = """select id, workflow, version, status, input, opening, owner, started_at, expires_at, ended_at, error,
+    hero_id, active_key, parent from run"""
 JOURNAL = "select tenant, run, seq, at, kind, step, attempt, outcome, data from journal order by run, seq"
 CALLBACKS = "select run, step, state from callback"
 INBOX = "select run, kind from inbox"
 GRAPHS = "select v.workflow, v.version, w.name, v.graph from workflow_version v join workflow w on w.id = v.workflow"
 NODES = "select id from node"
 EVERYTHING = (RUNS, JOURNAL, CALLBACKS, INBOX, GRAPHS, NODES)
+#: What transactional steps wrote, where they can: in the same database.
+BESIDE = "select n, step from beside"
 
 Rows = list[tuple[Any, ...]]
 
@@ -43,10 +46,13 @@ class Run(NamedTuple):
     expires_at: int | None
     ended_at: int | None
     error: str | None
+    hero: str | None
+    active_key: str | None
+    parent: bytes | None
 
     @property
     def number(self) -> int:
-        """The number its client gave it."""
+        """The number its client gave it; that of a child is its parent's below zero."""
         return int(json.loads(self.input)["body"]["n"])
 
 
@@ -63,20 +69,21 @@ class Evidence:
     hits: Mapping[tuple[int, str], list[Hit]] = field(default_factory=dict)
     clients: Sequence[Mapping[str, Any]] = ()
     integrity: str = "ok"
+    beside: Rows = field(default_factory=list)
 
 
-def gather(store: str, ledger: Path, clients: Path) -> Evidence:
-    """Read it all. Nobody may be at work any more."""
-    integrity = "ok"
+def gather(store: str, ledger: Path, clients: Path, *, beside: bool = False) -> Evidence:
+    """Read it all. Nobody may be at work any more. `beside`: there is a table of the user's."""
+    integrity, wanted = "ok", (*EVERYTHING, BESIDE) if beside else EVERYTHING
     match scheme(store):
         case "sqlite":
             tables, integrity = _read_sqlite(sqlite_path(store))
         case "mysql":
-            tables = asyncio.run(_read_mysql(store, EVERYTHING))
+            tables = asyncio.run(_read_mysql(store, wanted))
         case _:
-            tables = asyncio.run(_read_postgres(store))
-    runs, journal, callbacks, inbox, graphs, nodes = tables
-    found = Evidence(callbacks=callbacks, inbox=inbox, nodes=nodes, integrity=integrity)
+            tables = asyncio.run(_read_postgres(store, wanted))
+    runs, journal, callbacks, inbox, graphs, nodes, *more = tables
+    found = Evidence(callbacks=callbacks, inbox=inbox, nodes=nodes, integrity=integrity, beside=more[0] if more else [])
     found.runs = {row[0]: Run(*row) for row in runs}
     for row in journal:
         found.journal.setdefault(row[1], []).append(Entry._make((*row[:-1], row[-1].encode())))
@@ -95,11 +102,11 @@ def _read_sqlite(path: Path) -> tuple[list[Rows], str]:
         connection.close()
 
 
-async def _read_postgres(url: str) -> list[Rows]:
+async def _read_postgres(url: str, sqls: Sequence[str]) -> list[Rows]:
     connection = await asyncpg.connect(url)
     try:
         await _plain_types(connection)
-        return [[tuple(row) for row in await connection.fetch(sql)] for sql in EVERYTHING]
+        return [[tuple(row) for row in await connection.fetch(sql)] for sql in sqls]
     finally:
         await connection.close()
 

@@ -22,6 +22,10 @@ from tests.chaos.programs import Program
 from tests.chaos.tuning import SECRET
 
 PATIENCE = aiohttp.ClientTimeout(total=5)
+#: Nobody hears of what was sent for so long: the checker will say what was wrong.
+GIVEN_UP = 60.0
+#: How many of the runs are of workflows written in Python.
+SHARE_OF_CODE = 0.3
 NO_ANSWER = (aiohttp.ClientError, TimeoutError, OSError)
 
 
@@ -44,7 +48,10 @@ class Clients:
     def __init__(
         self, cluster: Cluster, target: str, programs: Sequence[Program], log: ClientLog, *, seed: int, rate: float
     ) -> None:
-        self._cluster, self._target, self._programs, self._log = cluster, target, programs, log
+        self._cluster, self._target, self._log = cluster, target, log
+        self._programs = {program.name: program for program in programs}
+        self._written = [program for program in programs if program.definition is not None]
+        self._coded = [program for program in programs if program.definition is None and not program.is_child]
         self._rng = random.Random(f"{seed}/clients")
         self._tokens = CallbackTokens(SECRET, "http://127.0.0.1")
         self._rate = rate
@@ -61,7 +68,10 @@ class Clients:
                 await asyncio.sleep(self._rng.expovariate(self._rate))
 
     def _choose(self) -> Program:
-        return self._programs[0] if self._rng.random() < 0.5 else self._rng.choice(self._programs)
+        chance = self._rng.random()
+        if self._coded and chance < SHARE_OF_CODE:
+            return self._rng.choice(self._coded)
+        return self._written[0] if chance > 0.6 else self._rng.choice(self._written)
 
     async def _start(
         self, session: aiohttp.ClientSession, group: asyncio.TaskGroup, number: int, program: Program
@@ -70,36 +80,70 @@ class Clients:
         if not living:
             return
         node = self._rng.choice(living)
-        self._log.write(op="start", n=number, program=program.name)
+        hero = f"courier {self._rng.randrange(program.heroes)}" if program.heroes else None
+        self._log.write(op="start", n=number, program=program.name, hero=hero)
         try:
             url = node.url(f"/workflows/{program.name}/start")
-            async with session.post(url, json={"n": number, "target": self._target}) as response:
+            asked = {} if hero is None else {"hero": hero}
+            async with session.post(url, json={"n": number, "target": self._target}, params=asked) as response:
                 answer = await response.json()
-                run = answer["run"] if response.status == 201 else None
         except NO_ANSWER:
-            run = None
+            answer = {}
+        if "active" in answer:
+            self.counts["turned away"] += 1
+            self._log.write(op="active", n=number, hero=hero, run=answer["active"])
+            return
+        run = answer.get("run")
         if run is None:
             self.counts["unknown"] += 1
             self._log.write(op="unknown", n=number)
             return
         self.counts["accepted"] += 1
         self._log.write(op="ok", n=number, run=run)
-        self._call_back_all(session, group, run, program)
+        self._answer_all(session, group, run, program)
 
     async def make_up(self, found: Sequence[Mapping[str, Any]]) -> None:
         """Send the callbacks of runs that were started although nobody was told."""
-        programs = {program.name: program for program in self._programs}
         async with aiohttp.ClientSession(timeout=PATIENCE) as session, asyncio.TaskGroup() as group:
             for known in found:
                 if known["run"] not in self._answered:
-                    self._call_back_all(session, group, known["run"], programs[known["workflow"]])
+                    self._answer_all(session, group, known["run"], self._programs[known["workflow"]])
 
-    def _call_back_all(
-        self, session: aiohttp.ClientSession, group: asyncio.TaskGroup, run: str, program: Program
-    ) -> None:
+    def _answer_all(self, session: aiohttp.ClientSession, group: asyncio.TaskGroup, run: str, program: Program) -> None:
+        """Everything that the run waits for from outside."""
         self._answered.add(run)
         for step in program.callbacks:
             group.create_task(self._call_back(session, run, step))
+        for name, count in program.signals.items():
+            group.create_task(self._signal(session, run, name, count))
+
+    async def _signal(self, session: aiohttp.ClientSession, run: str, name: str, count: int) -> None:
+        """Send so many signals, one after the other. One that nobody answered may have come all the same, so the next
+        try says something else."""
+        number, until = 0, time.monotonic() + GIVEN_UP
+        while count and time.monotonic() < until:
+            number += 1
+            await asyncio.sleep(self._rng.choice((0.0, 0.05, 0.5, 1.0)))
+            data = f"{run}/{name}/{number}"
+            self._log.write(op="signal_sent", run=run, name=name, data=data)
+            status = await self._post(session, f"/runs/{run}/signals/{name}", data)
+            if status == 200:
+                count -= 1
+                self.counts["signals"] += 1
+                self._log.write(op="signal", run=run, name=name, data=data)
+            elif status == 409:  # it has ended, with those that nobody answered
+                return
+
+    async def _post(self, session: aiohttp.ClientSession, path: str, body: Any) -> int | None:
+        living = self._cluster.living()
+        if not living:
+            return None
+        try:
+            async with session.post(self._rng.choice(living).url(path), json=body) as response:
+                await response.read()
+                return response.status
+        except NO_ANSWER:
+            return None
 
     async def _call_back(self, session: aiohttp.ClientSession, run: str, step: str) -> None:
         """Send the callback early or late, sometimes twice, sometimes again with another body."""
@@ -111,9 +155,11 @@ class Clients:
 
     async def _deliver(self, session: aiohttp.ClientSession, run: str, step: str, message: str) -> None:
         path = f"/wh/{self._tokens.token(parse(RUN, run), step)}"
-        while True:
+        until = time.monotonic() + GIVEN_UP
+        while time.monotonic() < until:
             answer = await self._try_to_deliver(session, path, message)
-            if answer is not None:
+            # A durable function makes the place of its answer when it asks for it.
+            if answer is not None and answer["receipt"] != "not_found":
                 self.counts["callbacks"] += 1
                 self._log.write(op="callback", run=run, step=step, message=message, **answer)
                 return

@@ -16,6 +16,8 @@ import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
+from importlib import import_module
 from typing import Any
 
 from aiohttp import web
@@ -23,16 +25,23 @@ from aiohttp import web
 from detent.clock import SystemClock
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.commands import Commands, Given
+from detent.engine.commands.starts import StartOptions
 from detent.engine.engine import Engine
 from detent.engine.tuning import Tuning
-from detent.errors import Conflict, DetentError, StoreBusy, StoreInUse
+from detent.errors import AlreadyActive, Conflict, DetentError, StoreBusy, StoreInUse
 from detent.graph.model import StepKind
 from detent.ids import RUN, new_id, show
 from detent.observe import listen
+from detent.python.chain_step import ChainStep
+from detent.python.function.bodies import Bodies
+from detent.python.function.function_step import FunctionStep
+from detent.python.registry import registry as python_registry
+from detent.python.transactional import keeper
 from detent.steps.action_step import ActionStep
 from detent.steps.egress import EgressPolicy
 from detent.steps.http import HttpStep
-from detent.store.opening import open_store
+from detent.steps.protocol import StepExecutor
+from detent.store.opening import is_shared, open_store
 from detent.store.protocol import Store
 from detent.store.rows import RunFilter
 from tests.chaos.actions import REGISTRY
@@ -59,16 +68,20 @@ class Voice:
 class Routes:
     """Each route is one command."""
 
-    def __init__(self, engine: Engine, voice: Voice) -> None:
-        self._engine, self._commands, self._voice = engine, Commands(engine, actions=REGISTRY.names()), voice
+    def __init__(self, engine: Engine, commands: Commands, voice: Voice) -> None:
+        self._engine, self._commands, self._voice = engine, commands, voice
 
     async def save(self, request: web.Request) -> web.StreamResponse:
         row, _, _ = await self._commands.save_workflow(await request.read(), replace=True)
         return web.json_response({"name": row.name}, status=201)
 
     async def start(self, request: web.Request) -> web.StreamResponse:
-        given = Given(body=await request.json())
-        started = await self._commands.start(request.match_info["name"], given)
+        given, hero = Given(body=await request.json()), request.query.get("hero")
+        options = StartOptions(hero=None if hero is None else ("Courier", hero))
+        try:
+            started = await self._commands.start(request.match_info["name"], given, options)
+        except AlreadyActive as error:
+            return web.json_response({"active": error.run}, status=409)
         return web.json_response({"run": show(RUN, started.run)}, status=201)
 
     async def show(self, request: web.Request) -> web.StreamResponse:
@@ -76,6 +89,11 @@ class Routes:
 
     async def cancel(self, request: web.Request) -> web.StreamResponse:
         return web.json_response(await self._commands.cancel(request.match_info["run"], by="chaos"))
+
+    async def signal(self, request: web.Request) -> web.StreamResponse:
+        where = request.match_info
+        await self._commands.signal(where["run"], where["name"], await request.json())
+        return web.json_response({})
 
     async def deliver(self, request: web.Request) -> web.StreamResponse:
         receipt, again = await self._commands.deliver(
@@ -116,13 +134,14 @@ async def tell_errors(request: web.Request, handler: Handler) -> web.StreamRespo
         return web.json_response({"code": error.code, "message": error.message}, status=status)
 
 
-def build(engine: Engine, voice: Voice) -> web.Application:
-    routes = Routes(engine, voice)
+def build(engine: Engine, commands: Commands, voice: Voice) -> web.Application:
+    routes = Routes(engine, commands, voice)
     app = web.Application(middlewares=[tell_errors])
     app.router.add_post("/workflows", routes.save)
     app.router.add_post("/workflows/{name}/start", routes.start)
     app.router.add_get("/runs/{run}", routes.show)
     app.router.add_post("/runs/{run}/cancel", routes.cancel)
+    app.router.add_post("/runs/{run}/signals/{name}", routes.signal)
     app.router.add_post("/wh/{token}", routes.deliver)
     app.router.add_get("/facts", routes.facts)
     app.router.add_get("/open", routes.open)
@@ -161,13 +180,34 @@ async def open_patiently(url: str, clock: SystemClock) -> Store:
     return await open_store(url, clock)
 
 
-async def begin_patiently(engine: Engine) -> None:
+async def patiently(act: Callable[[], Awaitable[Any]]) -> None:
+    """Do it, though the database may be starting."""
     for _ in range(100):
         try:
-            return await engine.start()
+            await act()
         except StoreBusy:
             await asyncio.sleep(0.05)
-    return await engine.start()
+        else:
+            return
+    await act()
+
+
+def load_python(options: argparse.Namespace, clock: SystemClock) -> dict[StepKind, StepExecutor]:
+    """The workflows that are written in Python, and those who carry them out; nothing on a node without them."""
+    if not options.python:
+        return {}
+    module = import_module("tests.chaos.python_workflows")
+    if is_shared(options.store):
+        module.use_database(options.store)
+    chain, function = ChainStep(now=clock.wall, keeper=keeper), FunctionStep(clock=clock, bodies=Bodies(keeper=keeper))
+    return {StepKind.PYTHON: chain, StepKind.FUNCTION: function}
+
+
+async def begin(engine: Engine, commands: Commands) -> None:
+    """Be a node, and let the workflows be known whose code is here."""
+    await patiently(engine.start)
+    for one in python_registry.all():
+        await patiently(partial(commands.save_python, one.compiled, one.source))
 
 
 async def serve(options: argparse.Namespace, tuning: Tuning) -> None:
@@ -181,17 +221,19 @@ async def serve(options: argparse.Namespace, tuning: Tuning) -> None:
         asyncio.get_running_loop().add_reader(sys.stdin, os._exit, 1)
     store = await open_patiently(options.store, clock)
     http, action = HttpStep(EgressPolicy.from_texts(["127.0.0.0/8"])), ActionStep(REGISTRY)
+    python = load_python(options, clock)
     engine = Engine(
         store,
         clock=clock,
         tokens=CallbackTokens(SECRET, "http://127.0.0.1"),
-        executors={StepKind.HTTP: http, StepKind.ACTION: action},
-        serves=REGISTRY.names() if options.actions else (),
+        executors={StepKind.HTTP: http, StepKind.ACTION: action, **python},
+        serves=(*(REGISTRY.names() if options.actions else ()), *python_registry.serves()),
         tuning=tuning,
         new_id=new_id,
     )
-    await begin_patiently(engine)
-    runner = web.AppRunner(build(engine, voice), access_log=None, shutdown_timeout=0.5)
+    commands = Commands(engine, actions=REGISTRY.names())
+    await begin(engine, commands)
+    runner = web.AppRunner(build(engine, commands, voice), access_log=None, shutdown_timeout=0.5)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     print(runner.addresses[0][1], flush=True)
@@ -214,6 +256,7 @@ def main() -> None:
     parser.add_argument("--poison", type=int, default=CHAOS.poison_after)
     parser.add_argument("--skew", type=float, default=0.0)
     parser.add_argument("--no-actions", dest="actions", action="store_false", help="serve none of the user actions")
+    parser.add_argument("--python", action="store_true", help="have the workflows that are written in Python")
     options = parser.parse_args()
     scale = options.lease / CHAOS.lease
     tuning = replace(

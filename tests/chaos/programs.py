@@ -28,11 +28,18 @@ class Program:
     """A workflow and what must become of every run of it. Steps are in an order in which needs come first."""
 
     name: str
-    definition: Mapping[str, Any]
+    definition: Mapping[str, Any] | None  # null: nodes have it, as code
     endings: Mapping[str, str]
     effects: frozenset[str]  # steps the target must hear of
     callbacks: tuple[str, ...]  # waits that end by a callback
     status: str = field(default="")
+    optional: frozenset[str] = frozenset()  # steps that a run has or has not, as its code was edited
+    outputs: Mapping[str, Callable[[int], Any]] = field(default_factory=dict)  # what a step of run n must have given
+    checkpoints: Mapping[str, str] | None = None  # of a durable function: how each of its operations ends
+    transactional: frozenset[str] = frozenset()  # steps that write one row beside
+    signals: Mapping[str, int] = field(default_factory=dict)  # how many of each name are sent
+    heroes: int = 0  # how many heroes it is started for; each has one open run
+    is_child: bool = False  # started by runs alone
 
 
 def _call(path: str) -> Callable[[random.Random, str], dict[str, Any]]:
