@@ -24,7 +24,7 @@ _CANDIDATE: Final = "r.id, r.epoch, r.priority, r.wake_at"
 TAKEN: Final = """
 select id, tenant, workflow, version, status, input, opening, epoch, expires_at, wake_at, queue, priority, started_at,
        parent, hero_type, hero_id
-from run where ({places}) and ended_at is null for update skip locked"""
+from run force index (primary) where ({places}) and ended_at is null for update skip locked"""
 
 
 def next_lane(after: Lane | None) -> str:
@@ -145,4 +145,4 @@ def lock(candidates: Sequence[Candidate]) -> str:
 
 
 def take(node: bytes, runs: Sequence[bytes]) -> str:
-    return f"update run set owner = {blob(node)}, epoch = epoch + 1 where id in ({listed(runs)})"
+    return f"update run force index (primary) set owner = {blob(node)}, epoch = epoch + 1 where id in ({listed(runs)})"

@@ -33,6 +33,10 @@ _INBOX: Final = "insert into inbox (tenant, run, kind, step, data, source, sourc
 #: A start that some unique index knows already is left out; but if it is the run itself, that is a fault (null is no
 #: epoch), unless the flush is sent again.
 _REFUSED: Final = " on duplicate key update epoch = if(values(id) = run.id, null, run.epoch)"
+#: The way to a run is its id. The planner would walk through all that the node owns, or through a small table from end
+#: to end, where every row that somebody else has locked makes it wait.
+_RUNS: Final = "run force index (primary)"
+_CALLBACKS: Final = "callback force index (primary)"
 _HAS_ENDED: Final = "exists (select 1 from run r where r.id = {} and r.ended_at is not null)"
 _THERE: Final = " on duplicate key update {0} = {0}"
 
@@ -98,7 +102,7 @@ class Packet:
         if flush.ends:
             statements.extend(self._ends(flush.ends))
         if flush.consumed:
-            statements.append(f"delete from inbox where id in ({listed(flush.consumed)})")
+            statements.append(f"delete i from inbox i force index (primary) where i.id in ({listed(flush.consumed)})")
         if flush.expiries:
             self._expired_at = len(statements)
             places = any_of(_callback(run, step) for run, step in flush.expiries)
@@ -175,16 +179,19 @@ class Packet:
         for activations in in_parts(flush.activations):
             places = [_callback(row.run, row.step) for row in activations]
             yield (
-                f"update callback set until = {by_place(places, [number(row.until) for row in activations])},"
+                f"update {_CALLBACKS} set until = {by_place(places, [number(row.until) for row in activations])},"
                 f" state = if(state = 'pending', 'active', state) where {any_of(places)}"
             )
         for expiries in in_parts(flush.expiries):
             places = [_callback(run, step) for run, step in expiries]
-            yield (f"update callback set state = 'expired' where {any_of(places)} and state in ('pending', 'active')")
+            yield (
+                f"update {_CALLBACKS} set state = 'expired' where {any_of(places)} and state in ('pending', 'active')"
+            )
         for parks in in_parts(flush.parks):
             places = [f"id = {blob(park.run)} and epoch = {park.generation:d}" for park in parks]
             yield (
-                f"update run set owner = null, wake_at = {by_place(places, [number(park.wake_at) for park in parks])},"
+                f"update {_RUNS} set owner = null,"
+                f" wake_at = {by_place(places, [number(park.wake_at) for park in parks])},"
                 f" status = {by_place(places, [text(park.status) for park in parks])},"
                 f" queue = coalesce({by_place(places, [text(park.queue) for park in parks])}, queue),"
                 f" priority = coalesce({by_place(places, [number(park.priority) for park in parks])}, priority)"
@@ -195,7 +202,7 @@ class Packet:
         for part in in_parts(ends):
             places = [f"id = {blob(end.run)} and epoch = {end.generation:d}" for end in part]
             yield (
-                "update run set owner = null, wake_at = null,"
+                f"update {_RUNS} set owner = null, wake_at = null,"
                 f" status = {by_place(places, [text(end.status) for end in part])},"
                 f" output = {by_place(places, [data(end.output) for end in part])},"
                 f" error = {by_place(places, [text(end.error) for end in part])},"
@@ -204,10 +211,12 @@ class Packet:
             )
         runs = listed(end.run for end in ends)
         yield (
-            f"update callback set state = 'expired' where run in ({runs}) and state in ('pending', 'active')"
+            f"update {_CALLBACKS} set state = 'expired' where run in ({runs}) and state in ('pending', 'active')"
             f" and {_HAS_ENDED.format('callback.run')}"
         )
-        yield f"delete from inbox where run in ({runs}) and {_HAS_ENDED.format('inbox.run')}"
+        yield (
+            f"delete i from inbox i force index (inbox_run) where i.run in ({runs}) and {_HAS_ENDED.format('i.run')}"
+        )
 
 
 #: The values of a row, and if it is not inserted in any case, where it is selected from.

@@ -26,7 +26,8 @@ select i.id, i.run, r.epoch, i.kind, i.step, i.data, i.at from inbox i force ind
   force index (primary) on r.id = i.run
 where r.owner = {node} order by i.id limit {limit:d}"""
 RELEASE: Final = """
-update run set owner = {nobody}, wake_at = {now} where {places} and owner = {node} and ended_at is null"""
+update run force index (primary) set owner = {nobody}, wake_at = {now}
+where {places} and owner = {node} and ended_at is null"""
 JOURNALS: Final = """
 select tenant, run, seq, at, kind, step, attempt, outcome, data from journal where run in ({runs}) order by run, seq"""
 GRAPHS: Final = """
