@@ -16,6 +16,7 @@ from rich.table import Table
 from detent.cli.options import Database, Imports
 from detent.cli.terminal import out
 from detent.clock import SystemClock
+from detent.engine.stuck import stuck_runs
 from detent.errors import DetentError, InvalidInput, StoreInUse
 from detent.settings import FIELDS, Loaded, load_settings
 from detent.steps.modules import load_modules
@@ -66,7 +67,10 @@ async def _examined(url: str) -> list[Finding]:
             return [Finding("ok", "database", f"there is no file {sqlite_path(url)} yet; the first start makes it")]
         store = await open_store(url, SystemClock(), role="door")
         try:
-            return await store.examine()
+            found = await store.examine()
+            if any(finding.level == "error" for finding in found):
+                return found  # perhaps its runs cannot be read
+            return [*found, *await stuck_runs(store)]
         finally:
             await store.close()
     except StoreInUse as error:
