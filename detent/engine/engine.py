@@ -99,6 +99,8 @@ class Engine:
             except Exception as error:  # noqa: BLE001 - a bug in one loop: begin anew rather than stand still
                 emit("engine.trouble", where="node", error=_tell(error))
             self._node = None
+            if self._is_stopping:
+                return  # the call to stop came while the node was being lost, and was lost with it
             node = await self._begin_again(node.id)
 
     async def _begin_again(self, lost: bytes) -> Node:

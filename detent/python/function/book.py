@@ -118,7 +118,7 @@ class Book:
         self._left(pending)
 
     def _timer_was_set(self, handle: asyncio.TimerHandle) -> None:
-        pending = self.ask(Op.TIMER, self.next_key(Op.TIMER))
+        pending = self.ask(Op.TIMER, self.next_key(Op.TIMER.value))
         pending.handle, pending.seconds = handle, max(0.0, handle.when() - self.loop.now)
         self._timers[id(handle)] = self.let_go(pending)
 

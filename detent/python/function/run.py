@@ -149,7 +149,7 @@ class Run(FlowVerbs):
 
     def sleep(self, duration: Duration) -> asyncio.Future[None]:
         """Wait that long. Nothing is held meanwhile: a sleep of a month costs nothing."""
-        pending = self._book.ask(Op.SLEEP, self._book.next_key(Op.SLEEP))
+        pending = self._book.ask(Op.SLEEP, self._book.next_key(Op.SLEEP.value))
         pending.seconds = in_seconds(duration)
         return self._book.let_go(pending)
 
@@ -157,7 +157,7 @@ class Run(FlowVerbs):
         """Wait until then."""
         if when.tzinfo is None:
             raise InvalidInput("sleep_until takes a datetime with a time zone")
-        pending = self._book.ask(Op.SLEEP, self._book.next_key(Op.SLEEP))
+        pending = self._book.ask(Op.SLEEP, self._book.next_key(Op.SLEEP.value))
         pending.until = round(when.timestamp() * SECOND)
         return self._book.let_go(pending)
 
@@ -206,7 +206,7 @@ class Run(FlowVerbs):
     def now(self) -> datetime:
         """The time. What was said once is said again in a replay."""
         book = self._book
-        key = book.next_key(Op.NOW)
+        key = book.next_key(Op.NOW.value)
         place = book.places.get(key)
         if place is not None:
             return as_datetime(_decode(book.records[place].result)["output"])
