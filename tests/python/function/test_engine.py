@@ -5,15 +5,22 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from detent.app import App, running
 from detent.cli.journal_lines import lines_of
+from detent.clock import SystemClock
 from detent.engine.commands import Given
 from detent.engine.entry_view import entry_document
 from detent.engine.tuning import Tuning
+from detent.graph.model import StepKind
 from detent.ids import RUN, show
-from detent.python.function import Run, gather, workflow
+from detent.python.function import ChildFailed, Run, gather, workflow
+from detent.python.function.bodies import Bodies
+from detent.python.function.function_step import FunctionStep
 from detent.python.marks import step
 from detent.run.status import TERMINAL
 from detent.settings import Settings
@@ -143,3 +150,183 @@ async def test_people_see_what_a_function_waits_for() -> None:
 
 def is_parked(document: dict[str, Any]) -> bool:
     return bool(document["tasks"]["waits_for_all"]["status"] == "waiting")
+
+
+@pytest.fixture(params=["memory", "sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Each kind of store, empty."""
+    if request.param == "memory":
+        return "memory:"
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/detent.db"
+    return str(request.getfixturevalue("postgres_database"))
+
+
+@workflow
+async def counts_down(run: Run, number: int) -> Any:
+    left = await run.step(plus, number, -1)
+    if left > 0:
+        run.continue_as_new(left)
+    return "done"
+
+
+async def test_a_function_goes_on_as_a_new_run_until_it_is_done(url: str) -> None:
+    async with engine(url) as app:
+        run = await begin(app, "counts_down", number=3)
+        met = []
+        while True:
+            document = await ended(app, run)
+            met.append(document["status"])
+            if document["output"] == "done":
+                break
+            run = document["output"]["continued_as"]
+        assert met == ["completed"] * 3
+        assert document["origin"]["kind"] == "continued"
+
+
+@step(inline=True)
+def break_down() -> None:
+    raise ValueError("broken")
+
+
+@workflow(on_exception="fail")
+async def broken(run: Run) -> None:
+    await run.step(break_down)
+
+
+@workflow
+async def has_broken_child(run: Run) -> str:
+    try:
+        await run.child(broken)
+    except ChildFailed as failed:
+        return failed.error.message
+    return "fine"
+
+
+@workflow
+async def has_unknown_child(run: Run) -> str:
+    try:
+        await run.child("nobody_knows", {})
+    except ChildFailed as failed:
+        return failed.error.code
+    return "fine"
+
+
+async def test_a_child_that_fails_or_cannot_be_started_raises(url: str) -> None:
+    async with engine(url) as app:
+        first, second = await begin(app, "has_broken_child"), await begin(app, "has_unknown_child")
+        told = (await ended(app, first))["output"]
+        assert "ended as failed" in told
+        assert "ValueError: broken" in told
+        assert (await ended(app, second))["output"] == "not_found"
+
+
+GATES: dict[str, asyncio.Event] = {}
+
+
+async def slow(name: str) -> str:
+    GATES[f"{name} began"].set()
+    await GATES[f"{name} may end"].wait()
+    return name
+
+
+@workflow
+async def two_slow(run: Run) -> list[str]:
+    return [await run.step(slow, "first"), await run.step(slow, "second")]
+
+
+def _gates() -> None:
+    GATES.clear()
+    for name in ("first", "second"):
+        GATES[f"{name} began"], GATES[f"{name} may end"] = asyncio.Event(), asyncio.Event()
+
+
+async def test_a_paused_function_ends_what_is_in_flight_and_goes_on_when_it_is_resumed(url: str) -> None:
+    _gates()
+    async with engine(url) as app:
+        run = await begin(app, "two_slow")
+        await GATES["first began"].wait()
+        await app.commands.pause(run, by="test")
+        GATES["first may end"].set()
+        stood = await until(app, run, lambda seen: seen["tasks"].get("first", seen["tasks"].get("slow")))
+        await asyncio.sleep(0.2)
+        assert (await app.commands.run(run))["status"] == "paused"
+        assert stood["tasks"]["slow"]["status"] == "success"
+        assert not GATES["second began"].is_set()
+        GATES["second may end"].set()
+        await app.commands.resume(run, by="test")
+        assert (await ended(app, run))["output"] == ["first", "second"]
+
+
+async def test_a_function_on_a_node_that_leaves_is_finished_by_another(tmp_path: Path) -> None:
+    _gates()
+    url = f"sqlite:///{tmp_path}/detent.db"
+    async with engine(url) as app:
+        run = await begin(app, "two_slow")
+        await GATES["first began"].wait()
+        leaving = asyncio.ensure_future(app.drain())
+        await asyncio.sleep(0.05)
+        GATES["first may end"].set()
+        await leaving
+    assert not GATES["second began"].is_set()
+    GATES["second may end"].set()
+    GATES["first began"].clear()
+    async with engine(url) as app:
+        assert (await ended(app, run))["output"] == ["first", "second"]
+    assert not GATES["first began"].is_set(), "what was done is not done again"
+
+
+async def test_a_cancelled_function_ends_at_once(url: str) -> None:
+    _gates()
+    async with engine(url) as app:
+        run = await begin(app, "two_slow")
+        await GATES["first began"].wait()
+        document = await app.commands.cancel(run, by="test")
+        assert document["status"] == "cancelled"
+
+
+class Sessions:
+    """Stands for the user's transactions: knows when one is open."""
+
+    def __init__(self) -> None:
+        self.is_open = False
+
+    def keep(self, call: Any, generation: int, body: Callable[[Any], bytes]) -> bytes:
+        raise NotImplementedError
+
+    async def keep_async(self, call: Any, generation: int, body: Callable[[Any], Any]) -> bytes:
+        assert (call.step, generation) == ("in_transaction", 1)
+        self.is_open = True
+        try:
+            result: bytes = await body("session")
+        finally:
+            self.is_open = False
+        return result
+
+
+@step(transactional=True)
+async def in_transaction(session: str, name: str) -> str:
+    return f"{await slow(name)} in {session}"
+
+
+@workflow
+async def transacts(run: Run) -> str:
+    return await run.step(in_transaction, "first")
+
+
+async def test_a_cancel_waits_for_the_end_of_a_transaction() -> None:
+    _gates()
+    sessions = Sessions()
+    async with engine() as app:
+        executors: Any = app.engine._executors  # noqa: SLF001 - the user's database is not here
+        executors[StepKind.FUNCTION] = FunctionStep(clock=SystemClock(), bodies=Bodies(keeper=sessions))
+        run = await begin(app, "transacts")
+        await GATES["first began"].wait()
+        cancelling = asyncio.ensure_future(app.commands.cancel(run, by="test"))
+        await asyncio.sleep(0.3)
+        assert sessions.is_open
+        assert (await app.commands.run(run))["status"] == "running"
+        GATES["first may end"].set()
+        assert (await cancelling)["status"] in ("cancelled", "completed")
+        document = await ended(app, run)
+        assert document["tasks"]["in_transaction"]["output"] == "first in session"
