@@ -33,7 +33,7 @@ class Project:
 
 
 def run(project: Project, *command: str) -> str:
-    """Run a command of the project to its end."""
+    """Run a command of the project to its end, and give what it printed."""
     done = subprocess.run(
         [sys.executable, *command],
         cwd=project.folder,
@@ -44,7 +44,7 @@ def run(project: Project, *command: str) -> str:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    return done.stdout
 
 
 @contextmanager
