@@ -1,6 +1,4 @@
-"""One active run per hero, and results that a step's own transaction keeps.
-
-Kind: pre (applied before the code that needs it starts).
+"""One active run per hero, and results that transactions keep. Kind: pre (applied before the code that needs it).
 
 A migration is frozen: it names its own types and never looks at the present description of the tables.
 
