@@ -51,8 +51,10 @@ class Functions:
         tuning: Tuning,
         family: Family,
         unlock: Callable[[HeldRun], None],
+        may_act: Callable[[], bool],
     ) -> None:
-        self.runner, self.family, self.now, self.unlock = runner, family, time.now, unlock
+        self.runner, self.family, self.now = runner, family, time.now
+        self.unlock, self.may_act = unlock, may_act
         self.patience = micros(tuning.park_after)
 
     def port(self, held: HeldRun) -> EnginePort:
@@ -118,7 +120,9 @@ class EnginePort:
         self._listener = listener
 
     def must_stop(self) -> bool:
-        return self._functions.runner.is_draining or self._held.gone or self._held.state.paused_by is not None
+        held, functions = self._held, self._functions
+        # If the lease is in doubt, this node is about to begin anew: it must have no more effects.
+        return functions.runner.is_draining or held.gone or held.state.paused_by is not None or not functions.may_act()
 
     def patience(self) -> int:
         return self._functions.patience

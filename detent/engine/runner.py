@@ -54,7 +54,7 @@ class Runner:
         self._time, self._tuning, self._may_act = time, tuning, may_act
         self._timers = Timers(time, self._look_at)
         self._locks = Locks(self.happen)
-        self._functions = Functions(self, time, tuning, family, self._locks.give_back)
+        self._functions = Functions(self, time, tuning, family, self._locks.give_back, may_act)
         self._attempts = Attempts(
             clock=clock,
             slots=tuning.slots,
@@ -139,6 +139,7 @@ class Runner:
         if plan.end is not None:
             unit.end = self.end_row(held, plan)
             unit.messages = end_messages(held.state, plan.end)
+            unit.size += sum(len(message.data) for message in unit.messages)
         held.pending += 1
         self._mark(held, resting=False)
         self._add(unit)
