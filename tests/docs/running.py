@@ -18,6 +18,7 @@ from detent.graph.model import StepKind
 from detent.ids import RUN, new_id, show
 from detent.run.status import TERMINAL
 from detent.steps.action_step import ActionStep
+from detent.steps.actions import registry
 from detent.steps.egress import EgressPolicy
 from detent.steps.http import HttpStep
 from detent.store.memory import MemoryStore
@@ -88,6 +89,7 @@ async def commands() -> AsyncIterator[Commands]:
         clock=clock,
         tokens=CallbackTokens("key", "http://127.0.0.1"),
         executors={StepKind.ACTION: ActionStep(), StepKind.HTTP: HttpStep(policy)},
+        serves=registry.names(),
         new_id=new_id,
     )
     await engine.start()

@@ -61,7 +61,9 @@ def test_every_outcome_and_status_has_a_row() -> None:
 
 def test_every_code_of_a_step_error_has_a_row() -> None:
     sources = [
-        path for part in ("planner", "steps", "engine") for path in sorted((ROOT / "detent" / part).glob("*.py"))
+        path
+        for part in ("planner", "steps", "engine", "python")
+        for path in sorted((ROOT / "detent" / part).rglob("*.py"))
     ]
     written = {code for path in sources for code in _codes(ast.parse(path.read_text()))}
     told = {code for _, code in vars(http)["_CODES"]} | {judge.TEMPLATE_ERROR, judge.CONDITION_ERROR}
