@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
 from typing import Final
+
+import msgspec
 
 from detent.engine.held import HeldRun
 from detent.run.journal import Entry
@@ -16,8 +17,7 @@ ROW_BYTES = 100
 LONGEST_ERROR: Final = 4_000
 
 
-@dataclass(slots=True, eq=False)
-class Unit:
+class Unit(msgspec.Struct, eq=False):
     """`done` is for a caller who waits for the flush; `held` is null for a run that is left to others."""
 
     run: bytes
@@ -25,9 +25,9 @@ class Unit:
     plan: Plan
     size: int
     start: NewRun | None = None
-    entries: list[Entry] = field(default_factory=list)  # that come before the plan's own
-    callbacks: list[NewCallback] = field(default_factory=list)
-    messages: list[Message] = field(default_factory=list)  # to other runs
+    entries: list[Entry] = []  # that come before the plan's own
+    callbacks: list[NewCallback] = []
+    messages: list[Message] = []  # to other runs
     park: Park | None = None
     end: End | None = None
     consumed: tuple[int, ...] = ()  # messages of the inbox

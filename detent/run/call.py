@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from detent.graph.model import StepKind
 from detent.run.view import RunView
 
 
-@dataclass(frozen=True, slots=True)
-class StepCall:
+class StepCall(msgspec.Struct, frozen=True):
     """What an executor gets. The idempotency key is the same in every attempt of this step of this run. Only steps that
     are written in Python get to see their run."""
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from detent.graph.model import Ending
 from detent.run.outcomes import Outcome, StepError
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptEnded:
+class AttemptEnded(msgspec.Struct, frozen=True):
     """An executor is done with an attempt, after `ms` milliseconds. Also used for a template that could not be filled:
     then `outcome` is a Fail of code `template_error`."""
 
@@ -19,29 +18,25 @@ class AttemptEnded:
     ms: float
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptStarting:
+class AttemptStarting(msgspec.Struct, frozen=True):
     """An attempt whose start must be on record before its effect is about to begin."""
 
     step: int
 
 
-@dataclass(frozen=True, slots=True)
-class Woke:
+class Woke(msgspec.Struct, frozen=True):
     """The time a step waited for has come."""
 
     step: int
 
 
-@dataclass(frozen=True, slots=True)
-class WaitExpired:
+class WaitExpired(msgspec.Struct, frozen=True):
     """The store has expired the callback of a wait step: nothing can be received there any more."""
 
     step: int
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
+class Received(msgspec.Struct, frozen=True):
     """A callback came; `result` is what expressions will read of the wait step. `message` is its place in the inbox."""
 
     step: int
@@ -49,16 +44,14 @@ class Received:
     message: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Adopted:
+class Adopted(msgspec.Struct, frozen=True):
     """The run was taken from a node that is gone. `poison_after`: adoptions without progress until a step is blamed."""
 
     by: str
     poison_after: int = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Reused:
+class Reused(msgspec.Struct, frozen=True):
     """A run that is not open yet is given the result a step had in the run it came from. Empty: it had none.
     `skipped`: it was left out there, and is here."""
 
@@ -67,13 +60,11 @@ class Reused:
     skipped: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(msgspec.Struct, frozen=True):
     """The time a run was to begin at has come."""
 
 
-@dataclass(frozen=True, slots=True)
-class Resolved:
+class Resolved(msgspec.Struct, frozen=True):
     """A person says whether an attempt that nobody knows the end of happened. `result` as in Done; null: unknown."""
 
     step: int
@@ -82,8 +73,7 @@ class Resolved:
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class OperationBegan:
+class OperationBegan(msgspec.Struct, frozen=True):
     """A durable function begins something that takes time, or will try again."""
 
     key: str
@@ -93,8 +83,7 @@ class OperationBegan:
     error: StepError | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OperationEnded:
+class OperationEnded(msgspec.Struct, frozen=True):
     """An operation of a durable function has ended: a step of it, a sleep, a wait, a child, or a signal came."""
 
     key: str
@@ -106,16 +95,14 @@ class OperationEnded:
     message: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
+class Skipped(msgspec.Struct, frozen=True):
     """A person wants a step left out; null: the one the run is at."""
 
     step: int | None
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class Reattempted:
+class Reattempted(msgspec.Struct, frozen=True):
     """A person wants a step tried (again) after `wait` seconds; null: the one the run is at."""
 
     step: int | None
@@ -123,30 +110,25 @@ class Reattempted:
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(msgspec.Struct, frozen=True):
     """A person says that the run is done."""
 
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class Cancelled:
+class Cancelled(msgspec.Struct, frozen=True):
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class Paused:
+class Paused(msgspec.Struct, frozen=True):
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class Resumed:
+class Resumed(msgspec.Struct, frozen=True):
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class Expired:
+class Expired(msgspec.Struct, frozen=True):
     """The run's maximum duration is over."""
 
 

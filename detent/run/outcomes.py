@@ -6,7 +6,6 @@ is the planner's decision.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -22,8 +21,7 @@ class StepError(msgspec.Struct, frozen=True, omit_defaults=True):
     detail: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(msgspec.Struct, frozen=True):
     """The attempt succeeded. `result` is a JSON object as our canonical bytes: what expressions read of the step.
 
     Its keys are `output` (actions), or `status_code`, `headers`, `body` (http and callbacks), with `truncated: true`
@@ -33,8 +31,7 @@ class Done:
     result: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Fail:
+class Fail(msgspec.Struct, frozen=True):
     """The attempt failed. `retry` says whether another attempt could help; `retry_after` (seconds) how long to wait
     at least; `timed_out` that the step's own time limit ended it. `result` as in Done, where there was an answer."""
 
@@ -45,55 +42,48 @@ class Fail:
     timed_out: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Skip:
+class Skip(msgspec.Struct, frozen=True):
     """The step is left out, by its own code or because of an error of it; the run goes on behind it."""
 
     error: StepError | None = None
     result: bytes = b"{}"
 
 
-@dataclass(frozen=True, slots=True)
-class Reattempt:
+class Reattempt(msgspec.Struct, frozen=True):
     """The step is to be tried again after `wait` seconds, as often as its code asks for it."""
 
     wait: float = 0.0
     error: StepError | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Cancel:
+class Cancel(msgspec.Struct, frozen=True):
     """The whole run is to be cancelled."""
 
     reason: str
     error: StepError | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Pause:
+class Pause(msgspec.Struct, frozen=True):
     """The run is to stand still until somebody resumes it; then the step is tried again."""
 
     reason: str
     error: StepError | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Finish:
+class Finish(msgspec.Struct, frozen=True):
     """The step succeeded, and with it the run: what has not run yet is skipped."""
 
     result: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(msgspec.Struct, frozen=True):
     """The code of the run has changed: it is to go on by this graph (encoded), with what it has achieved so far. The
     step itself was not begun."""
 
     graph: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Suspend:
+class Suspend(msgspec.Struct, frozen=True):
     """A durable function has nothing to do before `until` (null: before something comes in) and gives up its memory. It
     has taken into account the first `seen` checkpoints of the run: if there are more by now, it is called again at
     once."""

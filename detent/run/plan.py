@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+import msgspec
 
 from detent.run.journal import Entry
 from detent.run.state import RunState
@@ -26,8 +27,7 @@ class Start(NamedTuple):
     on_record: bool
 
 
-@dataclass(slots=True)
-class Plan:
+class Plan(msgspec.Struct):
     """`entry` is to be journalled; then `start` the attempts, activate and expire callbacks, or end the run.
 
     `expire` asks for a wait's callback to be expired in the store; only its answer decides who won. The attempts of
@@ -40,7 +40,7 @@ class Plan:
     activate: list[tuple[str, int | None]]
     expire: list[int]
     end: RunEnd | None = None
-    stop: list[int] = field(default_factory=list)
+    stop: list[int] = []
     moved: RunState | None = None
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import msgspec
+
 from detent.graph.model import Ending, Graph
 from detent.run.state import Checkpoint, Operation, RunFacts
 
@@ -81,8 +83,7 @@ class Child:
     origin_kind: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RunView:
+class RunView(msgspec.Struct, frozen=True):
     """One run as one attempt sees it. `generation` is the ownership under which the attempt runs; only a durable
     function has a `port`."""
 
