@@ -151,7 +151,11 @@ class MariadbServer:
             return
         with contextlib.suppress(NoMariadb):
             self.kill()
-        shutil.rmtree(self._place.folder, ignore_errors=True)
+        for _ in range(100):  # the shell it ran in writes down how it ended, just now
+            shutil.rmtree(self._place.folder, ignore_errors=True)
+            if not self._place.folder.exists():
+                break
+            time.sleep(0.01)
         self._place = None
 
     def url(self, database: str) -> str:

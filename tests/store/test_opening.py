@@ -44,16 +44,24 @@ async def test_an_unknown_or_incomplete_url_is_refused_with_an_example(url: str)
         await open_store(url, SystemClock())
 
 
-def test_without_the_driver_postgres_says_what_to_install() -> None:
-    program = """
+@pytest.mark.parametrize(
+    ("driver", "url", "extra"),
+    [
+        ("asyncpg", "postgresql://x/y", "postgres"),
+        ("asyncmy", "mysql://x/y", "mysql"),
+        ("asyncmy", "mariadb://x/y", "mysql"),
+    ],
+)
+def test_without_its_driver_a_server_says_what_to_install(driver: str, url: str, extra: str) -> None:
+    program = f"""
 import asyncio, sys
-sys.modules["asyncpg"] = None
+sys.modules["{driver}"] = None
 from detent.clock import SystemClock
 from detent.store.opening import open_store
-asyncio.run(open_store("postgresql://x/y", SystemClock()))
+asyncio.run(open_store("{url}", SystemClock()))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert "pip install 'detent[postgres]'" in done.stderr
+    assert f"pip install 'detent[{extra}]'" in done.stderr
 
 
 def test_sqlite_needs_neither_the_driver_nor_alembic_once_its_tables_are_there(tmp_path: Path) -> None:
