@@ -51,8 +51,8 @@ def as_test(run: Document, definition: Document, entries: Iterable[Document]) ->
     """The text of a test that repeats a run: `run` is its document, `definition` that of its version, `entries` its
     journal. InvalidInput if it cannot be repeated."""
     events = list(entries)
-    _check(run, events)
     saved = _begun(definition)
+    _check(run, events, is_code=saved.definition is None)
     if definition.get("function"):
         _add_operations(saved, events)
     else:
@@ -60,11 +60,15 @@ def as_test(run: Document, definition: Document, entries: Iterable[Document]) ->
     return _written(saved, run)
 
 
-def _check(run: Document, events: list[Document]) -> None:
+def _check(run: Document, events: list[Document], *, is_code: bool) -> None:
     if run["status"] not in TERMINAL and run["status"] != Status.PAUSED:
         raise InvalidInput(f"the run is {run['status']}; a test can be made of it when it has ended")
     people = ("cancelled", "paused", "finished")
     by = next((event for event in events if event["kind"] in people and event["step"] is None), None)
+    if not is_code:
+        by = by or next((event for event in events if event["status"] == _SKIPPED and event["by"]), None)
+    if by is not None and by["step"] is not None:
+        raise InvalidInput(f"'{by['step']}' was skipped by {by['by']}, which a test of the workflow cannot repeat")
     if by is not None:
         raise InvalidInput(f"the run was {by['kind']} by {by['by']}, which a test of the workflow cannot repeat")
 
@@ -121,6 +125,8 @@ def _answer(saved: _Saved, step: Document) -> Any:
         return _Code(f"Response({step['body']!r}, status={step['status_code']})")
     if status == _SUCCESS:
         return step["body"] if kind in _ANSWERS else step.get("output")
+    if status == _SKIPPED and not any(attempt["error"] for attempt in step["attempts"]):
+        return _Code("lambda asked: asked.parameters.skip()")  # by its own code, or by a person
     return _failure(saved, status, step["error"] or _last_error(step))
 
 

@@ -97,3 +97,21 @@ def test_a_run_that_goes_on_or_that_a_person_ended_is_refused(detent_engine: Mem
     run.cancel()
     with pytest.raises(InvalidInput, match="cancelled by test"):
         saved(detent_engine, run, yaml.safe_load(ORDER))
+
+
+def test_what_a_person_skipped_is_skipped_in_the_test_of_a_class_and_refused_in_that_of_a_definition(
+    detent_engine: MemoryEngine,
+) -> None:
+    one = registry.find("testing-signup")
+    assert one is not None
+    run = detent_engine.start(Signup, hero=User(is_active=False))
+    detent_engine.ask(lambda commands: commands.skip(run.id, by="test"))
+    detent_engine.advance(days=10)
+    text = saved(detent_engine, run, json.loads(one.source))
+    assert "asked.parameters.skip()" in text
+    passes(text)
+    other = detent_engine.start(ORDER, {"item": "cup"})
+    detent_engine.ask(lambda commands: commands.skip(other.id, by="test"))
+    detent_engine.advance(days=40)
+    with pytest.raises(InvalidInput, match="was skipped by test"):
+        saved(detent_engine, other, yaml.safe_load(ORDER))
