@@ -137,7 +137,9 @@ class Run(FlowVerbs):
         if it raises. A step that fails for good raises `StepFailed` here."""
         known = step_function(function)
         book = self._book
-        pending = book.ask(Op.STEP, book.next_key(check_name(name or known.name, "a step; give it a `name=`")))
+        if name is not None or not known.is_named:
+            check_name(name or known.name, "a step; give it a `name=`")
+        pending = book.ask(Op.STEP, book.next_key(name or known.name))
         pending.work = StepWork(
             known,
             args,

@@ -62,6 +62,7 @@ class StepFunction:
 
     function: Callable[..., Any]
     name: str
+    is_named: bool  # whether that can be the name of a step
     is_async: bool
     is_inline: bool
     decode: Callable[[bytes], Any]
@@ -101,9 +102,11 @@ def _read(function: Callable[..., Any]) -> StepFunction:
     is_async, is_inline = inspect.iscoroutinefunction(written), options.inline
     if is_async and is_inline:
         raise InvalidInput(f"step {_name(function)!r}: only a plain function can be inline, not an async one")
+    name = given or _name(function)
     return StepFunction(
         function=function,
-        name=given or _name(function),
+        name=name,
+        is_named=is_name(name),
         is_async=is_async,
         is_inline=is_inline,
         decode=decoder(hints.get("return", Any)),

@@ -144,3 +144,22 @@ async def test_a_recorded_result_that_does_not_fit_the_annotation_any_more_pause
     assert isinstance(outcome, Pause)
     assert isinstance(outcome.error, StepError)
     assert "does not fit" in outcome.error.message
+
+
+@pytest.mark.case("F15")
+async def test_a_function_that_asks_chance_itself_is_found_out_when_it_is_strict() -> None:
+    choices = iter([A, X])
+
+    @workflow(name="drifting", drift="strict")
+    async def fickle(run: Run) -> str:
+        chosen = next(choices)  # as `random.choice`, `time.time` or the order of a set would
+        given = await run.step(chosen)
+        await run.sleep("1h")
+        return given
+
+    stage = Stage(fickle)
+    assert isinstance(await stage.attempt(), Suspend)
+    outcome = await stage.until_over()
+    assert isinstance(outcome, Pause)
+    assert outcome.error is not None
+    assert (outcome.error.code, outcome.error.detail["asked"]) == ("drift", ["x"])

@@ -303,3 +303,17 @@ async def test_a_child_gives_its_output() -> None:
     attempt = asyncio.ensure_future(stage.attempt(port))
     await attempt
     assert len(stage.record.children) == 1
+
+
+async def test_a_step_that_is_written_inside_the_function_knows_its_key_from_the_run() -> None:
+    @workflow
+    async def keyed(run: Run) -> list[Any]:
+        @step(inline=True)
+        def inside(context: StepContext) -> list[Any]:
+            return [run.idempotency_key == context.idempotency_key, run.attempt]
+
+        outside = run.idempotency_key
+        same, attempt = await run.step(inside)
+        return [same, attempt, outside != run.id]
+
+    assert output(await Stage(keyed).attempt()) == [True, 1, True]
