@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 from asyncmy import Connection, errors
@@ -131,7 +132,7 @@ async def connect(address: Address) -> Wire:
         ssl=None if address.tls is None else ssl.create_default_context(cafile=address.tls or None),
     )
     try:
-        with translated(writing=False, address=address):
+        with _heeding_cancellation(), translated(writing=False, address=address):
             async with asyncio.timeout(CONNECT_TIMEOUT):
                 await wire.connect()
                 await _prepare(wire, address)
@@ -142,6 +143,19 @@ async def connect(address: Address) -> Wire:
         wire.cut()
         raise
     return wire
+
+
+@contextmanager
+def _heeding_cancellation() -> Iterator[None]:
+    """The driver connects by `asyncio.wait_for`, which before Python 3.12 forgets a cancellation that comes in the very
+    instant in which the connection stands or fails. Who forgets it would never be asked to stop again."""
+    this = asyncio.current_task()
+    before = this.cancelling() if this else 0
+    try:
+        yield
+    finally:
+        if this is not None and this.cancelling() > before:
+            raise asyncio.CancelledError
 
 
 def is_mariadb(wire: Wire) -> bool:
