@@ -91,6 +91,7 @@ async def campaign(orders: Orders, folder: Path, *, server: Server | None = None
         log.close()
         evidence = await asyncio.to_thread(gather, orders.store, target.ledger, folder / "clients", beside=beside)
     (folder / "evidence").write_bytes(pickle.dumps(evidence))
+    (folder / "kills").write_text("".join(f"{kill}\n" for kill in nemesis.kills))
     verdict = await asyncio.to_thread(Checker(evidence, _by_name(programs)).check)
     recovery = recoveries(nemesis.kills, evidence, several_nodes=orders.nodes > 1)
     seconds = time.monotonic() - began

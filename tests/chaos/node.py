@@ -13,6 +13,7 @@ import json
 import os
 import signal
 import sys
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -62,7 +63,7 @@ class Voice:
         self.counts[name] += 1
         if name not in QUIET:
             line = {key: value.hex() if isinstance(value, bytes) else str(value) for key, value in facts.items()}
-            print(json.dumps({"event": name, **line}), file=sys.stderr, flush=True)
+            print(json.dumps({"event": name, "at": time.time(), **line}), file=sys.stderr, flush=True)
 
 
 class Routes:
