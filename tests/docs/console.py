@@ -1,4 +1,6 @@
-"""Runs the `$ detent ...` lines of a page in a folder with the page's files, and compares what they print, loosely."""
+"""Runs the `$ detent ...` and `$ python FILE` lines of a page in a folder with its files, and compares what they print.
+
+Loosely: times, ids and blanks may differ."""
 
 import re
 import shlex
@@ -29,6 +31,8 @@ class Call:
     @property
     def is_quick(self) -> bool:
         program, _, rest = self.command.partition(" ")
+        if program == "python":
+            return rest.endswith(".py")
         return program == "detent" and rest.partition(" ")[0] in QUICK and " --url " not in rest
 
 
@@ -54,7 +58,8 @@ def save_files(page: Path, before: Block, folder: Path) -> None:
 
 def output_of(command: str, folder: Path) -> str:
     """Everything the command prints."""
-    words = [str(PROGRAM), *shlex.split(command)[1:]]
+    program, *rest = shlex.split(command)
+    words = [sys.executable if program == "python" else str(PROGRAM), *rest]
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=LONGEST, check=False)
     return done.stdout + done.stderr
 
