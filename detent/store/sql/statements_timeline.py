@@ -49,7 +49,9 @@ def timeline(*, after: bool) -> Select[Any]:
 
 
 def _behind(every: Any) -> ColumnElement[bool]:
-    at, run_id, seq = bindparam("at"), bindparam("run"), bindparam("seq")
+    at: ColumnElement[Any] = bindparam("at")
+    run_id: ColumnElement[Any] = bindparam("run")
+    seq: ColumnElement[Any] = bindparam("seq")
     return or_(
         every.c.at > at,
         and_(every.c.at == at, or_(every.c.run > run_id, and_(every.c.run == run_id, every.c.seq > seq))),
