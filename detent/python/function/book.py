@@ -75,6 +75,8 @@ class Book:
         del self.waiting[pending.key]
         if pending.op is Op.ASK:
             self._signals.left(pending)
+        elif pending.handle is not None:
+            self._timers.pop(id(pending.handle), None)
 
     def is_open(self, pending: Pending) -> bool:
         """Whether the function waits for it, and it has not ended."""

@@ -11,6 +11,7 @@ import asyncio
 import sys
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator
+from contextlib import suppress
 from contextvars import Context
 from typing import Any, Final, NoReturn
 
@@ -66,7 +67,9 @@ class FunctionLoop(asyncio.AbstractEventLoop):
                     return
                 handle = queue.popleft()
                 if not handle.cancelled():
-                    handle._run()  # noqa: SLF001 - as every loop does
+                    # A task that wants to leave the process has ended with that, and that is all that ends.
+                    with suppress(SystemExit):
+                        handle._run()  # noqa: SLF001 - as every loop does
         finally:
             _set_running(outside)
             sys.set_asyncgen_hooks(*hooks)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import sys
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
@@ -109,6 +110,25 @@ async def test_real_work_in_the_function_itself_says_what_to_do_instead() -> Non
 
     for function in (connects, threads):
         assert "run.step" in error_of(await Stage(function).attempt())
+
+
+async def test_a_function_that_leaves_the_process_leaves_alone() -> None:
+    @step(inline=True)
+    def leaves_too() -> None:
+        sys.exit(3)
+
+    async def inner() -> None:
+        sys.exit(4)
+
+    @workflow
+    async def leaves(run: Run) -> None:
+        with suppress(StepFailed):
+            await run.step(leaves_too)
+        with suppress(SystemExit):
+            await asyncio.create_task(inner())
+        sys.exit(5)
+
+    assert "SystemExit" in error_of(await Stage(leaves).attempt())
 
 
 async def test_a_function_that_waits_for_nothing_at_all_is_paused() -> None:
