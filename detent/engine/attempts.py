@@ -6,6 +6,7 @@ import asyncio
 import traceback
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping
+from types import CoroutineType
 from typing import Any, Final
 
 from detent.clock import Clock
@@ -46,7 +47,7 @@ class Attempts:
         self.in_flight = 0
 
     def admit(self, held: HeldRun, start: Start) -> None:
-        """Begin an attempt if there is a free slot; else it waits for one."""
+        """Begin an attempt, which may begin now, if there is a free slot; else it waits for one."""
         if self._is_free():
             self._begin(held, start)
         else:
@@ -62,7 +63,8 @@ class Attempts:
                 continue
             if starts:
                 self._waiting[held] = starts
-            self._begin(held, start)
+            if self._may_begin(held, start):
+                self._begin(held, start)
 
     def forget_waiting(self) -> None:
         self._waiting.clear()
@@ -82,8 +84,6 @@ class Attempts:
         return self.in_flight < self._slots and self._has_room()
 
     def _begin(self, held: HeldRun, start: Start) -> None:
-        if not self._may_begin(held, start):
-            return
         step, number, begun = start.step, start.attempt, self._clock.monotonic()
         kind = held.prepared.steps[step].kind
         port = self._port_of(held) if kind is StepKind.FUNCTION else None
@@ -93,7 +93,8 @@ class Attempts:
             return
         reach("before_effect")
         work = self._ask_executor(call)
-        if isinstance(work, Outcome):
+        # The first question is quick, and answers for nearly all: a union is asked class by class.
+        if not isinstance(work, CoroutineType) and isinstance(work, Outcome):
             self._tell(held, step, number, work, begun)
             return
         self.in_flight += 1
@@ -132,14 +133,16 @@ class Attempts:
 
 async def carry_out(work: Work, timeout: float | None) -> Outcome:
     """The outcome of the work, within its time. An executor that raises all the same has failed."""
-    limit = asyncio.timeout(timeout)
+    limit = None if timeout is None else asyncio.timeout(timeout)
     try:
+        if limit is None:
+            return await work
         async with limit:
             return await work
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # whatever a step does must end as an outcome
-        if limit.expired():
+        if limit is not None and limit.expired():
             return Fail(StepError("timeout", f"the step took longer than {timeout:g} s"), timed_out=True)
         if isinstance(error, asyncio.CancelledError) and _is_stopped():
             raise

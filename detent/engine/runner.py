@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 from detent.clock import Clock, DatabaseTime
 from detent.engine import quarantine
@@ -34,6 +35,8 @@ from detent.run.plan import NOTHING, Plan, Start
 from detent.run.state import RunState
 from detent.steps.protocol import StepExecutor
 from detent.store.rows import End, Flushed, NewCallback, Park
+
+_STOP_OR_GO: Final = (events.Paused, events.Resumed)
 
 
 class Runner:
@@ -115,7 +118,7 @@ class Runner:
         self.write(held, plan, message=message)
         for index in plan.expire:
             self.write(held, Plan(None, [], [], []), expiry=index)
-        if held.port is not None and isinstance(event, events.Paused | events.Resumed):
+        if held.port is not None and isinstance(event, _STOP_OR_GO):
             held.port.look()
 
     def write(
@@ -133,9 +136,11 @@ class Runner:
             return
         entry = plan.entry
         unit = Unit(held.id, held, plan, ROW_BYTES + (len(entry.data) if entry else 0))
-        unit.consumed = () if message is None else (message,)
+        if message is not None:
+            unit.consumed = (message,)
         unit.expiry, unit.recorded = expiry, recorded
-        unit.callbacks.extend(callbacks)
+        if callbacks:
+            unit.callbacks.extend(callbacks)
         if plan.end is not None:
             unit.end = self.end_row(held, plan)
             unit.messages = end_messages(held.state, plan.end)
@@ -196,7 +201,7 @@ class Runner:
             return
         if unit.expiry is not None:
             self._expiry_answered(held, unit.expiry, flushed)
-        if unit.recorded is not None:
+        if unit.recorded is not None and self._may_begin(held, unit.recorded):
             self._attempts.admit(held, unit.recorded)
         self._start(held, unit.plan.start)
         self._start_ready(held)
@@ -225,12 +230,12 @@ class Runner:
     def _start_ready(self, held: HeldRun) -> None:
         """Start what became ready without an entry of its own. What it rests on may still be on its way: then it is
         done when that is durable."""
-        if not held.pending:
+        if held.state.ready and not held.pending:
             self._start(held, take_ready(held.prepared, held.state))
 
     def _start(self, held: HeldRun, starts: list[Start]) -> None:
         for start in starts:
-            if self.is_draining or held.gone or held.state.is_over:
+            if self.is_draining or held.gone or held.state.is_over or not self._may_act():
                 return
             if not is_wanted(held.state, start):
                 continue

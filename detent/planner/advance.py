@@ -64,15 +64,21 @@ def advance(prepared: Prepared, state: RunState, *, event: events.Event, now: In
     if change.kind is Kind.MOVED:
         return _move(prepared, state, change, name, now)
     judge = LiveJudge(prepared, state, now)
-    void = [] if change.step is None or not isinstance(event, _BY_PEOPLE) else [change.step]
-    stop = [index for index in void if state.phase[index] is Phase.RUNNING]
-    expire = [index for index in void if state.phase[index] is Phase.WAITING]
+    stop, expire = _called_off(state, change.step) if isinstance(event, _BY_PEOPLE) else ([], [])
     activated = apply(prepared, state, change, judge, now)
     end = _end_if_over(prepared, state, judge.decided, _why_stopped(change, name))
     entry = _write(state, change, name, judge.decided, now)
     if end is not None:
         return Plan(entry, [], activated, [], end, stop)
     return Plan(entry, take_ready(prepared, state), activated, expire, None, stop)
+
+
+def _called_off(state: RunState, step: int | None) -> tuple[list[int], list[int]]:
+    """A person speaks of a step: the attempt of it that is to be stopped, the wait of it that is to be expired."""
+    if step is None:
+        return [], []
+    doing = state.phase[step]
+    return [step] if doing is Phase.RUNNING else [], [step] if doing is Phase.WAITING else []
 
 
 def _move(old: Prepared, was: RunState, change: Change, name: str | None, now: Instant) -> Plan:
@@ -89,6 +95,8 @@ def _move(old: Prepared, was: RunState, change: Change, name: str | None, now: I
 def take_ready(prepared: Prepared, state: RunState) -> list[Start]:
     """The attempts that may start now, which count as running from here on."""
     taken = may_start(state)
+    if not taken:
+        return []
     careful = is_careful(state)
     for index in taken:
         del state.ready[index]

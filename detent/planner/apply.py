@@ -37,6 +37,8 @@ def apply(
     match change.kind:
         case Kind.ENDED:
             _ended(state, change, settling)
+        case Kind.CHECKPOINT | Kind.BEGAN:
+            _operation(prepared, state, change, now)
         case Kind.RETRY:
             _retry(state, change)
         case Kind.STARTED | Kind.RECEIVED | Kind.REUSED:
@@ -45,8 +47,6 @@ def apply(
             _adopted(prepared, state, change, settling, now)
         case Kind.OPENED:
             _opened(state, settling)
-        case Kind.BEGAN | Kind.CHECKPOINT:
-            _operation(prepared, state, change, now)
         case Kind.PAUSED:
             _stopped_by_itself(state, change)
             # A run that could not be planned is paused whatever it was.

@@ -24,10 +24,12 @@ def make_call(
 
     Nothing is ever sent with a value missing: that would be more dangerous than to fail where people can see it."""
     step = prepared.steps[index]
-    try:
-        parameters = step.config.render({} if step.config.is_constant else build_scope(prepared, state))
-    except ExpressionError as error:
-        return Fail(StepError(TEMPLATE_ERROR, error.message), retry=False)
+    parameters = step.config.source
+    if not step.config.is_constant:
+        try:
+            parameters = step.config.render(build_scope(prepared, state))
+        except ExpressionError as error:
+            return Fail(StepError(TEMPLATE_ERROR, error.message), retry=False)
     facts, number = state.facts, state.attempt_number(index)
     view = _view(prepared, state, generation, port) if step.kind in _SEE_THEIR_RUN else None
     return StepCall(facts.id, facts.tenant, step.name, step.kind, number, parameters, step.timeout, view)
