@@ -1,8 +1,8 @@
 """A run whose code has changed goes on by another graph.
 
-What its steps have achieved is carried over by name: a step that had ended is not run again, one that is gone is left
-behind, and one that is new is run if it stands behind what has ended. The entry `moved` holds the graph, so that a fold
-needs no code.
+What its steps have achieved is carried over by name: a step that had ended is not run again, also if it was gone for a
+while. What now stands before the step the run is at is skipped, new steps too; what stands behind it is run. The entry
+`moved` holds the graph, so that a fold needs no code.
 """
 
 from __future__ import annotations
@@ -41,17 +41,19 @@ def is_at(prepared: Prepared, state: RunState, graph: bytes) -> bool:
 
 def move(prepared: Prepared, state: RunState, index: int, graph: bytes) -> Change:
     """The step at hand was not begun: the run goes on by that graph instead."""
-    carried = {
-        step.name: _carried(state, step.index, ending)
-        for step in prepared.steps
-        if (ending := state.ending[step.index]) is not None
-    }
+    known = {step.name: how for step in prepared.steps if (how := _carried(state, step.index)) is not None}
+    carried = {**state.left_behind, **known}
     data = EntryData(graph=graph, carried=carried)
     return Change(Kind.MOVED, index, state.attempt_number(index) - 1, None, data)
 
 
-def _carried(state: RunState, index: int, ending: Ending) -> journal.Carried:
-    how = journal.Carried(str(ending), error=state.errors.get(index), explicit=index in state.left_out)
+def _carried(state: RunState, index: int) -> journal.Carried | None:
+    ending, error = state.ending[index], state.errors.get(index)
+    if ending is None and index in state.carried:
+        ending, error = state.carried[index]  # from a graph before this one, and not come to here
+    if ending is None:
+        return None
+    how = journal.Carried(str(ending), error=error, explicit=index in state.left_out)
     if index in state.results:
         how.result = msgspec.Raw(state.results[index])
     return how
@@ -72,6 +74,8 @@ def moved_state(old: Prepared, was: RunState, step: str | None, attempts: int, d
                 state.results[numbers[name]] = bytes(how.result)
             if how.explicit:
                 state.left_out[numbers[name]] = None
+        else:
+            state.left_behind[name] = how
     if step is not None and step in numbers:
         state.attempts[numbers[step]] = attempts
         state.undelayed = numbers[step]
@@ -84,14 +88,14 @@ def moved_state(old: Prepared, was: RunState, step: str | None, attempts: int, d
 
 
 def _passed(prepared: Prepared, state: RunState) -> frozenset[int]:
-    """The steps that the run has got past without them: new ones, or others, that now stand before one that has ended
-    or the one at hand. They are not run."""
-    reached = {*state.carried, *(() if state.undelayed is None else (state.undelayed,))}
+    """The steps that the run has got past without them, which are not run: those that now stand before the one at hand;
+    if that is gone, before one that has ended."""
+    reached = set(state.carried) if state.undelayed is None else {state.undelayed}
     passed: set[int] = set()
     for index in reversed(prepared.order):
         if any(edge.target in reached or edge.target in passed for edge in prepared.steps[index].outgoing):
             passed.add(index)
-    return frozenset(passed - reached)
+    return frozenset(passed - reached - set(state.carried))
 
 
 def open_moved(state: RunState, prepared: Prepared, judge: Judge, now: Instant) -> list[tuple[str, int | None]]:

@@ -59,7 +59,9 @@ CHANGES = [
     ("a step behind is gone", ("a", "b"), ["b"]),
     ("two that have not ended change places", ("a", "c", "b"), ["b"]),
     ("the step at hand comes first", ("b", "a", "c"), ["b", "c"]),
-    ("what has ended stands last", ("b", "c", "a"), ["b"]),
+    ("what has ended stands last", ("b", "c", "a"), ["b", "c"]),
+    ("everything stands the other way round", ("c", "b", "a"), ["b"]),
+    ("the step at hand is gone and a new one stands before what has ended", ("new", "a", "c"), ["c"]),
     ("nothing is left to do", ("a",), []),
 ]
 
@@ -125,8 +127,24 @@ def test_a_run_is_moved_again_and_again_and_survives_a_crash_each_time() -> None
     run.crash()
     move(run, "b", "b", "c", "a")
     run.crash()
-    assert live(run) == ["b"]
+    assert live(run) == ["b", "c"]
     assert run.status == "completed"
+
+
+def test_what_was_carried_and_not_come_to_again_is_carried_on() -> None:
+    run = at("c", "a", "b", "c")
+    move(run, "c", "c", "b", "a", "d")
+    assert run.statuses() == {"c": "running", "b": "pending", "a": "pending", "d": "pending"}
+    move(run, "c", "c", "a", "b", "e", "d")
+    assert live(run) == ["c", "c", "e", "d"]
+
+
+def test_a_step_that_comes_back_is_not_run_again() -> None:
+    run = at("c", "a", "b", "c")
+    move(run, "c", "c", "d")
+    move(run, "c", "c", "b", "d", "a")
+    assert live(run) == ["c", "c", "d"]
+    assert (run.statuses()["b"], run.state.results[run.number("b")]) == ("success", b'{"output": "b"}')
 
 
 def test_code_that_asks_for_the_graph_the_run_is_at_pauses_it() -> None:

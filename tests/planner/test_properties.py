@@ -75,6 +75,7 @@ def _check_each_ended_once(over: Play) -> None:
         if entry.kind == Kind.MOVED:
             graph = codec.decode(data.graph)
             pauses = graph.on_failure is FailurePolicy.PAUSE
+            assert set(ended) <= set(data.carried), "what had ended was forgotten"
             ended = [step.name for step in graph.steps if step.name in data.carried]
         ended += [entry.step] if entry.kind == Kind.ENDED else []
         ended += () if pauses else data.crashed

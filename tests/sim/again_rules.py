@@ -24,7 +24,13 @@ class AgainRules:
         """What is taken over is what the other run had, or what somebody put in its place."""
         origin = self._stories[story.row.origin or b""]
         index = story.prepared.numbers[entry.step or ""]
-        had, given = origin.state().results.get(index, b""), bytes(data.result)
+        if entry.outcome == Ending.SKIPPED:
+            if origin.closed.get(entry.step or "") != Ending.SKIPPED:
+                raise Violation(f"{entry.step} is left out, and was not in the run before")
+            self._count("step left out as in another run")
+            return
+        there = origin.prepared.numbers.get(entry.step or "", -1)
+        had, given = origin.state().results.get(there, b""), bytes(data.result)
         # A sleep that somebody says was slept has nothing to say itself.
         edited = EDITED in given or (story.prepared.steps[index].kind is StepKind.SLEEP and given == EMPTY_RESULT)
         if given != had and not (story.row.origin_kind == "fork" and edited):
@@ -32,8 +38,10 @@ class AgainRules:
 
     def check_opened(self, story: Story) -> None:
         """A retry takes over every success that rests on nothing but success, and no other step."""
-        taken = {entry.step for entry in story.entries if entry.kind == Kind.REUSED}
-        if story.row.origin_kind == "retry" and taken != self._sound(self._stories[story.row.origin or b""]):
+        reused = [entry for entry in story.entries if entry.kind == Kind.REUSED]
+        taken = {entry.step for entry in reused if entry.outcome != Ending.SKIPPED}
+        known = set(story.prepared.numbers)
+        if story.row.origin_kind == "retry" and taken != self._sound(self._stories[story.row.origin or b""]) & known:
             raise Violation(f"a retry took over {sorted(map(str, taken))}")
         for step in taken:
             if self._ledger.of(story.row.id, step or ""):

@@ -13,6 +13,7 @@ from detent.store.rows import CallbackState, Claims, Delivery, End, Flush, Flush
 from tests.sim.again_rules import AgainRules
 from tests.sim.effect_rules import EffectRules
 from tests.sim.effects import Ledger
+from tests.sim.flow_rules import FlowRules
 from tests.sim.programs import Program
 from tests.sim.store import Database, DatabaseClock
 from tests.sim.story import Story, Violation
@@ -38,6 +39,7 @@ class Checks:
         self._effects = EffectRules(database.model, clock, ledger, self.stories, count)
         self.effect = self._effects.begins
         self._again = AgainRules(self.stories, ledger, count)
+        self._flow = FlowRules(ledger, count)
         self.on_start: Callable[[NewRun], None] = lambda start: None
         self.on_story: Callable[[Story], None] = lambda story: None
 
@@ -280,6 +282,7 @@ class Checks:
             raise Violation(f"{entry.kind} is dated later than the database's time")
         if data.message is not None and data.message in self._model.inbox:
             raise Violation(f"message {data.message} was journalled and is still in the inbox")
+        self._flow.before(story, entry, data)
         again = story.note(data.decided or Decided())
         if again:
             raise Violation(f"decided again: {', '.join(again)}")
@@ -291,6 +294,8 @@ class Checks:
                 if story.accepted.get(entry.step) != bytes(data.result):
                     raise Violation(f"{entry.step} received what nobody sent")
                 story.early[entry.step] = bytes(data.result)
+            case Kind.RETRY if self._flow.is_of_people(story, entry, data) or self._flow.is_of_step(story, entry, data):
+                pass
             case Kind.RETRY:
                 self._effects.check_entry(story, entry, data)
                 self._effects.check_retry(story, entry, data)
@@ -299,7 +304,8 @@ class Checks:
                 self._opened(story, entry)
             case Kind.REUSED:
                 self._again.check_reused(story, entry, data)
-            case Kind.PAUSED | Kind.RESUMED:
+            case Kind.PAUSED | Kind.RESUMED | Kind.CANCELLED:
+                self._flow.is_of_step(story, entry, data)
                 self._count(f"run {entry.kind}")
         ended = story.close_steps()
         if entry.kind == Kind.ADOPTED:
@@ -330,6 +336,8 @@ class Checks:
             if edge.target == step and edge.source not in story.closed:
                 raise Violation(f"{step} ended before {edge.source}, which it depends on")
         story.ended[step], story.closed[step] = ending, str(ending)
+        if self._flow.is_of_people(story, entry, data) or self._flow.is_of_step(story, entry, data):
+            return
         if data.by is not None:
             self._resolved(story, step)
             return

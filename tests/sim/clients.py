@@ -40,7 +40,7 @@ class Clients:
         self._payloads = 0
 
     @property
-    def _door(self) -> Store:
+    def door(self) -> Store:
         return connect(self._world.database, None, NodeClock(self._world.loop, 0.0, 0.0))
 
     def begin(self) -> None:
@@ -188,7 +188,7 @@ class Clients:
                 await asyncio.sleep(self._rng.choice((0.0, 0.5)))
                 continue
             try:
-                await self._door.deliver(story.row.id, step, data=data, message_id=message_id)
+                await self.door.deliver(story.row.id, step, data=data, message_id=message_id)
             except StoreError:
                 await asyncio.sleep(0.2)
             else:
@@ -220,7 +220,7 @@ class Clients:
         )
         for kind in plan:
             try:
-                await self._door.send(1, story.row.id, kind, b'{"by":"somebody"}')
+                await self.door.send(1, story.row.id, kind, b'{"by":"somebody"}')
             except StoreError:
                 return
             await asyncio.sleep(rng.choice((0.0, 0.2, 6.0)))
@@ -235,5 +235,5 @@ class Clients:
                 step = story.prepared.steps[rng.choice(doubts)].name
                 said = {"step": step, "happened": rng.random() < 0.5, "by": "somebody"}
                 with suppress(StoreError):
-                    await self._door.send(1, story.row.id, MessageKind.RESOLVE, msgspec.json.encode(said))
+                    await self.door.send(1, story.row.id, MessageKind.RESOLVE, msgspec.json.encode(said))
             await asyncio.sleep(rng.uniform(0.5, 3.0))

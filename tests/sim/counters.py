@@ -77,6 +77,16 @@ SOMETIMES: Final = (
     "firing started",
     "firing skipped",
     "firing refused",
+    "step says skip",
+    "step says reattempt",
+    "step says pause",
+    "step says cancel",
+    "run finished by a step",
+    "run finished by a person",
+    "step skipped by a person",
+    "step tried anew by a person",
+    "run moved",
+    "step left out as in another run",
     "memory compared with the journal",
 )
 

@@ -19,6 +19,10 @@ from tests.sim.story import Story, Violation
 WITHOUT_EFFECT = (TEMPLATE_ERROR, "poison", "crashed", "condition_error", "did_not_happen")
 
 
+#: What lets a paused run go on.
+GETS_GOING = (MessageKind.RESUME, MessageKind.SKIP, MessageKind.REATTEMPT)
+
+
 class EffectRules:
     """Looks at every effect as it begins, and at every entry that tells of one."""
 
@@ -86,6 +90,8 @@ class EffectRules:
             self._count("effect by a node that could not know")
             return False
         story = self._stories[call.run_id]
+        if story.is_done or call.step in story.closed:
+            raise Violation(f"{call.step} began though it, or its run, was over")
         if story.owes_adoption:
             raise Violation(f"{call.step} began in an adopted run before its adoption was journalled")
         self._check_ready(story, call)
@@ -94,9 +100,7 @@ class EffectRules:
     def _check_ready(self, story: Story, call: StepCall) -> None:
         """The journal alone, as it is in the database now, says that this attempt may begin."""
         state, index = story.state(), story.prepared.numbers[call.step]
-        is_resumed = any(
-            mail.run == call.run_id and mail.kind == MessageKind.RESUME for mail in self._model.inbox.values()
-        )
+        is_resumed = any(mail.run == call.run_id and mail.kind in GETS_GOING for mail in self._model.inbox.values())
         if state.is_over or (state.paused_by is not None and not is_resumed):
             raise Violation(f"{call.step} began though the journal says that the run is {state.status}")
         phase, until = state.phase[index], state.until.get(index)

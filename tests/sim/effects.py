@@ -54,8 +54,11 @@ class SimExecutor:
         kill: Callable[[], None],
         is_deadly: Callable[[StepCall], bool],
         count: Callable[[str], None],
+        moves: Callable[[StepCall], Outcome | None],
+        wish: Callable[[], Outcome | None],
     ) -> None:
         self.kind = kind
+        self._moves, self._wish = moves, wish
         self._rng, self._swarm = rng, swarm
         self._begins, self._kill, self._is_deadly = begins, kill, is_deadly
         self._count = count
@@ -63,6 +66,9 @@ class SimExecutor:
         self.works: list[Coroutine[Any, Any, Outcome]] = []
 
     def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
+        moved = self._moves(call)
+        if moved is not None:
+            return moved  # and nothing was begun
         effect = self._begins(call)
         if self._is_deadly(call):
             self._kill()
@@ -93,6 +99,9 @@ class SimExecutor:
         raise ValueError("an executor that raises")
 
     def _answer(self) -> Outcome:
+        wish = self._wish()
+        if wish is not None:
+            return wish
         if not self.is_healed and self._rng.random() < self._swarm.failing:
             return Fail(
                 StepError("http_status", "the server answered 503"),

@@ -71,7 +71,11 @@ def _help(world: World, story: Story) -> None:
         if state.paused_by == UNCERTAIN and Phase.UNCERTAIN not in state.phase:
             raise Violation("a run stands still though nothing of it is uncertain any more")
         doubts = [step.name for step in story.prepared.steps if state.phase[step.index] is Phase.UNCERTAIN]
-        if doubts and world.rng.random() < 0.5:
+        error = None if state.paused_step is None else state.errors.get(state.paused_step)
+        if error is not None and error.code == "poison":
+            world.note("a step that kills is skipped")  # to resume the run would go on for ever
+            finished(model.send(1, story.row.id, MessageKind.SKIP, b'{"by":"healing"}'))
+        elif doubts and world.rng.random() < 0.5:
             world.note(f"{doubts[0]} is resolved")
             said = {"step": doubts[0], "happened": world.rng.random() < 0.5, "by": "healing"}
             finished(model.send(1, story.row.id, MessageKind.RESOLVE, msgspec.json.encode(said)))

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from tests.sim import engine_bugs, store_bugs
+from tests.sim import engine_bugs, flow_bugs, store_bugs
 from tests.sim.store import ModelStore
 from tests.sim.swarm import Swarm
 
@@ -133,6 +133,20 @@ def _repeating(swarm: Swarm) -> Swarm:
     return replace(swarm, runs=6, agains=1.0, failing=0.3, edits=0.0, deadly=0.0)
 
 
+def _steered(swarm: Swarm) -> Swarm:
+    """Steps and people ask for everything they can, and little else happens."""
+    calm = replace(swarm, schedules=0.0, edits=0.0, heroes=0.0, jumps=0.0, deadly=0.0, outages=0.0)
+    return replace(calm, runs=8, flows=0.4)
+
+
+def _steered_in_a_crowd(swarm: Swarm) -> Swarm:
+    return replace(_steered(swarm), hanging=0.4, tuning=replace(swarm.tuning, slots=1))
+
+
+def _without_flow(bend: Callable[[Swarm], Swarm]) -> Callable[[Swarm], Swarm]:
+    return lambda swarm: replace(bend(swarm), flows=0.0)
+
+
 #: Bugs that show in few worlds: not far from these. When the way worlds are drawn changes they show elsewhere, and are
 #: looked for longer.
 RARE: Final = {
@@ -140,7 +154,7 @@ RARE: Final = {
     "steps due together are taken before the first is told": 625,
 }
 NO_MUTANT: Final = Mutant("none")
-MUTANTS: Final = (
+_OTHERS: Final = (
     *(Mutant(name, store=store, bend=_racing) for name, store in store_bugs.OF_CALLBACKS.items()),
     *(Mutant(name, store=store, bend=_deadly) for name, store in store_bugs.OF_OWNERSHIP.items()),
     *(Mutant(name, store=store, bend=_leaving) for name, store in store_bugs.OF_LEAVING.items()),
@@ -160,4 +174,9 @@ MUTANTS: Final = (
     *(Mutant(name, patches=patches, bend=_racing) for name, patches in engine_bugs.OF_TIME.items()),
     *(Mutant(name, patches=patches, bend=_pausing) for name, patches in engine_bugs.OF_PAUSES.items()),
     *(Mutant(name, patches=patches, bend=_crowded) for name, patches in engine_bugs.OF_CONTROL.items()),
+)
+MUTANTS: Final = (
+    *(replace(mutant, bend=_without_flow(mutant.bend)) for mutant in _OTHERS),
+    *(Mutant(name, patches=patches, bend=_steered) for name, patches in flow_bugs.OF_FLOW.items()),
+    *(Mutant(name, patches=patches, bend=_steered_in_a_crowd) for name, patches in flow_bugs.OF_WAITING.items()),
 )

@@ -78,6 +78,8 @@ class SimNode:
             kill=self._kill,
             is_deadly=world.is_deadly,
             count=world.counters.add,
+            moves=world.flow.moves,
+            wish=world.flow.wish,
         )
         executor.is_healed = world.is_healed
         world.executors.append(executor)

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 
 from detent.graph.model import Ending
 from detent.planner.fold import fold
+from detent.planner.moves import prepared_of
 from detent.planner.prepared import Prepared
-from detent.run.journal import Decided, Entry, decode_opening
+from detent.run.journal import Decided, Entry, EntryData, decode_opening
 from detent.run.state import Phase, RunFacts, RunState
 from detent.store.rows import NewRun, Receipt
 
@@ -35,7 +36,18 @@ class Story:
     edges: dict[str, bool] = field(default_factory=dict)
     receipts: dict[tuple[str, str], Receipt] = field(default_factory=dict)  # by step and message id
     owes_adoption: bool = False
+    is_done: bool = False  # somebody said that the run is done
     final: tuple[object, ...] | None = None
+    version: Prepared = field(init=False)  # the graph it began with
+
+    def __post_init__(self) -> None:
+        self.version = self.prepared
+
+    def move(self, data: EntryData) -> None:
+        """The run goes on by another graph; what has ended of it has ended there too."""
+        self.prepared = prepared_of(data.graph)
+        for known in (self.edges, self.sleeps, self.waits):
+            known.clear()
 
     def note(self, decided: Decided) -> list[str]:
         """Keep what was decided beside the entry itself. Gives what had been decided before."""
@@ -64,11 +76,11 @@ class Story:
 
     def state(self) -> RunState:
         """What the journal adds up to."""
-        return fold(self.prepared, self.facts, self.row.opening, self.entries)
+        return fold(self.version, self.facts, self.row.opening, self.entries)
 
     def state_before(self) -> RunState:
         """What it added up to before its last entry."""
-        return fold(self.prepared, self.facts, self.row.opening, self.entries[:-1])
+        return fold(self.version, self.facts, self.row.opening, self.entries[:-1])
 
 
 def comparable(state: RunState) -> dict[str, object]:
@@ -99,4 +111,11 @@ def comparable(state: RunState) -> dict[str, object]:
         "open": state.open,
         "opens_at": state.opens_at,
         "reused": dict(sorted(state.reused.items())),
+        "reused_skips": sorted(state.reused_skips),
+        "left_out": sorted(state.left_out),
+        "paused_step": state.paused_step,
+        "finisher": state.finisher,
+        "carried": dict(sorted(state.carried.items())),
+        "passed": sorted(state.passed),
+        "moved_graph": state.moved_graph,
     }

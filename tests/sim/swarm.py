@@ -46,6 +46,7 @@ class Swarm:
     skew: float
     tuning: Tuning
     heroes: float = 0.0  # starts that are about somebody
+    flows: float = 0.0  # attempts and people that ask for more than success and failure
 
 
 def draw(rng: random.Random) -> Swarm:
@@ -86,6 +87,7 @@ def draw(rng: random.Random) -> Swarm:
         skew=rng.choice((0.0, 3600.0, -86400.0)),
         tuning=_draw_tuning(rng),
         heroes=beside(rng).choice((0.0, 0.0, 0.5, 0.9)),
+        flows=beside(rng).choice((0.0, 0.3, 0.1, 0.0)),
     )
 
 

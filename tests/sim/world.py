@@ -17,6 +17,7 @@ from tests.sim.checks import Checks
 from tests.sim.clients import Clients
 from tests.sim.counters import Counters
 from tests.sim.effects import Effect, Ledger, SimExecutor
+from tests.sim.flow import Flow
 from tests.sim.healing import settle
 from tests.sim.loop import PROCESS, SimLoop, close
 from tests.sim.mutants import NO_MUTANT, Mutant
@@ -25,7 +26,7 @@ from tests.sim.node import SimNode
 from tests.sim.programs import Program, make_program
 from tests.sim.schedules import Schedules
 from tests.sim.store import Database, DatabaseClock, finished
-from tests.sim.story import Violation, comparable
+from tests.sim.story import Story, Violation, comparable
 from tests.sim.swarm import draw
 
 TRACE_LENGTH = 4000
@@ -55,7 +56,8 @@ class World:
         self.is_healed = False
         self.broken: str | None = None
         self.clients = Clients(self)
-        self.checks.on_story = self.clients.meet
+        self.flow = Flow(self)
+        self.checks.on_story = self._meet
         self._deadly: dict[tuple[bytes, str], None] = {}
 
     def new_id(self) -> bytes:
@@ -84,7 +86,7 @@ class World:
 
     async def _live(self) -> None:
         for number in range(self.swarm.workflows):
-            program = make_program(self.rng, self.new_id(), f"workflow {number}")
+            program = self.flow.chain(make_program(self.rng, self.new_id(), f"workflow {number}"))
             self.programs[program.id] = program
             finished(self.database.model.save_workflow(program.version(), replace=False))
             for step in program.graph.steps:
@@ -135,6 +137,10 @@ class World:
         return start.run
 
     # -- what happens
+
+    def _meet(self, story: Story) -> None:
+        self.clients.meet(story)
+        self.flow.meet(story)
 
     def is_deadly(self, call: StepCall) -> bool:
         row = self.database.model.table.get(call.run_id)

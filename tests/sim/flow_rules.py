@@ -1,0 +1,82 @@
+"""The rules of flow control: what a step asked for is what the journal says, and what a person said counts once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from detent.graph.model import Ending, FailurePolicy
+from detent.run.journal import Entry, EntryData, Kind
+from detent.run.outcomes import Cancel, Fail, Finish, Outcome, Pause, Reattempt, Skip
+from detent.run.state import Phase
+from tests.sim.effects import Ledger
+from tests.sim.story import Story, Violation
+
+AT_HAND = (Phase.READY, Phase.RUNNING, Phase.RETRYING, Phase.WAITING, Phase.SLEEPING, Phase.UNCERTAIN)
+
+
+class FlowRules:
+    """Looks at the entries that tell of flow control."""
+
+    def __init__(self, ledger: Ledger, count: Callable[[str], None]) -> None:
+        self._ledger, self._count = ledger, count
+
+    def before(self, story: Story, entry: Entry, data: EntryData) -> None:
+        """Whatever the entry is: a run that was said to be done does not go on, and a moved one goes on elsewhere."""
+        if story.is_done:
+            raise Violation(f"{entry.kind} was journalled though the run had been finished")
+        if entry.kind == Kind.FINISHED or data.finished:
+            story.is_done = True
+            self._count("run finished by a step" if data.finished else "run finished by a person")
+        if entry.kind == Kind.MOVED:
+            self._check_carried(story, data)
+            story.move(data)
+            self._count("run moved")
+
+    def _check_carried(self, story: Story, data: EntryData) -> None:
+        carried = {name: how.ending for name, how in data.carried.items()}
+        if carried != story.closed:
+            raise Violation(f"a run was moved with {carried}, and had achieved {story.closed}")
+
+    def is_of_people(self, story: Story, entry: Entry, data: EntryData) -> bool:
+        """A person had a step skipped or tried anew; only what the run was at can be."""
+        if data.by is None or entry.kind not in (Kind.ENDED, Kind.RETRY) or not self._is_wish(entry):
+            return False
+        before = story.state_before()
+        if before.phase[story.prepared.numbers[entry.step or ""]] not in AT_HAND:
+            raise Violation(f"a person's word about {entry.step} counted, and the run was not there")
+        self._count("step skipped by a person" if entry.kind == Kind.ENDED else "step tried anew by a person")
+        return True
+
+    def _is_wish(self, entry: Entry) -> bool:
+        return entry.outcome == Ending.SKIPPED if entry.kind == Kind.ENDED else entry.outcome is None
+
+    def is_of_step(self, story: Story, entry: Entry, data: EntryData) -> bool:
+        """A step asked for it: then it must have."""
+        wanted = self._wanted(story, entry, data)
+        if wanted is None:
+            return False
+        effect = self._ledger.attempt(story.row.id, entry.step or "", entry.attempt)
+        if effect is None or (effect.outcome is not None and not isinstance(effect.outcome, wanted)):
+            said = None if effect is None else effect.outcome
+            raise Violation(f"{entry.kind} of {entry.step} attempt {entry.attempt} says what it did not: {said}")
+        self._count(f"step says {wanted[0].__name__.lower()}")
+        return True
+
+    def _wanted(self, story: Story, entry: Entry, data: EntryData) -> tuple[type[Outcome], ...] | None:
+        match entry.kind:
+            case Kind.ENDED if data.finished:
+                return (Finish,)
+            case Kind.ENDED if entry.outcome == Ending.SKIPPED:
+                return (Skip,)
+            case Kind.ENDED if data.error is not None and data.error.code in ("given_up", "exception"):
+                # A failing run tries nothing again, whatever is asked for.
+                return (Reattempt, Pause, Fail) if story.state_before().failing else None
+            case Kind.RETRY if entry.outcome is None or (data.error is not None and data.error.code == "exception"):
+                return (Reattempt, Fail)
+            case Kind.CANCELLED if entry.step is not None:
+                return (Cancel,)
+            case Kind.PAUSED if entry.step is not None:
+                pauses = story.prepared.graph.on_failure is FailurePolicy.PAUSE
+                return (Pause, Fail) if pauses and data.error is not None else (Pause,)
+            case _:
+                return None
