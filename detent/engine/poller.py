@@ -40,7 +40,7 @@ class Polling:
             except StoreError as error:
                 emit("engine.trouble", where=self._poller.name, error=error.message)
                 pause = self._after_trouble
-                _stop_if_told()
+            _stop_if_told()
             if pause > 0:
                 await self._pause(pause)
 
@@ -53,8 +53,8 @@ class Polling:
 
 
 def _stop_if_told() -> None:
-    """A cancellation that came in the instant of the trouble may have been lost with it, and nobody says it twice: who
-    waits for this to end would wait for ever."""
+    """A cancellation may be lost in what a poll calls, with an error or without, and nobody says it twice: who waits
+    for this to end would wait for ever."""
     this = asyncio.current_task()
     if this is not None and this.cancelling():
         raise asyncio.CancelledError

@@ -3,16 +3,20 @@
 import asyncio
 from contextlib import suppress
 
+import pytest
+
 from detent.engine.poller import Polling
 from detent.errors import StoreBusy
 
 
 class Deaf:
-    """Makes of a cancellation the trouble that came in the same instant, as some database drivers do."""
+    """Does not hear that it is cancelled, as some database drivers do not in the instant a connection stands or
+    fails."""
 
     name = "deaf"
 
-    def __init__(self) -> None:
+    def __init__(self, *, fails: bool) -> None:
+        self._fails = fails
         self.polls = 0
         self.is_polling = asyncio.Event()
 
@@ -21,11 +25,14 @@ class Deaf:
         self.is_polling.set()
         with suppress(asyncio.CancelledError):
             await asyncio.sleep(60)
-        raise StoreBusy("the database is away")
+        if self._fails:
+            raise StoreBusy("the database is away")
+        return 0.0
 
 
-async def test_a_chore_ends_though_its_cancellation_was_lost_in_trouble() -> None:
-    deaf = Deaf()
+@pytest.mark.parametrize("fails", [True, False])
+async def test_a_chore_ends_though_what_it_calls_did_not_hear_of_it(fails: bool) -> None:
+    deaf = Deaf(fails=fails)
     work = asyncio.create_task(Polling(deaf, after_trouble=0).work())
     await deaf.is_polling.wait()
     work.cancel()

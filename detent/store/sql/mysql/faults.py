@@ -72,11 +72,11 @@ def is_deadlock(error: StoreError) -> bool:
 @contextmanager
 def translated(*, writing: bool, address: Address) -> Iterator[None]:
     """Say every failure of the driver in our words. `writing`: something that was sent may have been applied."""
-    told = _times_told_to_stop()
+    told = times_told_to_stop()
     try:
         yield
     except _DRIVER_ERRORS as error:
-        if _times_told_to_stop() > told:
+        if times_told_to_stop() > told:
             # A caller that was cancelled meanwhile must hear of that, and not of what came of it.
             raise asyncio.CancelledError from error
         raise _said(error, writing=writing, address=address) from error
@@ -84,7 +84,8 @@ def translated(*, writing: bool, address: Address) -> Iterator[None]:
         raise StoreError(f"a text cannot be sent to the database: {error}") from error
 
 
-def _times_told_to_stop() -> int:
+def times_told_to_stop() -> int:
+    """How often the caller was cancelled and has not heeded it."""
     this = asyncio.current_task()
     return this.cancelling() if this else 0
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from asyncmy import Connection, errors
@@ -15,7 +14,7 @@ from asyncmy.converters import conversions
 
 from detent.errors import StoreBusy, StoreError
 from detent.store.sql.mysql.address import Address
-from detent.store.sql.mysql.faults import Refusal, translated
+from detent.store.sql.mysql.faults import Refusal, times_told_to_stop, translated
 
 CONNECT_TIMEOUT: Final = 5.0
 #: The server gives up a lock, then a statement, before we give up the server; all within 10 s.
@@ -131,11 +130,16 @@ async def connect(address: Address) -> Wire:
         program_name="detent",
         ssl=None if address.tls is None else ssl.create_default_context(cafile=address.tls or None),
     )
+    told = times_told_to_stop()
     try:
-        with _heeding_cancellation(), translated(writing=False, address=address):
+        with translated(writing=False, address=address):
             async with asyncio.timeout(CONNECT_TIMEOUT):
                 await wire.connect()
                 await _prepare(wire, address)
+        # The driver connects by `asyncio.wait_for`, which before Python 3.12 forgets a cancellation that comes in the
+        # very instant in which the connection stands. Who forgets it is never told again.
+        if times_told_to_stop() > told:
+            raise asyncio.CancelledError
     except RuntimeError as error:  # the driver lacks what it needs to send a password that nobody else can read
         wire.cut()
         raise StoreError(f"cannot log in at {address}: {error}; or connect by TLS (?ssl=true) or a socket") from error
@@ -143,19 +147,6 @@ async def connect(address: Address) -> Wire:
         wire.cut()
         raise
     return wire
-
-
-@contextmanager
-def _heeding_cancellation() -> Iterator[None]:
-    """The driver connects by `asyncio.wait_for`, which before Python 3.12 forgets a cancellation that comes in the very
-    instant in which the connection stands or fails. Who forgets it would never be asked to stop again."""
-    this = asyncio.current_task()
-    before = this.cancelling() if this else 0
-    try:
-        yield
-    finally:
-        if this is not None and this.cancelling() > before:
-            raise asyncio.CancelledError
 
 
 def is_mariadb(wire: Wire) -> bool:
