@@ -1,9 +1,11 @@
-"""`pytest`: what the views promise, without a worker."""
+"""`pytest`: what the views promise, without a worker, and what becomes of an order wherever a worker dies."""
 
 from sqlalchemy import inspect, text
 
 import models
 from app import app
+from detent.testing import crash_matrix
+from workflows import Fulfilment
 
 
 def starts():
@@ -34,3 +36,14 @@ def test_an_order_that_fails_leaves_neither_an_order_nor_a_run():
     answer = app.test_client().post("/orders/broken", json={"item": "tea"})
     assert answer.status_code == 402
     assert (starts(), orders()) == before
+
+
+def test_an_order_is_shipped_wherever_the_worker_dies():
+    with models.Session.begin() as session:
+        order = models.Order(item="tea")
+        session.add(order)
+        session.flush()
+        number = order.id
+    report = crash_matrix(Fulfilment, hero=("Order", number))
+    assert report.ending.output == {"shipped": "tea"}
+    assert set(report.ran_twice) == {"pack", "ship"}  # both may be done twice: they say the same again

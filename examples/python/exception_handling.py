@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import repeat
 
 from detent import Workflow, heroes, reattempt, step
 from detent.testing import speedrun
@@ -36,9 +37,9 @@ class Buyer:
 
 BUYERS = {
     "1": Buyer(1, iter([ConnectionError("gateway is away"), RateLimited(90), None])),
-    "2": Buyer(2, iter([InvalidCard("expired")])),
+    "2": Buyer(2, repeat(InvalidCard("expired"))),
     "3": Buyer(3, in_stock=False),
-    "4": Buyer(4, iter([ConnectionError("gateway is away")] * 5)),
+    "4": Buyer(4, repeat(ConnectionError("gateway is away"))),
 }
 heroes.register("Buyer", load=BUYERS.get, cls=Buyer)
 

@@ -1,4 +1,4 @@
-"""`python manage.py test`: what the views promise, without a worker."""
+"""`python manage.py test`: what the views promise, without a worker, and what becomes of an order wherever one dies."""
 
 import json
 
@@ -6,8 +6,10 @@ from django.db import connection, transaction
 from django.test import TransactionTestCase
 
 from detent.errors import AlreadyActive
+from detent.testing import crash_matrix
 from shop.models import Order
 from shop.views import place_order
+from shop.workflows import Fulfilment
 
 
 class StartsOfRuns(TransactionTestCase):
@@ -35,7 +37,6 @@ class StartsOfRuns(TransactionTestCase):
 
     def test_an_order_has_one_run_at_a_time(self):
         from detent import sync
-        from shop.workflows import Fulfilment
 
         if connection.vendor == "sqlite":
             self.skipTest("who fetches starts out of a SQLite file finds that out")
@@ -44,3 +45,11 @@ class StartsOfRuns(TransactionTestCase):
         with self.assertRaises(AlreadyActive) as refused:
             sync.start(Fulfilment, hero=order, using="default")
         self.assertEqual(refused.exception.run, order.run)
+
+    def test_an_order_is_shipped_wherever_the_worker_dies(self):
+        order = Order.objects.create(item="tea")
+        report = crash_matrix(Fulfilment, hero=order)
+        self.assertEqual(report.ending.output, {"shipped": "tea"})
+        self.assertEqual(set(report.ran_twice), {"pack", "ship"})  # both may be done twice: they say the same again
+        order.refresh_from_db()
+        self.assertEqual(order.status, "shipped")
