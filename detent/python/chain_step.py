@@ -97,14 +97,18 @@ class ChainStep:
             return outcome
         return failed(attempt, TimeoutError(f"the step did not end within {limit:g} s"))
 
+    def _in_thread(
+        self, attempt: Attempt, resume: Callable[[Any], Awaited], value: Any
+    ) -> Coroutine[Any, Any, Awaited | Outcome]:
+        return self._pool.run(partial(_unless_given_up, attempt, partial(_resume, resume, value)))
+
     async def _drive(self, attempt: Attempt, stages: Sequence, found: Awaited | None, *, in_thread: bool) -> Outcome:
         resume: Callable[[Any], Awaited] = stages.send
         value: Any = None
         visits = attempt.link.in_thread
         while True:
             if found is None:
-                go = partial(_resume, resume, value)
-                given = await self._pool.run(partial(_unless_given_up, attempt, go)) if in_thread else go()
+                given = await self._in_thread(attempt, resume, value) if in_thread else _resume(resume, value)
                 if not isinstance(given, tuple):
                     return given
                 found = given

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextvars import Context, copy_context
-from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -23,8 +22,7 @@ from detent.steps.threads import ThreadPool
 THREADS: Final = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(msgspec.Struct, frozen=True):
     """What a step gave: as it is kept, and as the function sees it."""
 
     result: bytes
@@ -32,7 +30,7 @@ class Given:
 
 
 Told = Callable[[Given | Fail], None]
-CallOff = Callable[[], None]
+CallOff = Callable[[], object]
 
 
 def _nothing() -> None:
@@ -68,7 +66,7 @@ class Bodies:
     def _on_loop(self, work: StepWork, context: StepContext, around: Context, told: Told) -> CallOff:
         task = asyncio.get_running_loop().create_task(_awaited(work, context, self._keeper), context=around)
         task.add_done_callback(lambda task: None if task.cancelled() else told(task.result()))
-        return lambda: _end(task)
+        return task.cancel
 
     def _in_thread(self, work: StepWork, context: StepContext, around: Context, told: Told) -> CallOff:
         try:
@@ -78,14 +76,10 @@ class Bodies:
             return told_later.cancel
         future.add_done_callback(lambda future: None if future.cancelled() else told(future.result()))
         if work.timeout is None:
-            return lambda: _end(future)
+            return future.cancel
         limit = asyncio.get_running_loop().call_later(work.timeout, _run_out, future, work, told)
         future.add_done_callback(lambda _: limit.cancel())
-        return lambda: _end(future)
-
-
-def _end(work: asyncio.Future[Any]) -> None:
-    work.cancel()
+        return future.cancel
 
 
 def _run_out(future: asyncio.Future[Any], work: StepWork, told: Told) -> None:
@@ -107,18 +101,24 @@ def _attempt(work: StepWork, context: StepContext, keeper: Keeper | None) -> Giv
         return failure_of(error)
 
 
-async def _awaited(work: StepWork, context: StepContext, keeper: Keeper | None) -> Given | Fail:
+async def _result(work: StepWork, context: StepContext, keeper: Keeper | None) -> bytes:
     function, kwargs = work.function.function, _arguments(work, context)
-    deadline = asyncio.timeout(work.timeout)
+    if not work.function.transactional:
+        return encode_output(await function(*work.args, **kwargs))
 
     async def body(session: Any) -> bytes:
         return encode_output(await function(session, *work.args, **kwargs))
 
+    return await _needed(keeper).keep_async(_call(context), context.generation, body)
+
+
+async def _awaited(work: StepWork, context: StepContext, keeper: Keeper | None) -> Given | Fail:
+    deadline = None if work.timeout is None else asyncio.timeout(work.timeout)
     try:
+        if deadline is None:
+            return _kept(work, await _result(work, context, keeper))
         async with deadline:
-            if not work.function.transactional:
-                return _kept(work, encode_output(await function(*work.args, **kwargs)))
-            return _kept(work, await _needed(keeper).keep_async(_call(context), context.generation, body))
+            return _kept(work, await _result(work, context, keeper))
     except asyncio.CancelledError as error:
         this = asyncio.current_task()
         if this is None or this.cancelling() > 0:
@@ -127,7 +127,7 @@ async def _awaited(work: StepWork, context: StepContext, keeper: Keeper | None) 
     except GeneratorExit:
         raise
     except BaseException as error:  # noqa: BLE001 - as above
-        if deadline.expired() and isinstance(error, TimeoutError):
+        if deadline is not None and deadline.expired() and isinstance(error, TimeoutError):
             return _timeout(work)
         return failure_of(error)
 

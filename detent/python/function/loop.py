@@ -11,7 +11,6 @@ import asyncio
 import sys
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator
-from contextlib import suppress
 from contextvars import Context
 from typing import Any, Final, NoReturn
 
@@ -67,9 +66,10 @@ class FunctionLoop(asyncio.AbstractEventLoop):
                     return
                 handle = queue.popleft()
                 if not handle.cancelled():
-                    # A task that wants to leave the process has ended with that, and that is all that ends.
-                    with suppress(SystemExit):
+                    try:
                         handle._run()  # noqa: SLF001 - as every loop does
+                    except SystemExit:
+                        continue  # the task that wants to leave the process has ended with that, and nothing else
         finally:
             _set_running(outside)
             sys.set_asyncgen_hooks(*hooks)

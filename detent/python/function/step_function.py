@@ -30,8 +30,7 @@ _NO_OPTIONS: Final = StepOptions()
 _UNTYPED: Final = (inspect.Signature.empty, Any, object, None, type(None))
 
 
-@dataclass(frozen=True, slots=True)
-class StepContext:
+class StepContext(msgspec.Struct, frozen=True):
     """Which step of which run a function is called for. A parameter with this annotation gets it."""
 
     run: bytes

@@ -11,7 +11,7 @@ from detent.errors import DetentError, StoreError, Unavailable
 from detent.graph.model import Ending
 from detent.instant import micros
 from detent.planner.retry import retry_at
-from detent.python.function.bodies import Bodies, Given
+from detent.python.function.bodies import Bodies, CallOff, Given
 from detent.python.function.book import Book
 from detent.python.function.pending import Pending, StepWork
 from detent.python.function.step_function import StepContext
@@ -43,7 +43,7 @@ class Work:
         self._port, self._facts, self._bodies, self._look = port, facts, bodies, look
         self._monotonic, self._generation = monotonic, generation
         self._outside = asyncio.get_running_loop()
-        self._flying: dict[str, Callable[[], None]] = {}  # bodies, and how to call them off
+        self._flying: dict[str, CallOff] = {}  # bodies, and how to call them off
         self._writing: dict[str, None] = {}  # ends on their way to the journal
         self._beginning: dict[str, None] = {}  # begins on their way
         self._children: dict[str, asyncio.Task[None]] = {}
