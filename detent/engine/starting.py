@@ -119,7 +119,7 @@ def _prepare(engine: Engine, node: Node, request: StartRequest) -> tuple[Unit, S
     owned = plan.end is not None or (not later and _is_kept(engine, node, request, state, plan, now))
     wake_at = None if owned else now if plan.start else state.next_wake()
     row = _row(request, facts, opened.opening, Status.PENDING if later else Status.RUNNING, wake_at, owned=owned)
-    held = HeldRun(facts.id, 1, request.prepared, state, pending=1) if owned else None
+    held = HeldRun(facts.id, 1, request.prepared, state, pending=1, known=len(state.history)) if owned else None
     size = ROW_BYTES + len(request.input) + sum(ROW_BYTES + len(entry.data) for entry in opened.entries)
     unit = Unit(facts.id, held, plan, size, start=row, entries=opened.entries)
     unit.callbacks = _callbacks(request, facts.id)

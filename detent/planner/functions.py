@@ -46,11 +46,12 @@ def operation_began(event: events.OperationBegan, prepared: Prepared, state: Run
 
 
 def operation_ended(event: events.OperationEnded, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
-    """What comes from outside counts whether or not the function runs; the rest only while it does."""
+    """What comes from outside counts whether or not the function runs, and so does what a run that is not open yet
+    takes over from another; the rest only while it runs."""
     index = function_of(prepared)
     if index is None or state.phase[index] is Phase.ENDED or event.key in state.history:
         return None
-    if event.message is None and state.phase[index] is not Phase.RUNNING:
+    if event.message is None and state.opens_at is None and state.phase[index] is not Phase.RUNNING:
         return None
     data = EntryData(error=event.error, ms=event.ms, message=event.message)
     if event.result:

@@ -1,7 +1,8 @@
 """What a retry and a fork take over from the run they come from, and how the new run begins with it.
 
 A result that is carried over stands in the new run's journal as `reused`. Nothing else does: guards and edges are
-evaluated anew, so an edited result may take another way through the graph.
+evaluated anew, so an edited result may take another way through the graph. What a durable function had achieved stands
+there as its checkpoints do.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from detent.planner.prepared import Prepared
 from detent.run import events
 from detent.run.journal import Entry
 from detent.run.plan import Plan
-from detent.run.state import RunState
+from detent.run.state import Checkpoint, RunState
 
 _FINE: Final = frozenset({Ending.SUCCESS, Ending.SKIPPED})
 _UNDECIDED: Final = frozenset({None, Ending.CANCELLED})
@@ -26,16 +27,19 @@ _UNDECIDED: Final = frozenset({None, Ending.CANCELLED})
 @dataclass(frozen=True, slots=True)
 class Reuse:
     """The steps that need not run again, each with its result; an empty one where the step had none (a sleep).
-    `skipped` were left out on purpose, by their own code or by a person, and are left out again."""
+    `skipped` were left out on purpose, by their own code or by a person, and are left out again. `operations` are those
+    of a durable function that succeeded."""
 
     results: Mapping[int, bytes]
     skipped: frozenset[int] = frozenset()
+    operations: tuple[Checkpoint, ...] = ()
 
     def over(self, prepared: Prepared, other: Prepared) -> Reuse:
         """The same by the numbers of another graph. A step that it does not have is forgotten."""
         numbers = {step.index: other.numbers[step.name] for step in prepared.steps if step.name in other.numbers}
         results = {numbers[index]: result for index, result in self.results.items() if index in numbers}
-        return Reuse(results, frozenset(numbers[index] for index in self.skipped if index in numbers))
+        skipped = frozenset(numbers[index] for index in self.skipped if index in numbers)
+        return Reuse(results, skipped, self.operations)
 
 
 def retry_plan(prepared: Prepared, state: RunState) -> Reuse:
@@ -48,7 +52,8 @@ def retry_plan(prepared: Prepared, state: RunState) -> Reuse:
             for edge in steps[index].outgoing:
                 sound[edge.target] = False
     results = {index: result for index, result in _results(prepared, state).items() if sound[index]}
-    return Reuse(results, frozenset(index for index in _skipped(state) if sound[index]))
+    skipped = frozenset(index for index in _skipped(state) if sound[index])
+    return Reuse(results, skipped, tuple(one for one in state.history.values() if one.ending is Ending.SUCCESS))
 
 
 def fork_plan(prepared: Prepared, state: RunState, step_index: int, edited_result: bytes | None) -> Reuse:
@@ -64,8 +69,8 @@ def fork_plan(prepared: Prepared, state: RunState, step_index: int, edited_resul
 def begin_again(prepared: Prepared, state: RunState, reuse: Reuse, now: Instant) -> tuple[list[Entry], Plan]:
     """Begin a run with results of another. `state` is fresh, postponed until `now`.
 
-    The entries `reused` are 1..k, in the order of the graph; the plan's own entry, `opened`, is k+1. All belong into
-    the flush that starts the run."""
+    The entries `reused` are 1..k, in the order of the graph, or checkpoints in their own order; the plan's own entry,
+    `opened`, is k+1. All belong into the flush that starts the run."""
     entries = []
     for index in prepared.order:
         skipped = index in reuse.skipped
@@ -74,6 +79,10 @@ def begin_again(prepared: Prepared, state: RunState, reuse: Reuse, now: Instant)
             entry = advance(prepared, state, event=event, now=now).entry
             assert entry is not None
             entries.append(entry)
+    for key, ending, result, _, _, attempt in reuse.operations:
+        entry = advance(prepared, state, event=events.OperationEnded(key, attempt, ending, result), now=now).entry
+        assert entry is not None
+        entries.append(entry)
     plan = advance(prepared, state, event=events.Opened(), now=now)
     assert plan.entry is not None
     return entries, plan

@@ -27,6 +27,7 @@ RERUN: Final = "rerun"
 FORK: Final = "fork"
 #: All of it goes into the flush that starts the run, and every other run of the node waits for that.
 MOST_REUSED: Final = 8_000_000
+MOST_OPERATIONS: Final = 5_000
 #: So many versions are looked at for the code that a run was moved to.
 _NEWEST: Final = 20
 _PARTS: Final = ("body", "headers", "query")
@@ -170,7 +171,12 @@ class AgainCommands(StartCommands, RunCommands):
 
 
 def _refuse_too_much(reuse: Reuse) -> None:
-    size = sum(map(len, reuse.results.values()))
+    size = sum(map(len, reuse.results.values())) + sum(len(one.result) for one in reuse.operations)
+    if len(reuse.operations) > MOST_OPERATIONS:
+        raise TooLarge(
+            f"the function has {len(reuse.operations)} operations on record, and a run can begin with "
+            f"{MOST_OPERATIONS} at most; run the whole workflow again"
+        )
     if size > MOST_REUSED:
         raise TooLarge(
             f"the results to take over have {size} bytes, and a run can begin with {MOST_REUSED} at most; "

@@ -330,3 +330,43 @@ async def test_a_cancel_waits_for_the_end_of_a_transaction() -> None:
         assert (await cancelling)["status"] in ("cancelled", "completed")
         document = await ended(app, run)
         assert document["tasks"]["in_transaction"]["output"] == "first in session"
+
+
+EFFECTS: list[str] = []
+
+
+@step(inline=True)
+def reserve(what: str) -> str:
+    EFFECTS.append(f"reserve {what}")
+    return f"{what} is reserved"
+
+
+@step(inline=True)
+def pay(what: str) -> str:
+    EFFECTS.append(f"pay {what}")
+    if EFFECTS.count(f"pay {what}") == 1:
+        raise ValueError("no money yet")
+    return f"{what} is paid"
+
+
+@workflow(on_exception="fail")
+async def buys(run: Run, what: str) -> list[Any]:
+    reserved = await run.step(reserve, what)
+    await run.sleep(0.05)
+    answer = await run.wait("approval")
+    return [reserved, answer, await run.step(pay, what)]
+
+
+async def test_a_retry_keeps_what_the_function_had_achieved(url: str) -> None:
+    EFFECTS.clear()
+    async with engine(url) as app:
+        run = await begin(app, "buys", what="cup")
+        waiting = await until(app, run, lambda document: document["callbacks"])
+        token = waiting["callbacks"][0]["url"].rpartition("/")[2]
+        await app.commands.deliver(token, body="yes", headers={}, query={}, message_id=None)
+        assert (await ended(app, run))["status"] == "failed"
+        again = show(RUN, (await app.commands.retry(run)).run)
+        document = await ended(app, again)
+        assert document["output"] == ["cup is reserved", "yes", "cup is paid"]
+        assert EFFECTS == ["reserve cup", "pay cup", "pay cup"]
+        assert document["origin"] == {"run_id": run, "kind": "retry"}
