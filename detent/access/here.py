@@ -58,7 +58,8 @@ def open_here(settings: Settings) -> Iterator[NearWay | str]:
         opened = Opened(settings)
     except StoreInUse as error:
         if error.url is None:
-            raise
+            message = f"{error.message}. It does not answer others: use `detent serve`, or PostgreSQL or MariaDB"
+            raise StoreInUse(message, pid=error.pid, url=None) from None
         yield error.url
         return
     try:

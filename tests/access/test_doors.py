@@ -12,11 +12,16 @@ from pathlib import Path
 
 import pytest
 
+from detent.access import here
+from detent.access.configuring import configure
 from detent.access.embedded import node
 from detent.access.handles import RunHandle
 from detent.access.scopes import runs
+from detent.access.starting import start
 from detent.app import App
-from detent.store.opening import migrate_store
+from detent.clock import SystemClock
+from detent.errors import StoreInUse
+from detent.store.opening import migrate_store, open_store
 from tests.access.flows import Greeting
 
 pytestmark = pytest.mark.slow
@@ -114,3 +119,17 @@ async def test_a_database_that_is_not_there_is_told_and_not_waited_for(postgres_
     done = await script("postgresql://nobody@127.0.0.1:1/none", "one")
     assert done.returncode == 1
     assert "PostgreSQL cannot be reached" in done.stderr
+
+
+async def test_a_file_in_the_hands_of_one_who_answers_nobody_is_told_with_the_way_out(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(here, "_PATIENCE", 0.0)
+    holder = await open_store(file, SystemClock())
+    configure(database_url=file)
+    try:
+        with pytest.raises(StoreInUse, match="does not answer others: use `detent serve`"):
+            await start(Greeting, input={"who": "you"})
+    finally:
+        configure()
+        await holder.close()

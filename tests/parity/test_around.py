@@ -17,6 +17,7 @@ from typer import Exit
 import detent
 from detent import sync
 from detent.cli.doctor import doctor
+from detent.cli.init import init
 from detent.cli.migrate import migrate
 from detent.errors import InvalidInput
 from detent.store.sql.schema import HEAD
@@ -36,7 +37,6 @@ from tests.parity.flows import (
 )
 from tests.parity.watching import ended
 
-PROGRAM = Path(sys.executable).with_name("detent")
 ROOT = Path(__file__).parents[2]
 
 
@@ -67,8 +67,8 @@ asyncio.run(main())
 
 def test_generator_for_installation(fresh_database: str, tmp_path: Path) -> None:
     """`detent init` writes a project that runs as it is, on every database."""
-    printed(PROGRAM, "init", "shop", cwd=tmp_path)
     folder = tmp_path / "shop"
+    init(folder)
     written = {path.name for path in folder.iterdir()}
     assert written == {"workflows.py", "test_workflows.py", "detent.toml", "README.md", ".gitignore"}
     (folder / "try_out.py").write_text(TRY_OUT)
