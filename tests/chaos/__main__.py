@@ -17,7 +17,7 @@ from rich.table import Table
 
 from detent.store.opening import migrate_store
 from tests.chaos.campaign import Orders, Report, Tell, campaign
-from tests.chaos.python_workflows import make_beside
+from tests.chaos.python_booking import make_beside
 from tests.chaos.tuning import RECOVERY
 from tests.servers.mariadb import MariadbServer
 from tests.servers.postgres import PostgresServer

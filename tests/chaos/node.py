@@ -37,7 +37,6 @@ from detent.python.chain_step import ChainStep
 from detent.python.function.bodies import Bodies
 from detent.python.function.function_step import FunctionStep
 from detent.python.registry import registry as python_registry
-from detent.python.transactional import keeper
 from detent.steps.action_step import ActionStep
 from detent.steps.egress import EgressPolicy
 from detent.steps.http import HttpStep
@@ -50,6 +49,7 @@ from tests.chaos.tuning import CHAOS, SECRET
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
+WORKFLOWS = "tests.chaos.python_workflows"
 QUIET = frozenset({"entry.written", "flush.sent", "run.started", "run.ended"})
 
 
@@ -197,9 +197,11 @@ def load_python(options: argparse.Namespace, clock: SystemClock) -> dict[StepKin
     """The workflows that are written in Python, and those who carry them out; nothing on a node without them."""
     if not options.python:
         return {}
-    module = import_module("tests.chaos.python_workflows")
+    import_module(WORKFLOWS)
+    keeper = None
     if is_shared(options.store):
-        module.use_database(options.store)
+        import_module("tests.chaos.python_booking").use_database(options.store)
+        keeper = import_module("detent.python.transactional").keeper
     chain, function = ChainStep(now=clock.wall, keeper=keeper), FunctionStep(clock=clock, bodies=Bodies(keeper=keeper))
     return {StepKind.PYTHON: chain, StepKind.FUNCTION: function}
 
@@ -240,6 +242,8 @@ async def serve(options: argparse.Namespace, tuning: Tuning) -> None:
     print(runner.addresses[0][1], flush=True)
     await ended.wait()
     await engine.stop()
+    if options.python:
+        await import_module(WORKFLOWS).close()
     await runner.cleanup()
     await store.close()
 
