@@ -45,3 +45,13 @@ async def summing(run: Run, left: int, right: int = 1) -> int:
     found = await run.step(add, left, right)
     assert isinstance(found, int)
     return found
+
+
+class Stubborn(Workflow):
+    """Pauses whenever it is tried."""
+
+    name = "stubborn"
+
+    @step
+    async def refuse(self) -> None:
+        raise ValueError("no")

@@ -16,7 +16,7 @@ from detent.access.starting import start
 from detent.app import App
 from detent.client.errors import RunFailed, StillRunning
 from detent.errors import AlreadyActive, InvalidInput, NotFound
-from tests.access.flows import Greeting, Patient, summing
+from tests.access.flows import Greeting, Patient, Stubborn, summing
 
 HERO = ("User", "7")
 
@@ -152,3 +152,14 @@ async def test_many_starts_from_many_threads_are_all_done(app: App) -> None:
 
     found = await asyncio.gather(*(asyncio.to_thread(in_thread, number) for number in range(24)))
     assert found == list(range(24))
+
+
+async def test_a_run_that_is_paused_again_at_once_is_told_to_have_been_resumed(app: App) -> None:
+    run = await start(Stubborn, hero=HERO)
+    for _ in range(3):
+        while await run.status() != "paused":  # noqa: ASYNC110 - only the store knows
+            await asyncio.sleep(0.01)
+        resumed = await run.resume()
+        assert not resumed.resume_requested
+    outcomes = [one.outcome async for one in run.attempts()]
+    assert outcomes[:3] == ["failed"] * 3

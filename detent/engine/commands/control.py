@@ -12,6 +12,7 @@ from detent.engine.commands.ground import DEFAULT_TENANT, INPUT_LIMIT, encoder
 from detent.engine.commands.runs import RunCommands
 from detent.errors import Conflict, NotFound, TooLarge
 from detent.graph.model import StepKind
+from detent.run.journal import Kind
 from detent.run.outcomes import result_of
 from detent.run.status import TERMINAL, Status
 from detent.store.rows import MessageKind, RunRow
@@ -66,8 +67,13 @@ class ControlCommands(RunCommands):
             return document
         if document["status"] == Status.PENDING and kind is not MessageKind.CANCEL:
             raise Conflict(f"Cannot {kind} a pending workflow")
+        # A run that is paused again at once was resumed all the same: the journal says so.
+        after = await self._last_seq(row) if kind is MessageKind.RESUME else None
         await self._send(row, kind, encoder.encode({"by": by}))
-        return await self._watch(run, tenant, kind, lambda now: now["status"] == wanted)
+        return await self._watch(run, tenant, kind, lambda now: now["status"] == wanted, resumed_after=after)
+
+    async def _last_seq(self, row: RunRow) -> int:
+        return max((entry.seq for entry in await self._store.journal(row.id)), default=0)
 
     async def _send(self, row: RunRow, kind: MessageKind, data: bytes) -> None:
         if row.status in TERMINAL or not await self._store.send(row.tenant, row.id, kind, data):
@@ -76,12 +82,22 @@ class ControlCommands(RunCommands):
         self.nudge()
 
     async def _watch(
-        self, run: str, tenant: int, kind: MessageKind, is_done: Callable[[dict[str, Any]], bool]
+        self,
+        run: str,
+        tenant: int,
+        kind: MessageKind,
+        is_done: Callable[[dict[str, Any]], bool],
+        *,
+        resumed_after: int | None = None,
     ) -> dict[str, Any]:
         until = self._engine.clock.monotonic() + PATIENCE
         while True:
-            document = await self._document(await self.run_row(run, tenant=tenant))
+            row = await self.run_row(run, tenant=tenant)
+            document = await self._document(row)
             done = is_done(document) or document["status"] in TERMINAL
+            if not done and resumed_after is not None:
+                entries = await self._store.journal(row.id, after=resumed_after)
+                done = any(entry.kind == Kind.RESUMED for entry in entries)
             if done or self._engine.clock.monotonic() >= until:
                 return document | {f"{kind}_requested": not done}
             await asyncio.sleep(LOOK_AGAIN)
