@@ -28,8 +28,8 @@ class Locks:
         self._happen = happen
 
     def defer(self, held: HeldRun, event: events.Event, message: int | None) -> bool:
-        """Whether the event has to wait; then it is kept."""
-        if not held.locks or not isinstance(event, STOPPING):
+        """An event of a run with such attempts: whether it has to wait; then it is kept."""
+        if not isinstance(event, STOPPING):
             return False
         held.deferred.append((event, message))
         return True

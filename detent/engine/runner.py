@@ -93,7 +93,7 @@ class Runner:
 
     def happen(self, held: HeldRun, event: events.Event, *, message: int | None = None) -> None:
         """Something happened to a run: decide, and queue what is to be written."""
-        if held.gone or self._locks.defer(held, event, message):
+        if held.gone or (held.locks and self._locks.defer(held, event, message)):
             return
         try:
             plan = advance(held.prepared, held.state, event=event, now=self._time.now())
@@ -174,8 +174,9 @@ class Runner:
     def _is_written(self, unit: Unit, flushed: Flushed) -> None:
         if heard():
             self._tell_written(unit)
-        self.leaving.has_left(unit)
-        if unit.held is not None and not unit.held.gone:
+        if unit.held is None:
+            self.leaving.has_left(unit)
+        elif not unit.held.gone:
             self._carry_out(unit, unit.held, flushed)
 
     def _was_not_started(self, unit: Unit) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import msgspec
 
 from detent.graph.model import Ending, FailurePolicy, OnCrash
 from detent.instant import Instant
@@ -18,7 +18,7 @@ from detent.run.status import Status, moved
 UNCERTAIN = "uncertain"
 
 
-class Change(NamedTuple):
+class Change(msgspec.Struct, frozen=True):
     """An entry before it has its place and time."""
 
     kind: Kind

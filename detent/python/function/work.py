@@ -95,7 +95,7 @@ class Work:
             else:
                 self._begin(pending)
         # What a step may know of is on record first: the place of a callback, a time that was asked for.
-        if steps and (self._beginning or any(key.startswith(Op.NOW) for key in self._writing)):
+        if steps and (self._beginning or (self._writing and any(key.startswith(Op.NOW) for key in self._writing))):
             book.fresh = steps
             return False
         for pending in steps:
