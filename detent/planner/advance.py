@@ -279,6 +279,9 @@ def _resolved(event: events.Resolved, prepared: Prepared, state: RunState, now: 
         return Change(Kind.ENDED, index, state.doubts[index], Ending.SUCCESS, data)
     message = f"'{step.name}' was in flight when its node died, and {event.by} says that it did not happen"
     data.error = StepError("did_not_happen", message)
+    if pauses_on_failure(prepared, index, Ending.FAILED):
+        data.by = pause_reason(prepared, index)
+        return Change(Kind.PAUSED, index, state.doubts[index], Ending.FAILED, data)
     return Change(Kind.ENDED, index, state.doubts[index], Ending.FAILED, data)
 
 

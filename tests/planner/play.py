@@ -55,7 +55,8 @@ def settled(state: RunState, woken: frozenset[int] = frozenset()) -> dict[str, A
         *("status", "ending", "taken", "undecided", "attempts", "adoptions_before", "since", "results", "errors"),
         *("early", "edge_errors", "failures", "open", "seq", "adoptions", "stalled", "failing", "paused_by"),
         *("paused_at", "paused_step", "opens_at", "reused", "reused_skips", "left_out", "doubts"),
-        *("is_finished", "finisher", "carried", "left_behind", "passed", "undelayed", "moved_graph", "history", "operations"),
+        *("is_finished", "finisher", "carried", "left_behind", "passed", "undelayed", "moved_graph"),
+        *("history", "operations"),
     )
     return {
         **{name: getattr(state, name) for name in names},

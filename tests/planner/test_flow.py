@@ -212,6 +212,20 @@ def test_a_crash_that_fails_a_step_pauses_such_a_run_and_counts_once() -> None:
     assert run.statuses() == {"a": "skipped", "b": "running"}
 
 
+def test_a_step_that_did_not_happen_pauses_such_a_run_and_a_resume_tries_it() -> None:
+    run = play(chain("a", "b", on_crash=OnCrash.ASK))
+    run.crash()
+    run.resolve("a", happened=False)
+    assert (run.status, run.state.paused_by) == ("paused", "a failure of step 'a'")
+    assert (run.error("a").code, run.state.doubts, run.state.paused_step) == ("did_not_happen", {}, 0)
+    run.resume()
+    assert run.statuses() == {"a": "running", "b": "pending"}
+    doubtful = play(chain("a", "b", on_crash=OnCrash.ASK))
+    doubtful.crash()
+    doubtful.resolve("a", happened=True)
+    assert doubtful.statuses() == {"a": "success", "b": "running"}
+
+
 def test_a_failure_that_a_step_takes_care_of_does_not_pause() -> None:
     steps = (Step("a", StepKind.PYTHON), Step("tidy", StepKind.PYTHON))
     failed = frozenset({Ending.FAILED})

@@ -75,6 +75,9 @@ class FlowRules:
                 return (Reattempt, Fail)
             case Kind.CANCELLED if entry.step is not None:
                 return (Cancel,)
+            case Kind.PAUSED if data.error is not None and data.error.code == "did_not_happen":
+                self._count("uncertain step resolved")
+                return None
             case Kind.PAUSED if entry.step is not None:
                 pauses = story.prepared.graph.on_failure is FailurePolicy.PAUSE
                 return (Pause, Fail) if pauses and data.error is not None else (Pause,)

@@ -72,7 +72,7 @@ def _help(world: World, story: Story) -> None:
             raise Violation("a run stands still though nothing of it is uncertain any more")
         doubts = [step.name for step in story.prepared.steps if state.phase[step.index] is Phase.UNCERTAIN]
         error = None if state.paused_step is None else state.errors.get(state.paused_step)
-        if error is not None and error.code == "poison":
+        if error is not None and error.code in ("poison", "crashed", "did_not_happen"):
             world.note("a step that kills is skipped")  # to resume the run would go on for ever
             finished(model.send(1, story.row.id, MessageKind.SKIP, b'{"by":"healing"}'))
         elif doubts and world.rng.random() < 0.5:
