@@ -39,6 +39,7 @@ class Program:
     transactional: frozenset[str] = frozenset()  # steps that write one row beside
     signals: Mapping[str, int] = field(default_factory=dict)  # how many of each name are sent
     heroes: int = 0  # how many heroes it is started for; each has one open run
+    has_child: bool = False  # starts a run and waits for it
     is_child: bool = False  # started by runs alone
 
 

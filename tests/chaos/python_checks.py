@@ -105,8 +105,10 @@ class PythonChecks:
                 yield f"start {line['n']} was turned away by {line['run']}, which is no run of {line['hero']}"
 
     def _children(self) -> Iterator[str]:
-        """A child is of the run whose number it has; whether there is one is seen in its parent's checkpoints."""
+        """A child is of the run whose number it has, and who waited for one had one."""
         for run in self._evidence.runs.values():
+            if self._program(run).has_child and -run.number not in self._by_number:
+                yield f"run {run.number} ({run.id.hex()}) has no child"
             parent = self._by_number.get(-run.number) if self._program(run).is_child else None
             if run.parent != (None if parent is None else parent.id):
                 yield f"run {run.number} ({run.id.hex()}) has a strange parent"

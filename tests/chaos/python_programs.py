@@ -80,6 +80,7 @@ def _function() -> Program:
         lambda n: {"n": n, "child": -n},
         callbacks=("@wait:answer",),
         signals={"paid": SIGNALS},
+        has_child=True,
     )
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from detent.ids import RUN, parse
+from detent.run.journal import Entry
 from tests.chaos.__main__ import judge, on_mariadb, on_postgres, on_sqlite
 from tests.chaos.campaign import Report, all_programs
 from tests.chaos.checker import Checker
@@ -43,6 +45,7 @@ def test_kills_stops_and_crashes_of_three_nodes_on_postgresql_break_no_promise(t
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
+@pytest.mark.case("A3")
 def test_kills_of_two_nodes_and_of_mariadb_break_no_promise(tmp_path: Path) -> None:
     report = asyncio.run(on_mariadb(15, SEED, tmp_path, print))
     assert judge([report]) == []
@@ -77,7 +80,11 @@ def assert_the_checker_can_say_no(report: Report, folder: Path) -> None:
 
 
 def _lose_a_run(evidence: Evidence) -> None:
-    evidence.runs.popitem()
+    del evidence.runs[next(parse(RUN, line["run"]) for line in evidence.clients if line["op"] == "ok")]
+
+
+def _lose_a_child(evidence: Evidence) -> None:
+    del evidence.runs[next(run.id for run in evidence.runs.values() if run.parent is not None)]
 
 
 def _repeat_a_result(evidence: Evidence) -> None:
@@ -91,7 +98,7 @@ def _reopen_a_run(evidence: Evidence) -> None:
 
 
 def _repeat_an_effect(evidence: Evidence) -> None:
-    hits = next(hits for hits in evidence.hits.values() if len(hits) == 1)
+    hits = next(hits for (_, step), hits in evidence.hits.items() if len(hits) == 1 and step == "s1")
     hits.append(hits[0])
 
 
@@ -104,13 +111,18 @@ def _forget_a_message(evidence: Evidence) -> None:
     evidence.inbox.append((next(iter(evidence.runs)), "callback"))
 
 
+def _of_a_function(evidence: Evidence) -> list[Entry]:
+    """A journal that ends with a checkpoint and the end of its run."""
+    return next(entries for entries in evidence.journal.values() if [e.kind for e in entries[-2:-1]] == ["checkpoint"])
+
+
 def _repeat_a_checkpoint(evidence: Evidence) -> None:
-    entries = next(entries for entries in evidence.journal.values() if entries[-2].kind == "checkpoint")
+    entries = _of_a_function(evidence)
     entries.insert(0, entries[-2])
 
 
 def _lose_a_checkpoint(evidence: Evidence) -> None:
-    entries = next(entries for entries in evidence.journal.values() if entries[-2].kind == "checkpoint")
+    entries = _of_a_function(evidence)
     del entries[-2]
     entries[-1] = entries[-1]._replace(seq=entries[-1].seq - 1)
 
@@ -157,5 +169,6 @@ FORGERIES: list[tuple[str, Callable[[Evidence], None]]] = [
     ("signals", _swap_signals),
     ("heroes", _hurry_a_courier),
     ("children", _give_a_child_away),
+    ("children", _lose_a_child),
     ("beside", _write_beside_twice),
 ]

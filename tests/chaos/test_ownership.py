@@ -12,6 +12,7 @@ from detent.store.opening import migrate_store
 from tests.chaos.cluster import Node, eventually
 from tests.chaos.evidence import Evidence
 from tests.chaos.programs import chain
+from tests.chaos.python_programs import python_programs
 from tests.chaos.scene import Scene
 from tests.chaos.tuning import LEASE, RECOVERY
 from tests.servers.postgres import PostgresServer
@@ -21,6 +22,7 @@ pytestmark = pytest.mark.slow
 NAPS = chain("naps", *["nap"] * 6)
 SLOW = chain("slow", "slow", "call", a={"url": "{{trigger.body.target}}/slow/600?n={{trigger.body.n}}&step=a"})
 SLOWER = chain("slower", "slow", "call", a={"url": "{{trigger.body.target}}/slow/1500?n={{trigger.body.n}}&step=a"})
+[ERRANDS] = [program for program in python_programs(transactional=False) if program.name == "python_errands"]
 LONGEST = "until = (select max(until) from lease)"
 DOZING = chain("dozing", "sleep", "call", a={"sleep": "390ms"})
 STILL = chain("still", "echo", "call", a={"action": "chaos.stand_still", "with": {"ms": int(2500 * LEASE)}})
@@ -142,6 +144,26 @@ def test_a_node_that_comes_back_is_another_node_and_rescues_what_it_left(
     assert verdict.broken == []
     assert len(adoptions(evidence)) == 1
     assert len({said["node"] for said in node.said("engine.started")}) == 2
+
+
+@pytest.mark.case("A14")
+def test_runs_whose_code_only_a_dead_node_had_wait_until_it_is_back(postgres_database: str, tmp_path: Path) -> None:
+    with Scene(postgres_database, tmp_path, ERRANDS, NAPS) as scene:
+        able, unable = scene.node("--python"), scene.node()
+        scene.begin(able, ERRANDS)
+        able.end(signal.SIGKILL)
+        scene.begin(unable, ERRANDS)
+        for _ in range(5):
+            scene.begin(unable, NAPS)
+        eventually(10, lambda: unable.said("node.taken_over"))
+        eventually(10, lambda: len(unable.ask("/open")["open"]) == 2)  # what it can do it does
+        time.sleep(LEASE)
+        assert {found["workflow"] for found in unable.ask("/open")["open"]} == {ERRANDS.name}
+        able.start()
+        verdict, evidence = scene.settle(unable)
+    assert verdict.broken == []
+    assert len(evidence.runs) == 7
+    assert scene.hits("/status/503") >= 2
 
 
 @pytest.mark.case("A18")

@@ -61,6 +61,7 @@ async def edited_run(url: str, edited: Edited, *after: str, **options: Any) -> A
         yield world, run
 
 
+@pytest.mark.case("F15")
 @pytest.mark.parametrize(
     ("after", "ran", "left"),
     [
@@ -112,6 +113,7 @@ async def test_bodies_may_change_at_any_time_under_every_mode_but_pin() -> None:
             assert edited.ran == ["a", "b+", "c+"]
 
 
+@pytest.mark.case("F15")
 @pytest.mark.parametrize(
     ("after", "waits", "line"),
     [

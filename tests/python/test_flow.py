@@ -57,6 +57,7 @@ async def test_every_verb_ends_the_step_where_it_stands(code: PythonRegistry) ->
     assert behind == []
 
 
+@pytest.mark.case("F16")
 async def test_except_exception_does_not_stop_flow_control(code: PythonRegistry) -> None:
     class Careful(Workflow, registry=code):
         @step
@@ -69,6 +70,7 @@ async def test_except_exception_does_not_stop_flow_control(code: PythonRegistry)
     assert await play(Careful, "work") == Skip()
 
 
+@pytest.mark.case("F16")
 async def test_flow_control_that_is_swallowed_counts_all_the_same(code: PythonRegistry) -> None:
     class Swallowing(Workflow, registry=code):
         @step

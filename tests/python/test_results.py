@@ -17,6 +17,7 @@ from detent.run.outcomes import Done, Finish, Pause, Skip
 from tests.python.stage import call_of, output_of, play
 
 
+@pytest.mark.case("F14")
 @pytest.mark.parametrize(
     ("value", "named"),
     [({1, 2}, "set"), (b"x", "bytes"), (object(), "object"), (float("nan"), "nan"), (2**70, "64 bits"), (len, "")],
@@ -210,6 +211,7 @@ async def test_state_without_a_type_is_a_dictionary_and_can_be_replaced(code: Py
     }
 
 
+@pytest.mark.case("F14")
 async def test_a_state_that_cannot_be_kept_is_an_exception_of_the_step(code: PythonRegistry) -> None:
     class Signup(Workflow, registry=code):
         @step

@@ -183,6 +183,7 @@ async def test_a_gone_hero_cancels_the_run_before_the_step(store_url: str, code:
         assert (ended["status"], ended["output"]) == ("completed", [None, "7"])
 
 
+@pytest.mark.case("A14")
 async def test_a_node_without_the_class_leaves_the_run_alone_and_why_says_what_is_missing(
     store_url: str, code: PythonRegistry
 ) -> None:

@@ -70,7 +70,7 @@ async def test_a_tolerant_function_uses_what_is_recorded_and_does_the_rest(edit:
     assert called == CALLS
 
 
-@pytest.mark.case("I8", "F15")
+@pytest.mark.case("F15")
 @pytest.mark.parametrize("edit", EDITS)
 async def test_a_strict_function_pauses_with_the_difference(edit: str) -> None:
     now, _ = EDITS[edit]

@@ -214,7 +214,7 @@ async def _perform(program: Program, seed: int) -> None:
     assert WORLD.seen[-1] == whole
 
 
-@pytest.mark.case("I8", "F17")
+@pytest.mark.case("F17")
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(program=programs, seed=st.integers(0, 10_000))
 @example(program=("par", [("limit", 2, ("signal", "a", None)), ("seq", [("sleep", 5), ("signal", "a", None)])]), seed=3)
