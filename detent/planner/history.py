@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from detent.graph.model import FAILURES, Ending, OnCrash
+from detent.graph.model import FAILURES, Ending, OnCrash, StepKind
 from detent.planner.fold import fold
 from detent.planner.moves import graph_of, prepared_of
 from detent.planner.prepared import Prepared
@@ -64,6 +64,7 @@ _BY_ENDING: Final[dict[Ending, _Verdict]] = {
     **dict.fromkeys(FAILURES, _FAILED),
 }
 _NOT_AT_HAND: Final = (Phase.PENDING, Phase.ENDED)
+_WAITING: Final = (StepKind.SLEEP, StepKind.WAIT, StepKind.FUNCTION)
 #: What ends a whole run, and the steps it was at.
 _STOPS: Final = {Kind.CANCELLED: _CANCELED, Kind.EXPIRED: _CANCELED, Kind.FINISHED: _SKIPPED}
 
@@ -97,6 +98,7 @@ class _Telling:
     opened: int
     sources: dict[str, list[str]] = field(default_factory=dict)  # by step, those it waits for
     fails: frozenset[str] = frozenset()  # the steps that a crash of their node ends
+    works: frozenset[str] = frozenset()  # the steps that are due when they begin; a sleep is due when it ends
     begun: dict[str, int] = field(default_factory=dict)  # attempts that are on record and not over
     ended: dict[str, int] = field(default_factory=dict)
     due: dict[str, int] = field(default_factory=dict)
@@ -108,6 +110,7 @@ class _Telling:
         for edge in prepared.graph.edges:
             self.sources.setdefault(edge.target, []).append(edge.source)
         self.fails = frozenset(step.name for step in prepared.steps if step.on_crash is OnCrash.FAIL)
+        self.works = frozenset(step.name for step in prepared.steps if step.kind not in _WAITING)
 
     def entry(self, entry: Entry, data: EntryData) -> Iterator[PastAttempt]:
         step, at = entry.step, entry.at
@@ -139,10 +142,14 @@ class _Telling:
 
     def row(self, step: str, attempt: int, verdict: _Verdict, at: int, data: EntryData | None = None) -> PastAttempt:
         ms, error = (data.ms, data.error) if data else (None, None)
+        due = min(self._due(step), at)
+        # The length was measured by another clock than the end: by a hair it could begin before it was due.
         begun = None if ms is None else at - round(ms * 1000)
+        if begun is not None and step in self.works:
+            begun = max(begun, due)
         self.ended[step] = at
         self.begun.pop(step, None)
-        return PastAttempt(step, attempt, *verdict, min(self._due(step), at), begun, at, error)
+        return PastAttempt(step, attempt, *verdict, due, begun, at, error)
 
     def _adopted(self, data: EntryData, at: int) -> Iterator[PastAttempt]:
         """The node died, and steps with it."""

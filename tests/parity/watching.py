@@ -5,14 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 from detent import sync
 
 PATIENCE = 20.0
-#: The beginning of an attempt is told as its end less its length.
-ROUNDING = timedelta(milliseconds=5)
 _NEVER = threading.Event()
 
 

@@ -125,3 +125,12 @@ def test_a_run_that_begins_later_counts_from_then() -> None:
     run.open()
     run.succeed("a")
     assert [seconds(row.scheduled_for) for row in rows(run)] == [100.0]
+
+
+def test_an_attempt_is_never_told_to_have_begun_before_it_was_due() -> None:
+    """Its length and its end are of two clocks, and differ by a hair."""
+    run = play_steps({"a": {}})
+    run.sleep(2)
+    run.attempt("a", Done(answer(200)), ms=2001)
+    [row] = rows(run)
+    assert row.started_at == row.scheduled_for == NOON
