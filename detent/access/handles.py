@@ -26,7 +26,19 @@ class Status:
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class State:
+    """What the steps of a workflow class have handed on so far."""
+
+    run: str
+
+    def talk(self, terms: Terms) -> Conversation[Any]:
+        found = yield from run_calls.get(self.run).talk(terms)
+        told = [step.state for step in found.steps.values() if step.state is not None]
+        return told[-1] if told else None
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
     """The whole journal."""
 
     run: str
@@ -46,9 +58,14 @@ def status(run: str) -> Status:
     return Status(run)
 
 
-def history(run: str) -> History:
+def state(run: str) -> State:
+    """The state of a workflow class as its last step left it, as JSON; null if there is none."""
+    return State(run)
+
+
+def journal(run: str) -> Journal:
     """Everything that happened in the run so far, in order: attempts, outcomes, what was decided."""
-    return History(run)
+    return Journal(run)
 
 
 class HandleOperations:
@@ -56,7 +73,8 @@ class HandleOperations:
 
     get = asks_of(run_calls.get)
     status = asks_of(status)
-    history = asks_of(history)
+    state = asks_of(state)
+    journal = asks_of(journal)
     wait = asks_of(waiting.wait)
     result = asks_of(waiting.result)
     why = asks_of(run_calls.why)
@@ -67,7 +85,7 @@ class HandleOperations:
     reattempt = asks_of(run_calls.reattempt)
     finish = asks_of(run_calls.finish)
     signal = asks_of(run_calls.signal)
-    attempts = tells_of(run_calls.history)
+    history = tells_of(run_calls.history)
 
 
 class RunHandle(HandleOperations, Awaiting):

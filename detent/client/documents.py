@@ -92,7 +92,8 @@ class Attempt(msgspec.Struct, kw_only=True):
 
 
 class StepDocument(msgspec.Struct, kw_only=True):
-    """A step of a run. HTTP and wait steps have `status_code`, `headers` and `body`, others `output`."""
+    """A step of a run. HTTP and wait steps have `status_code`, `headers` and `body`, others `output`; `state` is what a
+    step of a workflow class handed on."""
 
     status: str
     type: str = ""
@@ -109,6 +110,7 @@ class StepDocument(msgspec.Struct, kw_only=True):
     body: Json = None
     is_truncated: bool = False
     output: Json = None
+    state: Json = None
     error: StepError | None = None
 
 

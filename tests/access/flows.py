@@ -55,3 +55,17 @@ class Stubborn(Workflow):
     @step
     async def refuse(self) -> None:
         raise ValueError("no")
+
+
+class Counting(Workflow):
+    """Its state goes on from step to step."""
+
+    name = "counting"
+
+    @step
+    async def first(self) -> None:
+        self.state["count"] = 1
+
+    @step
+    async def second(self) -> None:
+        self.state["count"] += 1

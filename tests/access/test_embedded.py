@@ -16,7 +16,7 @@ from detent.access.starting import start
 from detent.app import App
 from detent.client.errors import RunFailed, StillRunning
 from detent.errors import AlreadyActive, InvalidInput, NotFound
-from tests.access.flows import Greeting, Patient, Stubborn, summing
+from tests.access.flows import Counting, Greeting, Patient, Stubborn, summing
 
 HERO = ("User", "7")
 
@@ -131,7 +131,7 @@ async def test_a_paused_run_is_found_and_finished_from_outside(app: App) -> None
 async def test_the_history_of_a_run_tells_its_steps_in_order(app: App) -> None:
     run = await start(Greeting, hero=HERO, input={"who": "x"})
     await run.result(timeout=20)
-    assert [entry.step for entry in await run.history()] == ["greet", "shout"]
+    assert [entry.step for entry in await run.journal()] == ["greet", "shout"]
 
 
 async def test_a_thread_of_the_same_process_starts_and_waits_without_a_loop(app: App) -> None:
@@ -161,5 +161,12 @@ async def test_a_run_that_is_paused_again_at_once_is_told_to_have_been_resumed(a
             await asyncio.sleep(0.01)
         resumed = await run.resume()
         assert not resumed.resume_requested
-    outcomes = [one.outcome async for one in run.attempts()]
+    outcomes = [one.outcome async for one in run.history()]
     assert outcomes[:3] == ["failed"] * 3
+
+
+async def test_a_handle_tells_the_state_that_the_steps_handed_on(app: App) -> None:
+    run = await start(Counting, hero=HERO)
+    await run.wait(timeout=20)
+    assert await run.state() == {"count": 2}
+    assert await (await start(summing, 1, 2)).state() is None

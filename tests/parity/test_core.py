@@ -66,7 +66,7 @@ def test_step_dsl_named_and_anonymous(user: User) -> None:
 def test_wait_times_between_steps(user: User) -> None:
     run = sync.start(Letter, hero=user)
     assert ended(run).status == "completed"
-    write, send, file = run.attempts()
+    write, send, file = run.history()
     assert [one.step for one in (write, send, file)] == seen(user) == ["write", "send", "file"]
     for before, after in ((write, send), (send, file)):
         assert before.completed_at is not None
@@ -112,7 +112,7 @@ def test_lock_guarded_execution(node: Node) -> None:
     ends = [ended(run) for run in runs]
     assert {end.status for end in ends} <= {"completed", "cancelled"}
     for user, run, end in zip(users, runs, ends, strict=True):
-        history = run.history()
+        history = run.journal()
         assert [entry.run_status for entry in history] == [None] * (len(history) - 1) + [end.status]
         achieved = [name for name, ending in endings(end).items() if ending == "success"]
         assert seen(user)[: len(achieved)] == achieved
@@ -192,6 +192,6 @@ def test_scheduling_is_atomic(user: User) -> None:
     """What ended and what is scheduled because of it is one entry of the journal: there is no moment between them."""
     run = sync.start(Sleeper, hero=user)
     document = until_step(run, "second", "scheduled")
-    [entry] = run.history()
+    [entry] = run.journal()
     assert (entry.step, entry.status) == ("first", "success")
     assert entry.sleep_until == {"second": document.steps["second"].next_at}

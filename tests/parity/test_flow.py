@@ -117,7 +117,7 @@ def test_reattempt_retries_the_current_step_with_optional_wait(node: Node) -> No
     assert outcomes(run) == [("first", "reattempted"), ("first", "success"), ("second", "success")]
     run = steered(later, "reattempt", wait=0.2)
     ended(run)
-    first, second, _ = run.attempts()
+    first, second, _ = run.history()
     assert first.completed_at is not None
     assert second.started_at is not None
     assert second.started_at - first.completed_at >= timedelta(seconds=0.2)
@@ -162,7 +162,7 @@ def test_cancel_by_default_if_hero_deleted(user: User) -> None:
     until_step(run, "second", "scheduled")
     del USERS[str(user.id)]
     assert (ended(run).status, seen(user)) == ("cancelled", ["first"])
-    assert run.history()[-1].by == "its hero is gone"
+    assert run.journal()[-1].by == "its hero is gone"
 
 
 def test_may_proceed_without_hero_opt_out(user: User) -> None:

@@ -44,7 +44,7 @@ def test_perform_step_when_it_is_due_and_once(user: User) -> None:
     run = sync.start(Letter, hero=user, delay=0.2)
     assert run.status() == "pending"
     ended(run)
-    attempts = list(run.attempts())
+    attempts = list(run.history())
     assert [(one.step, one.attempt) for one in attempts] == [("write", 1), ("send", 1), ("file", 1)]
     for one in attempts:
         assert one.started_at is not None
@@ -82,7 +82,7 @@ def test_lock_based_idempotency_a_second_writer_is_refused(user: User, node: Nod
     node.ask(write_beside())
     gate(user).set()
     until(run, "paused")
-    before = run.history()
+    before = run.journal()
 
     async def write_again() -> None:
         twin = await Writer.register(store)
@@ -90,7 +90,7 @@ def test_lock_based_idempotency_a_second_writer_is_refused(user: User, node: Nod
             await twin.flush(entries=[entry(key, 1, step="hold")])
 
     node.ask(write_again())
-    assert run.history() == before
+    assert run.journal() == before
     run.resume()
     assert run.result(timeout=20) == "asked"
 
@@ -223,14 +223,14 @@ def test_active_scope(user: User) -> None:
 def test_step_history_preserved(user: User) -> None:
     run = sync.start(ReattemptsOnException, hero=user)
     ended(run)
-    told = [(one.step, one.attempt, one.state) for one in run.attempts()]
+    told = [(one.step, one.attempt, one.state) for one in run.history()]
     assert told == [
         ("charge", 1, "failed"),
         ("charge", 2, "failed"),
         ("charge", 3, "completed"),
         ("after", 1, "completed"),
     ]
-    assert [entry.seq for entry in run.history()] == [1, 2, 3, 4]
+    assert [entry.seq for entry in run.journal()] == [1, 2, 3, 4]
 
 
 def test_outcome_has_five_values(node: Node) -> None:
@@ -248,7 +248,7 @@ def test_outcome_has_five_values(node: Node) -> None:
 def test_error_message_and_backtrace_of_every_attempt(user: User) -> None:
     run = sync.start(ReattemptsOnException, hero=user)
     ended(run)
-    first, second, third, _ = run.attempts()
+    first, second, third, _ = run.history()
     for failed in (first, second):
         assert failed.error_message == "ConnectionError: the gateway is away"
         assert "in fail" in (failed.error_backtrace or "")
@@ -259,7 +259,7 @@ def test_individual_timestamps_on_attempts(node: Node) -> None:
     def first_of(workflow: type, verb: str | None = None) -> Any:
         run = sync.start(workflow, hero=new_user(), input={"verb": verb})
         wait_for(lambda: run.status() != "running")
-        return next(run.attempts())
+        return next(run.history())
 
     stamped = {
         "completed": first_of(Parcel),

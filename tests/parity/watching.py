@@ -49,4 +49,4 @@ def endings(document: Any) -> dict[str, str]:
 
 def outcomes(run: sync.RunHandle) -> list[tuple[str, str]]:
     """Every attempt that is over, with what came of it."""
-    return [(attempt.step, attempt.outcome) for attempt in run.attempts()]
+    return [(attempt.step, attempt.outcome) for attempt in run.history()]
