@@ -6,13 +6,13 @@ whether the run can leave memory. Nothing here waits for the database.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from detent.clock import Clock, DatabaseTime
 from detent.engine import quarantine
 from detent.engine.attempts import Attempts
+from detent.engine.awaited import Awaited
 from detent.engine.committer import Committer
 from detent.engine.family import Family, end_messages
 from detent.engine.function_port import Functions, carried, timed_out
@@ -68,7 +68,7 @@ class Runner:
             port_of=self._functions.port,
             unlock=self._locks.give_back,
         )
-        self._ended: dict[bytes, list[asyncio.Future[None]]] = {}
+        self.awaited = Awaited()
         self.held: dict[bytes, HeldRun] = {}
         self.leaving = Leaving(time, self._add)
         self._placement = Placement(tuning.queues)
@@ -181,8 +181,7 @@ class Runner:
 
     def _was_not_started(self, unit: Unit) -> None:
         """The store refused the start: there is no such run."""
-        for future in self._ended.pop(unit.run, ()):
-            future.cancel()
+        self.awaited.is_not_there(unit.run)
         if unit.held is not None and not unit.held.gone:
             self._forget(unit.held)
 
@@ -385,17 +384,7 @@ class Runner:
             if held.port is not None:
                 held.port.look()
 
-    # -- those who wait for a run to end
-
-    def when_ended(self, run: bytes) -> asyncio.Future[None]:
-        """Done when this node has written the run's end."""
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._ended.setdefault(run, []).append(future)
-        return future
-
     def _tell_ended(self, unit: Unit) -> None:
         assert unit.end is not None
         emit("run.ended", run=unit.run, status=unit.end.status)
-        for future in self._ended.pop(unit.run, ()):
-            if not future.done():
-                future.set_result(None)
+        self.awaited.has_ended(unit.run)

@@ -129,7 +129,7 @@ def _prepare(engine: Engine, node: Node, request: StartRequest) -> tuple[Unit, S
             # Everything was decided at once: it begins and ends in one flush.
             unit.end = node.runner.end_row(held, plan)
             unit.messages = end_messages(state, plan.end)
-    ended = node.runner.when_ended(facts.id) if request.watch else None
+    ended = node.runner.awaited.end_of(facts.id) if request.watch else None
     return unit, StartedRun(facts.id, facts.started_at, ended, Status(row.status))
 
 

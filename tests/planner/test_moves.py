@@ -10,11 +10,9 @@ from detent.graph import codec
 from detent.graph.model import Edge, Ending, FailurePolicy, Graph, Step, StepKind
 from detent.instant import SECOND
 from detent.planner import fork_plan, retry_plan
-from detent.run.outcomes import Cancel, Finish, Move, Pause, Skip, StepError
+from detent.run.outcomes import Cancel, Finish, Move, Pause, Skip
+from tests.planner.chains import BROKEN, CHAINED
 from tests.planner.play import NOON, Play, play, play_again
-
-CHAINED = frozenset({Ending.SUCCESS, Ending.SKIPPED})
-BROKEN = StepError("exception", "ValueError: no")
 
 
 def chain(*names: str, **delays: float) -> Graph:
