@@ -102,9 +102,7 @@ class Claims:
             parent=run.parent,
         )
         state = fold(prepared, facts, run.opening, entries)
-        held = HeldRun(
-            run.id, run.generation, graph_of(prepared, state), state, run.status, known=len(state.history)
-        )
+        held = HeldRun(run.id, run.generation, graph_of(prepared, state), state, run.status, known=len(state.history))
         self._runner.hold(held)
         # Nothing was in flight in a run that was set aside, however often it is looked at.
         if run.adopted and not is_set_aside(state.paused_by):
