@@ -64,12 +64,14 @@ class Functions:
         return port
 
     def open_place(self, held: HeldRun, event: events.OperationBegan) -> None:
-        """A function opens a wait: the place of its answer is made in the same flush."""
+        """A function opens a wait: the place of its answer is made in the same flush. If it is open already, it only
+        gets its time."""
+        is_open = event.key in held.state.operations
         plan = advance(held.prepared, held.state, event=event, now=self.now())
         if plan.entry is not None:
             plan.activate.append((event.key, event.until))
             place = NewCallback(held.state.facts.tenant, held.id, event.key, early=True)
-            self.runner.write(held, plan, callbacks=[place])
+            self.runner.write(held, plan, callbacks=[] if is_open else [place])
 
     def expire(self, held: HeldRun, key: str) -> None:
         """The time of a function's wait is over."""

@@ -93,8 +93,9 @@ class Step:
 
     `config` is what its kind needs, as JSON with `{{ }}` templates: http `url method headers body`; action `action
     with`; sleep `seconds` (a number, or a text that renders to a duration); wait `timeout` (seconds or null) and
-    `early` (`buffer` or `reject`); python and function `workflow` (the name its code is registered by) and `drift`. `guard` is evaluated last, when the join is met; false skips the step. `delay` is
-    waited before the first attempt; it makes a sleep longer, and the time limit of a wait.
+    `early` (`buffer` or `reject`); python and function `workflow` (the name its code is registered by) and `drift`.
+    `guard` is evaluated last, when the join is met; false skips the step. `delay` is waited before the first attempt;
+    it makes a sleep longer, and the time limit of a wait.
     """
 
     name: str

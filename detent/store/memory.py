@@ -150,6 +150,9 @@ class MemoryStore(MemoryDoors, MemoryTriggers):
         for start in flush.starts:
             if start.id in self.table:
                 raise StoreError(f"run {start.id.hex()} exists already")
+        for callback in flush.callbacks:
+            if (callback.run, callback.step) in self.waits:
+                raise StoreError(f"run {callback.run.hex()} has a callback {callback.step!r} already")
 
     def _has_request(self, start: NewRun) -> bool:
         if start.request_id is None:

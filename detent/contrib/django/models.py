@@ -1,1 +1,1 @@
-"""Detent's tables are its own affair: there are no models. Django tells an app of its migrations only if it has this."""
+"""Detent's tables are its own affair: there are no models. Django calls an app that has migrations only with this."""
