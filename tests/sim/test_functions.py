@@ -11,6 +11,7 @@ import pytest
 from detent.engine import function_port, operation_mail, runner
 from detent.planner import flow
 from detent.python.function.book import Book
+from detent.run.plan import Plan
 from detent.run.state import Phase
 from tests.sim.function_world import function_campaign
 from tests.sim.mutants import Mutant
@@ -46,11 +47,11 @@ def _asleep_for_good(state: Any, index: int, until: int | None, seen: int) -> An
     state.running -= 1
     state.begun.pop(index, None)
     state.set_timer(index, Phase.RETRYING, until)
-    return flow.Plan(None, [], [], [])
+    return Plan(None, [], [], [])
 
 
 def _forgets(mail: Any, held: Any) -> Any:
-    event = _operation_event(mail, held)
+    event: Any = _operation_event(mail, held)
     return None if event is not None and held.port is None and event.key.startswith("@signal") else event
 
 

@@ -19,7 +19,7 @@ def call_of(kind: StepKind, parameters: Any, *, timeout: float | None = 10.0, at
 
 async def attempt(executor: StepExecutor, call: StepCall) -> Outcome:
     outcome = executor.begin(call)
-    return outcome if isinstance(outcome, Done | Fail) else await outcome
+    return outcome if isinstance(outcome, Outcome) else await outcome
 
 
 async def request(executor: StepExecutor, url: str, *, timeout: float | None = 10.0, **parameters: Any) -> Outcome:
@@ -51,4 +51,5 @@ def failed(outcome: Outcome, code: str) -> Fail:
 
 def answer(outcome: Outcome) -> Any:
     """The result as an object, however the attempt ended."""
+    assert isinstance(outcome, Done | Fail), outcome
     return msgspec.json.decode(outcome.result)
