@@ -192,7 +192,7 @@ class MariadbServer:
         account.own(folder)
         place = Place(folder, _free_port(), account, self._settings)
         done = account.run(
-            binary("mariadb-install-db"), "--no-defaults", f"--datadir={folder}/data",
+            binary("mariadb-install-db"), "--no-defaults", f"--datadir={folder}/data", f"--tmpdir={folder}",
             "--auth-root-authentication-method=normal", "--skip-test-db", cwd=folder,
         )  # fmt: skip
         if done.returncode != 0:
