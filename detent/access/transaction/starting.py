@@ -15,7 +15,8 @@ from detent.access.transaction.hands import AwaitedHand, BlockingHand, Hand
 from detent.access.transaction.recognise import AwaitedSession, recognise
 from detent.clock import SystemClock
 from detent.engine.commands import DEFAULT_TENANT, Given, StartOptions, encode_input
-from detent.engine.commands.starts import check_payload, check_words, request_of
+from detent.engine.commands.starts import check_payload, request_of
+from detent.engine.commands.words import check_words
 from detent.engine.commands.workflows import new_version
 from detent.engine.starting import LATEST, StartRequest, unowned
 from detent.engine.workflows import refuse_unless_active, startable

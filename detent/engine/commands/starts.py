@@ -12,6 +12,7 @@ import msgspec
 
 from detent.engine.active import active_key, refuse_if_active
 from detent.engine.commands.ground import DEFAULT_TENANT, INPUT_LIMIT, SECRET_HEADERS, CommandGround, encoder
+from detent.engine.commands.words import check_words
 from detent.engine.starting import StartRefused, StartRequest, start_run
 from detent.engine.view import shown_status
 from detent.engine.workflows import Startable
@@ -81,8 +82,8 @@ class StartCommands(CommandGround):
     ) -> Start:
         """Start a run of a workflow's current version. AlreadyActive if the workflow allows one open run per hero and
         there is one."""
-        given_input, digest = encode_input(given)
         check_words(options)
+        given_input, digest = encode_input(given)
         for _ in range(ATTEMPTS):
             try:
                 ready = await self._workflows.startable(tenant, workflow)
@@ -177,19 +178,12 @@ def encode_input(given: Given) -> tuple[bytes, bytes]:
     try:
         body = encoder.encode(given.body)
         extra = encoder.encode(given.extra) if given.extra else b""
-    except (TypeError, ValueError, msgspec.MsgspecError) as error:
+    except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
         raise InvalidInput(f"the input is not JSON: {error}") from None
     if len(body) + len(extra) > INPUT_LIMIT:
         raise TooLarge(f"the input has {len(body) + len(extra)} bytes; at most {INPUT_LIMIT} are allowed")
     whole = {"body": msgspec.Raw(body), "headers": headers, "query": dict(given.query), **given.extra}
     return encoder.encode(whole), hashlib.sha256(body + b"\x00" + extra).digest()
-
-
-def check_words(options: StartOptions) -> None:
-    """No text that is kept in a column of its own may hold a NUL: a database refuses the whole flush for it."""
-    words = (options.request_id or "", *options.labels, *options.labels.values(), *(options.hero or ()))
-    if any("\x00" in word for word in words):
-        raise InvalidInput("a request id, a label or a hero holds a NUL character, which cannot be kept")
 
 
 def check_payload(ready: Startable, body: Any) -> None:
