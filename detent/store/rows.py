@@ -125,6 +125,10 @@ class Flush:
     messages: list[Message] = field(default_factory=list)
     consumed: list[int] = field(default_factory=list)
 
+    def last_activations(self) -> list[Activation]:
+        """Each callback's last one: a wait may be activated, and then get its time, in one flush."""
+        return list({(row.run, row.step): row for row in self.activations}.values())
+
 
 class Flushed(NamedTuple):
     """The flush is durable. `expired`: of `expiries`, those (run, step) whose callback is now expired, whether by this

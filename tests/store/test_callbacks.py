@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from detent.errors import StoreError
 from detent.ids import new_id
 from detent.store.protocol import Store
 from detent.store.rows import Delivery, MessageKind, Receipt
@@ -43,6 +44,25 @@ async def test_a_callback_before_its_wait_is_active_is_kept(store: Store) -> Non
     await node.flush(activations=[activation(run)])
     assert await state(store, run) == "received"
     assert len(await store.mail(node.id, limit=10)) == 1
+
+
+async def test_a_callback_is_made_once_unless_the_flush_is_sent_again(store: Store) -> None:
+    node = await Node.register(store)
+    run = await waiting(node)
+    await store.deliver(run, "w", data=b"{}", message_id=None)
+    with pytest.raises(StoreError):
+        await node.flush(callbacks=[callback(run)], activations=[activation(run)])
+    assert await node.flush(again=True, callbacks=[callback(run)], activations=[activation(run)])
+    assert await state(store, run) == "received"
+
+
+async def test_of_two_activations_in_the_flush_that_makes_a_callback_the_last_counts(store: Store) -> None:
+    node = await Node.register(store)
+    run = await node.started()
+    until = await store.now() + HOUR
+    await node.flush(callbacks=[callback(run)], activations=[activation(run), activation(run, until=until)])
+    [found] = await store.callbacks(run)
+    assert (found.state, found.until) == ("active", until)
 
 
 async def test_a_wait_that_rejects_early_callbacks_accepts_once_it_is_active(store: Store) -> None:

@@ -176,7 +176,7 @@ class Packet:
 
     def _changes(self) -> Iterator[str]:
         flush = self._flush
-        for activations in in_parts(flush.activations):
+        for activations in in_parts(flush.last_activations()):
             places = [_callback(row.run, row.step) for row in activations]
             yield (
                 f"update {_CALLBACKS} set until = {by_place(places, [number(row.until) for row in activations])},"

@@ -113,7 +113,7 @@ def _end_row(end: End) -> tuple[Any, ...]:
 
 def _callback_columns(flush: Flush, ends: dict[bytes, End]) -> Columns:
     """New callbacks, activations of those that were there before, and expiries of those."""
-    active = {(activation.run, activation.step): activation for activation in flush.activations}
+    active = {(activation.run, activation.step): activation for activation in flush.last_activations()}
     expiring = set(flush.expiries)
     new = {(callback.run, callback.step) for callback in flush.callbacks}
     rows = [_callback_row(callback, active, expiring, ends) for callback in flush.callbacks]

@@ -48,7 +48,7 @@ def flush_arguments(node: bytes, epoch: int, flush: Flush, *, again: bool, check
         _json(_messages(flush, packed, again=again)),
         _json(_entries(flush.entries, packed)),
         _json([(packed.place(row.run), row.tenant, row.step, int(row.early)) for row in flush.callbacks]),
-        _json([(packed.place(row.run), row.step, row.until) for row in flush.activations]),
+        _json([(packed.place(row.run), row.step, row.until) for row in flush.last_activations()]),
         _json([(packed.place(run), step) for run, step in flush.expiries]),
         _json([(packed.place(row.run), *row[1:]) for row in flush.parks]),
         _json([_end(end, packed) for end in flush.ends]),
