@@ -6,23 +6,44 @@ whose start is known already. A row that cannot be started says why, and the oth
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 import msgspec
 
 from detent.engine.commands import Commands, Given, StartOptions
-from detent.errors import Conflict, DetentError, EngineError, InvalidInput, NotFound, Unavailable
+from detent.errors import (
+    CommitUnknown,
+    DetentError,
+    InvalidInput,
+    NotFound,
+    SchemaMismatch,
+    StoreBusy,
+    Unavailable,
+)
+from detent.instant import Instant
 from detent.observe import emit
 from detent.outbox.table import BATCH, Waiting
 from detent.python.registry import registry
 
+T = TypeVar("T")
+
 INTERVAL: Final = 0.2
 AFTER_TROUBLE: Final = 1.0
 _LONGEST_ERROR: Final = 2000
-#: What would go wrong again however often it is tried. Trouble of Detent's own database is not among it.
-_HOPELESS: Final = (InvalidInput, NotFound, Conflict, ValueError, TypeError, KeyError)
+#: Trouble of this moment. Whatever else comes of a row would come of it however often it is tried.
+_PASSES: Final = (Unavailable, StoreBusy, CommitUnknown, SchemaMismatch)
+
+
+class _Options(msgspec.Struct):
+    """What stands in a row beside workflow and body."""
+
+    request_id: str | None = None
+    start_at: Instant | None = None
+    labels: dict[str, str] | None = None
+    hero: tuple[str, str] | None = None
+    priority: int | None = None
+    allow_multiple: bool | None = None
 
 
 class Outbox(Protocol):
@@ -55,12 +76,12 @@ class Relay:
             for row in rows:
                 try:
                     await self._start(row)
-                except _HOPELESS as error:
+                except _PASSES:
+                    return AFTER_TROUBLE
+                except Exception as error:  # noqa: BLE001 - one row that nobody can read must not hold up the others
                     await self._refuse(row, error)
                 else:
                     started.append(row.seq)
-        except (Unavailable, EngineError):
-            return AFTER_TROUBLE
         finally:
             if started:
                 await self._outbox.drop(started)
@@ -70,8 +91,7 @@ class Relay:
         await self._outbox.close()
 
     async def _start(self, row: Waiting) -> None:
-        given = Given(msgspec.json.decode(row.body))
-        options = _options(row, json.loads(row.options))
+        given, options = Given(_read(row.body, Any)), _options(row, _read(row.options, _Options))
         try:
             await self._commands.start(row.workflow, given, options)
         except NotFound:
@@ -83,18 +103,40 @@ class Relay:
 
     async def _refuse(self, row: Waiting, error: Exception) -> None:
         code = error.code if isinstance(error, DetentError) else type(error).__name__
-        emit("outbox.refused", outbox_id=row.id, workflow=row.workflow, error=str(error)[:_LONGEST_ERROR])
-        await self._outbox.refuse(row.seq, f"{code}: {error}"[:_LONGEST_ERROR])
+        told = _that_can_be_kept(f"{code}: {error}")
+        emit("outbox.refused", outbox_id=row.id, workflow=row.workflow, error=told)
+        await self._outbox.refuse(row.seq, told)
 
 
-def _options(row: Waiting, given: dict[str, Any]) -> StartOptions:
-    hero = given.get("hero")
+def _that_can_be_kept(error: str) -> str:
+    """What is wrong with a row may stand in its error too."""
+    return error[:_LONGEST_ERROR].replace("\0", "\ufffd").encode(errors="replace").decode()
+
+
+def _read(text: str, what: type[T]) -> T:
+    try:
+        return msgspec.json.decode(text, type=what)
+    except RecursionError:
+        raise InvalidInput("it is nested too deep to be read") from None
+
+
+def _options(row: Waiting, given: _Options) -> StartOptions:
     return StartOptions(
-        request_id=given.get("request_id") or f"outbox:{row.id}",
-        start_at=given.get("start_at"),
-        labels=dict(given.get("labels") or {}),
-        hero=None if hero is None else (str(hero[0]), str(hero[1])),
-        priority=given.get("priority"),
-        allow_multiple=bool(given.get("allow_multiple")),
-        id=bytes.fromhex(row.id),
+        request_id=given.request_id or f"outbox:{row.id}",
+        start_at=given.start_at,
+        labels=given.labels or {},
+        hero=given.hero,
+        priority=given.priority,
+        allow_multiple=bool(given.allow_multiple),
+        id=_id(row.id),
     )
+
+
+def _id(text: str) -> bytes:
+    try:
+        id_ = bytes.fromhex(text)
+    except ValueError:
+        id_ = b""
+    if len(id_) != 16:
+        raise InvalidInput(f"the id {text[:80]!r} is not 16 bytes in hexadecimal digits")
+    return id_

@@ -59,4 +59,5 @@ def _read(connection: sqlite3.Connection) -> list[Waiting]:
     if found is None:
         connection.execute(CREATE["sqlite"])
         return []
+    connection.text_factory = lambda text: text.decode(errors="replace")  # one row that is no text stops no others
     return [Waiting(*row) for row in connection.execute(READ)]

@@ -152,6 +152,48 @@ async def test_a_row_that_cannot_be_started_says_why_and_the_others_go_on(app: A
     assert "malformed" in told[2]
 
 
+DEEP = "[" * 100_000 + "]" * 100_000
+BAD_ROWS = {
+    "a body nested too deep": ("body", DEEP),
+    "a body that is no text": ("body", b"\xff"),
+    "a body too large": ("body", '"' + "x" * 2_000_000 + '"'),
+    "options that are a list": ("options", "[]"),
+    "options nested too deep": ("options", DEEP),
+    "a label that is a number": ("options", '{"labels":{"a":5}}'),
+    "labels that are a number": ("options", '{"labels":5}'),
+    "a label with half a surrogate": ("options", '{"labels":{"a":"\\ud800"}}'),
+    "a label with a NUL": ("options", '{"labels":{"a\\u0000":"x"}}'),
+    "a hero without parts": ("options", '{"hero":[]}'),
+    "a hero that is long": ("options", '{"hero":["User","' + "x" * 10_000 + '"]}'),
+    "a priority without end": ("options", '{"priority":1e30}'),
+    "a priority of 33 bits": ("options", '{"priority":4294967296}'),
+    "a time without end": ("options", '{"start_at":1e400}'),
+    "a time that is a text": ("options", '{"start_at":"x"}'),
+    "a time in a thousand years": ("options", '{"start_at":9000000000000000000}'),
+    "a request id that is a number": ("options", '{"request_id":5}'),
+    "an id that is short": ("id", "abcd"),
+    "an id that is no number": ("id", "x" * 32),
+    "a workflow that is a number": ("workflow", 5),
+    "a workflow that is no text": ("workflow", b"\xff"),
+}
+
+
+async def test_rows_that_nobody_can_read_say_so_and_hold_up_no_others(app: App, shop: Path) -> None:
+    with connected(shop) as connection:
+        for number, (column, value) in enumerate(BAD_ROWS.values(), 1):
+            sync.start(Greeting, hero=("User", str(number)), input={"who": "x"}, connection=connection)
+            cast = "cast(? as text)" if isinstance(value, bytes) and column == "body" else "?"
+            connection.execute(f"update detent_outbox set {column} = {cast} where seq = {number}", (value,))
+        good = sync.start(Greeting, hero=HERO, input={"who": "x"}, connection=connection)
+    await (await begun(RunHandle(good.id))).result(timeout=20)
+    left = rows(shop)
+    while len(left) > len(BAD_ROWS):
+        await asyncio.sleep(0.05)
+        left = rows(shop)
+    assert [what for what, (_, error) in zip(BAD_ROWS, left, strict=True) if not error] == []
+    assert [run.id for run in await runs(Greeting).all()] == [good.id]
+
+
 async def test_rows_are_started_in_their_order(app: App, shop: Path) -> None:
     with connected(shop) as connection:
         started = [
