@@ -21,6 +21,7 @@ from detent.engine.leaving import Leaving
 from detent.engine.locks import Locks
 from detent.engine.placement import Placement
 from detent.engine.timers import Timers
+from detent.engine.troubles import tell_end, tell_trouble
 from detent.engine.tuning import Tuning
 from detent.engine.unit import ROW_BYTES, Unit
 from detent.errors import StoreError
@@ -186,10 +187,10 @@ class Runner:
             self._forget(unit.held)
 
     def _tell_written(self, unit: Unit) -> None:
-        for entry in unit.entries:
+        written = unit.entries if unit.plan.entry is None else (*unit.entries, unit.plan.entry)
+        for entry in written:
             emit("entry.written", run=unit.run, entry=entry)
-        if unit.plan.entry is not None:
-            emit("entry.written", run=unit.run, entry=unit.plan.entry)
+            tell_trouble(unit.run, entry)
 
     def _carry_out(self, unit: Unit, held: HeldRun, flushed: Flushed) -> None:
         held.pending -= 1
@@ -328,6 +329,9 @@ class Runner:
 
     def _forget(self, held: HeldRun) -> None:
         held.gone = True
+        if held.port is not None:
+            held.port.close()
+            held.port = None
         self._mark(held, resting=False)
         self._timers.set(held, None)
         if self.held.get(held.id) is held:
@@ -386,5 +390,5 @@ class Runner:
 
     def _tell_ended(self, unit: Unit) -> None:
         assert unit.end is not None
-        emit("run.ended", run=unit.run, status=unit.end.status)
+        tell_end(unit.end)
         self.awaited.has_ended(unit.run)

@@ -147,9 +147,11 @@ def _end_if_over(prepared: Prepared, state: RunState, decided: Decided, error: s
 
 
 def _why_stopped(change: Change, step: str | None) -> str | None:
-    """The error because of which a step cancelled its run."""
-    error = change.data.error if change.data else None
-    return None if error is None else f"{step}: {error.message}"
+    """The error or the reason because of which a step cancelled its run."""
+    if change.data is None or step is None:
+        return None
+    reason = change.data.by if change.data.error is None else change.data.error.message
+    return reason and f"{step}: {reason}".replace("\0", "\ufffd")  # no database keeps a NUL in a text
 
 
 def _write(state: RunState, change: Change, step: str | None, decided: Decided, now: Instant) -> Entry:

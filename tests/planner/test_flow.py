@@ -61,7 +61,7 @@ def test_a_step_cancels_its_run() -> None:
     quiet = play(chain("a"))
     quiet.attempt("a", Cancel("its hero is gone"))
     assert quiet.ended is not None
-    assert quiet.ended.error is None
+    assert quiet.ended.error == "a: its hero is gone"
 
 
 def test_a_step_pauses_its_run_and_is_tried_again_when_it_is_resumed() -> None:
