@@ -5,10 +5,12 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from detent.errors import InvalidInput
+
+_HERE: Final = (None, "", "localhost", "127.0.0.1", "::1")
 
 
 class SqlAlchemyModel:
@@ -59,6 +61,23 @@ class SqlAlchemyModel:
                 session.expunge(found)
             return found
 
+    def is_at_home(self, session: Any) -> bool:
+        """Whether that session, plain or async, is of the database that heroes are loaded from."""
+        if self._session is None:
+            return False
+        own = self._session()
+        return _place(own, self._model) == _place(session, self._model)
+
+    def load_in(self, session: Any, hero: Any) -> Any:
+        """The row of a hero that was loaded before, in that session; an awaitable if the session is async."""
+        return session.get(self._model, tuple(getattr(hero, key) for key in self._keys))
+
+
+def owner_of(load: Callable[[str], Any] | None) -> SqlAlchemyModel | None:
+    """The adapter whose loader this is; null if it is the user's own."""
+    owner = getattr(load, "__self__", None)
+    return owner if isinstance(owner, SqlAlchemyModel) else None
+
 
 class DjangoModel:
     """One model. `name` is `app_label.Model`, as Django spells it everywhere."""
@@ -91,6 +110,17 @@ def _is_async(session: Any) -> bool:
     """Whether a session maker makes async sessions, which are entered asynchronously."""
     made = getattr(session, "class_", None) or (session if isinstance(session, type) else None)
     return hasattr(made, "__aenter__") if made is not None else inspect.iscoroutinefunction(session)
+
+
+def _place(session: Any, model: type[Any]) -> tuple[Any, ...] | None:
+    """The database of a session, however its driver is called; nothing is connected to. Null if it has none."""
+    from sqlalchemy.exc import UnboundExecutionError
+
+    try:
+        url = session.get_bind(model.__mapper__).engine.url  # type: ignore[attr-defined]  # of every mapped class
+    except UnboundExecutionError:
+        return None
+    return url.get_backend_name(), "" if url.host in _HERE else url.host, url.port, url.database
 
 
 def _python_type(column: Any) -> Callable[[str], Any]:

@@ -8,10 +8,14 @@ wrong is the step's exception, and its policy makes an outcome of it.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator
+from functools import partial
 from typing import Any, Protocol
+
+import msgspec
 
 from detent.python.attempt import Attempt
 from detent.python.flow import FinishAsked, RunAsked
+from detent.python.hero_adapters import SqlAlchemyModel, owner_of
 from detent.python.heroes import HeroRef, Loader
 from detent.python.policies import outcome_of
 from detent.run.call import StepCall
@@ -71,7 +75,7 @@ def _stages(attempt: Attempt, load: Loader | None, keeper: Keeper | None) -> Gen
         if attempt.asked is not None:
             return None
     if link.is_transactional:
-        return (yield from _transactional(attempt, workflow, keeper, number + 1))
+        return (yield from _transactional(attempt, workflow, keeper, number + 1, owner_of(load)))
     output = link.body.call(workflow)
     if is_awaitable(output):
         output = yield output, number + 1
@@ -110,21 +114,26 @@ def _checks(attempt: Attempt, workflow: Any) -> Generator[Awaited, Any, Outcome 
 
 
 def _transactional(
-    attempt: Attempt, workflow: Any, keeper: Keeper | None, number: int
+    attempt: Attempt, workflow: Any, keeper: Keeper | None, number: int, model: SqlAlchemyModel | None
 ) -> Generator[Awaited, Any, Outcome | None]:
-    """The body and its result in one transaction of the user's; what it asks for rolls it back."""
+    """The body and its result in one transaction of the user's; what it asks for rolls it back. A hero of that database
+    is loaded again in that very session, so that what the step changes of it is written with the rest."""
     if keeper is None:
         raise RuntimeError("a transactional step needs a database: call detent.transactions(sessionmaker) first")
     call, generation, body = attempt.call, attempt.view.generation, attempt.link.body
 
     def run(session: Any) -> bytes:
         attempt.session = session
+        if model is not None and attempt.hero is not None and model.is_at_home(session):
+            _take(attempt, model.load_in(session, attempt.hero))
         output = body.call(workflow)
         _stop_if_asked(attempt)
         return attempt.result(output)
 
     async def run_async(session: Any) -> bytes:
         attempt.session = session
+        if model is not None and attempt.hero is not None and model.is_at_home(session):
+            _take(attempt, await model.load_in(session, attempt.hero))
         output = await body.call(workflow)
         _stop_if_asked(attempt)
         return attempt.result(output)
@@ -133,6 +142,14 @@ def _transactional(
         kept = yield keeper.keep_async(call, generation, run_async), number
         return Done(kept)
     return Done(keeper.keep(call, generation, run))
+
+
+def _take(attempt: Attempt, hero: Any) -> None:
+    """The hero as the transaction sees it; it may have gone since it was loaded."""
+    attempt.hero = hero
+    if hero is None and not attempt.chain.may_proceed_without_hero:
+        attempt.asked = RunAsked(Cancel("its hero is gone"))
+        raise attempt.asked
 
 
 def _stop_if_asked(attempt: Attempt) -> None:

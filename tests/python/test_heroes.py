@@ -19,7 +19,8 @@ from detent.python.heroes import Heroes, HeroRef
 from detent.python.marks import step
 from detent.python.registry import PythonRegistry
 from detent.python.workflow import Workflow
-from detent.run.outcomes import Cancel, Done
+from detent.run.outcomes import Cancel, Done, Pause
+from detent.testing.keeping import MemoryKeeper
 from tests.python.stage import play
 
 
@@ -182,6 +183,94 @@ async def test_an_async_session_maker_is_awaited(code: PythonRegistry, heroes: H
 
     assert await play(Signup, "name", heroes=heroes, hero=("User", "7")) == Done(b'{"output":"Ann"}')
     assert await play(Signup, "name", heroes=heroes, hero=("User", "8")) == Cancel("its hero is gone")
+    await engine.dispose()
+
+
+async def test_what_a_transactional_step_changes_of_its_hero_is_committed(
+    code: PythonRegistry, heroes: Heroes, session: Any, tmp_path: Path
+) -> None:
+    heroes.sqlalchemy(session, User)
+    with session.begin() as open_session:
+        open_session.add(User(id=7, name="Ann"))
+
+    class Renaming(Workflow, registry=code):
+        @step(transactional=True)
+        def rename(self) -> Any:
+            self.hero.name = "Eve"
+            return self.hero in self.session
+
+        step("leave", lambda self: self.session.delete(self.hero) or self.pause(), transactional=True)
+
+    keeper = MemoryKeeper({})
+    keeper.use(session)
+    done = await play(Renaming, "rename", heroes=heroes, hero=("User", "7"), keeper=keeper)
+    assert done == Done(b'{"output":true}')
+    assert isinstance(await play(Renaming, "leave", heroes=heroes, hero=("User", "7"), keeper=keeper), Pause)
+    with session() as open_session:
+        assert open_session.get(User, 7).name == "Eve"  # what was rolled back is of the hero too
+
+
+async def test_a_hero_that_goes_before_its_transaction_begins_cancels_the_run(
+    code: PythonRegistry, heroes: Heroes, session: Any
+) -> None:
+    heroes.sqlalchemy(session, User)
+    with session.begin() as open_session:
+        open_session.add(User(id=7, name="Ann"))
+
+    class Late(Workflow, registry=code):
+        def before_step_starts(self, step_name: str) -> None:
+            with session.begin() as other:
+                other.delete(other.get(User, 7))
+
+        step("late", lambda self: self.hero.name, transactional=True)
+
+    keeper = MemoryKeeper({})
+    keeper.use(session)
+    outcome = await play(Late, "late", heroes=heroes, hero=("User", "7"), keeper=keeper)
+    assert outcome == Cancel("its hero is gone")
+
+
+async def test_a_hero_of_another_database_stays_as_it_was_loaded(
+    code: PythonRegistry, heroes: Heroes, session: Any, tmp_path: Path
+) -> None:
+    heroes.sqlalchemy(session, User)
+    with session.begin() as open_session:
+        open_session.add(User(id=7, name="Ann"))
+
+    class Elsewhere(Workflow, registry=code):
+        step("look", lambda self: [self.hero.name, self.hero in self.session], transactional=True)
+
+    other = create_engine(f"sqlite:///{tmp_path / 'other.db'}")
+    keeper = MemoryKeeper({})
+    keeper.use(sessionmaker(other))
+    outcome = await play(Elsewhere, "look", heroes=heroes, hero=("User", "7"), keeper=keeper)
+    assert outcome == Done(b'{"output":["Ann",false]}')
+    other.dispose()
+
+
+async def test_an_async_transactional_step_changes_its_hero_too(
+    code: PythonRegistry, heroes: Heroes, postgres_database: str
+) -> None:
+    engine = create_async_engine(postgres_database.replace("postgresql://", "postgresql+asyncpg://"))
+    async with engine.begin() as connection:
+        await connection.run_sync(Base.metadata.create_all)
+    maker = async_sessionmaker(engine)
+    async with maker.begin() as session:
+        session.add(User(id=7, name="Ann"))
+    heroes.sqlalchemy(maker, User)
+
+    class Renaming(Workflow, registry=code):
+        @step(transactional=True)
+        async def rename(self) -> None:
+            self.hero.name = "Eve"
+
+    keeper = MemoryKeeper({})
+    keeper.use(maker)
+    assert isinstance(await play(Renaming, "rename", heroes=heroes, hero=("User", "7"), keeper=keeper), Done)
+    async with maker() as session:
+        found = await session.get(User, 7)
+        assert found is not None
+        assert found.name == "Eve"
     await engine.dispose()
 
 
