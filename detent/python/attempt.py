@@ -14,8 +14,10 @@ from detent.graph.model import Ending
 from detent.ids import RUN, show
 from detent.instant import Instant, as_datetime
 from detent.python.chain import Chain, Link
+from detent.python.decoding import plain
 from detent.python.drift import left_state
 from detent.python.flow import FlowControl
+from detent.python.leash import Leash
 from detent.python.run_state import encode_result
 from detent.run.call import StepCall
 from detent.run.view import RunView
@@ -39,6 +41,7 @@ class Attempt:
         "chain",
         "hero",
         "is_over",
+        "leash",
         "link",
         "session",
         "view",
@@ -51,6 +54,7 @@ class Attempt:
         self.session: Any = None
         self.asked: FlowControl | None = None
         self.is_over = False
+        self.leash: Leash | None = None
         self._input: Any = _UNREAD
         self._state: Any = _UNREAD
         self._state_number = 0
@@ -93,7 +97,8 @@ class Attempt:
 
 
 class Results(Mapping[str, Any]):
-    """What the steps before this one gave, by name. One that was skipped gave None."""
+    """What the steps before this one gave, by name, as the annotation of the step says. One that was skipped gave
+    None."""
 
     def __init__(self, attempt: Attempt) -> None:
         self._attempt = attempt
@@ -106,7 +111,8 @@ class Results(Mapping[str, Any]):
             meant = nearest(str(name), links)
             raise KeyError(f"there is no step {name!r}" + (f"; did you mean {meant!r}?" if meant else ""))
         raw = view.result_of(name)
-        return None if not raw else _decode(raw).get("output")
+        link = links.get(name)
+        return None if not raw else (plain if link is None else link.decode)(raw)
 
     def __iter__(self) -> Iterator[str]:
         view = self._attempt.view

@@ -15,12 +15,14 @@ from typing import Any, Final
 from detent.authoring.fields import Problems
 from detent.expressions.nearest import nearest
 from detent.graph.model import Edge, Ending, FailurePolicy, Graph, Step, StepKind
+from detent.python.decoding import lenient_decoder
 from detent.python.definitions import Definitions, StepDefinition
 from detent.python.drift import DriftCheck
 from detent.python.fingerprint import fingerprint
 from detent.python.policies import Policies
 from detent.python.run_state import StateType
 from detent.python.settings import Settings
+from detent.steps.binding import innermost
 
 GOES_ON: Final = frozenset({Ending.SUCCESS, Ending.SKIPPED})
 HOOK: Final = "before_step_starts"
@@ -53,6 +55,7 @@ class Link:
     timeout: float | None
     policies: Policies
     earlier: tuple[str, ...]  # the steps before it
+    decode: Callable[[bytes], Any]  # reads its result, by the annotation of its body
 
 
 class Chain:
@@ -136,6 +139,7 @@ class _Finder:
             timeout=one.timeout,
             policies=one.policies or settings.policies,
             earlier=earlier,
+            decode=lenient_decoder(innermost(body.call)),
         )
 
     def condition(self, where: str, given: Any) -> Stage | None:

@@ -117,7 +117,7 @@ def _place(session: Any, model: type[Any]) -> tuple[Any, ...] | None:
     from sqlalchemy.exc import UnboundExecutionError
 
     try:
-        url = session.get_bind(model.__mapper__).engine.url  # type: ignore[attr-defined]  # of every mapped class
+        url = session.get_bind(model.__mapper__).engine.url
     except UnboundExecutionError:
         return None
     return url.get_backend_name(), "" if url.host in _HERE else url.host, url.port, url.database

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import logging
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, TypedDict
 
 import msgspec
@@ -34,6 +35,40 @@ async def test_a_result_that_has_no_json_form_is_an_exception_of_the_step(
     assert outcome.error is not None
     assert named in outcome.error.message
     assert isinstance(await play(Odd, "finishes"), Skip)
+
+
+@dataclass
+class Parcel:
+    weight: int
+    sent: datetime | None = None
+
+
+async def test_a_result_is_read_as_the_annotation_of_its_step_says(code: PythonRegistry) -> None:
+    class Shipping(Workflow, registry=code):
+        @step
+        def pack(self) -> Parcel:
+            return Parcel(4)
+
+        @step
+        async def route(self) -> tuple[int, ...]:
+            return (1, 2)
+
+        @step
+        def promise(self) -> Parcel:
+            return "another thing"  # type: ignore[return-value]
+
+        @step
+        def weigh(self) -> Any:
+            parcel = self.results["pack"]
+            assert self.results["route"] == (1, 2)
+            return [type(parcel).__name__, parcel.weight, parcel.sent.year, self.results["promise"]]
+
+    results = {
+        "pack": b'{"output":{"weight":4,"sent":"2030-01-01T00:00:00Z"},"state":{},"state_number":1}',
+        "route": b'{"output":[1,2]}',
+        "promise": b'{"output":"another thing"}',
+    }
+    assert output_of(await play(Shipping, "weigh", results=results)) == ["Parcel", 4, 2030, "another thing"]
 
 
 async def test_results_of_earlier_steps_are_there_by_name(code: PythonRegistry) -> None:

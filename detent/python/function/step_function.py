@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
-import typing
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ import msgspec
 from detent.errors import InvalidInput
 from detent.graph.model import NO_RETRY, Retry
 from detent.ids import RUN, show
+from detent.python.decoding import decoder, hints_of
 from detent.python.durations import in_seconds
 from detent.python.marks import MARK, StepMark, StepOptions
 from detent.run.keys import is_name
@@ -27,7 +27,6 @@ from detent.steps.binding import innermost
 
 MOST_RETRIES: Final = 100
 _NO_OPTIONS: Final = StepOptions()
-_UNTYPED: Final = (inspect.Signature.empty, Any, object, None, type(None))
 
 
 class StepContext(msgspec.Struct, frozen=True):
@@ -97,7 +96,7 @@ def _read(function: Callable[..., Any]) -> StepFunction:
     written = innermost(function)
     mark = getattr(function, MARK, None)
     given, options = (mark.name, mark.options) if isinstance(mark, StepMark) else (None, _NO_OPTIONS)
-    hints = _hints(written)
+    hints = hints_of(written)
     is_async, is_inline = inspect.iscoroutinefunction(written), options.inline
     if is_async and is_inline:
         raise InvalidInput(f"step {_name(function)!r}: only a plain function can be inline, not an async one")
@@ -128,38 +127,6 @@ def read_retry(given: object) -> Retry:
         case int() if 0 <= given <= MOST_RETRIES:
             return Retry(attempts=given + 1)
     raise InvalidInput(f"retry must be a number from 0 to {MOST_RETRIES}, or a Retry, not {given!r}")
-
-
-def decoder(hint: Any) -> Callable[[bytes], Any]:
-    """Reads `{"output": ...}` as a value of that type."""
-    if hint in _UNTYPED:
-        return _plain
-    try:
-        frame = msgspec.defstruct("Kept", [("output", hint, None)])
-        read = msgspec.json.Decoder(frame, dec_hook=_foreign).decode
-    except (TypeError, NotImplementedError):
-        return _plain
-    return lambda raw: read(raw).output  # type: ignore[attr-defined]  # the one field of the frame
-
-
-_decode_plain: Final = msgspec.json.Decoder().decode
-
-
-def _plain(raw: bytes) -> Any:
-    return _decode_plain(raw).get("output") if raw else None
-
-
-def _foreign(kind: type[Any], value: Any) -> Any:
-    """Values of types msgspec does not know: pydantic models, found by what they can do. Others stay as they are."""
-    validate = getattr(kind, "model_validate", None)
-    return value if validate is None else validate(value)
-
-
-def _hints(function: Callable[..., Any]) -> dict[str, Any]:
-    try:
-        return typing.get_type_hints(function, include_extras=True)
-    except Exception:  # noqa: BLE001 - an annotation that cannot be read is none
-        return {}
 
 
 def _name(function: Callable[..., Any]) -> str:
