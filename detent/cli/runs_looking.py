@@ -35,6 +35,7 @@ _COLUMNS: Final = (
     Column("took", right=True),
     Column("error", gives=True),
 )
+_DIFF: Final = {"+": "green", "-": "red"}
 #: Mark and colour of what holds a run up.
 _REASONS: Final = {
     "ended": ("■", "bright_black"),
@@ -168,6 +169,8 @@ def explain_run(run: Run, as_json: Json = False, url: Url = None, database: Data
     out.print(f"{marked(document['status'])}  [bright_black]{document['run_id']}[/]")
     for reason in document["reasons"]:
         out.print(_reason(reason))
+        for line in str((reason["details"] or {}).get("diff") or "").splitlines():
+            out.print(Text(f"    {one_line(line)}", style=_DIFF.get(line[:1], "bright_black")))
 
 
 def _reason(reason: Document) -> Text:

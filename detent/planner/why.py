@@ -7,7 +7,7 @@ what the engine will do. What is around the run (whether a node lives that serve
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from detent.instant import Instant, iso
 from detent.planner.apply import UNCERTAIN
@@ -21,6 +21,8 @@ from detent.run.status import Status
 
 __all__ = ["LONGEST", "Reason", "ReasonKind", "why"]
 
+#: The code of the error of a run whose code has changed in a way that its workflow does not allow.
+DRIFT: Final = "drift"
 #: At most this many reasons are given; how many more steps there are is said in one more.
 LONGEST: Final = 50
 #: At most this many steps are named in one reason.
@@ -81,10 +83,22 @@ def _paused_by_step(prepared: Prepared, state: RunState, index: int) -> Reason:
     message = f"Step '{name}' paused the run: {by}"
     if error is not None and error.message != state.paused_by:
         message += f" Error: {sentence(error.message)}"
-    message += " Resume the run to try the step again, or skip the step."
     last = error and {"code": error.code, "message": error.message}
-    details = {"by": state.paused_by, "step": name, "last_error": last}
+    details: dict[str, Any] = {"by": state.paused_by, "step": name, "last_error": last}
+    if error is not None and error.code == DRIFT:
+        message += (
+            " Resumed as is, it pauses again: put the old code back and resume it, or cancel it and start anew."
+        )
+        details["diff"] = _difference(error.detail)
+    else:
+        message += " Resume the run to try the step again, or skip the step."
     return Reason(ReasonKind.PAUSED, message, since=state.paused_at, details=details)
+
+
+def _difference(detail: Any) -> str | None:
+    """How the code differs from what the run began with, as lines of a diff."""
+    found = detail.get("diff") if isinstance(detail, Mapping) else None
+    return "\n".join(map(str, found)) if isinstance(found, list) else found
 
 
 def _chain(seen: Seen) -> list[Reason]:

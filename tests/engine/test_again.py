@@ -267,3 +267,60 @@ async def test_a_moved_run_is_retried_with_its_own_version_where_the_other_is_no
         assert [call.step for call in world.hands.calls] == ["b"]
         with pytest.raises(Conflict, match="'c' is not in the version"):
             await Commands(engine).fork(run_id(first), "c")
+
+
+NO_CODE = "No node of its queue 'default' has the code it needs: the workflow 'Signup' with exactly the code abc; "
+
+
+@virtual
+async def test_why_names_the_code_that_no_node_has_also_when_the_node_of_the_run_is_gone() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        await save(world, "w", {"a": {}})
+        world.hands.hold("a")
+        run = await start(engine, "w")
+        await world.until(lambda: bool(world.hands.calls))
+        stored = world.store.table[run.run]
+        stored.new = stored.new._replace(code='["workflow:Signup@abc"]')
+        world.crash(engine)
+        other = await world.engine()
+        await asyncio.sleep(30)
+        _, _, reasons = await Commands(other).why(run_id(run))
+        assert reasons[0].kind == "code"
+        assert reasons[0].message.startswith(NO_CODE)
+        assert not [reason for reason in reasons if reason.kind == "node_lost"]
+
+
+@virtual
+async def test_why_names_the_code_that_no_node_has_when_a_sleep_is_over() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        await save(world, "w", {"nap": {"sleep": "60s"}})
+        run = await start(engine, "w")
+        stored = world.store.table[run.run]
+        await world.until(lambda: stored.owner is None, 2)
+        stored.new = stored.new._replace(code='["workflow:Signup@abc"]')
+        _, _, early = await Commands(engine).why(run_id(run))
+        assert [reason.kind for reason in early] == ["sleep"]
+        await asyncio.sleep(90)
+        _, _, reasons = await Commands(engine).why(run_id(run))
+        assert reasons[0].message.startswith(NO_CODE)
+
+
+@virtual
+async def test_why_of_a_cancelled_run_tells_who_or_what_cancelled_it() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        await save(world, "w", {"a": {}})
+        world.hands.scripts["a"] = lambda call: Cancel("nobody wants it")
+        run = await start(engine, "w")
+        assert await world.ended(run.run) == "cancelled"
+        _, _, (reason,) = await Commands(engine).why(run_id(run))
+        assert reason.message.endswith(" Step 'a' cancelled it: nobody wants it.")
+        world.hands.scripts.pop("a")
+        world.hands.hold("a")
+        other = await start(engine, "w")
+        await Commands(engine).cancel(run_id(other), by="ann")
+        assert await world.ended(other.run) == "cancelled"
+        _, _, (reason,) = await Commands(engine).why(run_id(other))
+        assert reason.message.endswith(" It was cancelled by ann.")

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from detent.engine.commands.ground import DEFAULT_TENANT
 from detent.engine.commands.runs import RunCommands
 from detent.engine.presence import ANY_QUEUE
 from detent.instant import Instant, iso
+from detent.planner.reasons import sentence
 from detent.planner.why import ReasonKind, why
-from detent.run.status import TERMINAL
+from detent.run.journal import Entry, EntryData, Kind, decode_data
+from detent.run.status import TERMINAL, Status
 from detent.store.rows import Offer, RunRow
 
 #: What may begin at once, if only a node took it.
@@ -38,25 +41,31 @@ class WhyCommands(RunCommands):
         row = await self.run_row(run, tenant=tenant)
         prepared, state = await self.folded(row)
         status = row.status if row.status in TERMINAL else str(state.status)
-        reasons = why(prepared, state, await self._store.now(), owned=row.owner is not None)
+        now = await self._store.now()
+        reasons = why(prepared, state, now, owned=row.owner is not None)
         found = [
             Obstacle(str(one.kind), one.message, one.step, one.since, one.until, dict(one.details)) for one in reasons
         ]
+        if status == Status.CANCELLED:
+            told = _why_cancelled(await self.entries(row.id))
+            found = [replace(one, message=f"{one.message}{told}") for one in found]
         if status in TERMINAL:
             return row, status, found
-        around = await self._around(row, is_startable=any(one.kind in _STARTABLE for one in reasons))
+        is_due = row.wake_at is not None and row.wake_at <= now
+        around = await self._around(row, is_due=is_due or any(one.kind in _STARTABLE for one in reasons))
         return row, status, around + found
 
-    async def _around(self, row: RunRow, *, is_startable: bool) -> list[Obstacle]:
-        """What is missing outside the run."""
+    async def _around(self, row: RunRow, *, is_due: bool) -> list[Obstacle]:
+        """What is missing outside the run; `is_due`: it would go on at once, if only a node took it."""
         offers = await self._store.offers()
-        if row.owner is not None:
-            if any(offer.node == row.owner for offer in offers):
-                return []
-            return [Obstacle("node_lost", "The node that had the run is gone; another one takes it over in a moment.")]
+        if any(offer.node == row.owner for offer in offers):
+            return []
         if all(offer.queues == () for offer in offers):  # doors that start runs and leave them to others
             return [Obstacle("no_node", "No node is at work: nothing goes on until `detent serve` or `worker` runs.")]
-        return await self._unserved(row, offers) if is_startable else []
+        unserved = await self._unserved(row, offers) if is_due or row.owner is not None else []
+        if row.owner is None or unserved:
+            return unserved
+        return [Obstacle("node_lost", "The node that had the run is gone; another one takes it over in a moment.")]
 
     async def _unserved(self, row: RunRow, offers: list[Offer]) -> list[Obstacle]:
         serving = [offer for offer in offers if offer.queues is None or row.queue in offer.queues]
@@ -78,6 +87,16 @@ class WhyCommands(RunCommands):
             found.append(await self._store.last_seen(kind, ANY_QUEUE))
         at = max((one for one in found if one is not None), default=None)
         return "no node ever did" if at is None else f"one was last seen at {iso(at)}"
+
+
+def _why_cancelled(entries: Sequence[Entry]) -> str:
+    """Who or what cancelled a run, as one more sentence."""
+    last = next((entry for entry in reversed(entries) if entry.kind == Kind.CANCELLED), None)
+    data = EntryData() if last is None else decode_data(last.data)
+    reason = data.by if data.error is None else data.error.message
+    if last is None or not reason:
+        return ""
+    return sentence(f" Step '{last.step}' cancelled it: {reason}" if last.step else f" It was cancelled by {reason}")
 
 
 def _in_words(code: str) -> str:
