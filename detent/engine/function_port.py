@@ -110,6 +110,10 @@ class EnginePort:
         if self._listener is not None:
             self._listener.look()
 
+    def close(self) -> None:
+        """Nobody is told anything any more."""
+        self._listener = None
+
     # -- what the function asks
 
     def history(self) -> Sequence[Checkpoint]:
@@ -196,6 +200,7 @@ class _Alarm:
         if self._now() < self._when:
             self._set()
         else:
+            self._handle.cancel()  # so that it lets go of this
             self._callback()
 
 

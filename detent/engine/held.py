@@ -23,6 +23,9 @@ class Port(Protocol):
     def look(self) -> None:
         """Perhaps it must stop."""
 
+    def close(self) -> None:
+        """Nobody is told anything any more."""
+
 
 @dataclass(slots=True, eq=False)
 class HeldRun:

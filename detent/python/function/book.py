@@ -40,6 +40,11 @@ class Book:
         self._counts: dict[str, int] = {}
         self._numbers = 0
 
+    def close(self) -> None:
+        """Take the function down. What it does not wait for any more matters to nobody."""
+        self.loop.close()
+        self._left = _tell_nobody
+
     # -- the record
 
     def add(self, checkpoint: Checkpoint) -> Pending | None:
@@ -128,3 +133,7 @@ class Book:
         pending = self._timers.pop(id(handle), None)
         if pending is not None:
             pending.cancel()
+
+
+def _tell_nobody(_: Pending) -> None:
+    """It does not matter any more."""

@@ -70,7 +70,7 @@ class Driver:
         if not self._is_over:
             self._is_over = True
             self._work.close()
-            self.book.loop.close()
+            self.book.close()
 
     def _end(self, outcome: Outcome) -> None:
         self.close()

@@ -88,6 +88,7 @@ class FunctionStep:
             return await driver.outcome
         finally:
             driver.close()
+            del attempt.run  # they know each other, and would wait for the collector
 
 
 class _Attempt:

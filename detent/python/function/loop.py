@@ -90,6 +90,7 @@ class FunctionLoop(asyncio.AbstractEventLoop):
             sys.set_asyncgen_hooks(*hooks)
             self._queue.clear()
             self.tasks.clear()
+            self._timer = self._called_off = _tell_nobody  # nothing holds on to what has ended
 
     # -- what asyncio asks of a loop
 
@@ -149,6 +150,10 @@ class FunctionLoop(asyncio.AbstractEventLoop):
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
         """Errors that nobody looked at stay unseen, as they would in a replay."""
+
+
+def _tell_nobody(_: asyncio.TimerHandle) -> None:
+    """It does not matter any more."""
 
 
 async def _awaited(future: asyncio.Future[Any]) -> Any:

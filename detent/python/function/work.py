@@ -61,6 +61,7 @@ class Work:
         for child in self._children.values():
             child.cancel()
         self._flying.clear()
+        self._look = _nothing
 
     def is_busy(self) -> bool:
         """Whether something is under way that will end by itself."""
