@@ -14,6 +14,7 @@ from detent.python.attempt import Attempt
 from detent.python.chain import Chain
 from detent.python.heroes import Heroes, Loader
 from detent.python.heroes import heroes as default_heroes
+from detent.python.leash import Leash
 from detent.python.registry import PythonRegistry
 from detent.python.registry import registry as default_registry
 from detent.python.sequence import Awaited, Keeper, Sequence, failed, is_awaitable, sequence
@@ -31,7 +32,8 @@ class ChainStep:
     """Runs attempts of workflow classes. Coroutines run on the loop, plain functions in one of `threads` threads.
 
     A plain function that outlives its time limit cannot be stopped: the attempt times out, its late result is ignored,
-    and its thread is in use until it returns.
+    and its thread is in use until it returns. A transactional one times out when it returns, and is rolled back: before
+    that it holds its run.
     """
 
     kind: ClassVar[StepKind] = StepKind.PYTHON
@@ -79,7 +81,9 @@ class ChainStep:
     async def _within_time(
         self, attempt: Attempt, stages: Sequence, found: Awaited | None, *, in_thread: bool
     ) -> Outcome:
-        limit = attempt.link.timeout
+        limit, link = attempt.link.timeout, attempt.link
+        if link.is_transactional and not link.body.is_async:
+            return await self._on_leash(attempt, stages, found, in_thread=in_thread)
         if limit is None:
             try:
                 return await self._drive(attempt, stages, found, in_thread=in_thread)
@@ -95,7 +99,29 @@ class ChainStep:
             attempt.is_over = True
         if outcome is not None and not deadline.expired():
             return outcome
-        return failed(attempt, TimeoutError(f"the step did not end within {limit:g} s"))
+        return failed(attempt, _too_late(limit))
+
+    async def _on_leash(self, attempt: Attempt, stages: Sequence, found: Awaited | None, *, in_thread: bool) -> Outcome:
+        """The same for a transaction in a thread. Its time limit ends the attempt only if it has not begun yet."""
+        limit, loop = attempt.link.timeout, asyncio.get_running_loop()
+        leash = attempt.leash = Leash()
+        deadline = asyncio.timeout(None)
+
+        def run_out() -> None:
+            if limit is not None and leash.give_up(_too_late(limit)):
+                deadline.reschedule(loop.time())
+
+        timer = None if limit is None else loop.call_later(limit, run_out)
+        try:
+            async with deadline:
+                return await self._drive(attempt, stages, found, in_thread=in_thread)
+        except TimeoutError as error:
+            return failed(attempt, leash.reason or error)
+        finally:
+            attempt.is_over = True
+            leash.give_up(RuntimeError("the attempt was called off"))
+            if timer is not None:
+                timer.cancel()
 
     def _in_thread(
         self, attempt: Attempt, resume: Callable[[Any], Awaited], value: Any
@@ -141,6 +167,10 @@ def _unless_given_up(attempt: Attempt, go: Callable[[], Awaited | Outcome]) -> A
     if attempt.is_over and isinstance(found, tuple) and is_awaitable(found[0]) and hasattr(found[0], "close"):
         found[0].close()
     return found
+
+
+def _too_late(limit: float) -> TimeoutError:
+    return TimeoutError(f"the step did not end within {limit:g} s")
 
 
 def _is_being_cancelled() -> bool:

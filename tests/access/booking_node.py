@@ -9,9 +9,9 @@ from detent.access.embedded import node
 from detent.app import told_to_stop
 
 
-async def main(database: str) -> None:
-    async with node(database, workflows=["tests.access.ledger"]):
+async def main(database: str, *modules: str) -> None:
+    async with node(database, workflows=["tests.access.ledger", *modules]):
         await told_to_stop()
 
 
-asyncio.run(main(sys.argv[1]))
+asyncio.run(main(*sys.argv[1:]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextvars import Context, copy_context
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -12,6 +13,7 @@ import msgspec
 from detent.graph.model import StepKind
 from detent.python.function.pending import StepWork
 from detent.python.function.step_function import StepContext, current_step
+from detent.python.leash import Leash
 from detent.python.sequence import Keeper
 from detent.run.call import StepCall
 from detent.run.outcomes import Fail, StepError
@@ -39,7 +41,8 @@ def _nothing() -> None:
 
 class Bodies:
     """Runs the bodies of steps. `told` is called once with how each went, never before `begin` has returned unless the
-    step is inline, and never after it was called off."""
+    step is inline, and never after it was called off. `returned` is called once, after that, when a body that is not
+    inline does nothing any more, whatever became of it: then its transaction is over."""
 
     def __init__(self, threads: int = THREADS, keeper: Keeper | None = None) -> None:
         self._pool, self._keeper = ThreadPool(threads), keeper
@@ -47,7 +50,9 @@ class Bodies:
     def close(self) -> None:
         self._pool.close()
 
-    def begin(self, work: StepWork, context: StepContext, told: Told) -> CallOff:
+    def begin(
+        self, work: StepWork, context: StepContext, told: Told, returned: Callable[[], None] = _nothing
+    ) -> CallOff:
         """Carry out one try; gives the way to call it off."""
         function = work.function
         if function.is_inline and not function.transactional:
@@ -60,12 +65,17 @@ class Bodies:
         around = copy_context()
         around.run(current_step.set, context)
         if function.is_async:
-            return self._on_loop(work, context, around, told)
+            return self._on_loop(work, context, around, told, returned)
+        if function.transactional:
+            return self._on_leash(work, context, around, told, returned)
         return self._in_thread(work, context, around, told)
 
-    def _on_loop(self, work: StepWork, context: StepContext, around: Context, told: Told) -> CallOff:
+    def _on_loop(
+        self, work: StepWork, context: StepContext, around: Context, told: Told, returned: Callable[[], None]
+    ) -> CallOff:
         task = asyncio.get_running_loop().create_task(_awaited(work, context, self._keeper), context=around)
         task.add_done_callback(lambda task: None if task.cancelled() else told(task.result()))
+        task.add_done_callback(lambda _: returned())
         return task.cancel
 
     def _in_thread(self, work: StepWork, context: StepContext, around: Context, told: Told) -> CallOff:
@@ -81,24 +91,56 @@ class Bodies:
         future.add_done_callback(lambda _: limit.cancel())
         return future.cancel
 
+    def _on_leash(
+        self, work: StepWork, context: StepContext, around: Context, told: Told, returned: Callable[[], None]
+    ) -> CallOff:
+        """A transaction in a thread. It is over when its thread says so: until then it holds its run."""
+        loop, leash = asyncio.get_running_loop(), Leash()
+        called_off = RuntimeError("the step was called off")
+        try:
+            future = around.run(self._pool.order, lambda: _attempt(work, context, self._keeper, leash))
+        except RuntimeError as error:
+            future = loop.create_future()
+            future.set_result(failure_of(error))
+
+        def give_up(reason: Exception) -> None:
+            if leash.give_up(reason):
+                future.cancel()
+
+        def done(future: asyncio.Future[Given | Fail]) -> None:
+            if limit is not None:
+                limit.cancel()
+            if leash.reason is not called_off:
+                told(_timeout(work) if future.cancelled() else future.result())
+            returned()
+
+        too_late = TimeoutError()
+        limit = None if work.timeout is None else loop.call_later(work.timeout, give_up, too_late)
+        future.add_done_callback(done)
+        return lambda: give_up(called_off)
+
 
 def _run_out(future: asyncio.Future[Any], work: StepWork, told: Told) -> None:
     if future.cancel():
         told(_timeout(work))
 
 
-def _attempt(work: StepWork, context: StepContext, keeper: Keeper | None) -> Given | Fail:
+def _attempt(work: StepWork, context: StepContext, keeper: Keeper | None, leash: Leash | None = None) -> Given | Fail:
     function, kwargs = work.function.function, _arguments(work, context)
     try:
         if not work.function.transactional:
             return _kept(work, encode_output(function(*work.args, **kwargs)))
 
         def body(session: Any) -> bytes:
-            return encode_output(function(session, *work.args, **kwargs))
+            result = encode_output(function(session, *work.args, **kwargs))
+            if leash is not None:
+                leash.check()
+            return result
 
-        return _kept(work, _needed(keeper).keep(_call(context), context.generation, body))
+        keep = partial(_needed(keeper).keep, _call(work, context), context.generation, body)
+        return _kept(work, keep() if leash is None else leash.hold(keep))
     except BaseException as error:  # noqa: BLE001 - nothing a step does may end the node
-        return failure_of(error)
+        return _timeout(work) if leash is not None and error is leash.reason else failure_of(error)
 
 
 async def _result(work: StepWork, context: StepContext, keeper: Keeper | None) -> bytes:
@@ -109,7 +151,7 @@ async def _result(work: StepWork, context: StepContext, keeper: Keeper | None) -
     async def body(session: Any) -> bytes:
         return encode_output(await function(session, *work.args, **kwargs))
 
-    return await _needed(keeper).keep_async(_call(context), context.generation, body)
+    return await _needed(keeper).keep_async(_call(work, context), context.generation, body)
 
 
 async def _awaited(work: StepWork, context: StepContext, keeper: Keeper | None) -> Given | Fail:
@@ -145,8 +187,8 @@ def _needed(keeper: Keeper | None) -> Keeper:
     return keeper
 
 
-def _call(context: StepContext) -> StepCall:
-    return StepCall(context.run, context.tenant, context.step, StepKind.FUNCTION, context.attempt, None)
+def _call(work: StepWork, context: StepContext) -> StepCall:
+    return StepCall(context.run, context.tenant, context.step, StepKind.FUNCTION, context.attempt, None, work.timeout)
 
 
 def _kept(work: StepWork, result: bytes) -> Given | Fail:
@@ -158,4 +200,4 @@ def _kept(work: StepWork, result: bytes) -> Given | Fail:
 
 
 def _timeout(work: StepWork) -> Fail:
-    return Fail(StepError("timeout", f"the step did not end within {work.timeout:g} s"), timed_out=True)
+    return Fail(StepError("timeout", f"the step did not end within {work.timeout or 0:g} s"), timed_out=True)

@@ -72,6 +72,10 @@ class Driver:
             self._work.close()
             self.book.close()
 
+    async def unlocked(self) -> None:
+        """Come back when no transaction of a step holds the run any more: before that the attempt is not over."""
+        await self._work.unlocked()
+
     def _end(self, outcome: Outcome) -> None:
         self.close()
         if not self.outcome.done():

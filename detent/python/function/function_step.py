@@ -85,7 +85,9 @@ class FunctionStep:
         attempt.run.bind = _binder(function)
         driver.start(attempt.program(driver, arguments))
         try:
-            return await driver.outcome
+            outcome = await driver.outcome
+            await driver.unlocked()
+            return outcome
         finally:
             driver.close()
             del attempt.run  # they know each other, and would wait for the collector

@@ -50,6 +50,8 @@ class Work:
         self._times: list[tuple[int, int, Pending]] = []
         self._alarm: tuple[int, Callable[[], None]] | None = None
         self._is_over = False
+        self._locking = 0  # bodies whose transaction may hold the run, whether they still count or not
+        self._unlocked: asyncio.Future[None] | None = None
 
     def close(self) -> None:
         """Stop everything. Nothing that is still in flight counts."""
@@ -65,7 +67,13 @@ class Work:
 
     def is_busy(self) -> bool:
         """Whether something is under way that will end by itself."""
-        return bool(self._flying or self._writing or self._beginning or self._children)
+        return bool(self._flying or self._writing or self._beginning or self._children or self._locking)
+
+    async def unlocked(self) -> None:
+        """Come back when no transaction of a step holds the run any more."""
+        if self._locking:
+            self._unlocked = self._outside.create_future()
+            await self._unlocked
 
     def ended(self, key: str) -> None:
         """It stands in the journal."""
@@ -159,8 +167,10 @@ class Work:
         context = StepContext(facts.id, facts.tenant, pending.key, work.attempt, self._generation)
         if work.function.transactional:
             self._port.lock()
+            self._locking += 1
         self._flying[pending.key] = _nothing  # an inline one is over before `begin` returns
-        call_off = self._bodies.begin(work, context, lambda given: self._body_ended(pending, work, given))
+        returned = self._unlock if work.function.transactional else _nothing
+        call_off = self._bodies.begin(work, context, lambda given: self._body_ended(pending, work, given), returned)
         if pending.key in self._flying:
             self._flying[pending.key] = call_off
 
@@ -169,13 +179,17 @@ class Work:
         call_off = self._flying.pop(pending.key, None)
         if call_off is not None:
             call_off()
-            if pending.work is not None and pending.work.function.transactional:
-                self._outside.call_soon(self._port.unlock)
+
+    def _unlock(self) -> None:
+        """A body with a transaction has returned; its end, if it counts, is on its way to the journal."""
+        self._locking -= 1
+        self._port.unlock()
+        if not self._locking and self._unlocked is not None and not self._unlocked.done():
+            self._unlocked.set_result(None)
+        self._look()
 
     def _body_ended(self, pending: Pending, work: StepWork, given: Given | Fail) -> None:
         now = self._port.now()
-        if work.function.transactional:
-            self._outside.call_soon(self._port.unlock)  # when its end is on its way to the journal
         if self._is_over or self._flying.pop(pending.key, None) is None:
             return
         ms = round((self._monotonic() - work.begun) * 1000, 2)
@@ -263,4 +277,4 @@ class Work:
 
 
 def _nothing() -> None:
-    """An inline body cannot be called off."""
+    """An inline body cannot be called off, and one without a transaction holds nothing."""
