@@ -11,8 +11,11 @@ SECOND: Final = 1_000_000
 
 
 def as_datetime(instant: Instant) -> datetime:
-    """The instant as an aware datetime, for people and JSON."""
-    return datetime.fromtimestamp(instant / SECOND, UTC)
+    """The instant as an aware datetime, for people and JSON; one beyond the calendar is its first or last."""
+    try:
+        return datetime.fromtimestamp(instant / SECOND, UTC)
+    except (ValueError, OverflowError, OSError):
+        return datetime.min.replace(tzinfo=UTC) if instant < 0 else datetime.max.replace(tzinfo=UTC)
 
 
 def iso(instant: Instant) -> str:

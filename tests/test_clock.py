@@ -58,6 +58,11 @@ def test_instants_are_shown_in_utc() -> None:
     assert iso(SECOND) == "1970-01-01T00:00:01Z"
 
 
+@pytest.mark.parametrize(("instant", "year"), [(10**18, "9999"), (-(10**18), "0001"), (10**30, "9999")])
+def test_an_instant_beyond_the_calendar_is_shown_as_its_end(instant: int, year: str) -> None:
+    assert iso(instant).startswith(year)
+
+
 @pytest.mark.parametrize(("seconds", "expected"), [(0, 0), (1, SECOND), (0.1, 100_000), (1e-7, 0), (2.5e-6, 2)])
 def test_lengths_become_microseconds(seconds: float, expected: int) -> None:
     assert micros(seconds) == expected

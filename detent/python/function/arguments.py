@@ -17,6 +17,7 @@ from detent.authoring.payload_schema import check_schema
 from detent.errors import InvalidDefinition, InvalidInput
 from detent.steps.action_values import encode_output
 from detent.steps.binding import InvalidParameters, did_you_mean
+from detent.steps.failures import message_of
 
 _KINDS: Final = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 _decode: Final = msgspec.json.Decoder().decode
@@ -73,8 +74,8 @@ def _convert(name: str, value: Any, hint: Any) -> Any:
         return value
     try:
         return msgspec.convert(value, hint, dec_hook=_foreign)
-    except (msgspec.MsgspecError, TypeError, ValueError) as error:
-        raise InvalidParameters(f"the argument {name!r} does not fit: {error}") from None
+    except Exception as error:  # noqa: BLE001 - a class of the user's is made here, and may raise anything
+        raise InvalidParameters(f"the argument {name!r} does not fit: {message_of(error)}") from None
 
 
 def _foreign(kind: type[Any], value: Any) -> Any:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 
 from detent.instant import SECOND
+from detent.python.durations import in_seconds
 from detent.python.function.loop import FunctionLoop
 from detent.python.function.pending import Pending
 from detent.python.function.signals import Signals
@@ -125,8 +126,9 @@ class Book:
         self._left(pending)
 
     def _timer_was_set(self, handle: asyncio.TimerHandle) -> None:
+        seconds = in_seconds(max(0.0, handle.when() - self.loop.now))
         pending = self.ask(Op.TIMER, self.next_key(Op.TIMER.value))
-        pending.handle, pending.seconds = handle, max(0.0, handle.when() - self.loop.now)
+        pending.handle, pending.seconds = handle, seconds
         self._timers[id(handle)] = self.let_go(pending)
 
     def _timer_was_called_off(self, handle: asyncio.TimerHandle) -> None:

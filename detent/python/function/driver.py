@@ -26,6 +26,8 @@ from detent.run.keys import Op
 from detent.run.outcomes import Outcome, Pause, StepError, Suspend
 from detent.run.state import Checkpoint, RunFacts
 from detent.run.view import FunctionPort
+from detent.steps.action_step import failure_of
+from detent.steps.failures import message_of
 
 LONG: Final = 10_000
 TOO_LONG: Final = 50_000
@@ -77,9 +79,11 @@ class Driver:
         await self._work.unlocked()
 
     def _end(self, outcome: Outcome) -> None:
-        self.close()
-        if not self.outcome.done():
-            self.outcome.set_result(outcome)
+        try:
+            self.close()
+        finally:
+            if not self.outcome.done():
+                self.outcome.set_result(outcome)
 
     # -- what the engine tells
 
@@ -117,6 +121,8 @@ class Driver:
             self._pause("endless", "the function goes on and on without waiting for anything")
         except Drift as drift:
             self._end(Pause("its code does not fit its record", drift.error))
+        except Exception as error:  # noqa: BLE001 - whatever it is, nobody else would ever end this attempt
+            self._end(Pause(f"the function could not go on: {message_of(error)}", failure_of(error).error))
 
     def _go_on(self) -> bool:
         """Let the function go as far as its record does. False if it is over."""

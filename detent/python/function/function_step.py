@@ -28,7 +28,7 @@ from detent.run.keys import Op
 from detent.run.outcomes import Done, Fail, Outcome, Pause, Skip, StepError
 from detent.run.view import Child, RunView
 from detent.steps.action_step import failure_of
-from detent.steps.action_values import OutputTooLarge, Unserialisable, encode_output
+from detent.steps.action_values import encode_output
 from detent.steps.actions import Permanent
 from detent.steps.binding import InvalidParameters
 
@@ -132,7 +132,7 @@ class _Attempt:
     def _given(self, value: Any) -> Outcome:
         try:
             return Done(encode_output(value))
-        except (Unserialisable, OutputTooLarge) as error:
+        except Exception as error:  # noqa: BLE001 - whatever looking into the value raised
             return self._failed(error)
 
     def _failed(self, error: BaseException) -> Outcome:

@@ -68,7 +68,7 @@ class FunctionLoop(asyncio.AbstractEventLoop):
                 if not handle.cancelled():
                     try:
                         handle._run()  # noqa: SLF001 - as every loop does
-                    except SystemExit:
+                    except (SystemExit, KeyboardInterrupt):
                         continue  # the task that wants to leave the process has ended with that, and nothing else
         finally:
             _set_running(outside)

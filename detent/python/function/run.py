@@ -159,6 +159,7 @@ class Run(FlowVerbs):
         """Wait until then."""
         if when.tzinfo is None:
             raise InvalidInput("sleep_until takes a datetime with a time zone")
+        in_seconds(max(0.0, when.timestamp() - self._book.loop.now))  # refuses what is too far away
         pending = self._book.ask(Op.SLEEP, self._book.next_key(Op.SLEEP.value))
         pending.until = round(when.timestamp() * SECOND)
         return self._book.let_go(pending)

@@ -236,7 +236,9 @@ class Work:
     def _time_is_over(self, pending: Pending, now: int) -> None:
         if pending.op is Op.STEP:
             assert pending.work is not None
-            if not self._port.must_stop():
+            if self._port.must_stop():
+                self.book.fresh.append(pending)  # nothing begins now; it does when the run goes on
+            else:
                 self._begin_body(pending, pending.work)
         elif pending.op is Op.WAIT:
             self._writing[pending.key] = None
