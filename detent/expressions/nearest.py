@@ -7,11 +7,12 @@ MOST_NAMES = 1_000
 LONGEST_NAME = 64
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name a person most likely meant, or None if none is near; the first wins a tie."""
+def nearest(name: str, known: Iterable[str], within: int = 3) -> str | None:
+    """The known name a person most likely meant, or None if none is near (at most `within` edits away); the first wins
+    a tie."""
     wanted = _folded(name)
     best: str | None = None
-    allowed = min(3, max(1, len(wanted) // 3))
+    allowed = min(within, max(1, len(wanted) // 3))
     if len(name) > LONGEST_NAME:
         return None
     for candidate in islice(known, MOST_NAMES):

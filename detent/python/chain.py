@@ -21,11 +21,10 @@ from detent.python.drift import DriftCheck
 from detent.python.fingerprint import fingerprint
 from detent.python.policies import Policies
 from detent.python.run_state import StateType
-from detent.python.settings import Settings
+from detent.python.settings import HOOK, Settings
 from detent.steps.binding import innermost
 
 GOES_ON: Final = frozenset({Ending.SUCCESS, Ending.SKIPPED})
-HOOK: Final = "before_step_starts"
 DEFAULT_QUEUE: Final = "default"
 
 

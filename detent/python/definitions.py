@@ -137,7 +137,7 @@ class Reader:
     def _anchors(self, own: Sequence[StepDefinition]) -> Mapping[str, Anchor]:
         found = {}
         for one in own:
-            before, after = one.options.before_step, one.options.after_step
+            before, after = self._place(one, "before_step"), self._place(one, "after_step")
             if before is not None and after is not None:
                 self.problems.add(one.name, "it has both before_step and after_step; one place is enough")
             elif one.name in (before, after):
@@ -146,10 +146,23 @@ class Reader:
                 found[one.name] = Anchor(before or after or "", before is not None)
         return found
 
+    def _place(self, one: StepDefinition, option: str) -> str | None:
+        """The name of the step beside which this one is to stand; the step itself may be given."""
+        given: Any = getattr(one.options, option)
+        if given is None or isinstance(given, str):
+            return given
+        mark = getattr(given, MARK, None)
+        if isinstance(mark, StepMark):
+            return mark.name or self._names.get(mark) or str(getattr(given, "__name__", ""))
+        self.problems.add(one.name, f"{option}: {given!r:.80} is no step; give the name of one, or its method")
+        return None
+
     def _checked(self, one: StepDefinition) -> StepDefinition:
         """The step with its options read."""
         said, name = one.options, one.name
         check_step_name(name, name, self.problems)
+        for complaint in said.complaints():
+            self.problems.add(name, complaint)
         if said.retry is not None:
             self.problems.add(name, "retry is for durable functions; say on_exception=reattempt(...)")
         skip_if: object = said.skip_if

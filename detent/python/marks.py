@@ -9,12 +9,13 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import timedelta
 from types import FrameType
 from typing import Any, Final, TypeVar, overload
 
 from detent.errors import InvalidDefinition
+from detent.expressions.nearest import nearest
 from detent.python.durations import Duration
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -36,13 +37,25 @@ class StepOptions:
     on_exception: Any = None
     queue: str | None = None
     priority: int | None = None
-    before_step: str | None = None
-    after_step: str | None = None
+    before_step: str | Callable[..., Any] | None = None
+    after_step: str | Callable[..., Any] | None = None
     on_crash: str = "retry"
     inline: bool = False
     transactional: bool = False
     timeout: Duration | None = None
     retry: Any = None
+    unknown: tuple[str, ...] = ()  # options that were given and do not exist
+
+    def complaints(self) -> list[str]:
+        """What to say of options that do not exist."""
+        hints = ((name, nearest(name, OPTIONS)) for name in self.unknown)
+        return [
+            f"step has no option {name!r}; {f'did you mean {meant!r}?' if meant else 'there are ' + ', '.join(OPTIONS)}"
+            for name, meant in hints
+        ]
+
+
+OPTIONS: Final = tuple(one.name for one in fields(StepOptions) if one.name != "unknown")
 
 
 class StepMark:
@@ -89,8 +102,8 @@ def step(
     on_exception: Any = None,
     queue: str | None = None,
     priority: int | None = None,
-    before_step: str | None = None,
-    after_step: str | None = None,
+    before_step: str | Callable[..., Any] | None = None,
+    after_step: str | Callable[..., Any] | None = None,
     on_crash: str = "retry",
     inline: bool = False,
     transactional: bool = False,
@@ -115,7 +128,8 @@ def step(what: Any = None, target: Any = None, /, **options: Any) -> Any:
 
     Decorating a function outside of a class says how a durable function is to run it.
     """
-    said = StepOptions(**options)
+    known = {name: value for name, value in options.items() if name in OPTIONS}
+    said = StepOptions(**known, unknown=tuple(name for name in options if name not in OPTIONS))
     body = _class_body(_frame(1))
     if callable(what):
         return _decorate(body, StepMark(None, what, said), what)
@@ -146,6 +160,9 @@ class _Naming:
 def _decorate(body: ClassBody | None, mark: StepMark, function: Function) -> Function:
     if body is not None:
         body.steps.append(mark)
+    elif mark.options.unknown:
+        name = getattr(function, "__name__", "a function")
+        raise InvalidDefinition(f"{name}: {'; '.join(mark.options.complaints())}")
     try:
         setattr(function, MARK, mark)
     except AttributeError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from detent.authoring.fields import Fields, Problems
 from detent.authoring.steps_form import read_name
@@ -14,6 +14,14 @@ from detent.errors import InvalidInput
 from detent.expressions.nearest import nearest
 from detent.python.durations import in_seconds
 from detent.python.policies import Policies, read_policies
+
+SETTINGS: Final = (
+    *("name", "queue", "priority", "max_duration", "allow_multiple", "may_proceed_without_hero"),
+    *("drift", "on_exception"),
+)
+HOOK: Final = "before_step_starts"
+#: Words this short have neighbours that mean something: `draft`, `game`, `queues`.
+_SHORT: Final = 5
 
 
 class Drift(StrEnum):
@@ -55,6 +63,18 @@ def read_settings(values: Mapping[str, Any], problems: Problems) -> Settings:
         policies=read_value(problems, "on_exception", read_policies, values) or Policies(),
         **{name: value is True for name, value in flags.items()},
     )
+
+
+def misspelt(name: str, value: object) -> str | None:
+    """The option that an attribute of a class is most likely meant to be; null if it is the class's own."""
+    if name.startswith("_") or name in SETTINGS or name == HOOK:
+        return None
+    if callable(value) or isinstance(value, property | classmethod | staticmethod):
+        return nearest(name, [HOOK], 2) if callable(value) else None
+    for short in (option for option in SETTINGS if len(option) <= _SHORT):
+        if sorted(name) == sorted(short):
+            return short
+    return nearest(name, [option for option in SETTINGS if len(option) > _SHORT], 2)
 
 
 def read_value(problems: Problems, name: str, read: Any, values: Mapping[str, Any]) -> Any:

@@ -42,14 +42,10 @@ from detent.python.flow import FlowControl, FlowVerbs
 from detent.python.marks import ClassBody
 from detent.python.registry import PythonRegistry, registry
 from detent.python.run_state import StateType
-from detent.python.settings import read_settings
+from detent.python.settings import SETTINGS, misspelt, read_settings
 
 W = TypeVar("W", bound="WorkflowType")
 
-SETTINGS: Final = (
-    *("name", "queue", "priority", "max_duration", "allow_multiple", "may_proceed_without_hero"),
-    *("drift", "on_exception"),
-)
 _ANNOTATED: Final = ("hero", "state")
 _frame = sys._getframe  # noqa: SLF001 - a type may be defined in the function that defines the class
 
@@ -77,6 +73,11 @@ class WorkflowType(ABCMeta):
         registry: PythonRegistry | None = None,
         **options: Any,
     ) -> W:
+        if not isinstance(body, ClassBody):
+            raise InvalidDefinition(
+                f"{name} cannot be a workflow: write it as `class {name}(Workflow):`, or make it with "
+                "types.new_class(name, bases, {}, fill); type(...) and decorators that make the class anew lose its steps"
+            )
         made = super().__new__(cls, name, bases, dict(body), **options)
         made.__chain__ = None
         if not any(isinstance(base, WorkflowType) for base in bases):
@@ -116,6 +117,8 @@ def _check_names(body: ClassBody, problems: Problems) -> None:
             problems.add(name, f"annotate it only (`{name}: YourType`): its value comes with the run")
         elif name in RESERVED:
             problems.add(name, f"every workflow has {name!r} already; choose another name")
+        elif name not in body.get("__annotations__", {}) and (meant := misspelt(name, body[name])):
+            problems.add(name, f"a workflow has no option {name!r}; did you mean {meant!r}?")
 
 
 def _state(made: WorkflowType, body: ClassBody, frame: FrameType, problems: Problems) -> StateType:

@@ -15,7 +15,8 @@ from detent.access.scopes import Scope
 from detent.python.function.run import Run
 from detent.python.marks import StepOptions
 from detent.python.settings import Drift
-from detent.python.workflow import RESERVED, SETTINGS
+from detent.python.settings import SETTINGS
+from detent.python.workflow import RESERVED
 from tests.docs.pages import DOCS, ROOT, blocks_of, tables
 
 PROGRAMS = [page for page in sorted(DOCS.glob("*.md")) if any(block.language == "pycon" for block in blocks_of(page))]

@@ -39,6 +39,9 @@ from tests.python.stage import made, method
         ("before_step", "welcom", "before_step: there is no step 'welcom'; did you mean 'welcome'?"),
         ("after_step", "zzz", "after_step: there is no step 'zzz'; there are"),
         ("after_step", "remind", "beside itself"),
+        ("after_step", len, "after_step: <built-in function len> is no step"),
+        ("skip_iff", True, "step has no option 'skip_iff'; did you mean 'skip_if'?"),
+        ("zzz", True, "step has no option 'zzz'; there are wait, skip_if,"),
     ],
 )
 def test_a_wrong_option_is_told_with_its_class_and_step(
@@ -191,3 +194,71 @@ def test_statements_belong_into_a_class_body() -> None:
         cancel_if("gone")
     with pytest.raises(InvalidDefinition, match="a step is a function or a name"):
         step(5)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "meant"),
+    [
+        ("alow_multiple", True, "allow_multiple"),
+        ("max_duraton", 5, "max_duration"),
+        ("on_exeption", "skip", "on_exception"),
+        ("nmae", "signup", "name"),
+        ("dirft", "pin", "drift"),
+        ("before_step_start", lambda self, name: None, "before_step_starts"),
+    ],
+)
+def test_a_misspelt_option_of_a_class_is_refused(code: PythonRegistry, attribute: str, value: Any, meant: str) -> None:
+    with pytest.raises(InvalidDefinition, match=f"a workflow has no option '{attribute}'; did you mean '{meant}'"):
+
+        class Signup(Workflow, registry=code):
+            locals()[attribute] = value
+            step("welcome", lambda self: None)
+
+
+def test_attributes_of_a_class_that_only_look_like_options_are_its_own(code: PythonRegistry) -> None:
+    class Signup(Workflow, registry=code):
+        draft, game, queues, exceptions, priorities = 1, 2, 3, (ValueError,), ()
+        max_durations: int = 5
+
+        def allow_multiples(self) -> bool:
+            return True
+
+        step("welcome", lambda self: None)
+
+    assert Signup.draft == 1
+
+
+def test_a_step_may_be_named_by_itself_where_another_stands_beside_it(code: PythonRegistry) -> None:
+    class Signup(Workflow, registry=code):
+        @step
+        def welcome(self) -> None: ...
+
+        @step("said-goodbye")
+        def goodbye(self) -> None: ...
+
+        @step(after_step=welcome)
+        def remind(self) -> None: ...
+
+        @step(before_step=goodbye)
+        def thank(self) -> None: ...
+
+    class Longer(Signup, registry=code):
+        @step(before_step=Signup.welcome)
+        def greet(self) -> None: ...
+
+    assert Longer.__chain__ is not None
+    assert list(Longer.__chain__.links) == ["greet", "welcome", "remind", "thank", "said-goodbye"]
+
+
+def test_a_class_that_is_made_without_a_class_statement_is_told_how(code: PythonRegistry) -> None:
+    with pytest.raises(
+        InvalidDefinition, match=r"write it as `class Made\(Workflow\):`, or make it with types.new_class"
+    ):
+        type("Made", (Workflow,), {})
+
+
+def test_an_option_that_a_step_function_does_not_have_is_told_with_its_name() -> None:
+    with pytest.raises(InvalidDefinition, match="charge: step has no option 'retrys'; did you mean 'retry'"):
+
+        @step(retrys=3)  # type: ignore[call-overload, untyped-decorator]
+        def charge() -> None: ...
