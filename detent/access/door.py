@@ -22,6 +22,7 @@ from urllib.parse import parse_qsl, urlencode
 from detent.access.configuring import configured, server_address, settings_of
 from detent.access.far import FarWay, Threads
 from detent.access.orders import Order
+from detent.access.outside import must_be_outside
 from detent.client.calls import Answer, Request
 from detent.client.documents import Started
 from detent.client.errors import NoConnection
@@ -150,7 +151,8 @@ class Door:
         self._near: tuple[Resident, NearWay] | None = None
 
     def way(self) -> Way:
-        """The way to Detent, as things are now."""
+        """The way to Detent, as things are now. NotInFunction for the code of a durable function itself."""
+        must_be_outside("detent")
         named = configured().get("database_url")
         living = resident(None if named is None else str(named))
         if living is not None and "url" not in configured():
@@ -173,7 +175,7 @@ class Door:
         from detent.access.near import NearWay  # an engine is here, so it is loaded already
 
         if self._near is None or self._near[0] is not living:
-            self._near = living, NearWay(living.app, living.loop)
+            self._near = living, NearWay(living.app, living.loop, living.thread)
         return self._near[1]
 
     def _kept(self, key: str, make: Callable[[], Any]) -> Way:

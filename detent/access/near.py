@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from threading import get_ident
 from typing import Any, Final, TypeVar
 from urllib.parse import unquote
 
 from detent.access.orders import Order
+from detent.access.outside import running_loop
 from detent.api.serving import api_of
 from detent.app import App
 from detent.client.calls import Answer, Request
@@ -24,11 +26,11 @@ _HOST: Final = (b"host", b"localhost")
 
 
 class NearWay:
-    """To an application that lives on a loop of this process."""
+    """To an application that lives on a loop of this process, and in that thread if it is known."""
 
-    def __init__(self, app: App, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, app: App, loop: asyncio.AbstractEventLoop, thread: int | None = None) -> None:
         self.database: str = scheme(app.settings.database_url)
-        self._app, self._loop = app, loop
+        self._app, self._loop, self._thread = app, loop, thread
         self._api: Any = None
 
     def send(self, request: Request) -> Answer:
@@ -47,7 +49,7 @@ class NearWay:
         return await self._join(self._started(order))
 
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:
-        if _running_loop() is self._loop:
+        if running_loop() is self._loop or get_ident() == self._thread:
             work.close()
             raise RuntimeError(
                 "detent.sync was called on the event loop that Detent itself runs on, which would wait for itself; "
@@ -99,13 +101,6 @@ class NearWay:
 
         await self._api(_scope(request), receive, send)
         return Answer(status, headers, bytes(body))
-
-
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
 
 
 def _document(start: Start) -> Started:

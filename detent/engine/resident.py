@@ -9,17 +9,19 @@ import asyncio
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from threading import get_ident
 from typing import Any, Final
 
 
 @dataclass(frozen=True, slots=True)
 class Resident:
-    """A composed application and the loop it lives on."""
+    """A composed application, and the loop and the thread it lives on."""
 
     app: Any
     database_url: str
     loop: asyncio.AbstractEventLoop
     process: int
+    thread: int
 
 
 _RESIDENTS: Final[list[Resident]] = []
@@ -27,7 +29,7 @@ _RESIDENTS: Final[list[Resident]] = []
 
 def move_in(app: Any, database_url: str) -> Callable[[], None]:
     """Let it be found, on the running loop; gives the way out."""
-    resident = Resident(app, database_url, asyncio.get_running_loop(), os.getpid())
+    resident = Resident(app, database_url, asyncio.get_running_loop(), os.getpid(), get_ident())
     _RESIDENTS.append(resident)
 
     def move_out() -> None:

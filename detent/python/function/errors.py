@@ -58,7 +58,8 @@ class NotInFunction(RuntimeError):
 
     def __init__(self, what: str) -> None:
         super().__init__(
-            f"a durable function cannot use {what!r} itself: put the work into a step, `await run.step(function, ...)`"
+            f"a durable function cannot use {what!r} itself: put the work into a step, "
+            "`await run.step(function, ...)`, or start a run with `await run.child(workflow, ...)`"
         )
 
 

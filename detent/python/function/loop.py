@@ -92,6 +92,10 @@ class FunctionLoop(asyncio.AbstractEventLoop):
             self.tasks.clear()
             self._timer = self._called_off = _tell_nobody  # nothing holds on to what has ended
 
+    def refuse(self, what: str) -> NoReturn:
+        """The function itself asked for something that only a step of it may do."""
+        raise NotInFunction(what)
+
     # -- what asyncio asks of a loop
 
     def time(self) -> float:

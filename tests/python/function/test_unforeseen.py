@@ -147,7 +147,7 @@ async def stands() -> str:
 
 
 @workflow
-async def retries_beside(run: Run) -> list[str]:
+async def retries_beside(run: Run) -> tuple[str, str]:
     return await gather(run.step(fails_once, retry=3), run.step(stands))
 
 
