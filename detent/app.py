@@ -116,8 +116,8 @@ async def running(
         engine = await build_engine(
             settings, store, clock, base_url, tuning=tuning, own=address, allow=allow, claims=claims
         )
+        commands = build_commands(settings, engine)  # before the engine: its first run may want a child
         await engine.start()
-        commands = build_commands(settings, engine)
         if claims:
             for one in python_registry.all():
                 await commands.save_python(one.compiled, one.source)
