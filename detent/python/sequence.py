@@ -120,7 +120,8 @@ def _transactional(
     is loaded again in that very session, so that what the step changes of it is written with the rest."""
     if keeper is None:
         raise RuntimeError("a transactional step needs a database: call detent.transactions(sessionmaker) first")
-    call, generation, body = attempt.call, attempt.view.generation, attempt.link.body
+    link, leash, generation = attempt.link, attempt.leash, attempt.view.generation
+    body, call = link.body, msgspec.structs.replace(attempt.call, timeout=link.timeout)
 
     def run(session: Any) -> bytes:
         attempt.session = session
@@ -128,6 +129,8 @@ def _transactional(
             _take(attempt, model.load_in(session, attempt.hero))
         output = body.call(workflow)
         _stop_if_asked(attempt)
+        if leash is not None:
+            leash.check()
         return attempt.result(output)
 
     async def run_async(session: Any) -> bytes:
@@ -141,7 +144,8 @@ def _transactional(
     if body.is_async:
         kept = yield keeper.keep_async(call, generation, run_async), number
         return Done(kept)
-    return Done(keeper.keep(call, generation, run))
+    keep = partial(keeper.keep, call, generation, run)
+    return Done(keep() if leash is None else leash.hold(keep))
 
 
 def _take(attempt: Attempt, hero: Any) -> None:
