@@ -139,6 +139,19 @@ def _said(status: str, words: str) -> Callable[[Document], Iterator[Line]]:
     return told
 
 
+def _adopted(entry: Document) -> Iterator[Line]:
+    by = one_line(entry["by"] or "another node")
+    yield Line(entry["at"], "", "running", f"its node is gone; taken over by {by}")
+
+
+def _cancelled(entry: Document) -> Iterator[Line]:
+    reason = one_line(entry["by"] or "")
+    words = f"cancelled the run: {reason}" if entry["step"] else f"cancelled by {reason}"
+    yield Line(
+        entry["at"], entry["step"] or "", "cancelled", words if reason else "cancelled", error=_told(entry["error"])
+    )
+
+
 def _other(entry: Document) -> Iterator[Line]:
     yield Line(entry["at"], entry["step"] or "", "pending", entry["kind"])
 
@@ -151,12 +164,12 @@ _KINDS: Final[dict[str, Callable[[Document], Iterator[Line]]]] = {
     "reused": _reused,
     "began": _began,
     "checkpoint": _ended,
-    "adopted": _said("running", "taken over by another node"),
+    "adopted": _adopted,
     "paused": _paused,
     "finished": _said("success", "finished"),
     "moved": _moved,
     "resumed": _said("running", "resumed"),
-    "cancelled": _said("cancelled", "cancelled"),
+    "cancelled": _cancelled,
     "expired": _said("timeout", "out of time"),
     "opened": _said("running", "begins"),
     "resolved": _said("running", "resolved"),

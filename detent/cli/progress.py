@@ -9,13 +9,14 @@ from typing import Any, Final, Protocol
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
 from detent.cli.terminal import MARKS, SPINNER, duration
 from detent.instant import SECOND
 
 ENDED: Final = frozenset({"success", "failed", "timeout", "skipped", "cancelled", "template_error"})
+_BAD: Final = frozenset({"failed", "timeout", "template_error"})
+_LONGEST: Final = 300
 _REST: Final = 6  # lines of the terminal that are not the tree's
 
 Document = dict[str, Any]
@@ -91,10 +92,12 @@ class LiveView:
 
     def _drawn(self, document: Document) -> RenderableType:
         shown = self._chosen(document)
-        table = step_table(document, shown, self._wall(), spinner=SPINNER[self._tick % len(SPINNER)])
+        rows = step_rows(document, shown, self._wall(), spinner=SPINNER[self._tick % len(SPINNER)])
+        for row in rows:
+            row.no_wrap, row.overflow = True, "ellipsis"
         hidden = len(self._lines) - len(shown)
         more = Text(f"… and {hidden} more steps, {_ended(document)} of all have ended", style="bright_black")
-        return Group(table, more) if hidden else table
+        return Group(*rows, more) if hidden else Group(*rows)
 
     def _chosen(self, document: Document) -> list[tuple[str, str]]:
         """All steps if there is room; else those where something happens."""
@@ -105,26 +108,40 @@ class LiveView:
         return active[: self._height - 1] or self._lines[: self._height - 1]
 
 
-def step_table(document: Document, lines: Sequence[tuple[str, str]], now: int, *, spinner: str | None = None) -> Table:
-    """The steps of a run, each with what leads to it in the tree."""
-    table = Table.grid(padding=(0, 2))
-    for column in ("step", "status", "took"):
-        table.add_column(column, no_wrap=True, justify="right" if column == "took" else "left")
-    table.add_column("detail", overflow="ellipsis", no_wrap=True)
-    for name, lead in lines:
+def step_rows(
+    document: Document, lines: Sequence[tuple[str, str]], now: int, *, spinner: str | None = None, below: bool = False
+) -> list[Text]:
+    """The steps of a run, one line each, with what leads to it in the tree: name and status are always whole. What
+    went wrong stands at the end of the line, or `below` it on a line of its own."""
+    cells = [_cells(document["tasks"][name], name, lead, now, spinner) for name, lead in lines]
+    widths = [max((row[place].cell_len for row in cells), default=0) for place in range(3)]
+    rows = []
+    for (name, lead), row in zip(lines, cells, strict=True):
         step = document["tasks"][name]
-        mark, colour = MARKS.get(step["status"], ("?", "default"))
-        if step["status"] == "running" and spinner is not None:
-            mark = spinner
-        faint = "bright_black" if step["status"] in ("pending", "skipped") else "default"
-        error = colour if step["status"] in ("failed", "timeout", "template_error") else "bright_black"
-        table.add_row(
-            Text.assemble((lead, "bright_black"), (f"{mark} ", colour), (name, faint)),
-            Text(step["status"], style=colour),
-            Text(took(step, now), style="bright_black"),
-            Text(detail(step, now), style=error),
-        )
-    return table
+        row[0].pad_right(widths[0] - row[0].cell_len)
+        row[1].pad_right(widths[1] - row[1].cell_len)
+        row[2].pad_left(widths[2] - row[2].cell_len)
+        error, bad = error_of(step), step["status"] in _BAD
+        style = MARKS[step["status"]][1] if bad else "bright_black"
+        words = notes(step, now) if below else detail(step, now)[:_LONGEST]
+        line = Text("  ").join([*row, Text(words, style="bright_black" if below else style)])
+        line.rstrip()
+        rows.append(line)
+        if below and error:
+            rows.append(Text(f"{' ' * (len(lead) + 4)}{error}", style=style))
+    return rows
+
+
+def _cells(step: Document, name: str, lead: str, now: int, spinner: str | None) -> list[Text]:
+    mark, colour = MARKS.get(step["status"], ("?", "default"))
+    if step["status"] == "running" and spinner is not None:
+        mark = spinner
+    faint = "bright_black" if step["status"] in ("pending", "skipped") else "default"
+    return [
+        Text.assemble((lead, "bright_black"), (f"{mark} ", colour), (name, faint)),
+        Text(step["status"], style=colour),
+        Text(took(step, now), style="bright_black"),
+    ]
 
 
 def took(step: Document, now: int) -> str:
@@ -138,6 +155,11 @@ def took(step: Document, now: int) -> str:
 
 
 def detail(step: Document, now: int) -> str:
+    """What else is worth knowing of a step, in a few words, and what went wrong."""
+    return ", ".join(filter(None, (notes(step, now), error_of(step))))
+
+
+def notes(step: Document, now: int) -> str:
     """What else is worth knowing of a step, in a few words."""
     words: list[str] = []
     if step.get("status_code") is not None:
@@ -151,10 +173,15 @@ def detail(step: Document, now: int) -> str:
         words.append(
             {"scheduled": f"again in {left}", "waiting": f"at most {left} more"}.get(step["status"], f"{left} left")
         )
-    error = step.get("error") or (step["attempts"][-1]["error"] if step["attempts"] else None)
-    if error and step["status"] != "success":
-        words.append("".join(filter(str.isprintable, " ".join(error["message"].split())))[:300])
     return ", ".join(words)
+
+
+def error_of(step: Document) -> str:
+    """What went wrong in a step, on one line, without what could move the cursor."""
+    error = step.get("error") or (step["attempts"][-1]["error"] if step["attempts"] else None)
+    if not error or step["status"] == "success":
+        return ""
+    return "".join(filter(str.isprintable, " ".join(error["message"].split())))
 
 
 def instant(text: str) -> int:

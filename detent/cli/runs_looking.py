@@ -13,7 +13,7 @@ from rich.text import Text
 from detent.cli.choosing import Hero, Labels, RequestId, Since, Status, Trigger, Until, chosen
 from detent.cli.doors import LONG_PATIENCE, Document, Door, open_door
 from detent.cli.options import Database, Json, Url, read_seconds, settings_of, wrong
-from detent.cli.progress import instant, step_table
+from detent.cli.progress import error_of, instant, step_rows
 from detent.cli.tables import Column, ago, facts, faint, local, show_table
 from detent.cli.terminal import duration, marked, one_line, out, plain, print_json, warn
 from detent.cli.watching import step_lines, tell_result, watch
@@ -27,12 +27,15 @@ from detent.instant import SECOND
 from detent.testing.saving import as_test
 
 _PAGE: Final = 100
+#: A list does not have why a run is paused: so many are asked for it, one by one.
+_MOST_REASONS: Final = 50
 _COLUMNS: Final = (
     Column("run"),
     Column("workflow", gives=True),
     Column("status"),
     Column("started"),
     Column("took", right=True),
+    Column("hero", gives=True),
     Column("error", gives=True),
 )
 _DIFF: Final = {"+": "green", "-": "red"}
@@ -75,17 +78,29 @@ def list_runs(
     with open_door(settings_of(database_url=database), url) as door:
         found = door.each(runs.list_all(limit=_PAGE if everything else min(limit, _PAGE), **which))
         rows = list(found if everything else islice(found, limit))
+        paused = [row["id"] for row in rows if row["status"] == "paused" and not as_json]
+        reasons = {one: _why_paused(door.ask(runs.get(one))) for one in paused[:_MOST_REASONS]}
     if as_json:
         print_json(rows)
         return
-    show_table(_COLUMNS, (_row(row, named=workflow is None) for row in rows), nothing="there are no such runs")
+    shown = (_row(row, reasons.get(row["id"]), named=workflow is None) for row in rows)
+    show_table(_COLUMNS, shown, nothing="there are no such runs")
 
 
-def _row(run: Document, *, named: bool) -> list[str | Text]:
-    begun = run["started_at"] or run["start_at"]
+def _row(run: Document, reason: str | None, *, named: bool) -> list[str | Text]:
+    begun, hero = run["started_at"] or run["start_at"], run["hero"]
     name = plain(run["workflow"]) if named else ""
-    error = Text(one_line(run["error"]), style="red")
-    return [run["id"], name, marked(run["status"]), faint(ago(begun)), faint(_took(run)), error]
+    about = Text(one_line(f"{hero['type']}:{hero['id']}") if hero else "")
+    error = Text(one_line(run["error"] or reason), style="yellow" if reason else "red")
+    return [run["id"], name, marked(run["status"]), faint(ago(begun)), faint(_took(run)), about, error]
+
+
+def _why_paused(run: Document) -> str:
+    """The step that paused a run and its error, or who did."""
+    step = run["tasks"].get(run["paused_step"])
+    if step is None:
+        return f"by {run['paused_by']}" if run["paused_by"] else ""
+    return f"{run['paused_step']}: {error_of(step) or run['paused_by']}"
 
 
 def show_run(
@@ -116,7 +131,8 @@ def show_run(
     out.print(f"{marked(document['status'])}  [bold]{plain(document['workflow'])}[/]  [bright_black]{took}[/]")
     facts(_facts(document))
     out.print()
-    out.print(step_table(document, lines, SystemClock().wall()), soft_wrap=not out.is_terminal)
+    for row in step_rows(document, lines, SystemClock().wall(), below=True):
+        out.print(row)
     if document["error"] or document["output"] is not None:
         out.print()
         tell_result(document)

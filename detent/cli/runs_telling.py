@@ -52,7 +52,7 @@ def show_history(
     if as_json:
         print_json(rows)
         return
-    show_table(_COLUMNS, map(_row, rows), nothing="no attempt is over yet")
+    show_table(_COLUMNS, map(_row, rows), nothing="no attempt is over yet", titled=True)
     if backtrace:
         for row in rows:
             _tell_backtrace(row)

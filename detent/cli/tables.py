@@ -26,27 +26,30 @@ class Column(NamedTuple):
     right: bool = False
 
 
-def show_table(columns: Sequence[Column], rows: Iterable[Sequence[str | Text]], *, nothing: str) -> None:
+def show_table(
+    columns: Sequence[Column], rows: Iterable[Sequence[str | Text]], *, nothing: str, titled: bool = False
+) -> None:
     """Print rows below their titles; `nothing` is what to say to a person if there are none. Cells that are not `Text`
-    may have markup. Off a terminal there are no titles and nothing is cut."""
+    may have markup. Off a terminal nothing is cut, and there are titles only if it is `titled`."""
+    titled = titled or out.is_terminal
     cells = [[Text.from_markup(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
     if not cells:
         if out.is_terminal:
             out.print(nothing, style=_FAINT)
         return
-    if out.is_terminal:
+    if titled:
         cells.insert(0, [Text(column.title, style=_FAINT) for column in columns])
-    widths = _natural(cells)
+    widths = _natural(cells, titled=titled)
     if out.is_terminal:
         _fit(widths, columns, out.width)
     for row in cells:
         out.print(_line(row, columns, widths), no_wrap=True)
 
 
-def _natural(rows: Sequence[Sequence[Text]]) -> dict[int, int]:
+def _natural(rows: Sequence[Sequence[Text]], *, titled: bool) -> dict[int, int]:
     """The width that each column wants; one that is empty is left out."""
     places = range(len(rows[0]))
-    below = rows[1:] if out.is_terminal else rows
+    below = rows[1:] if titled else rows
     return {place: max(row[place].cell_len for row in rows) for place in places if any(row[place] for row in below)}
 
 

@@ -140,7 +140,8 @@ class RunFailed(DetentError):
         self.run = run
         self.steps = {name: step for name, step in run.steps.items() if step.status in _FAILURES}
         told = "".join(f"\n  {name}: {_reason(step)}" for name, step in self.steps.items())
-        super().__init__(f"run {run.id} of {run.workflow} ended {run.status}: {run.error or 'no step failed'}{told}")
+        error = run.error or ("" if run.status == "cancelled" else "no step failed")
+        super().__init__(f"run {run.id} of {run.workflow} ended {run.status}{error and f': {error}'}{told}")
 
 
 def _reason(step: StepDocument) -> str:
@@ -148,13 +149,25 @@ def _reason(step: StepDocument) -> str:
 
 
 class StillRunning(DetentError, TimeoutError):
-    """The run has not ended in the time it was given; it goes on. `run` is how it was seen last."""
+    """The run has not ended in the time it was given; it goes on, or is paused until somebody resumes it. `run` is how
+    it was seen last."""
 
     code = "still_running"
 
     def __init__(self, run: RunDocument) -> None:
         self.run = run
-        super().__init__(f"run {run.id} of {run.workflow} is still {run.status}")
+        super().__init__(f"run {run.id} of {run.workflow} is still {run.status}{_why_paused(run)}")
+
+
+def _why_paused(run: RunDocument) -> str:
+    """Which step paused a run and with what error, or who did."""
+    if run.status != "paused":
+        return ""
+    if run.paused_step is None:
+        return f" by {run.paused_by}" if run.paused_by else ""
+    step = run.steps.get(run.paused_step)
+    error = run.paused_by if step is None or step.error is None else step.error.message
+    return f": step '{run.paused_step}' paused it{error and f': {error}'}"
 
 
 _BY_STATUS: Final[dict[int, type[ApiError]]] = {

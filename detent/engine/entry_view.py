@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, Final
 
 import msgspec
 
+from detent.ids import NODE, show
 from detent.instant import iso
 from detent.run.journal import Decided, Entry, EntryData, Kind, decode_data
 from detent.run.keys import Op, op_of
@@ -13,6 +15,7 @@ from detent.run.outcomes import StepError
 
 _decode = msgspec.json.Decoder().decode
 _encoder = msgspec.json.Encoder()
+_NODE_ID: Final = re.compile(r"[0-9a-f]{32}")
 
 
 def entry_document(entry: Entry) -> dict[str, Any]:
@@ -52,7 +55,7 @@ def _document(entry: Entry, data: EntryData, result: Any) -> dict[str, Any]:
         "error": _error(data.error),
         "duration_ms": data.ms,
         "retry_at": None if retry_at is None else iso(retry_at),
-        "by": data.by,
+        "by": _by(entry, data),
         "finished": data.finished,
         "carried": list(data.carried),
         "skipped": list(dict.fromkeys([*decided.skipped, *decided.given_up])),
@@ -61,6 +64,13 @@ def _document(entry: Entry, data: EntryData, result: Any) -> dict[str, Any]:
         "wait_until": {step: None if until is None else iso(until) for step, until in wait.items()},
         "run_status": decided.run,
     }
+
+
+def _by(entry: Entry, data: EntryData) -> str | None:
+    """Who or what did it. A node that took a run over stands in the journal with the bytes of its id."""
+    if entry.kind != Kind.ADOPTED or data.by is None:
+        return data.by
+    return show(NODE, bytes.fromhex(data.by)) if _NODE_ID.fullmatch(data.by) else data.by
 
 
 def _error(error: StepError | None) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from detent.cli.progress import LineView, LiveView, detail
+from detent.cli.progress import LineView, LiveView, detail, step_rows
 from detent.cli.terminal import duration
 from detent.graph.draw import outline
 from detent.graph.model import Edge, Graph, Step, StepKind
@@ -114,3 +114,25 @@ def test_a_length_of_time_is_said_shortly(seconds: float, words: str) -> None:
 def test_a_step_that_sleeps_says_how_long_it_still_does() -> None:
     assert detail(step("sleeping", until=iso(NOW + 3 * SECOND)), NOW) == "3.0 s left"
     assert detail(step("waiting", until=iso(NOW + 3600 * SECOND)), NOW) == "at most 1h more"
+
+
+LONG = "ValueError: " + "a long story " * 60
+TASKS = {"welcome": step("success", duration_ms=2.0), "charge": step("scheduled", attempt=2, error={"message": LONG})}
+
+
+def test_a_long_error_squeezes_neither_names_nor_statuses_on_a_terminal() -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, width=40, height=20, color_system=None)
+    view = LiveView(console, [(name, "") for name in TASKS], lambda: NOW)
+    view.show({"tasks": TASKS})
+    view.close()
+    assert "✓ welcome  success" in shown(console)
+    assert "◷ charge   scheduled" in shown(console)
+
+
+def test_the_steps_of_a_run_that_is_shown_have_their_errors_whole_and_on_lines_of_their_own() -> None:
+    rows = [row.plain for row in step_rows({"tasks": TASKS}, [(name, "") for name in TASKS], NOW, below=True)]
+    assert rows == [
+        "✓ welcome  success     2 ms",
+        "◷ charge   scheduled  1.0 s  attempt 2",
+        f"    {LONG.strip()}",
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from detent import errors
@@ -23,7 +24,7 @@ from detent.client import (
     workflows,
 )
 from detent.client.documents import RunDocument, StepDocument, StepError
-from detent.client.errors import RunFailed, refusal
+from detent.client.errors import RunFailed, StillRunning, refusal
 from detent.errors import DetentError, InvalidInput, Problem
 from tests.client.talking import Stage, answered
 
@@ -123,6 +124,27 @@ def test_a_failed_run_tells_which_steps_failed_and_why() -> None:
         error.message
         == "run run_1 of order ended failed: charge failed\n  charge: failed: answered 402\n  wait: timeout"
     )
+
+
+def _run(status: str, **given: object) -> RunDocument:
+    document = {"id": "run_1", "workflow_id": "wf_1", "workflow": "order", "version": 1, "status": status, **given}
+    return msgspec.convert(document, RunDocument)
+
+
+def test_a_cancelled_run_tells_why_and_not_that_no_step_failed() -> None:
+    reason = RunFailed(_run("cancelled", error="pay: nobody wants it")).message
+    assert reason == "run run_1 of order ended cancelled: pay: nobody wants it"
+    assert RunFailed(_run("cancelled")).message == "run run_1 of order ended cancelled"
+    assert RunFailed(_run("failed")).message == "run run_1 of order ended failed: no step failed"
+
+
+def test_a_run_that_is_still_paused_tells_which_step_paused_it_and_its_error() -> None:
+    tasks = {"pay": {"status": "scheduled", "error": {"code": "exception", "message": "ValueError: no funds"}}}
+    paused = _run("paused", paused_by="an exception in step 'pay'", paused_step="pay", tasks=tasks)
+    told = "run run_1 of order is still paused: step 'pay' paused it: ValueError: no funds"
+    assert StillRunning(paused).message == told
+    assert StillRunning(_run("paused", paused_by="ann")).message == "run run_1 of order is still paused by ann"
+    assert StillRunning(_run("running")).message == "run run_1 of order is still running"
 
 
 @pytest.mark.parametrize("definition", [{}, {"name": ""}, {"name": 3}, "tasks: {}", "- a", "a: [", "{", "3"])

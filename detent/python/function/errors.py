@@ -41,7 +41,9 @@ class WaitTimeout(TimeoutError):
     """What a function waited for did not come in time."""
 
     def __init__(self, key: str) -> None:
-        super().__init__(f"{key.lstrip('@')} did not come in time")
+        kind, _, name = key.partition(":")
+        what = "signal" if kind == "@ask" else "callback"
+        super().__init__(f"the {what} '{name.partition('#')[0]}' did not come in time")
         self.key = key
 
 
