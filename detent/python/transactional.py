@@ -5,7 +5,8 @@
 The transaction first holds the run's row for share, under the ownership that this attempt has: nobody else can take the
 run before it ends, and who lost the run finds nothing to hold. Then it looks whether the step was done before, by an
 attempt whose node died after the commit; the result that was kept is given back and the body does not run again. So the
-effect is there once, or not at all.
+effect is there once, or not at all. A step with a time limit bounds its transaction by it, where the database can do
+so: one that hangs is ended there.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from detent.clock import SystemClock
 from detent.errors import DetentError, InvalidInput
 from detent.run.call import StepCall
 from detent.store.sql import guests, schema
+from detent.store.sql.bounds import bounded, bounded_async
 from detent.store.sql.guests import DialectName, Place, Statements, Talk
 
 _DIALECTS: Final[Mapping[str, DialectName]] = {"postgresql": "postgresql", "mysql": "mysql", "mariadb": "mysql"}
@@ -58,14 +60,15 @@ class Transactions:
             if place is None:
                 place = self._noted(connection.engine.url, _located(connection))
             said = guests.statements(place.dialect, place.schema)
-            if not connection.execute(said.hold, _held(call, generation, place)).fetchall():
-                raise RunLost
-            found = connection.execute(said.kept, _named(call, place)).fetchall()
-            if found:
-                return guests.as_text(found[0][0]).encode()
-            result = body(session)
-            session.flush()
-            connection.execute(*_kept(said, call, result, place))
+            with bounded(connection, call.timeout):
+                if not connection.execute(said.hold, _held(call, generation, place)).fetchall():
+                    raise RunLost
+                found = connection.execute(said.kept, _named(call, place)).fetchall()
+                if found:
+                    return guests.as_text(found[0][0]).encode()
+                result = body(session)
+                session.flush()
+                connection.execute(*_kept(said, call, result, place))
         return result
 
     async def keep_async(self, call: StepCall, generation: int, body: Callable[[Any], Awaitable[bytes]]) -> bytes:
@@ -78,14 +81,15 @@ class Transactions:
             if place is None:
                 place = self._noted(connection.engine.url, await connection.run_sync(_located))
             said = guests.statements(place.dialect, place.schema)
-            if not (await connection.execute(said.hold, _held(call, generation, place))).fetchall():
-                raise RunLost
-            found = (await connection.execute(said.kept, _named(call, place))).fetchall()
-            if found:
-                return guests.as_text(found[0][0]).encode()
-            result = await body(session)
-            await session.flush()
-            await connection.execute(*_kept(said, call, result, place))
+            async with bounded_async(connection, call.timeout):
+                if not (await connection.execute(said.hold, _held(call, generation, place))).fetchall():
+                    raise RunLost
+                found = (await connection.execute(said.kept, _named(call, place))).fetchall()
+                if found:
+                    return guests.as_text(found[0][0]).encode()
+                result = await body(session)
+                await session.flush()
+                await connection.execute(*_kept(said, call, result, place))
         return result
 
     def _noted(self, url: object, place: Place) -> Place:

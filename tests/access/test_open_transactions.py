@@ -7,19 +7,28 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import create_engine, text
+from sqlalchemy.ext.asyncio import async_sessionmaker, create_async_engine
+from sqlalchemy.orm import sessionmaker
 
 from detent.access.embedded import node
 from detent.access.starting import start
+from detent.graph.model import StepKind
+from detent.python.transactional import Transactions
+from detent.run.call import StepCall
 from detent.store.opening import migrate_store
 from tests.access import hanging, ledger
 from tests.access.hanging import gate
 from tests.access.ledger import booked, execute
+from tests.access.test_transactional_steps import owned
 
 HERO = ("Order", "1")
+OWNED = text("select id from run where owner is not null and ended_at is null")
+FREE = text(f"{OWNED.text} for update skip locked")
 pytestmark = pytest.mark.slow
 
 
@@ -141,8 +150,61 @@ async def test_a_node_that_is_killed_within_a_transaction_leaves_nothing_of_it(d
 
 async def some_run_is_locked(database: str) -> None:
     """Wait until a step holds the row of its run: it is owned, and nobody could take it."""
-    free = text("select id from run where owner is not null and ended_at is null for update skip locked")
-    owned = text("select id from run where owner is not null and ended_at is null")
     async with asyncio.timeout(30):
-        while not execute(database, owned) or execute(database, free):  # noqa: ASYNC110 - seen in the database only
+        while not execute(database, OWNED) or execute(database, FREE):  # noqa: ASYNC110 - seen in the database only
             await asyncio.sleep(0.1)
+
+
+async def test_a_database_ends_a_transaction_that_outlives_the_limit_of_its_step(database: str) -> None:
+    async with node(database):
+        run = await start(hanging.Limited, hero=HERO)
+        await gate.wait()
+        async with asyncio.timeout(15):
+            while not execute(database, FREE):  # noqa: ASYNC110 - seen in the database only
+                await asyncio.sleep(0.1)
+        assert await run.status() == "running", "its thread has not returned yet"
+        gate.released.set()
+        ended = await run.wait(timeout=20)
+    assert ended.status == "cancelled"
+    assert booked(database, run.id) == []
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["plain", "async"])
+@pytest.mark.parametrize("fails", [False, True], ids=["commits", "fails"])
+async def test_a_bound_of_a_transaction_does_not_outlive_it(database: str, *, is_async: bool, fails: bool) -> None:
+    show = text(
+        "select @@max_statement_time, @@idle_transaction_timeout"
+        if database.startswith("mysql")
+        else "select current_setting('statement_timeout'), current_setting('idle_in_transaction_session_timeout')"
+    )
+    seen: list[Any] = []
+
+    def note(rows: Any) -> bytes:
+        seen.append(tuple(map(str, rows.one())))
+        if fails:
+            raise ValueError("no")
+        return b"{}"
+
+    async def body(session: Any) -> bytes:
+        return note(await session.execute(show))
+
+    call = StepCall(owned(database, 1), 1, "book", StepKind.PYTHON, 1, {}, 2.0)
+    keeper = Transactions()
+    if is_async:
+        engine = create_async_engine(ledger.awaited(database), pool_size=1, max_overflow=0)
+        keeper.use(async_sessionmaker(engine))
+        with suppress(ValueError):
+            await keeper.keep_async(call, 1, body)
+        async with engine.connect() as connection:
+            after = tuple(map(str, (await connection.execute(show)).one()))
+        await engine.dispose()
+    else:
+        pool = create_engine(ledger.blocking(database), pool_size=1, max_overflow=0)
+        keeper.use(sessionmaker(pool))
+        with suppress(ValueError):
+            await asyncio.to_thread(keeper.keep, call, 1, lambda session: note(session.execute(show)))
+        with pool.connect() as plain:
+            after = tuple(map(str, plain.execute(show).one()))
+        pool.dispose()
+    assert seen == [("2.5", "3") if database.startswith("mysql") else ("2500ms", "2500ms")]
+    assert after in [("0", "0"), ("0.0", "0")]
