@@ -16,6 +16,7 @@
     |- StoreError              the database refused or failed
     |  |- CommitUnknown        nobody knows whether the last statement was applied
     |  |- StoreBusy            a lock or a conflict; the same call may be made again
+    |  |  `- StoreLocked       somebody else's transaction holds what the call needs
     |  |- SchemaMismatch       the tables are older or newer than this code
     |  `- StoreInUse           another process has the database file; `pid` and `url` say who
     `- EngineError             a rule inside the engine was broken: always a bug
@@ -167,6 +168,10 @@ class StoreBusy(StoreError):
     """The database was busy (a lock, a deadlock, a conflict); nothing was applied, the call may be made again."""
 
     code = "store_busy"
+
+
+class StoreLocked(StoreBusy):
+    """Another transaction held a row or a key for too long; nothing was applied, the call may be made again."""
 
 
 class SchemaMismatch(StoreError):

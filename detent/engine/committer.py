@@ -2,7 +2,8 @@
 
 Memory runs ahead of the database; whatever a plan says is done only when the flush that carries it has returned. While
 one flush is on its way, the next one gathers. If nobody can say whether a flush was applied, the node raises its own
-epoch, after which the old one can take no effect any more, and sends the same flush again.
+epoch, after which the old one can take no effect any more, and sends the same flush again. A start that somebody else's
+open transaction is in the way of holds up nothing else.
 """
 
 from __future__ import annotations
@@ -12,10 +13,13 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
+import msgspec
+
 from detent.clock import DatabaseTime
+from detent.engine.rivals import PATIENCE, Rivals, keys_of
 from detent.engine.tuning import Tuning
 from detent.engine.unit import Unit
-from detent.errors import CommitUnknown, EngineError, StoreBusy, StoreError, Unavailable
+from detent.errors import CommitUnknown, EngineError, StoreBusy, StoreError, StoreLocked, Unavailable
 from detent.observe import emit
 from detent.observe.failpoints import reach
 from detent.store.protocol import NodeStore
@@ -23,6 +27,8 @@ from detent.store.rows import Flush, Flushed
 
 BUSY_PAUSE: Final = 0.05
 LONGEST_PAUSE: Final = 1.0
+#: What is raised for a value that cannot be sent. Whatever else may come of a sending is no fault of a run.
+_UNSENDABLE: Final = (ValueError, TypeError, OverflowError, RecursionError, msgspec.MsgspecError)
 
 
 class Fenced(EngineError):
@@ -37,6 +43,14 @@ class _Refused(Exception):
     def __init__(self, error: StoreError, again: bool) -> None:
         super().__init__(error.message)
         self.error, self.again = error, again
+
+
+class _Locked(Exception):
+    """Somebody else's transaction is in the way of a flush, perhaps of one start in it. `again` as above."""
+
+    def __init__(self, again: bool) -> None:
+        super().__init__()
+        self.again = again
 
 
 class Committer:
@@ -57,6 +71,7 @@ class Committer:
         self._time, self._tuning = time, tuning
         self._durable, self._refused = durable, refused
         self._queue: deque[Unit] = deque()
+        self._rivals = Rivals(time)
         self._bytes = 0
         self._wake = asyncio.Event()
         self._sent = False
@@ -81,22 +96,25 @@ class Committer:
         return not self.is_unsure and self.epoch == epoch
 
     def is_idle(self) -> bool:
-        return not self._queue and not self._sent
+        return not self._queue and not self._rivals and not self._sent
 
     async def work(self) -> None:
         """Flush whatever is queued, for ever. Raises Fenced when this node is gone."""
         while True:
             await self._wake.wait()
             self._wake.clear()
-            while self._queue:
+            while self._queue or self._rivals:
                 self._sent = True
-                await self._commit(self._take())
+                if self._queue:
+                    await self._commit(self._rivals.without_known(self._take()))
+                if self._rivals:
+                    await self._commit_rivals()
                 self._sent = False
 
     def give_up(self, error: Exception) -> None:
         """Nothing will be written any more, now or later: tell those who wait."""
         self._over = error
-        for unit in self._queue:
+        for unit in (*self._queue, *self._rivals.take_all()):
             _tell(unit, error)
         self._queue.clear()
 
@@ -125,15 +143,23 @@ class Committer:
         self._queue.clear()
         self._queue.extend(units[place] for place in sorted(range(len(units)), key=order.__getitem__))
 
-    async def _commit(self, batch: list[Unit], *, again: bool = False) -> None:
+    async def _commit(self, batch: list[Unit], *, again: bool = False, patience: float | None = None) -> None:
+        """With `patience`, raises _Locked if somebody else's transaction is in the way for longer."""
+        if not batch:
+            return
         flush = Flush()
         for unit in batch:
             unit.add_to(flush)
         reach("before_flush")
         try:
-            flushed = await self._send(flush, again=again)
+            flushed = await self._send(flush, again=again, patience=patience)
         except _Refused as refused:
             await self._bisect(batch, refused)
+            return
+        except _Locked as locked:
+            if patience is not None:
+                raise
+            await self._commit(self._rivals.set_aside(batch, again=locked.again), again=locked.again)
             return
         except BaseException:
             for unit in batch:
@@ -143,6 +169,20 @@ class Committer:
         self._time.heard(flushed.now)
         emit("flush.sent", rows=len(flush.entries) + len(flush.starts) + len(flush.ends) + len(flush.parks))
         self._durable(batch, flushed)
+
+    async def _commit_rivals(self) -> None:
+        group = self._rivals.next()
+        try:
+            await self._commit(group.units, again=group.again, patience=PATIENCE)
+        except _Locked as locked:
+            for unit in self._rivals.held_up(group._replace(again=locked.again)):
+                self._put_off(unit)
+
+    def _put_off(self, unit: Unit) -> None:
+        """A start is not made now. (If an earlier sending made it after all, it is a run that this node owns and does
+        not hold: it is given back, as every such run.)"""
+        _tell(unit, Unavailable("another transaction is starting the same just now; try again"))
+        self._durable([unit], Flushed(self._time.now(), frozenset(), frozenset({unit.run})))
 
     async def _bisect(self, batch: list[Unit], refused: _Refused) -> None:
         """The database refuses the flush as such: find the one run it is about, so that the others go on."""
@@ -160,7 +200,7 @@ class Committer:
             raise
         await self._commit(rest, again=refused.again)
 
-    async def _send(self, flush: Flush, *, again: bool) -> Flushed:
+    async def _send(self, flush: Flush, *, again: bool, patience: float | None = None) -> Flushed:
         pause = BUSY_PAUSE
         while True:
             try:
@@ -169,7 +209,11 @@ class Committer:
                     reach("before_repeat")
                     again = True
                     emit("flush.repeated", epoch=self.epoch)
-                flushed = await self._store.flush(self._node, self.epoch, flush, again=again)
+                flushed = await self._store.flush(self._node, self.epoch, flush, again=again, patience=patience)
+            except StoreLocked:
+                if any(map(keys_of, flush.starts)):
+                    raise _Locked(again) from None
+                await asyncio.sleep(pause)
             except StoreBusy:
                 await asyncio.sleep(pause)
             except CommitUnknown:
@@ -177,6 +221,9 @@ class Committer:
                 await asyncio.sleep(pause)
             except StoreError as error:
                 raise _Refused(error, again) from error
+            except _UNSENDABLE as error:
+                self.is_unsure = True  # nobody knows how far it came
+                raise _Refused(StoreError(f"{type(error).__name__}: {error}"), True) from error
             else:
                 self.is_unsure = False
                 if flushed is None:

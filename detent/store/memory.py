@@ -82,7 +82,9 @@ class MemoryStore(MemoryDoors, MemoryTriggers):
 
     # -- the one write of a node
 
-    async def flush(self, node: bytes, epoch: int, flush: Flush, *, again: bool = False) -> Flushed | None:
+    async def flush(
+        self, node: bytes, epoch: int, flush: Flush, *, again: bool = False, patience: float | None = None
+    ) -> Flushed | None:
         if self._fenced(node, epoch):
             return None
         flush, refused = self._without_refused(flush)

@@ -90,11 +90,14 @@ class NodeStore(Protocol):
     async def retire(self, node: bytes) -> None:
         """Remove this node itself, when it has drained. What it still owns becomes claimable."""
 
-    async def flush(self, node: bytes, epoch: int, flush: Flush, *, again: bool = False) -> Flushed | None:
+    async def flush(
+        self, node: bytes, epoch: int, flush: Flush, *, again: bool = False, patience: float | None = None
+    ) -> Flushed | None:
         """Write everything, or nothing and null if the fence refuses. `again` repeats a flush whose fate was unknown,
         under a raised epoch: what is there already is left as it is. A start may be refused alone (see `NewRun`): its
         callbacks, entries, activations, messages and end in the same flush are left out with it, and everything else is
-        written. Sent again, a start that the first sending inserted counts as inserted."""
+        written. Sent again, a start that the first sending inserted counts as inserted. StoreLocked says that
+        another transaction held a row or a key of it for longer than `patience` seconds (null: as usual), about."""
 
     async def claim(
         self,

@@ -21,13 +21,15 @@ class WatchedStore(MemoryStore):
         self.checkpoint: Callable[[str, Flush], None] = lambda when, flush: None
         self.is_dead: Callable[[], bool] = lambda: False
 
-    async def flush(self, node: bytes, epoch: int, flush: Flush, *, again: bool = False) -> Flushed | None:
+    async def flush(
+        self, node: bytes, epoch: int, flush: Flush, *, again: bool = False, patience: float | None = None
+    ) -> Flushed | None:
         await self._arrive()
         if not (flush.entries or flush.starts or flush.ends):
-            return await super().flush(node, epoch, flush, again=again)
+            return await super().flush(node, epoch, flush, again=again, patience=patience)
         self.checkpoint("before", flush)
         await self._arrive()
-        flushed = await super().flush(node, epoch, flush, again=again)
+        flushed = await super().flush(node, epoch, flush, again=again, patience=patience)
         self.checkpoint("after", flush)
         await self._arrive()
         return flushed

@@ -27,7 +27,7 @@ from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
 from detent.engine.starting import StartedRun, StartRequest, start_run
 from detent.engine.tuning import Tuning
-from detent.errors import CommitUnknown, StoreBusy, StoreError
+from detent.errors import CommitUnknown, StoreBusy, StoreError, StoreLocked
 from detent.graph import codec
 from detent.graph.model import Graph, StepKind
 from detent.ids import new_id
@@ -39,11 +39,13 @@ from detent.run.status import TERMINAL
 from detent.store.heart import TaskHeart
 from detent.store.memory import MemoryStore
 from detent.store.protocol import Heart, Store
-from detent.store.rows import MessageKind, NewVersion, Receipt, RunRow
+from detent.store.rows import Flush, MessageKind, NewVersion, Receipt, RunRow
 
 NOON = 1_790_000_000 * SECOND
 TENANT = 1
 QUICK = Tuning(lease=1.0, beat=0.2, margin=0.3, poll=0.02, idle_poll=0.05, mail_poll=0.02, watch=0.5, drain=2.0)
+
+LOCK_PATIENCE = 2.0
 
 #: Which engine a piece of work belongs to.
 OWNER: ContextVar[object] = ContextVar("OWNER", default=None)
@@ -117,6 +119,8 @@ class Line:
         self._store, self._clock = store, clock
         self.faults: dict[str, deque[Fault]] = {}
         self.refuses: Callable[[str, tuple[Any, ...]], bool] = lambda verb, arguments: False
+        self.holds_up: Callable[[Flush], bool] = lambda flush: False  # somebody else's transaction
+        self.waits: list[float | None] = []  # with how much patience flushes waited for it
         self.delay = 0.0
         self.is_cut = False
         self.sent: list[str] = []
@@ -135,6 +139,10 @@ class Line:
         await asyncio.sleep(self.delay)
         if self.is_cut:
             await asyncio.get_running_loop().create_future()
+        if verb == "flush" and self.holds_up(arguments[2]):
+            self.waits.append(named.get("patience"))
+            await asyncio.sleep(named.get("patience") or LOCK_PATIENCE)
+            raise StoreLocked
         if self.refuses(verb, arguments):
             raise StoreError(f"{verb} was refused")
         waiting = self.faults.get(verb)

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from typing import Any
 
 import pytest
 
+from detent.authoring.steps_form import compile_steps
+from detent.engine.commands import Commands
 from detent.errors import StoreError, Unavailable
-from detent.store.rows import Flush
-from tests.engine.rig import Rig, done, rig, virtual
+from detent.graph import codec
+from detent.ids import new_id
+from detent.store.rows import Flush, NewVersion
+from tests.engine.doors import start
+from tests.engine.rig import TENANT, Fault, Line, Rig, done, rig, virtual
 
 
 def _flushes(world: Rig) -> list[Flush]:
@@ -185,3 +191,110 @@ async def test_a_bug_in_a_background_loop_begins_a_new_node_and_loses_nothing() 
         assert engine.node.id != first
         world.hands.gates["a"].set()
         assert await world.ended(run) == "completed"
+
+
+# -- somebody else's open transaction
+
+
+def _hold(world: Rig, hero: str) -> Line:
+    """Somebody's transaction has a start for that hero, and stays open."""
+    [line] = world.lines.values()
+    line.holds_up = lambda flush: any(one.hero_id == hero for one in flush.starts)
+    return line
+
+
+def _let_go(line: Line) -> None:
+    line.holds_up = lambda flush: False
+
+
+async def _one_per_hero(world: Rig) -> None:
+    graph = compile_steps({"name": "w", "tasks": {"a": {"action": "core.echo"}}}).graph
+    encoded = codec.encode(dataclasses.replace(graph, one_per_hero=True))
+    version = NewVersion(TENANT, new_id(), "w", "steps", None, True, '{"code": []}', None, "", encoded, "c", 1)
+    await world.store.save_workflow(version, replace=True)
+
+
+@virtual
+async def test_a_start_that_waits_for_another_transaction_holds_up_no_others_and_is_put_off() -> None:
+    async with rig() as world:
+        engine = await world.engine(lease=10.0)
+        await _one_per_hero(world)
+        commands = Commands(engine)
+        other = _hold(world, "held")
+        begun = world.clock.monotonic()
+        held_up = asyncio.ensure_future(start(engine, "w", commands=commands, hero=("User", "held")))
+        free = [asyncio.ensure_future(start(engine, "w", commands=commands, hero=("User", str(n)))) for n in range(20)]
+        plain = asyncio.ensure_future(world.start({"b": {}}))
+        with pytest.raises(Unavailable, match="another transaction is starting the same"):
+            await held_up
+        for one in free:
+            assert await world.ended((await one).run) == "completed"
+        assert await world.ended(await plain) == "completed"
+        assert world.clock.monotonic() - begun < 2 + 1
+        assert len(world.store.table) == 21
+        assert not engine.node.runner.held
+        _let_go(other)
+        run = await start(engine, "w", commands=commands, hero=("User", "held"))
+        assert await world.ended(run.run) == "completed"
+
+
+@virtual
+async def test_the_next_start_of_the_same_hero_does_not_make_the_lane_wait_again() -> None:
+    async with rig() as world:
+        engine = await world.engine(lease=10.0)
+        await _one_per_hero(world)
+        other = _hold(world, "held")
+        with pytest.raises(Unavailable):
+            await start(engine, "w", hero=("User", "held"))
+        assert other.waits[0] is None
+        begun = world.clock.monotonic()
+        again = [asyncio.ensure_future(start(engine, "w", hero=("User", "held"))) for _ in range(50)]
+        run = await world.start({"b": {}})
+        assert await world.ended(run) == "completed"
+        answers = await asyncio.gather(*again, return_exceptions=True)
+        assert {type(answer) for answer in answers} == {Unavailable}
+        assert world.clock.monotonic() - begun < 0.3, "all of one hero are answered together"
+        assert None not in other.waits[1:]
+        _let_go(other)
+        assert (await start(engine, "w", hero=("User", "held"))).is_new
+
+
+@pytest.mark.parametrize("fault", ["applied", "lost"])
+@virtual
+async def test_a_start_of_unknown_fate_that_is_then_held_up_is_made_once_or_not_at_all(fault: Fault) -> None:
+    async with rig() as world:
+        engine = await world.engine(lease=10.0)
+        await _one_per_hero(world)
+        world.lines[engine].break_next("flush", fault)
+        first = asyncio.ensure_future(start(engine, "w", hero=("User", "held")))
+        await world.until(lambda: engine.node.committer.is_unsure)
+        other = _hold(world, "held")
+        with pytest.raises(Unavailable):
+            await first
+        _let_go(other)
+        assert len(world.store.table) == (fault == "applied")
+        for run in world.store.table:
+            assert await world.ended(run) == "completed"
+
+
+@virtual
+async def test_a_value_that_cannot_be_sent_hurts_its_own_run_only() -> None:
+    async with rig() as world:
+        engine = await world.engine(lease=10.0)
+        first = engine.node.id
+
+        def burst(verb: str, arguments: tuple[Any, ...]) -> bool:
+            if verb == "flush":
+                ("\udcff" if any(b"bad" in one.input for one in arguments[2].starts) else "").encode()
+            return False
+
+        world.lines[engine].delay = 0.05
+        world.lines[engine].refuses = burst
+        starts = [asyncio.ensure_future(world.start({"a": {}}, "bad" if n == 7 else n)) for n in range(20)]
+        answers = await asyncio.gather(*starts, return_exceptions=True)
+        assert [n for n, answer in enumerate(answers) if isinstance(answer, StoreError)] == [7]
+        for answer in answers:
+            if isinstance(answer, bytes):
+                assert await world.ended(answer) == "completed"
+        assert engine.node.id == first
+        assert len(world.store.table) == 19

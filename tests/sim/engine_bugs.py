@@ -48,7 +48,7 @@ _wait_expired = planning._CHANGES[events.WaitExpired]
 _woke = planning._CHANGES[events.Woke]
 
 
-async def _resend_blindly(self: Committer, flush: Flush, *, again: bool) -> Flushed:
+async def _resend_blindly(self: Committer, flush: Flush, *, again: bool, patience: float | None = None) -> Flushed:
     while True:
         try:
             flushed = await self._store.flush(self._node, self.epoch, flush)
@@ -62,7 +62,7 @@ async def _resend_blindly(self: Committer, flush: Flush, *, again: bool) -> Flus
             return flushed
 
 
-async def _read_back(self: Committer, flush: Flush, *, again: bool) -> Flushed:
+async def _read_back(self: Committer, flush: Flush, *, again: bool, patience: float | None = None) -> Flushed:
     """Looks whether it is there, and takes "not there" for an answer."""
     while True:
         try:
@@ -90,7 +90,9 @@ async def _is_there(self: Committer, flush: Flush) -> bool:
             return all(entry in journals.get(entry.run, ()) for entry in flush.entries)
 
 
-async def _take_refusal_for_success(self: Committer, flush: Flush, *, again: bool) -> Flushed:
+async def _take_refusal_for_success(
+    self: Committer, flush: Flush, *, again: bool, patience: float | None = None
+) -> Flushed:
     while True:
         try:
             flushed = await self._store.flush(self._node, self.epoch, flush, again=again)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Coroutine, Sequence
 from typing import Any, Final, TypeVar, cast
 
 from detent.clock import Clock
-from detent.errors import CommitUnknown, DetentError, StoreBusy
+from detent.errors import CommitUnknown, DetentError, StoreBusy, StoreLocked
 from detent.instant import SECOND
 from detent.store.heart import TaskHeart
 from detent.store.memory import MemoryStore
@@ -108,10 +108,12 @@ class Database:
         sent = self.model.clock.wall()
         fault = "none" if self.is_healed else self._draw_fault()
         if self.loop.time() < self.gone_until:
-            fault = "busy"
+            fault = "gone"
         match fault:
-            case "busy":
+            case "gone":
                 self._later(there, _fail, reply, StoreBusy())
+            case "busy":
+                self._later(there, _fail, reply, StoreLocked())
             case "never came":
                 self._later(min(there + back, PATIENCE), _fail, reply, CommitUnknown())
             case "late":
@@ -168,7 +170,7 @@ class Database:
                 wait = held_until - self.loop.time() + 0.001
                 self._later(wait, self._arrive, reply, sent, verb, args, kwargs, back)
             elif reply is not None:
-                self._later(LOCK_PATIENCE, _fail, reply, StoreBusy())
+                self._later(LOCK_PATIENCE, _fail, reply, StoreLocked())
             return
         self.model.sent_at = sent
         try:

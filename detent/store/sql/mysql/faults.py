@@ -9,7 +9,7 @@ from typing import Final
 
 from asyncmy import errors
 
-from detent.errors import CommitUnknown, StoreBusy, StoreError
+from detent.errors import CommitUnknown, StoreBusy, StoreError, StoreLocked
 from detent.store.sql.mysql.address import Address
 
 
@@ -33,7 +33,6 @@ _AGAIN: Final = frozenset(
         1114,  # no room for the table
         1135,
         1203,  # too many connections of this user
-        1205,  # lock timeout
         1206,
         1213,  # deadlock
         1226,
@@ -51,6 +50,7 @@ _AGAIN: Final = frozenset(
 _UNKNOWN: Final = frozenset({1053, 1077, 1079, 1080, 1152, 1159, 1160, 1161, 1180, 1184, 1927, 2013, 2014, 2055, 3169})
 #: After these the connection may not be what we think.
 _DROP: Final = frozenset({1153, 1290, 1792, 1836, 2003, 2006, 3169}) | _UNKNOWN
+_LOCK_TIMEOUT: Final = 1205
 _DEADLOCK: Final = 1213
 _NO_DATABASE: Final = 1049
 _NOT_LET_IN: Final = frozenset({1044, 1045, 1698})
@@ -100,6 +100,8 @@ def _said(error: Exception, *, writing: bool, address: Address) -> StoreError:
         if writing:
             return CommitUnknown(f"the connection to {address} failed in the middle of a statement ({reason})")
         return StoreBusy(f"the database at {address} cannot be reached ({reason})")
+    if code == _LOCK_TIMEOUT:
+        return StoreLocked(f"the database at {address}: {reason}")
     if code == 0 or code in _AGAIN:
         return StoreBusy(f"the database at {address}: {reason}")
     if code == _NO_DATABASE:

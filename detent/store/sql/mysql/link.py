@@ -24,9 +24,9 @@ OUT_OF_RANGE = 1690
 class Link:
     """One connection, one packet or transaction at a time."""
 
-    def __init__(self, address: Address, *, limit: float = COMMAND_TIMEOUT) -> None:
-        """`limit`: how many seconds a call may take before its connection is cut."""
-        self._address, self._limit = address, limit
+    def __init__(self, address: Address, *, limit: float = COMMAND_TIMEOUT, patient: bool = True) -> None:
+        """`limit`: how many seconds a call may take before its connection is cut; `patient`: see `connect`."""
+        self._address, self._limit, self._patient = address, limit, patient
         self._wire: Wire | None = None
         self._turn = asyncio.Lock()
 
@@ -113,7 +113,7 @@ class Link:
     async def _open(self) -> Wire:
         if self._wire is None or self._wire.is_gone:
             self._drop()
-            self._wire = await connect(self._address)
+            self._wire = await connect(self._address, patient=self._patient)
         return self._wire
 
     def _drop(self) -> None:

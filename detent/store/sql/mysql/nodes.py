@@ -36,11 +36,13 @@ where {places}"""
 
 
 class MysqlNodes:
-    """Two connections of its own: the lane for flushes, the other for claims, mail and loading."""
+    """Two connections of its own: the lane for flushes, the other for claims, mail and loading. A third is opened when
+    a flush shall not wait for locks."""
 
     def __init__(self, address: Address, clock: Clock) -> None:
         self._address, self._clock = address, clock
         self._lane, self._claims = Link(address), Link(address)
+        self._hasty = Link(address, patient=False)
         self._registered: dict[bytes, float] = {}
         self._lanes: list[Lane] = []
         self._owners: list[bytes] = []
@@ -92,13 +94,16 @@ class MysqlNodes:
     async def retire(self, node: bytes) -> None:
         await self._claims.commit(f"select 1 from lease where node = {blob(node)} for update", *_removal(node))
 
-    async def flush(self, node: bytes, epoch: int, flush: Flush, *, again: bool = False) -> Flushed | None:
+    async def flush(
+        self, node: bytes, epoch: int, flush: Flush, *, again: bool = False, patience: float | None = None
+    ) -> Flushed | None:
+        lane = self._lane if patience is None else self._hasty
         fenced, current = fence(node, epoch), currency(flush.starts)
         packet = Packet(node, flush, again=again, choosy=False)
-        done = await self._lane.commit_if([fenced, *([current] if current else [])], packet.statements)
+        done = await lane.commit_if([fenced, *([current] if current else [])], packet.statements)
         if done == 1:  # some workflow has changed: every start sees for itself
             packet = Packet(node, flush, again=again, choosy=True)
-            done = await self._lane.commit_if([fenced], packet.statements)
+            done = await lane.commit_if([fenced], packet.statements)
         if isinstance(done, int):
             return None
         answers = [answer.rows for answer in done]
@@ -186,6 +191,7 @@ class MysqlNodes:
 
     async def _close_nodes(self) -> None:
         await self._lane.close()
+        await self._hasty.close()
         await self._claims.close()
 
 

@@ -113,8 +113,9 @@ class Wire(Connection):
         return Answer(self._result.rows or (), self._result.affected_rows)
 
 
-async def connect(address: Address) -> Wire:
-    """A new connection, or StoreBusy if there is none to be had now."""
+async def connect(address: Address, *, patient: bool = True) -> Wire:
+    """A new connection, or StoreBusy if there is none to be had now. One that is not `patient` waits for no lock, or as
+    short as the server can."""
     wire = Wire(  # type: ignore[no-untyped-call]
         host=address.host,
         port=address.port,
@@ -135,7 +136,7 @@ async def connect(address: Address) -> Wire:
         with translated(writing=False, address=address):
             async with asyncio.timeout(CONNECT_TIMEOUT):
                 await wire.connect()
-                await _prepare(wire, address)
+                await _prepare(wire, address, patient=patient)
         # The driver connects by `asyncio.wait_for`, which before Python 3.12 forgets a cancellation that comes in the
         # very instant in which the connection stands. Who forgets it is never told again.
         if times_told_to_stop() > told:
@@ -153,8 +154,9 @@ def is_mariadb(wire: Wire) -> bool:
     return "mariadb" in str(wire.get_server_info()).lower()
 
 
-async def _prepare(wire: Wire, address: Address) -> None:
-    statements = (*_SESSION, *([_MARIADB] if is_mariadb(wire) else []), _ABOUT)
+async def _prepare(wire: Wire, address: Address, *, patient: bool) -> None:
+    hasty = f"set session innodb_lock_wait_timeout = {0 if is_mariadb(wire) else 1}"
+    statements = (*_SESSION, *([_MARIADB] if is_mariadb(wire) else []), *([] if patient else [hasty]), _ABOUT)
     *_, about = await wire.send(";".join(statements))
     [(wire.largest, read_only)] = about.rows
     if read_only:

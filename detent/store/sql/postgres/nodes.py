@@ -16,7 +16,7 @@ from detent.store.protocol import Heart
 from detent.store.rows import NOBODY, ClaimedRun, Claims, Flush, Flushed, Mail
 from detent.store.sql.heart import ThreadHeart
 from detent.store.sql.postgres.heart import PostgresPulse
-from detent.store.sql.postgres.link import Link
+from detent.store.sql.postgres.link import Link, Records
 from detent.store.sql.postgres.shape import entry_columns, flush_columns, is_usual, only_entries, usual_columns
 from detent.store.sql.postgres.statement import APPEND, CHECKED_FLUSH, CHECKED_USUAL, FLUSH, USUAL
 from detent.store.sql.postgres.wire import Address, Connection
@@ -113,9 +113,11 @@ class PostgresNodes:
     async def retire(self, node: bytes) -> None:
         await self._claims.fetch(RETIRE, node)
 
-    async def flush(self, node: bytes, epoch: int, flush: Flush, *, again: bool = False) -> Flushed | None:
+    async def flush(
+        self, node: bytes, epoch: int, flush: Flush, *, again: bool = False, patience: float | None = None
+    ) -> Flushed | None:
         if only_entries(flush):
-            [row] = await self._lane.fetch(APPEND[again], node, epoch, *entry_columns(flush.entries))
+            [row] = await self._sent(patience, APPEND[again], node, epoch, *entry_columns(flush.entries))
             return Flushed(row[1], frozenset()) if row[0] else None
         checked = is_checked(flush)
         if is_usual(flush):
@@ -123,8 +125,18 @@ class PostgresNodes:
         else:
             statement = CHECKED_FLUSH if checked else FLUSH
             columns = flush_columns(flush, again=again, checked=checked)
-        [row] = await self._lane.fetch(statement[again], node, epoch, *columns)
+        [row] = await self._sent(patience, statement[again], node, epoch, *columns)
         return _flushed(flush, row) if row["held"] else None
+
+    async def _sent(self, patience: float | None, statement: str, *arguments: Any) -> Records:
+        if patience is None:
+            return await self._lane.fetch(statement, *arguments)
+
+        async def work(connection: Connection) -> Records:
+            await connection.execute(f"set local lock_timeout = {max(1, round(patience * 1000)):d}")
+            return await connection.fetch(statement, *arguments)
+
+        return await self._lane.transaction(work)
 
     async def claim(
         self,

@@ -14,7 +14,7 @@ import asyncpg
 from asyncpg.connect_utils import SessionAttribute
 from asyncpg.exceptions import InternalClientError, TargetServerAttributeNotMatched
 
-from detent.errors import CommitUnknown, StoreBusy, StoreError
+from detent.errors import CommitUnknown, StoreBusy, StoreError, StoreLocked
 
 if TYPE_CHECKING:
     Connection = asyncpg.Connection[asyncpg.Record]
@@ -121,7 +121,6 @@ _AGAIN: Final = frozenset(
     {
         "40001",  # serialization failure
         "40P01",  # deadlock
-        "55P03",  # lock timeout
         "57014",  # statement timeout
         "25006",  # read only: this was the primary
         "26000",  # the prepared statement is gone: a pooler gave us another session
@@ -135,6 +134,7 @@ _AGAIN: Final = frozenset(
         "57P03",  # starting up
     }
 )
+_LOCK_TIMEOUT: Final = "55P03"
 #: After these the connection is of no use, or may not be what we think.
 _DROP: Final = frozenset({"25006", "26000", "42P05", "0A000", "25P02"})
 
@@ -193,6 +193,8 @@ def _said(error: Exception, *, writing: bool) -> StoreError:
 def _translate(error: asyncpg.PostgresError, *, writing: bool) -> StoreError:
     state = error.sqlstate or ""
     said = f"{error} ({state})"
+    if state == _LOCK_TIMEOUT:
+        return StoreLocked(f"PostgreSQL: {said}")
     if state in _AGAIN:
         return StoreBusy(f"PostgreSQL: {said}")
     if state[:2] == "08" or state[:3] == "57P" or state == "40003":

@@ -101,7 +101,9 @@ class SqliteNodes:
     async def retire(self, node: bytes) -> None:
         await self._access.write(lambda db: _remove(db, node, None))
 
-    async def flush(self, node: bytes, epoch: int, flush: Flush, *, again: bool = False) -> Flushed | None:
+    async def flush(
+        self, node: bytes, epoch: int, flush: Flush, *, again: bool = False, patience: float | None = None
+    ) -> Flushed | None:
         now, checked = self._access.time(), is_checked(flush)
         arguments = flush_arguments(node, epoch, flush, again=again, checked=checked, now=now)
         expiries = list(flush.expiries)
