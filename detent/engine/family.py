@@ -1,6 +1,7 @@
 """Runs that start runs: a parent is told the end of its child, and takes its children with it when it fails.
 
-Both are messages that travel in the flush of the end itself, so neither can be lost.
+Both are messages that travel in the flush of the end itself, so neither can be lost. A child that continues as a new
+run is followed: the parent is told in the flush that starts that run, so always before it can end.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ from detent.run.status import Status
 from detent.run.view import Child
 from detent.store.rows import Message, MessageKind
 
+#: The kind of origin of a run that another one goes on as.
+CONTINUED: Final = "continued"
+
 StartChild = Callable[[RunFacts, bytes, Child, bool], Awaitable[None]]
 
 _ENDINGS: Final = {Status.COMPLETED: Ending.SUCCESS, Status.CANCELLED: Ending.CANCELLED, Status.TIMEOUT: Ending.TIMEOUT}
@@ -35,12 +39,13 @@ class Family:
 
 
 class ChildEnd(msgspec.Struct, omit_defaults=True):
-    """What a parent is told."""
+    """What a parent is told: the end of its child, or the run that it goes on as."""
 
     child: str
     status: str
     output: msgspec.Raw = msgspec.Raw(b"null")
     error: str | None = None
+    continued_as: str | None = None
 
     def ending(self) -> Ending:
         return _ENDINGS.get(Status(self.status), Ending.FAILED)
@@ -67,6 +72,14 @@ def read_child_end(data: bytes) -> ChildEnd | None:
         return _decoder.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
+
+
+def start_messages(facts: RunFacts, origin: bytes | None, origin_kind: str | None) -> list[Message]:
+    """Who is to be told that a run starts: the parent of the run that it continues."""
+    if facts.parent is None or origin is None or origin_kind != CONTINUED:
+        return []
+    said = ChildEnd(show(RUN, origin), str(Status.RUNNING), continued_as=show(RUN, facts.id))
+    return [Message(facts.tenant, facts.parent, MessageKind.CHILD, None, _encoder.encode(said), facts.id, 0)]
 
 
 def end_messages(state: RunState, end: RunEnd) -> list[Message]:

@@ -55,4 +55,6 @@ def _child_ended(mail: Mail, held: HeldRun) -> events.Event | None:
     key = next((key for key, operation in held.state.operations.items() if operation.child == end.child), None)
     if key is None:
         return None
+    if end.continued_as is not None:
+        return events.OperationBegan(key, 0, child=end.continued_as, message=mail.id)
     return events.OperationEnded(key, 1, end.ending(), end.result(), end.failure(), message=mail.id)

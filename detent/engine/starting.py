@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from detent.engine.engine import Engine
-from detent.engine.family import end_messages
+from detent.engine.family import end_messages, start_messages
 from detent.engine.held import HeldRun
 from detent.engine.node import Node
 from detent.engine.unit import ROW_BYTES, Unit
@@ -123,12 +123,13 @@ def _prepare(engine: Engine, node: Node, request: StartRequest) -> tuple[Unit, S
     size = ROW_BYTES + len(request.input) + sum(ROW_BYTES + len(entry.data) for entry in opened.entries)
     unit = Unit(facts.id, held, plan, size, start=row, entries=opened.entries)
     unit.callbacks = _callbacks(request, facts.id)
+    unit.messages = start_messages(facts, request.origin, request.origin_kind)
     if held is not None:
         node.runner.hold(held)
         if plan.end is not None:
             # Everything was decided at once: it begins and ends in one flush.
             unit.end = node.runner.end_row(held, plan)
-            unit.messages = end_messages(state, plan.end)
+            unit.messages += end_messages(state, plan.end)
     ended = node.runner.awaited.end_of(facts.id) if request.watch else None
     return unit, StartedRun(facts.id, facts.started_at, ended, Status(row.status))
 

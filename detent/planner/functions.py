@@ -37,11 +37,13 @@ def suspended(state: RunState, index: int, until: int | None, seen: int) -> Plan
 
 
 def operation_began(event: events.OperationBegan, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
-    """Only the function that runs can begin something."""
+    """Only the function that runs can begin something; what it has begun can change from outside."""
     index = function_of(prepared)
-    if index is None or state.phase[index] is not Phase.RUNNING or event.key in state.history:
+    if index is None or event.key in state.history:
         return None
-    data = EntryData(until=event.until, child=event.child, error=event.error)
+    if state.phase[index] is not Phase.RUNNING and (event.message is None or event.key not in state.operations):
+        return None
+    data = EntryData(until=event.until, child=event.child, error=event.error, message=event.message)
     return Change(Kind.BEGAN, None, event.attempt, None, data, event.key)
 
 

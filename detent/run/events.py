@@ -74,13 +74,15 @@ class Resolved(msgspec.Struct, frozen=True):
 
 
 class OperationBegan(msgspec.Struct, frozen=True):
-    """A durable function begins something that takes time, or will try again."""
+    """A durable function begins something that takes time, or will try again. By a `message`: what it began is another
+    run now."""
 
     key: str
     attempt: int
     until: int | None = None
     child: str | None = None
     error: StepError | None = None
+    message: int | None = None
 
 
 class OperationEnded(msgspec.Struct, frozen=True):

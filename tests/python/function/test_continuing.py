@@ -1,0 +1,85 @@
+"""A child that continues as a new run is the same child to its parent."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from detent.app import App
+from detent.python.function import Run, workflow
+from detent.store.rows import RunRow
+from tests.python.function.test_engine import begin, ended, engine, plus, until
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return "memory:" if request.param == "memory" else f"sqlite:///{tmp_path}/detent.db"
+
+
+@workflow
+async def counts_on(run: Run, number: int, pause: float) -> str:
+    await run.step(plus, number)
+    if pause:
+        await run.sleep(pause)
+    if number < 3:
+        run.continue_as_new(number + 1, pause)
+    return f"counted to {number}"
+
+
+@workflow
+async def has_counted(run: Run, pause: float) -> Any:
+    return await run.child(counts_on, 0, pause)
+
+
+@workflow
+async def goes_on_and_waits(run: Run, number: int) -> Any:
+    if number < 2:
+        run.continue_as_new(number + 1)
+    return await run.signal("never")
+
+
+@workflow
+async def waits_for_one_that_goes_on(run: Run) -> Any:
+    return await run.child(goes_on_and_waits, 0)
+
+
+async def children(app: App, run: str) -> list[RunRow]:
+    return list(await app.commands.children([(await app.commands.run_row(run)).id]))
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.3])
+async def test_a_parent_gets_the_output_of_the_last_run_of_its_child(url: str, pause: float) -> None:
+    async with engine(url) as app:
+        run = await begin(app, "has_counted", pause=pause)
+        document = await ended(app, run)
+        assert (document["status"], document["output"]) == ("completed", "counted to 3")
+        assert [child.status for child in await children(app, run)] == ["completed"] * 4
+
+
+async def test_a_cancelled_parent_takes_the_last_run_of_its_child_with_it(url: str) -> None:
+    async with engine(url) as app:
+        run = await begin(app, "waits_for_one_that_goes_on")
+        async with asyncio.timeout(5):
+            while len(found := await children(app, run)) < 3:  # noqa: ASYNC110 - only the store knows
+                await asyncio.sleep(0.02)
+        await asyncio.sleep(0.3)
+        assert [child.status for child in found[:2]] == ["completed"] * 2
+        await app.commands.cancel(run, by="test")
+        await until(app, run, lambda document: document["status"] == "cancelled")
+        async with asyncio.timeout(5):
+            while (await children(app, run))[2].status != "cancelled":  # noqa: ASYNC110 - likewise
+                await asyncio.sleep(0.02)
+
+
+async def test_a_parent_that_moved_to_another_node_still_follows_its_child(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/detent.db"
+    async with engine(url) as app:
+        run = await begin(app, "has_counted", pause=0.5)
+        async with asyncio.timeout(5):
+            while len(await children(app, run)) < 3:  # noqa: ASYNC110 - only the store knows
+                await asyncio.sleep(0.02)
+    async with engine(url) as app:
+        assert (await ended(app, run))["output"] == "counted to 3"
