@@ -27,6 +27,7 @@ EVENTS: Final[dict[str, str]] = {
     "run.quarantined": "a run that could not be planned or read was paused, with the reason in its journal",
     "entry.written": "a journal entry is durable",
     "function.long": "the record of a durable function is getting long; it should go on as a new run",
+    "function.not_awaited": "a durable function ended without awaiting operations that it began; an `await` is missing",
     "flush.sent": "a group commit is durable",
     "flush.repeated": "a group commit of unknown fate was sent again under a new epoch",
     "flush.refused": "a group commit of a node that is gone was refused; nothing of it was written",

@@ -23,6 +23,7 @@ LEVELS: Final = {
     "step.again": "warning",
     "run.refused": "error",
     "run.quarantined": "error",
+    "function.not_awaited": "warning",
     "retention.pruned": "info",
     "outbox.refused": "warning",
     "api.failed": "error",

@@ -76,7 +76,7 @@ class WorkflowType(ABCMeta):
         if not isinstance(body, ClassBody):
             raise InvalidDefinition(
                 f"{name} cannot be a workflow: write it as `class {name}(Workflow):`, or make it with "
-                "types.new_class(name, bases, {}, fill); type(...) and decorators that make the class anew lose its steps"
+                "types.new_class(name, bases, {}, fill); type(...) and what makes a class anew lose its steps"
             )
         made = super().__new__(cls, name, bases, dict(body), **options)
         made.__chain__ = None

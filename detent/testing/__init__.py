@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from detent.testing.crashing import CrashMatrix, Point, crash_matrix
     from detent.testing.ending import Speedrun, StepRun
     from detent.testing.engine import MemoryEngine, MemoryRun
-    from detent.testing.trial import NeverEnds
+    from detent.testing.trial import NeverEnds, NotTheSame
 
 _HOMES = {
     "Asked": "detent.testing.answers",
@@ -26,6 +26,7 @@ _HOMES = {
     "MemoryRun": "detent.testing.engine",
     "MemoryStore": "detent.store.memory",
     "NeverEnds": "detent.testing.trial",
+    "NotTheSame": "detent.testing.trial",
     "Point": "detent.testing.crashing",
     "Response": "detent.testing.answers",
     "Speedrun": "detent.testing.ending",
@@ -42,6 +43,7 @@ __all__ = [
     "MemoryRun",
     "MemoryStore",
     "NeverEnds",
+    "NotTheSame",
     "Point",
     "Response",
     "Speedrun",

@@ -20,6 +20,7 @@ from typing import Any
 
 from detent.access.orders import UNSET
 from detent.clock import SystemClock
+from detent.run.status import Status
 from detent.store.rows import Flush
 from detent.testing.answers import Answers
 from detent.testing.clock import Length
@@ -77,20 +78,24 @@ def crash_matrix(
     max_wait: Length = LONGEST_WAIT,
     setup: Callable[[], object] | None = None,
     same: Callable[[Speedrun], Any] | None = None,
+    ending: str = Status.COMPLETED,
 ) -> CrashMatrix:
     """Kill a run at each of its moments. AssertionError names the one after which it ends otherwise.
 
     The arguments are those of `speedrun`. `setup` is called before each run, to put what the steps change outside back
     to where it was. `same` says what of a run must be the same each time; by default its status, its output and how
-    each step ended."""
+    each step ended. `ending` is the status it is to end with; a run that is not to complete says so."""
     subject, begun = subject_of(workflow, args, hero=hero, given=input), SystemClock().monotonic()
     with standing_in(hero):
         trial = Trial(subject, Answers(answers), at=at, max_wait=max_wait, state=state)
         matrix = _Matrix(trial, setup or (lambda: None), same or end_of)
-        ending = matrix.learn()
+        learnt = matrix.learn()
+        if learnt.status != ending:
+            hint = f"; if it is to end so, say ending={str(learnt.status)!r}"
+            raise AssertionError(f"undisturbed, the run is {learnt.status}, not {ending}{hint}\n{learnt!r}")
         with _tidied() as tidy:
             points = tuple(tidy(matrix.kill_at(place)) for place in range(len(matrix.names)))
-    return CrashMatrix(ending, points, SystemClock().monotonic() - begun)
+    return CrashMatrix(learnt, points, SystemClock().monotonic() - begun)
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from detent.run.status import TERMINAL, Status
 _decode = msgspec.json.Decoder().decode
 _MARKS: Final = {"success": "✓", "skipped": "-"}
 #: Operations of durable functions that are no steps.
-_SILENT: Final = ("@sleep", "@now", "@random", "@uuid", "@timer")
+_SILENT: Final = ("@sleep", "@now", "@random", "@uuid", "@timer", "@continue")
 
 
 @dataclass(frozen=True, slots=True)

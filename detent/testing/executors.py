@@ -24,16 +24,23 @@ from detent.testing.stage import Counted, SameThread, Stage, Staged
 
 
 def executors(
-    stage: Stage, settings: Settings, clock: Clock, initial_state: Any, kept: dict[tuple[bytes, str], bytes]
+    stage: Stage,
+    settings: Settings,
+    clock: Clock,
+    initial_state: Any,
+    kept: dict[tuple[bytes, str], bytes],
+    *,
+    strict: bool = False,
 ) -> Mapping[StepKind, StepExecutor]:
-    """One for each kind of steps. Steps may call this machine; `kept` is what transactional ones keep."""
+    """One for each kind of steps. Steps may call this machine; `kept` is what transactional ones keep.
+    If `strict`, durable functions must do the same in every replay."""
     policy = _policy(settings.egress_allow)
     http = HttpSettings(ca_file=Path(settings.ca_file) if settings.ca_file else None)
     whole: list[StepExecutor] = [HttpStep(policy, http, wall=clock.wall), ActionStep(registry, threads=SameThread())]
     staged, keeper = StagedRegistry(stage, initial_state), MemoryKeeper(kept)
     inside: list[StepExecutor] = [
         StagedChainStep(staged, clock.wall, keeper),
-        FunctionStep(clock=clock, registry=staged, bodies=StagedBodies(stage, keeper)),
+        FunctionStep(clock=clock, registry=staged, bodies=StagedBodies(stage, keeper), strict=strict),
     ]
     made: dict[StepKind, Any] = {one.kind: Staged(one, stage) for one in whole}
     made |= {one.kind: Counted(one, stage) for one in inside}

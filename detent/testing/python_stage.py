@@ -18,7 +18,7 @@ from detent.python.chain import Chain, Link
 from detent.python.chain_step import ChainStep
 from detent.python.durations import Duration
 from detent.python.function.bodies import Bodies, CallOff, Told
-from detent.python.function.pending import StepWork
+from detent.python.function.pending import Pending, StepWork
 from detent.python.function.run import Run
 from detent.python.function.step_function import StepContext
 from detent.python.function.workflow import FunctionWorkflow
@@ -84,10 +84,10 @@ def _staged(link: Link, stage: Stage) -> Link:
 
 
 def _listening(target: FunctionWorkflow, stage: Stage) -> FunctionWorkflow:
-    """The same function; the stage hears of the signals it waits for."""
+    """The same function; the stage hears of the signals it waits for, and of what it forgets to wait for."""
     staged, function = copy.copy(target), target.function
 
-    def program(run: Run, **arguments: Any) -> Any:
+    async def program(run: Run, **arguments: Any) -> Any:
         wait = run.signal
 
         def signal(name: str, timeout: Duration | None = None) -> Any:
@@ -96,7 +96,10 @@ def _listening(target: FunctionWorkflow, stage: Stage) -> FunctionWorkflow:
             return pending
 
         run.signal = signal  # type: ignore[method-assign]  # of this one run
-        return function(run, **arguments)
+        given = await function(run, **arguments)
+        if not isinstance(given, Pending):  # which is told as an error
+            stage.forgotten.update(dict.fromkeys(one.call for one in run.unwanted.values()))
+        return given
 
     staged.function = program
     return staged
@@ -140,14 +143,16 @@ class StagedBodies(Bodies):
         self._stage = stage
         self._pool = SameThread()
 
-    def begin(self, work: StepWork, context: StepContext, told: Told) -> CallOff:
+    def begin(
+        self, work: StepWork, context: StepContext, told: Told, returned: Callable[[], None] = lambda: None
+    ) -> CallOff:
         stage, key = self._stage, context.step
         if not stage.begins(key):
             return _nothing
         name = key if key in stage.answers else key.partition("#")[0]
         if name in stage.answers:
             work = _answered(work, lambda: stage.answers.of(Asked(name, context.attempt, work.args)))
-        return super().begin(work, context, lambda given: told(given) if stage.ended(key) else None)
+        return super().begin(work, context, lambda given: told(given) if stage.ended(key) else None, returned)
 
 
 def _answered(work: StepWork, answer: Callable[[], Any]) -> StepWork:

@@ -49,6 +49,7 @@ class Stage:
         self.ran: Counter[str] = Counter()
         self.effect: Callable[[str, str], None] = lambda when, step: None
         self.signals: dict[tuple[bytes, str], str] = {}  # by run and key, what durable functions have asked for
+        self.forgotten: dict[str, None] = {}  # operations that durable functions began and did not await
         self._works: set[Any] = set()
 
     def begins(self, step: str) -> bool:

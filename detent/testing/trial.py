@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -10,8 +11,9 @@ from typing import Any, Final
 from detent.engine.commands import Given, StartOptions
 from detent.errors import InvalidInput
 from detent.expressions.nearest import nearest
-from detent.ids import RUN, show
-from detent.instant import micros
+from detent.ids import RUN, parse, show
+from detent.instant import Instant, micros
+from detent.run.keys import Op
 from detent.run.status import Status
 from detent.store.memory_tables import StoredRun, StoredWorkflow
 from detent.testing.answers import Answers
@@ -23,10 +25,20 @@ from detent.testing.world import World
 
 LONGEST_WAIT: Final = timedelta(days=3650)
 _REQUEST: Final = "test"
+_MOST_RUNS: Final = 1_000
+_CONTINUED: Final = "continued_as"
+_NOT_THE_SAME: Final = (
+    "not the same in a replay: is a clock, a random number or something else from outside between the steps? "
+    "use run.now(), run.random(), run.uuid() or a step"
+)
 
 
 class NeverEnds(AssertionError):
     """A run waits for something that will not come."""
+
+
+class NotTheSame(AssertionError):
+    """A durable function took another way when it was replayed."""
 
 
 class Trial:
@@ -52,11 +64,15 @@ class Trial:
     def run(self, prepare: Callable[[World], None] = lambda world: None) -> Speedrun:
         """Live through it."""
         world = World(FakeClock(self._at), self._answers)
-        world.initial_state = self._state
+        world.initial_state, world.is_strict = self._state, True
         try:
-            return world.run(self._live(world, prepare))
+            ending = world.run(self._live(world, prepare))
         finally:
             world.close()
+        if world.stage.forgotten:
+            what = ", ".join(world.stage.forgotten)
+            warnings.warn(f"{ending.workflow} ended without awaiting {what}: an `await` is missing", stacklevel=3)
+        return ending
 
     async def _live(self, world: World, prepare: Callable[[World], None]) -> Speedrun:
         await self._save(world)
@@ -65,10 +81,23 @@ class Trial:
         subject = self._subject
         options = StartOptions(request_id=_REQUEST, hero=subject.hero, trigger="manual")
         started = await world.ask(lambda commands: commands.start(subject.name, Given(subject.body), options))
-        run, store = started.run, world.store
         world.is_stuck = lambda parked: self._is_forgotten(world, parked)
-        await world.settle(world.clock.wall() + self._longest, lambda: store.open_run(run) is None)
+        until, run = world.clock.wall() + self._longest, started.run
+        endings = [await self._end(world, run, until)]
+        while (follower := _continued_as(endings[-1])) is not None:
+            if len(endings) == _MOST_RUNS:
+                raise NeverEnds(f"the run went on as a new one {_MOST_RUNS} times.\n{endings[-1]!r}")
+            endings.append(await self._end(world, follower, until))
+        return _joined(endings)
+
+    async def _end(self, world: World, run: bytes, until: Instant) -> Speedrun:
+        """How one run ends, or NeverEnds; NotTheSame if a replay of it took another way."""
+        store = world.store
+        await world.settle(until, lambda: store.open_run(run) is None)
         ending = await ending_of(world.commands, run)
+        drift = next((past.error for past in ending.history if past.error and past.error.code == "drift"), None)
+        if drift is not None:
+            raise NotTheSame(f"{_NOT_THE_SAME}\n  {drift.message}\n{ending!r}")
         if store.open_run(run) is not None and ending.status != Status.PAUSED:
             raise NeverEnds(await self._complaint(world, run, ending))
         return ending
@@ -113,6 +142,23 @@ class Trial:
             given = ", ".join(f"{name!r}: ..." for name in waits)
             hint = f"\nSay what it gets: answers={{{given}}}, or TimeoutError for no answer within its time"
         return f"the run does not end.\n{told}{hint}\n{ending!r}"
+
+
+def _continued_as(ending: Speedrun) -> bytes | None:
+    """The run that a durable function went on as, if it did."""
+    if ending.status != Status.COMPLETED or not any(past.step == Op.CONTINUE for past in ending.history):
+        return None
+    return parse(RUN, ending.output[_CONTINUED])
+
+
+def _joined(endings: list[Speedrun]) -> Speedrun:
+    """A run and those it went on as, as one: it ends as the last does."""
+    return replace(
+        endings[-1],
+        steps=tuple(step for one in endings for step in one.steps),
+        history=tuple(past for one in endings for past in one.history),
+        slept=sum((one.slept for one in endings), timedelta()),
+    )
 
 
 def _awaited(world: World, run: bytes) -> list[str]:

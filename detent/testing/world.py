@@ -64,6 +64,7 @@ class World:
         self.tokens = CallbackTokens("a key for tests", "http://detent.test")
         self.serves: set[str] = set()
         self.initial_state: Any = None
+        self.is_strict = False  # whether durable functions must do the same in every replay
         self.is_stuck: Callable[[StoredRun], bool] = lambda run: False
         self.lives = 0
         self._life: Life | None = None
@@ -113,7 +114,9 @@ class World:
         """Begin a new process with a new node."""
         self.lives += 1
         life = Life()
-        made = executors(self.stage, _SETTINGS, self.clock, self.initial_state, self.store.results)
+        made = executors(
+            self.stage, _SETTINGS, self.clock, self.initial_state, self.store.results, strict=self.is_strict
+        )
         engine = Engine(
             self.store,
             clock=self.clock,

@@ -3,7 +3,6 @@
 import re
 import subprocess
 import sys
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -13,9 +12,8 @@ from detent import Workflow
 from detent.access.handles import HandleOperations
 from detent.access.scopes import Scope
 from detent.python.function.run import Run
-from detent.python.marks import StepOptions
-from detent.python.settings import Drift
-from detent.python.settings import SETTINGS
+from detent.python.marks import OPTIONS
+from detent.python.settings import SETTINGS, Drift
 from detent.python.workflow import RESERVED
 from tests.docs.pages import DOCS, ROOT, blocks_of, tables
 
@@ -50,7 +48,7 @@ def named(page: str, column: str) -> set[str]:
 
 def test_every_option_of_a_step_and_every_attribute_of_a_class_has_a_row() -> None:
     of_functions = {"retry"}
-    assert named("python-workflows.md", "option of `step`") == {one.name for one in fields(StepOptions)} - of_functions
+    assert named("python-workflows.md", "option of `step`") == set(OPTIONS) - of_functions
     assert named("python-workflows.md", "attribute") == set(SETTINGS)
 
 

@@ -95,7 +95,7 @@ def test_every_example_is_killed() -> None:
 def test_an_example_in_python_ends_the_same_wherever_it_dies(case: str) -> None:
     file, workflow, given, status, setup = PYTHON[case]
     load(file)
-    report = crash_matrix(workflow, setup=setup or (lambda: load(file)), **given)
+    report = crash_matrix(workflow, setup=setup or (lambda: load(file)), ending=status, **given)
     assert report.ending.status == status
     assert report.kills >= 4
 
@@ -111,6 +111,6 @@ def test_an_example_in_yaml_ends_the_same_wherever_it_dies(example: Any) -> None
 def test_an_order_that_cannot_be_charged_ends_the_same_wherever_it_dies() -> None:
     [example] = [one for one in EXAMPLES if one.name == "order-processing"]
     answers = {**ANSWERS["order-processing"], "charge": Response({"error": "declined"}, status=402)}
-    report = crash_matrix(example.text(), input=example.inputs[1], answers=answers)
+    report = crash_matrix(example.text(), input=example.inputs[1], answers=answers, ending="failed")
     assert report.ending.step("charge").outcome == "failed"
     assert report.ending.step("handle-failure").outcome == "success"

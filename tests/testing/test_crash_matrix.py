@@ -71,9 +71,9 @@ def test_a_kill_is_a_new_node_that_adopts_the_run() -> None:
         (ORDER, {"input": {"item": "cup"}, "answers": {"approve": {"by": "Bob"}}}),
         (Signup, {"hero": User()}),
         (Signup, {"hero": User(is_active=True)}),
-        (Signup, {"hero": User(is_gone=True)}),
+        (Signup, {"hero": User(is_gone=True), "ending": "cancelled"}),
         (checkout, {"input": {"amount": 4}, "answers": {"approval": True, "paid": 1}}),
-        (checkout, {"input": {"amount": 4}, "answers": {"approval": TimeoutError}}),
+        (checkout, {"input": {"amount": 4}, "answers": {"approval": TimeoutError}, "ending": "paused"}),
         (parent, {"input": {"number": 4}}),
     ],
     ids=["steps", "class", "class that skips", "class that cancels", "function", "function that pauses", "children"],
@@ -81,8 +81,16 @@ def test_a_kill_is_a_new_node_that_adopts_the_run() -> None:
 def test_every_form_comes_to_the_same_end_wherever_it_dies(workflow: Any, given: dict[str, Any]) -> None:
     report = crash_matrix(workflow, **given)
     assert report.kills >= 4
-    expected = speedrun(workflow, **given)
+    expected = speedrun(workflow, **{name: value for name, value in given.items() if name != "ending"})
     assert (report.ending.status, report.ending.output) == (expected.status, expected.output)
+
+
+def test_a_run_that_does_not_complete_undisturbed_fails_unless_that_is_expected() -> None:
+    given: dict[str, Any] = {"input": {"amount": 4}, "answers": {"approval": TimeoutError}}
+    with pytest.raises(AssertionError, match=r"undisturbed, the run is paused, not completed; .* say ending='paused'"):
+        crash_matrix(checkout, **given)
+    with pytest.raises(AssertionError, match="not failed"):
+        crash_matrix(checkout, **given, ending="failed")
 
 
 def test_a_failing_step_that_is_tried_again_comes_to_the_same_end() -> None:

@@ -42,7 +42,7 @@ class Watch:
         it asked for everything that was begun."""
         record = self._next_record()
         if record is not None:
-            if record not in self._book.waiting:
+            if record not in self._book.waiting and not self._gets_another_before(record):
                 raise Drift(self._error(record))
         elif not self._is_live:
             self._is_live = True
@@ -55,6 +55,14 @@ class Watch:
         record = self._next_record()
         if record is not None:
             raise Drift(self._error(record))
+
+    def _gets_another_before(self, record: str) -> bool:
+        """Whether an answer or a signal stands on record before that, and the function waits for it."""
+        book = self._book
+        place, signal = book.places[record], book._signals.first()  # noqa: SLF001 - they belong together
+        if signal is not None and signal[0] < place:
+            return True
+        return any(book.places.get(key, place) < place for key in book.waiting if key.startswith(_FREE))
 
     def _next_record(self) -> str | None:
         """The key of the first record that the function has not been given yet and should be."""

@@ -10,11 +10,13 @@ import msgspec
 from detent.clock import Clock
 from detent.errors import InvalidInput
 from detent.graph.model import StepKind
+from detent.observe import emit
 from detent.python.flow import FinishAsked, RunAsked
 from detent.python.function.bodies import Bodies
 from detent.python.function.driver import Driver
 from detent.python.function.errors import ContinueAsNew
 from detent.python.function.loop import FunctionTask
+from detent.python.function.pending import Pending
 from detent.python.function.run import Run
 from detent.python.function.workflow import FunctionWorkflow
 from detent.python.heroes import Heroes
@@ -36,7 +38,7 @@ _decode: Final = msgspec.json.Decoder().decode
 
 
 class FunctionStep:
-    """Runs durable functions of a registry. At most `threads` of their plain steps run at a time; others wait."""
+    """Runs durable functions of a registry; if `strict`, all of them as those with drift="strict"."""
 
     kind: ClassVar[StepKind] = StepKind.FUNCTION
 
@@ -47,9 +49,11 @@ class FunctionStep:
         registry: PythonRegistry = all_workflows,
         heroes: Heroes = all_heroes,
         bodies: Bodies | None = None,
+        strict: bool = False,
     ) -> None:
         self._clock, self._registry, self._heroes = clock, registry, heroes
         self._bodies = bodies or Bodies()
+        self._is_strict = strict
 
     def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
         name = call.parameters["workflow"]
@@ -78,7 +82,7 @@ class FunctionStep:
             self._bodies,
             attempt.outcome,
             monotonic=self._clock.monotonic,
-            strict=call.parameters.get("drift") == Drift.STRICT,
+            strict=self._is_strict or call.parameters.get("drift") == Drift.STRICT,
             generation=view.generation,
         )
         attempt.run = Run(driver, call, body, self._heroes.ref)
@@ -108,6 +112,10 @@ class _Attempt:
             given = await self._function.function(run, **arguments)
         except ContinueAsNew:
             given = None
+        if isinstance(given, Pending):
+            raise TypeError(f"the function gives back {given.call} and not its value: `return await {given.call}`")
+        if run.unwanted:
+            emit("function.not_awaited", run=driver.facts.id, operations=[one.call for one in run.unwanted.values()])
         if run.continued is None or run.asked is not None:
             return given
         pending = driver.book.ask(Op.CONTINUE, str(Op.CONTINUE))

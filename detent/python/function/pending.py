@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Generator, Mapping
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from detent.run.keys import Op
 from detent.run.view import Child
@@ -15,10 +15,20 @@ if TYPE_CHECKING:
     from detent.python.function.step_function import StepFunction
 
 
-class Pending(asyncio.Future[Any]):
-    """`number` counts operations in the order they were asked for. `told` is called if the function gives it up."""
+_VERBS: Final = {Op.STEP: "step", Op.SLEEP: "sleep", Op.WAIT: "wait", Op.ASK: "signal", Op.CHILD: "child"}
+#: What people do with a value, and can only do with it when they have awaited it.
+_OF_VALUES: Final = (
+    *("__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__truediv__", "__rtruediv__"),
+    *("__floordiv__", "__rfloordiv__", "__mod__", "__rmod__", "__lt__", "__le__", "__gt__", "__ge__"),
+    *("__getitem__", "__setitem__", "__contains__", "__int__", "__float__", "__index__"),
+)
 
-    __slots__ = ("child", "handle", "key", "number", "op", "seconds", "told", "until", "work")
+
+class Pending(asyncio.Future[Any]):
+    """`number` counts operations in the order they were asked for. `told` is called if the function gives it up.
+    `unwanted` are the operations that nobody has awaited yet: it takes itself out of them."""
+
+    __slots__ = ("child", "handle", "key", "number", "op", "seconds", "told", "until", "unwanted", "work")
 
     def __init__(self, loop: FunctionLoop, op: Op, key: str, number: int, told: Callable[[Pending], None]) -> None:
         self.number = number
@@ -29,6 +39,33 @@ class Pending(asyncio.Future[Any]):
         self.handle: asyncio.TimerHandle | None = None
         self.work: StepWork | None = None
         self.child: Child | None = None
+        self.unwanted: dict[int, Pending] | None = None
+
+    @property
+    def call(self) -> str:
+        """How it was asked for, for people."""
+        name = self.key.partition(":")[2] or ("..." if self.op is Op.SLEEP else self.key)
+        return f"run.{_VERBS.get(self.op, self.op)}({name})"
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        self._is_wanted()
+        return super().__await__()
+
+    __iter__ = __await__
+
+    def add_done_callback(self, *args: Any, **kwargs: Any) -> None:
+        self._is_wanted()
+        super().add_done_callback(*args, **kwargs)
+
+    def _is_wanted(self) -> None:
+        if self.unwanted is not None:
+            self.unwanted.pop(self.number, None)
+            self.unwanted = None
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("_") or name in Pending.__slots__:
+            raise AttributeError(name)
+        raise AttributeError(f"{self.call} has no {name!r} before it has ended: await it, `await {self.call}`")
 
     def __hash__(self) -> int:
         return self.number
@@ -38,6 +75,14 @@ class Pending(asyncio.Future[Any]):
             return False
         self.told(self)
         return True
+
+
+def _refuse(self: Pending, *_: Any) -> NoReturn:
+    raise TypeError(f"{self.call} is not its value: await it, `await {self.call}`")
+
+
+for _name in _OF_VALUES:
+    setattr(Pending, _name, _refuse)
 
 
 class StepWork:

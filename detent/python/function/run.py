@@ -28,7 +28,7 @@ from detent.python.durations import Duration, in_seconds
 from detent.python.flow import FlowControl, FlowVerbs
 from detent.python.function.driver import Driver
 from detent.python.function.errors import ContinueAsNew
-from detent.python.function.pending import StepWork
+from detent.python.function.pending import Pending, StepWork
 from detent.python.function.step_function import check_name, current_step, read_retry, step_function
 from detent.python.heroes import HeroRef
 from detent.run.call import StepCall
@@ -64,6 +64,7 @@ class Run(FlowVerbs):
         self.asked: FlowControl | None = None
         self.continued: ContinueAsNew | None = None
         self.bind: Callable_ = _bind_nothing
+        self.unwanted: dict[int, Pending] = {}  # operations that nobody has awaited, by their number
 
     # -- facts
 
@@ -147,13 +148,13 @@ class Run(FlowVerbs):
             known.retry if retry is None else read_retry(retry),
             known.timeout if timeout is None else in_seconds(timeout, zero=False),
         )
-        return book.let_go(pending)
+        return self._let_go(pending)
 
     def sleep(self, duration: Duration) -> asyncio.Future[None]:
         """Wait that long. Nothing is held meanwhile: a sleep of a month costs nothing."""
         pending = self._book.ask(Op.SLEEP, self._book.next_key(Op.SLEEP.value))
         pending.seconds = in_seconds(duration)
-        return self._book.let_go(pending)
+        return self._let_go(pending)
 
     def sleep_until(self, when: datetime) -> asyncio.Future[None]:
         """Wait until then."""
@@ -162,7 +163,7 @@ class Run(FlowVerbs):
         in_seconds(max(0.0, when.timestamp() - self._book.loop.now))  # refuses what is too far away
         pending = self._book.ask(Op.SLEEP, self._book.next_key(Op.SLEEP.value))
         pending.until = round(when.timestamp() * SECOND)
-        return self._book.let_go(pending)
+        return self._let_go(pending)
 
     async def callback(self, name: str) -> Callback:
         """The URL where the answer to the next `wait` of that name is to be sent."""
@@ -178,13 +179,13 @@ class Run(FlowVerbs):
         key = opened.popleft() if opened else self._book.next_key(f"{Op.WAIT}:{check_name(name, 'a wait')}")
         pending = self._book.ask(Op.WAIT, key)
         pending.seconds = None if timeout is None else in_seconds(timeout)
-        return self._book.let_go(pending)
+        return self._let_go(pending)
 
     def signal(self, name: str, timeout: Duration | None = None) -> asyncio.Future[Any]:
         """The next signal of that name, also if it came before; gives its data. Raises `WaitTimeout`."""
         pending = self._book.ask(Op.ASK, self._book.next_key(f"{Op.ASK}:{check_name(name, 'a signal')}"))
         pending.seconds = None if timeout is None else in_seconds(timeout)
-        return self._book.let_go(pending)
+        return self._let_go(pending)
 
     def child(
         self,
@@ -202,6 +203,11 @@ class Run(FlowVerbs):
         pending = self._book.ask(Op.CHILD, self._book.next_key(f"{Op.CHILD}:{name}"))
         about = None if hero is None else self._hero_of(hero)
         pending.child = Child(name, body, about, priority, dict(labels or {}))
+        return self._let_go(pending)
+
+    def _let_go(self, pending: Pending) -> Pending:
+        pending.unwanted = self.unwanted
+        self.unwanted[pending.number] = pending
         return self._book.let_go(pending)
 
     # -- what would differ in a replay
