@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
+from detent.access.outside import must_be_outside
 from detent.authoring.durations import parse_duration
 from detent.errors import InvalidInput, NotFound, Problem
 from detent.ids import new_id
@@ -59,7 +60,9 @@ def order_of(
     priority: int | None = None,
     allow_multiple: bool = False,
 ) -> Order:
-    """The order that the arguments of `start` make, or InvalidInput."""
+    """The order that the arguments of `start` make, or InvalidInput; NotInFunction in the code of a durable function
+    itself, which starts runs with `run.child`, or in a step."""
+    must_be_outside("detent.start")
     name, known = named(workflow)
     if start_at is not None and delay is not None:
         raise InvalidInput("a run begins at `start_at` or after `delay`; give one of them")

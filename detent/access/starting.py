@@ -8,7 +8,6 @@ from typing import Any
 from detent.access.door import door
 from detent.access.handles import RunHandle, SyncRunHandle
 from detent.access.orders import UNSET, Span, When, order_of
-from detent.access.outside import must_be_outside
 from detent.access.transaction.starting import put, put_awaited
 from detent.ids import RUN, show
 
@@ -35,10 +34,7 @@ async def start(
     and it allows one only, unless `allow_multiple`.
 
     With `connection` (SQLAlchemy, a DB-API connection or cursor, Django; `using` names Django's) the run is part of the
-    transaction that is open there: it is started when that is committed, and never if it is rolled back.
-
-    A durable function starts runs with `run.child`, or in a step: for its own code this is NotInFunction."""
-    must_be_outside("detent.start")
+    transaction that is open there: it is started when that is committed, and never if it is rolled back."""
     order = order_of(
         workflow,
         args,
@@ -74,7 +70,6 @@ def start_blocking(
     **arguments: Any,
 ) -> SyncRunHandle:
     """`detent.start` without an event loop."""
-    must_be_outside("detent.sync.start")
     order = order_of(
         workflow,
         args,
