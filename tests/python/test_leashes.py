@@ -1,0 +1,118 @@
+"""Transactions in threads that are given up: before they begin, in the middle, and when they are over."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from detent.clock import SystemClock
+from detent.graph.model import StepKind
+from detent.python.function import Run, StepFailed
+from detent.python.function.bodies import Bodies
+from detent.python.function.function_step import FunctionStep
+from detent.python.function.workflow import workflow
+from detent.python.leash import Leash
+from detent.python.marks import step
+from tests.python.function.test_engine import begin, engine, until
+
+LATE = TimeoutError("late")
+
+
+class Ledger:
+    """Stands for the user's database: knows who wrote, and which of it was committed."""
+
+    def __init__(self) -> None:
+        self.written: list[str] = []
+        self.committed: list[str] = []
+        self.entered, self.may_end = threading.Event(), threading.Event()
+
+    def keep(self, call: Any, generation: int, body: Callable[[Any], bytes]) -> bytes:
+        result = body(call.step)
+        self.committed.append(call.step)
+        return result
+
+    async def keep_async(self, call: Any, generation: int, body: Callable[[Any], Any]) -> bytes:
+        raise NotImplementedError
+
+    def write(self, name: str) -> None:
+        self.written.append(name)
+        self.entered.set()
+        assert self.may_end.wait(20)
+
+
+LEDGER = Ledger()
+
+
+@pytest.fixture(autouse=True)
+def ledger() -> Iterator[Ledger]:
+    LEDGER.__init__()  # type: ignore[misc]  # the functions below know this very one
+    yield LEDGER
+    LEDGER.may_end.set()
+
+
+@step(transactional=True)
+def first(session: str) -> None:
+    LEDGER.write(session)
+
+
+@step(transactional=True, timeout=0.2)
+def second(session: str) -> None:
+    LEDGER.write(session)
+
+
+@workflow
+async def in_line(run: Run) -> list[str]:
+    one = asyncio.ensure_future(run.step(first))
+    try:
+        await run.step(second)
+    except StepFailed as error:
+        await one
+        return [str(error)]
+    return []
+
+
+def test_a_transaction_that_is_given_up_before_it_begins_never_does() -> None:
+    leash, ran = Leash(), []
+    assert leash.give_up(LATE)
+    with pytest.raises(TimeoutError, match="late"):
+        leash.hold(lambda: ran.append(1))
+    assert ran == []
+
+
+def test_a_transaction_that_is_given_up_in_the_middle_ends_with_the_reason_whatever_it_raises() -> None:
+    leash = Leash()
+
+    def body() -> None:
+        assert not leash.give_up(LATE)
+        raise ValueError("the connection is closed")
+
+    with pytest.raises(TimeoutError, match="late") as raised:
+        leash.hold(body)
+    assert isinstance(raised.value.__cause__, ValueError)
+
+
+def test_the_first_reason_counts() -> None:
+    leash = Leash()
+    leash.give_up(LATE)
+    leash.give_up(RuntimeError("called off"))
+    assert leash.reason is LATE
+
+
+async def test_a_transaction_whose_time_is_over_while_it_waits_for_a_thread_never_begins(ledger: Ledger) -> None:
+    async with engine() as app:
+        executors: Any = app.engine._executors  # noqa: SLF001 - the user's database is not here
+        executors[StepKind.FUNCTION] = FunctionStep(clock=SystemClock(), bodies=Bodies(1, keeper=ledger))
+        run = await begin(app, "in_line")
+        await asyncio.to_thread(ledger.entered.wait, 5)
+        await asyncio.sleep(0.4)
+        assert app.engine.node is not None
+        [held] = app.engine.node.runner.held.values()
+        assert held.locks == 1, "what never began is counted as open"
+        ledger.may_end.set()
+        document = await until(app, run, lambda document: document["status"] == "completed")
+        assert "within 0.2 s" in document["output"][0]
+    assert ledger.written == ledger.committed == ["first"]
