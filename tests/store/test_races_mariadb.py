@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from detent.errors import StoreBusy
+from detent.errors import StoreBusy, StoreLocked
 from detent.ids import new_id
 from detent.store.rows import Delivery, Flush, Receipt
 from detent.store.sql.mysql.faults import Refusal
@@ -248,3 +248,37 @@ async def test_a_batch_of_callbacks_waits_for_nobody(mariadb_store: MysqlStore, 
     assert answers == [Receipt.ACCEPTED, None]
     await other.send("commit")
     assert (await mariadb_store.deliver(runs[1], "w", data=b"{}", message_id=None))[0] is Receipt.EXPIRED
+
+
+@pytest.mark.parametrize("unique", [{"active_key": "k"}, {"request_id": "k"}])
+async def test_a_start_whose_key_is_taken_does_not_wait_for_who_holds_the_row_of_that_run(
+    mariadb_store: MysqlStore, other: Wire, unique: dict[str, str]
+) -> None:
+    node = await Node.register(mariadb_store)
+    run = await node.started(**unique)
+    await other.send(f"start transaction; select 1 from run where id = {blob(run)} lock in share mode")
+    late, free = start(owned=True, **unique), start(owned=True)
+    async with asyncio.timeout(1):
+        flushed = await mariadb_store.flush(
+            node.id, node.epoch, Flush(starts=[late, free], entries=entries(late.id, 1))
+        )
+    assert flushed is not None
+    assert flushed.refused == {late.id}
+    await other.send("rollback")
+
+
+async def test_a_flush_without_patience_is_told_at_once_that_a_key_is_being_taken(
+    mariadb_store: MysqlStore, other: Wire
+) -> None:
+    node = await Node.register(mariadb_store)
+    mine, theirs = start(active_key="k"), new_id()
+    await other.send("start transaction")
+    await other.send(late_start(theirs, node.id))
+    await other.send(f"update run set active_key = 'k' where id = {blob(theirs)}")
+    with pytest.raises(StoreLocked):
+        async with asyncio.timeout(0.5):
+            await mariadb_store.flush(node.id, node.epoch, Flush(starts=[mine]), patience=0.1)
+    await other.send("rollback")
+    flushed = await mariadb_store.flush(node.id, node.epoch, Flush(starts=[mine]), patience=0.1)
+    assert flushed is not None
+    assert not flushed.refused

@@ -61,12 +61,46 @@ def currency(starts: Sequence[NewRun]) -> str | None:
     )
 
 
+def look_for_taken(starts: Sequence[NewRun]) -> str | None:
+    """Which runs have what these starts must be alone with; null if they need nothing so.
+
+    It waits for nobody: an insert would lock the row in its way, which somebody may hold for as long as he likes."""
+    looks: list[str] = []
+    for column, index, name in (
+        ("request_id", "run_request", "request_id"),
+        ("active_live", "run_active", "active_key"),
+    ):
+        wanted = {(start.tenant, getattr(start, name)) for start in starts if getattr(start, name) is not None}
+        for tenant in sorted({tenant for tenant, _ in wanted}):
+            keys = ",".join(text(key) for own, key in sorted(wanted) if own == tenant)
+            looks.append(
+                f"select '{column}', id, tenant, {column} from run force index ({index})"
+                f" where tenant = {tenant:d} and {column} in ({keys})"
+            )
+    return " union all ".join(looks) or None
+
+
+def taken(starts: Sequence[NewRun], found: Sequence[tuple[str, bytes, int, str]]) -> frozenset[bytes]:
+    """The starts that another run is in the way of."""
+    holders = {(column, tenant, key): id_ for column, id_, tenant, key in found}
+    return frozenset(
+        start.id
+        for start in starts
+        for key in (("request_id", start.tenant, start.request_id), ("active_live", start.tenant, start.active_key))
+        if holders.get(key, start.id) != start.id  # type: ignore[arg-type]
+    )
+
+
 class Packet:
     """A flush as statements, and what their answers mean."""
 
-    def __init__(self, node: bytes, flush: Flush, *, again: bool, choosy: bool) -> None:
-        """`choosy`: each start looks whether its workflow is as it was; otherwise a check has said so for all."""
+    def __init__(
+        self, node: bytes, flush: Flush, *, again: bool, choosy: bool, without: frozenset[bytes] = frozenset()
+    ) -> None:
+        """`choosy`: each start looks whether its workflow is as it was; otherwise a check has said so for all.
+        `without`: starts that are refused anyway."""
         self._node, self._flush, self._again, self._choosy = node, flush, again, choosy
+        self._without = without
         #: Starts that may be refused, whose other parts are written only if they are there.
         self.doubtful = {
             start.id
@@ -110,7 +144,7 @@ class Packet:
         statements.append(SELECT_NOW)
 
     def _starts(self) -> Iterator[str]:
-        starts = self._flush.starts
+        starts = [start for start in self._flush.starts if start.id not in self._without]
         if self.doubtful:  # in one order for everybody, so that two nodes seldom wait for each other in a circle
             starts = sorted(starts, key=lambda start: (start.tenant, start.active_key or "", start.request_id or ""))
         rows = [(self._start(start), _if_current(start) if self._choosy else None) for start in starts]

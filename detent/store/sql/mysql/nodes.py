@@ -13,7 +13,7 @@ from detent.store.rows import NOBODY, ClaimedRun, Claims, Flush, Flushed, Mail
 from detent.store.sql.heart import ThreadHeart
 from detent.store.sql.mysql.address import Address
 from detent.store.sql.mysql.claiming import Asked, Candidate, Lane, Trail, chosen, lock, next_lane, next_owner, take
-from detent.store.sql.mysql.flush import NOW, SELECT_NOW, Packet, currency, fence
+from detent.store.sql.mysql.flush import NOW, SELECT_NOW, Packet, currency, fence, look_for_taken, taken
 from detent.store.sql.mysql.heart import MysqlPulse, beat
 from detent.store.sql.mysql.link import BEGIN, COMMIT, Link
 from detent.store.sql.mysql.literal import any_of, blob, listed, text
@@ -99,15 +99,23 @@ class MysqlNodes:
     ) -> Flushed | None:
         lane = self._lane if patience is None else self._hasty
         fenced, current = fence(node, epoch), currency(flush.starts)
-        packet = Packet(node, flush, again=again, choosy=False)
+        without = await self._taken(lane, flush)
+        packet = Packet(node, flush, again=again, choosy=False, without=without)
         done = await lane.commit_if([fenced, *([current] if current else [])], packet.statements)
         if done == 1:  # some workflow has changed: every start sees for itself
-            packet = Packet(node, flush, again=again, choosy=True)
+            packet = Packet(node, flush, again=again, choosy=True, without=without)
             done = await lane.commit_if([fenced], packet.statements)
         if isinstance(done, int):
             return None
         answers = [answer.rows for answer in done]
         return Flushed(answers[-1][0][0], packet.expired(answers), packet.refused(answers))
+
+    async def _taken(self, lane: Link, flush: Flush) -> frozenset[bytes]:
+        look = look_for_taken(flush.starts)
+        if look is None:
+            return frozenset()
+        [found] = await lane.send(look, writing=False)
+        return taken(flush.starts, found.rows)
 
     async def claim(
         self,
