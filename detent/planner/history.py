@@ -53,6 +53,7 @@ class PastAttempt(NamedTuple):
 
 
 _Verdict = tuple[AttemptState, AttemptOutcome]
+_LOST: Final = StepError("lost", "the node that had it died")
 _DONE: Final = (AttemptState.COMPLETED, AttemptOutcome.SUCCESS)
 _FAILED: Final = (AttemptState.FAILED, AttemptOutcome.FAILED)
 _SKIPPED: Final = (AttemptState.SKIPPED, AttemptOutcome.SKIPPED)
@@ -87,8 +88,9 @@ def history(prepared: Prepared, facts: RunFacts, opening: bytes | None, entries:
             for step in at.steps:
                 if state.phase[step.index] not in _NOT_AT_HAND:
                     verdict = _STOPS[Kind(entry.kind)]
-                    rows.append(told.row(step.name, state.attempt_number(step.index), verdict, entry.at))
-    return rows
+                    number = state.attempt_number(step.index)
+                    rows.extend((*told.lost(step.name, number), told.row(step.name, number, verdict, entry.at)))
+    return sorted(rows, key=lambda row: row.ended_at) if told.deaths else rows
 
 
 @dataclass(slots=True)
@@ -103,6 +105,8 @@ class _Telling:
     ended: dict[str, int] = field(default_factory=dict)
     due: dict[str, int] = field(default_factory=dict)
     stopped: set[str] = field(default_factory=set)
+    deaths: list[int] = field(default_factory=list)  # when the run was taken from a node that was gone
+    numbers: dict[str, int] = field(default_factory=dict)  # the last attempt of each step that has its row
 
     def look_at(self, prepared: Prepared) -> None:
         """The run goes by this graph from here on."""
@@ -127,6 +131,7 @@ class _Telling:
             yield from self._began(entry, data)
         elif step is not None and (verdict := _verdict(entry, data)) is not None:
             if entry.attempt:  # else a person had a step tried that was not in flight
+                yield from self.lost(step, entry.attempt)
                 yield self.row(step, entry.attempt, verdict, at, data)
             self._after(entry, data)
         yield from self.decided(data.decided or Decided(), at)
@@ -148,8 +153,18 @@ class _Telling:
         if begun is not None and step in self.works:
             begun = max(begun, due)
         self.ended[step] = at
+        self.numbers[step] = attempt
         self.begun.pop(step, None)
         return PastAttempt(step, attempt, *verdict, due, begun, at, error)
+
+    def lost(self, step: str, attempt: int) -> Iterator[PastAttempt]:
+        """The attempts before that one which died with their node: nobody wrote how they ended, but they count."""
+        since = self.ended.get(step, 0)
+        missing = range(self.numbers.get(step, 0) + 1, attempt)
+        deaths = [at for at in self.deaths if at >= since][-len(missing) :] if missing else []
+        for number, at in zip(missing[-len(deaths) :] if deaths else (), deaths, strict=True):
+            yield self.row(step, number, (AttemptState.FAILED, AttemptOutcome.REATTEMPTED), at, EntryData(error=_LOST))
+            self.due[step] = at
 
     def _adopted(self, data: EntryData, at: int) -> Iterator[PastAttempt]:
         """The node died, and steps with it."""
@@ -157,7 +172,10 @@ class _Telling:
             name: StepError("crashed", f"the node that ran '{name}' died") for name in self.begun if name in self.fails
         }
         for name, error in {**died, **data.crashed}.items():
-            yield self.row(name, self.begun.get(name, 1), _FAILED, at, EntryData(error=error))
+            number = self.begun.get(name, 1)
+            yield from self.lost(name, number)
+            yield self.row(name, number, _FAILED, at, EntryData(error=error))
+        self.deaths.append(at)
 
     def _due(self, step: str) -> int:
         known = self.due.pop(step, None)

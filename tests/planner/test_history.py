@@ -134,3 +134,34 @@ def test_an_attempt_is_never_told_to_have_begun_before_it_was_due() -> None:
     run.attempt("a", Done(answer(200)), ms=2001)
     [row] = rows(run)
     assert row.started_at == row.scheduled_for == NOON
+
+
+def test_attempts_that_died_with_their_node_have_their_rows() -> None:
+    run = play_steps({"a": {}, "b": {"needs": ["a"]}})
+    run.sleep(2)
+    run.crash()
+    run.sleep(3)
+    run.crash()
+    run.sleep(1)
+    run.succeed("a")
+    run.succeed("b")
+    assert told(run) == [
+        ("a", 1, "failed", "reattempted"),
+        ("a", 2, "failed", "reattempted"),
+        ("a", 3, "completed", "success"),
+        ("b", 1, "completed", "success"),
+    ]
+    first, second, third, _ = rows(run)
+    assert [seconds(row.ended_at) for row in (first, second, third)] == [2.0, 5.0, 6.0]
+    assert [seconds(row.scheduled_for) for row in (first, second, third)] == [0.0, 2.0, 5.0]
+    assert first.error == StepError("lost", "the node that had it died")
+    assert (first.started_at, third.error) == (None, None)
+
+
+def test_a_crash_costs_no_attempt_of_a_step_that_had_ended_or_not_begun() -> None:
+    run = play_steps({"a": {}, "nap": {"needs": ["a"], "sleep": "10s"}, "b": {"needs": ["nap"]}})
+    run.succeed("a")
+    run.crash()
+    run.sleep(30)
+    run.succeed("b")
+    assert [row[:2] for row in told(run)] == [("a", 1), ("nap", 1), ("b", 1)]
