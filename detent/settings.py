@@ -33,7 +33,9 @@ def _setting(parse: Parse, default: Any, help_: str, *, secret: bool = False) ->
 
 
 def _text(value: Any) -> str:
-    if not isinstance(value, str) or not value.strip():
+    if isinstance(value, str) and not value.strip():
+        raise ValueError("must not be empty; leave it out for its default")
+    if not isinstance(value, str):
         raise ValueError("must be a text")
     return value.strip()
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from detent.cli.definitions import compile_file
+from detent.cli.definitions import compile_file, python_workflow
 from detent.cli.options import Imports, settings_of
 from detent.graph import draw
 
@@ -21,12 +21,14 @@ class Format(StrEnum):
 
 
 def graph(
-    file: Annotated[Path, typer.Argument(help="A workflow file, YAML or JSON.")],
+    file: Annotated[Path, typer.Argument(help="A workflow file, YAML or JSON; or module:Name of one in Python.")],
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to draw it.")] = Format.TEXT,
     imports: Imports = None,
 ) -> None:
     """Draw a workflow as a tree of text, or as Mermaid for a document."""
-    _, compiled = compile_file(file, settings_of(**{"import": imports}), strict=False)
+    settings = settings_of(**{"import": imports})
+    written = python_workflow(str(file))
+    compiled = written.compiled if written else compile_file(file, settings, strict=False)[1]
     drawing = draw.mermaid if format_ is Format.MERMAID else draw.text
     print(drawing(compiled.graph), end="")
 

@@ -100,15 +100,15 @@ def test_wherever_the_process_dies_the_end_is_the_same():
 _README: Final = """\
 # NAME
 
-    pytest          # tries the workflows of workflows.py: days pass in a moment, every crash is tried
-    detent serve    # runs them; its settings are in detent.toml
+    pytest                   # tries the workflows of workflows.py: days pass in a moment, every crash is tried
+    detent serve --reload    # runs them, and begins anew when you change them; its settings are in detent.toml
 
 While it serves, in another terminal:
 
     detent trigger signup --hero User:7
     detent trigger checkout --input '{"amount": 50}' --wait
 
-`detent worker workflows --reload` runs them without the API and begins anew when you change them.
+`detent graph workflows:Signup` draws one. In production leave out `--reload`.
 """
 _STEPS: Final = """\
 # A workflow is a list of steps. `detent run NAME.yaml` runs it here and now.

@@ -1,8 +1,7 @@
-"""`detent worker --reload`: a worker that begins anew whenever its code changes.
+"""`detent serve --reload` and `detent worker --reload`: one that begins anew whenever its code changes.
 
-The worker is a process of its own, so nothing of the old code stays. It is asked to leave as any worker is: attempts in
-flight get their time, and its runs go on in the next one. A worker that cannot begin says why, and the next change is
-waited for.
+It is a process of its own, so nothing of the old code stays. It is asked to leave as any is: attempts in flight get
+their time, and its runs go on in the next one. One that cannot begin says why, and the next change is waited for.
 """
 
 from __future__ import annotations
@@ -22,19 +21,22 @@ from watchfiles import PythonFilter, awatch
 from detent.app import told_to_stop
 from detent.cli.children import PATIENCE, as_environment
 from detent.cli.terminal import err
+from detent.errors import InvalidInput
 from detent.settings import Settings
 
 _DEBOUNCE: Final = 200  # milliseconds that changes which come together have
 
 
 class Reloader:
-    """Keeps one worker, of the newest code."""
+    """Keeps one process of the newest code: `arguments` are the command and its options that are no settings."""
 
-    def __init__(self, settings: Settings, *, migrate: bool) -> None:
+    def __init__(self, settings: Settings, *arguments: str) -> None:
+        if not settings.imports:
+            raise InvalidInput("--reload needs to know what to watch: name the modules with your workflows")
         self._environ = {**os.environ, **as_environment(settings)}
         self._patience = settings.drain_seconds + PATIENCE
         self._folders = watched_folders(settings.imports, Path.cwd())
-        self._options = ["--migrate"] if migrate else []
+        self._arguments = arguments
         self._process: asyncio.subprocess.Process | None = None
 
     async def work(self) -> None:
@@ -57,8 +59,7 @@ class Reloader:
             sys.executable,
             "-m",
             "detent",
-            "worker",
-            *self._options,
+            *self._arguments,
             env=self._environ,
             start_new_session=True,
         )

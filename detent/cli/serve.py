@@ -15,6 +15,7 @@ from detent.api.serving import listening
 from detent.app import bind, run_process, running, told_to_stop
 from detent.cli.children import Children
 from detent.cli.options import Database, Host, Imports, Port, settings_of
+from detent.cli.reloading import Reloader
 from detent.cli.terminal import err, warn
 from detent.errors import InvalidInput, Problem
 from detent.observe.logs import log_events
@@ -23,6 +24,10 @@ from detent.store.opening import is_shared, scheme
 
 Queues = Annotated[str | None, typer.Option("--queues", metavar="A,B", help="Only runs of these queues.")]
 Migrate = Annotated[bool, typer.Option("--migrate", help="Bring the tables up to date first.")]
+
+Reload = Annotated[
+    bool, typer.Option("--reload", help="For development: begin anew whenever a Python file of the modules changes.")
+]
 
 
 def serve(
@@ -38,6 +43,7 @@ def serve(
     ] = 1,
     queues: Queues = None,
     migrate: Migrate = False,
+    reload: Reload = False,
 ) -> None:
     """Serve the API and run workflows. Stops gently at SIGTERM or Ctrl-C: attempts in flight get their time."""
     settings = settings_of(host=host, port=port, database_url=database, queues=queues, **{"import": imports})
@@ -48,6 +54,15 @@ def serve(
         raise InvalidInput("an option cannot be used", [problem])
     if not engine and not is_shared(settings.database_url):
         warn(f"with --no-engine nobody runs the workflows of a {kind} database")
+    if reload:
+        flags = [
+            "--engine" if engine else "--no-engine",
+            "--workers",
+            str(workers),
+            *(["--migrate"] if migrate else []),
+        ]
+        asyncio.run(Reloader(settings, "serve", *flags).work())
+        return
     run_process(_serve(settings, engine=engine, workers=workers, migrate=migrate))
 
 

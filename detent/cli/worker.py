@@ -11,19 +11,16 @@ from detent.app import App, run_process, running, told_to_stop
 from detent.cli.loading import load_or_show
 from detent.cli.options import Database, Imports, settings_of
 from detent.cli.reloading import Reloader
-from detent.cli.serve import Migrate, Queues
+from detent.cli.serve import Migrate, Queues, Reload
 from detent.cli.serving_table import show_served
-from detent.cli.terminal import err
-from detent.errors import InvalidInput
+from detent.cli.terminal import err, warn
 from detent.observe.logs import log_events
+from detent.python.registry import registry as workflows
 from detent.settings import Settings
 
 Modules = Annotated[
     list[str] | None,
     typer.Argument(metavar="MODULE...", help="Modules with workflows and actions, as with --import."),
-]
-Reload = Annotated[
-    bool, typer.Option("--reload", help="For development: begin anew whenever a Python file of the modules changes.")
 ]
 
 
@@ -38,13 +35,13 @@ def worker(
     """Run workflows, without the API. On PostgreSQL and MariaDB any number of workers share the work."""
     named = [*(modules or ()), *(imports or ())]
     settings = settings_of(database_url=database, queues=queues, **{"import": named or None})
-    if not reload:
-        load_or_show(settings.imports)
-        run_process(_work(settings, migrate=migrate))
-    elif not settings.imports:
-        raise InvalidInput("--reload needs to know what to watch: name the modules with your workflows")
-    else:
-        asyncio.run(Reloader(settings, migrate=migrate).work())
+    if reload:
+        asyncio.run(Reloader(settings, "worker", *(["--migrate"] if migrate else [])).work())
+        return
+    load_or_show(settings.imports)
+    if not settings.imports and not workflows.all():
+        warn("no modules are named: it runs workflow files only, none of those that are written in Python")
+    run_process(_work(settings, migrate=migrate))
 
 
 async def _work(settings: Settings, *, migrate: bool) -> None:

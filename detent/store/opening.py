@@ -92,6 +92,8 @@ def scheme(url: str) -> Literal["memory", "sqlite", "postgresql", "mysql"]:
             return "postgresql"
         case "mysql" | "mariadb":
             return "mysql"
+        case other if "+" in other:
+            raise StoreError(f"{other!r} names a driver, and Detent has its own: write {other.partition('+')[0]}://...")
         case other:
             raise StoreError(
                 f"{other or url!r} is no database Detent knows; use sqlite:///path/to/detent.db, "

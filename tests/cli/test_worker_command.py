@@ -78,3 +78,44 @@ def test_a_worker_begins_anew_when_its_code_changes_and_waits_for_a_mistake_to_b
 def test_reload_needs_modules_to_watch(folder: Path) -> None:
     done = detent(folder, "worker", "--reload")
     assert (done.returncode, "name the modules" in done.stderr) == (2, True)
+
+
+def test_a_server_begins_anew_when_its_code_changes_and_answers_again(shop: Path) -> None:
+    file = shop / "shop" / "workflows.py"
+    with started(shop, "serve", "--import", "shop.workflows", "--port", "0", "--reload") as server:
+        url = server.wait_for(r"answers at (http://\S+)")[1]
+        assert "Signup" in detent(shop, "workflows", "list", "--url", url).stdout
+        file.write_text(CODE.replace("class Signup", "class Welcome"))
+        pattern = r"(?s)restarting: shop/workflows.py changed.*stopping.*answers at (http://\S+)"
+        url = server.wait_for(pattern)[1]
+        assert "Welcome" in detent(shop, "workflows", "list", "--url", url).stdout
+        assert server.stop() == 0
+    assert "what to watch" in detent(shop, "serve", "--reload").stderr
+
+
+def test_a_worker_without_modules_says_that_it_runs_workflow_files_only(shop: Path) -> None:
+    with started(shop, "worker") as worker:
+        worker.wait_for(r"(?s)no modules are named.*the worker is ready")
+        assert worker.stop() == 0
+
+
+def test_a_workflow_in_python_is_drawn_by_its_module_and_name(shop: Path) -> None:
+    assert "welcome" in detent(shop, "graph", "shop.workflows:Signup").stdout
+    unknown = detent(shop, "graph", "shop.workflows:Nothing")
+    assert (unknown.returncode, "has no workflow 'Nothing'; it has Signup, checkout" in unknown.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("command", ["run", "validate", "graph"])
+def test_whoever_gives_a_python_file_is_told_what_to_type(shop: Path, command: str) -> None:
+    done = detent(shop, command, "shop/workflows.py")
+    assert done.returncode == 2
+    assert "`detent graph workflows:NAME` draws a workflow of it" in done.stderr
+    assert "`detent trigger NAME --wait`" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [("", "--database: must not be empty"), ("postgresql+psycopg://a@b/c", "write postgresql://...")],
+)
+def test_an_address_of_a_database_that_cannot_be_used_says_what_to_write(folder: Path, address: str, told: str) -> None:
+    assert told in detent(folder, "runs", "list", "--database", address).stderr
