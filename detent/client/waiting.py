@@ -40,15 +40,22 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Resulting:
-    """The output of the run once it has completed; RunFailed if it ended in another way."""
+    """The output of the run once it has completed; RunFailed if it ended in another way. One that went on as a new run
+    gives what the last of them gives."""
 
     waiting: Waiting
 
     def talk(self, terms: Terms) -> Conversation[Json]:
-        run = yield from self.waiting.talk(terms)
-        if run.status != "completed":
-            raise RunFailed(run)
-        return run.output
+        until, waiting = terms.now() + self.waiting.timeout, self.waiting
+        while True:
+            run = yield from waiting.talk(terms)
+            if run.status != "completed":
+                raise RunFailed(run)
+            match run.output:
+                case {"continued_as": str(follower), **others} if not others and follower.startswith("run_"):
+                    waiting = Waiting(follower, max(0.0, until - terms.now()))
+                case output:
+                    return output
 
 
 def wait(run: str, timeout: Seconds | None = None) -> Waiting:

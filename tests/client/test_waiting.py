@@ -63,6 +63,15 @@ def test_a_connection_that_breaks_meanwhile_changes_nothing() -> None:
     assert stage.ask(waiting.result("run_1")) == "done"
 
 
+def test_the_result_of_a_run_that_went_on_as_a_new_one_is_that_of_the_last() -> None:
+    first, second = ({"continued_as": f"run_{number}"} for number in (2, 3))
+    stage = Stage([run("completed", output=first), run("completed", output=second), run("completed", output="end")])
+    assert stage.ask(waiting.result("run_1")) == "end"
+    assert [request.target.partition("?")[0] for request in stage.sent] == [f"/api/v1/runs/run_{n}" for n in (1, 2, 3)]
+    own = {"continued_as": "run_2", "of": "the function's own"}
+    assert Stage([run("completed", output=own)]).ask(waiting.result("run_1")) == own
+
+
 @pytest.mark.parametrize("status", ["failed", "cancelled", "timeout"])
 def test_a_run_that_did_not_complete_has_no_result(status: str) -> None:
     with pytest.raises(RunFailed) as caught:

@@ -11,6 +11,7 @@ import yaml
 
 from detent.engine.entry_view import entry_document
 from detent.errors import InvalidInput
+from detent.python.function import Run, workflow
 from detent.python.registry import registry
 from detent.testing import MemoryEngine, MemoryRun, Response
 from detent.testing.saving import as_test
@@ -24,6 +25,12 @@ def saved(engine: MemoryEngine, run: MemoryRun, definition: Any) -> str:
         return [entry_document(entry) for entry in await commands.entries(run.key)]
 
     return as_test(engine.ask(lambda commands: commands.run(run.id)), definition, engine.ask(entries))
+
+
+def source_of(name: str) -> str:
+    one = registry.find(name)
+    assert one is not None
+    return one.source
 
 
 def passes(text: str) -> dict[str, Any]:
@@ -88,6 +95,40 @@ def test_a_run_of_a_function_is_kept_with_what_its_steps_gave(detent_engine: Mem
     assert "'charge': 500" in text
     assert "'paid': {'sum': 5}" in text
     passes(text)
+
+
+@workflow(name="testing-saved-kid")
+async def saved_kid(run: Run, number: int) -> int:
+    return number * 2
+
+
+@workflow(name="testing-saved-parent")
+async def saved_parent(run: Run, number: int, tells: bool = False) -> dict[str, Any]:
+    doubled = await run.child(saved_kid, number)
+    return {"doubled": doubled, "id": str(run.uuid()), "at": str(run.now())} if tells else {"doubled": doubled}
+
+
+@pytest.mark.parametrize("tells", [True, False])
+def test_a_function_with_a_child_is_kept_and_what_is_another_each_time_is_not_asserted(
+    detent_engine: MemoryEngine, tells: bool
+) -> None:
+    run = detent_engine.start(saved_parent, 5, tells)
+    detent_engine.advance(days=1)
+    text = saved(detent_engine, run, json.loads(saved_parent.source))
+    assert "assert sorted(run.route) == ['testing-saved-kid']" in text
+    assert ("assert run.output" in text) != tells
+    assert ("which is another each time" in text) == tells
+    passes(text)
+
+
+def test_the_steps_of_a_class_are_asserted_in_their_order(detent_engine: MemoryEngine) -> None:
+    run = detent_engine.start(Signup, hero=User(is_active=False))
+    detent_engine.advance(days=10)
+    text = saved(detent_engine, run, json.loads(source_of("testing-signup")))
+    assert "assert run.route == ['welcome', 'remind', 'complete']" in text
+    passes(text)
+    with pytest.raises(AssertionError):
+        passes(text.replace("['welcome', 'remind'", "['remind', 'welcome'"))
 
 
 def test_a_run_that_goes_on_or_that_a_person_ended_is_refused(detent_engine: MemoryEngine) -> None:
