@@ -19,7 +19,15 @@ from detent.access.transaction.starting import forget_places
 from detent.app import App
 from detent.authoring.documents import read_definition
 from detent.client.documents import RunDocument
-from detent.errors import AlreadyActive, InvalidInput, NotFound, RequestIdReused, SchemaMismatch, StoreError
+from detent.errors import (
+    AlreadyActive,
+    InvalidInput,
+    NotFound,
+    RequestIdReused,
+    SchemaMismatch,
+    StoreError,
+    Unavailable,
+)
 from detent.store.opening import migrate_store
 from tests.access.callers import CALLERS, Caller, Undone
 from tests.access.flows import Greeting, Patient
@@ -137,6 +145,26 @@ async def test_of_two_transactions_for_one_hero_the_second_starts_when_the_first
     async with node(rival.url, workflows=["tests.access.flows"], migrate=True):
         run = await compete(rival, undo=True)
         assert await RunHandle(run).status() == "running"
+
+
+async def test_an_open_transaction_puts_off_starts_of_its_hero_and_holds_up_no_others(rival: Caller) -> None:
+    async with node(rival.url, workflows=["tests.access.flows"], migrate=True):
+        await (await start(Greeting, hero=("User", "1"), input={"who": "x"})).result(timeout=20)
+        async with rival.within() as connection:
+            first = sync.start(Patient, hero=HERO, connection=connection)
+            held_up = asyncio.create_task(start(Patient, hero=HERO))
+            await asyncio.sleep(0.2)
+            async with asyncio.timeout(6):  # once, it takes as long as a lock is waited for
+                await (await start(Greeting, hero=("User", "2"), input={"who": "x"})).result()
+                with pytest.raises(Unavailable, match="another transaction is starting the same"):
+                    await held_up
+            async with asyncio.timeout(1.5):
+                with pytest.raises(Unavailable, match="another transaction is starting the same"):
+                    await start(Patient, hero=HERO)
+                await (await start(Greeting, hero=("User", "3"), input={"who": "x"})).result()
+        with pytest.raises(AlreadyActive) as refused:
+            await start(Patient, hero=HERO)
+        assert refused.value.run == first.id
 
 
 async def compete(rival: Caller, *, undo: bool) -> str:
