@@ -120,13 +120,20 @@ def _body(name: str, known: Registered | None, call: tuple[tuple[Any, ...], Mapp
     if given is not UNSET:
         if args or arguments:
             raise InvalidInput("give the arguments of the function or `input`, not both")
-        return plain(given)
+        return _fitting(known, plain(given))
     if known is not None and known.kind is CodeKind.FUNCTION:
-        return known.target.body_of(*args, **arguments)
+        return _fitting(known, known.target.body_of(*args, **arguments))
     if args or arguments:
         unknown = f" and no option {next(iter(arguments))!r}" if arguments else ""
         raise InvalidInput(f"the workflow {name!r} takes no arguments{unknown}; give its body as `input`")
     return {}
+
+
+def _fitting(known: Registered | None, body: Any) -> Any:
+    """The body; InvalidInput if a durable function cannot be called with it, said in the words of its caller."""
+    if known is not None and known.kind is CodeKind.FUNCTION:
+        known.target.arguments.check(body)
+    return body
 
 
 def plain(value: Any) -> Any:

@@ -22,10 +22,15 @@ from detent.python.run_state import encode_result
 from detent.run.call import StepCall
 from detent.run.view import RunView
 from detent.steps.action_values import encode_output
+from detent.steps.failures import message_of
 
 log: Final = logging.getLogger("detent.workflow")
 _UNREAD: Final = object()
 _decode: Final = msgspec.json.Decoder().decode
+
+
+class StateDoesNotFit(TypeError):
+    """A state that is not of the type that its class says."""
 
 
 class Attempt:
@@ -74,11 +79,21 @@ class Attempt:
         if self._state is _UNREAD:
             view = self.view
             results = [left_state(view.graph), *map(view.result_of, self.link.earlier)]
-            self._state, self._state_number = self.chain.state.read(results)
+            try:
+                self._state, self._state_number = self.chain.state.read(results)
+            except (msgspec.MsgspecError, TypeError, ValueError) as error:
+                raise StateDoesNotFit(
+                    f"the state of {self.chain.target.__qualname__} that an earlier step kept is no "
+                    f"{self.chain.state.name}: {message_of(error)}; give new fields a default and old ones a type that "
+                    "takes what was kept, then resume"
+                ) from None
         return self._state
 
     @state.setter
     def state(self, value: Any) -> None:
+        if not self.chain.state.fits(value):
+            of, wanted = self.chain.target.__qualname__, self.chain.state.name
+            raise StateDoesNotFit(f"the state of {of} is a {wanted}, not a {type(value).__qualname__}")
         _ = self.state  # its number counts on
         self._state = value
 

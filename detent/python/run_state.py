@@ -6,7 +6,7 @@ the steps have been moved around since.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, get_origin, is_typeddict
 
 import msgspec
@@ -45,6 +45,17 @@ class StateType:
     def new(self) -> Any:
         """The state of a run that has none yet."""
         return {} if self._is_mapping else self._kind()
+
+    @property
+    def name(self) -> str:
+        """The type, for people."""
+        return _name(self._kind)
+
+    def fits(self, value: Any) -> bool:
+        """Whether that can be a state, as far as its type says."""
+        if self._is_mapping:
+            return isinstance(value, Mapping)
+        return not isinstance(self._kind, type) or isinstance(value, self._kind)
 
     def read(self, results: Iterable[bytes | None]) -> tuple[Any, int]:
         """The last state that any of these results kept, and its number; a new one and 0 if none did."""

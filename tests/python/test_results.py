@@ -311,3 +311,30 @@ async def test_a_transactional_step_runs_in_its_transaction_once(code: PythonReg
     assert missing.error is not None
     assert "detent.transactions" in missing.error.message
     assert isinstance(await play(Payment, "outside"), Pause)
+
+
+@dataclass
+class Trolley:
+    count: int = 0
+
+
+async def test_a_state_that_does_not_fit_is_told_with_its_class_and_what_was_expected(code: PythonRegistry) -> None:
+    class Shopping(Workflow, registry=code):
+        state: Trolley
+        step("add", lambda self: None)
+        step("pay", lambda self: self.state.count)
+
+        @step
+        def replace(self) -> None:
+            self.state = 5  # type: ignore[assignment]
+
+    kept = {"add": b'{"output":null,"state":{"count":"many"},"state_number":1}'}
+    outcome = await play(Shopping, "pay", results=kept)
+    assert isinstance(outcome, Pause)
+    assert outcome.error is not None
+    assert "Shopping that an earlier step kept is no Trolley: Expected `int`, got `str`" in outcome.error.message
+    assert "then resume" in outcome.error.message
+    outcome = await play(Shopping, "replace")
+    assert isinstance(outcome, Pause)
+    assert outcome.error is not None
+    assert "Shopping is a Trolley, not a int" in outcome.error.message

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import warnings
 from typing import Any
 
 import pytest
 
+from detent.errors import InvalidDefinition, InvalidInput
 from detent.observe import listen
 from detent.python.function import Run, gather, workflow
 from detent.testing import NeverEnds, NotTheSame, speedrun
@@ -122,3 +124,29 @@ def test_a_function_that_goes_on_as_a_new_run_is_followed_to_its_end() -> None:
 def test_a_function_that_goes_on_for_ever_never_ends() -> None:
     with pytest.raises(NeverEnds):
         speedrun(goes_on_for_ever)
+
+
+def test_arguments_that_do_not_fit_are_named() -> None:
+    for wrong in ({"input": {"number": "x"}}, {"input": {"numbr": 1}}):
+        with pytest.raises(InvalidInput, match=r"the arguments do not fit the function: .*'number'"):
+            speedrun(counts_down, **wrong)
+    with pytest.raises(InvalidInput, match="'number' does not fit: Expected `int`, got `str`"):
+        speedrun(counts_down, "x")
+
+
+def test_a_function_without_a_run_is_refused_when_it_is_defined() -> None:
+    with pytest.raises(InvalidDefinition, match=r"takes its run first, as in `async def lonely\(run: Run, x: 'int'\)`"):
+
+        @workflow
+        async def lonely(x: int) -> int:
+            return x
+
+
+@workflow(name="testing-runs-out")
+async def runs_out(run: Run) -> None:
+    async with asyncio.timeout(5):
+        await run.sleep("1h")
+
+
+def test_a_timeout_of_the_function_says_what_it_is() -> None:
+    assert "TimeoutError: an asyncio.timeout of the function ran out" in (speedrun(runs_out).error or "")

@@ -7,7 +7,6 @@ accepted at all.
 from __future__ import annotations
 
 import inspect
-import typing
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -15,6 +14,8 @@ import msgspec
 
 from detent.authoring.payload_schema import check_schema
 from detent.errors import InvalidDefinition, InvalidInput
+from detent.python.decoding import hints_of
+from detent.python.function.run import Run
 from detent.steps.action_values import encode_output
 from detent.steps.binding import InvalidParameters, did_you_mean
 from detent.steps.failures import message_of
@@ -34,7 +35,11 @@ class Arguments:
         for parameter in others:
             if parameter.kind not in _KINDS:
                 raise InvalidDefinition(f"{name}: the parameter {parameter.name!r} cannot be given by name")
-        hints = _hints(function)
+        hints = hints_of(function)
+        if not _may_be_run(hints.get(every[0].name, every[0].annotation)):
+            raise InvalidDefinition(
+                f"{name}: a durable function takes its run first, as in `async def {name}(run: Run, {every[0]})`"
+            )
         self._signature = inspect.Signature(others)
         self._hints = {one.name: hints.get(one.name, Any) for one in others}
         self._required = tuple(one.name for one in others if one.default is one.empty)
@@ -51,6 +56,13 @@ class Arguments:
         except ValueError as error:
             raise InvalidInput(f"the arguments cannot be kept: {error}") from None
         return body
+
+    def check(self, body: Any) -> None:
+        """Raise InvalidInput, with the arguments named, if the function cannot be called with that body."""
+        try:
+            self.of_body(body)
+        except InvalidParameters as error:
+            raise InvalidInput(f"the arguments do not fit the function: {error}") from None
 
     def of_body(self, body: Any) -> dict[str, Any]:
         """The arguments that a body gives, converted to their annotations; InvalidParameters if it does not fit."""
@@ -83,11 +95,13 @@ def _foreign(kind: type[Any], value: Any) -> Any:
     return value if validate is None else validate(value)
 
 
-def _hints(function: Callable[..., Any]) -> dict[str, Any]:
-    try:
-        return typing.get_type_hints(function, include_extras=True)
-    except Exception:  # noqa: BLE001 - an annotation that cannot be read is none
-        return {}
+def _may_be_run(hint: Any) -> bool:
+    """Whether the first parameter of a function can be its run, by its annotation."""
+    if isinstance(hint, str):
+        return "Run" in hint  # one that cannot be read
+    return (
+        not isinstance(hint, type) or hint is inspect.Parameter.empty or issubclass(Run, hint) or issubclass(hint, Run)
+    )
 
 
 def _schema(hints: Mapping[str, Any], required: tuple[str, ...]) -> dict[str, Any] | None:

@@ -144,6 +144,8 @@ class _Attempt:
             return self._failed(error)
 
     def _failed(self, error: BaseException) -> Outcome:
+        if isinstance(error, TimeoutError) and not str(error):
+            error = TimeoutError("an asyncio.timeout of the function ran out").with_traceback(error.__traceback__)
         fail = failure_of(error)
         if self._function.fails or isinstance(error, Permanent):
             return Fail(fail.error, retry=False)
