@@ -53,7 +53,7 @@ class Driver:
         self._outside = asyncio.get_running_loop()
         self.outcome: asyncio.Future[Outcome] = self._outside.create_future()
         self._work = Work(port, facts, bodies, self.look, monotonic=monotonic, generation=generation)
-        self.book = self._work.book = Book(facts.started_at, self._work.call_off, keeps_asked=strict)
+        self.book = self._work.book = Book(facts.started_at, self._work.give_up, keeps_asked=strict)
         self._watch = Watch(self.book) if strict else None
         self._is_turning = self._is_over = False
 
@@ -157,7 +157,7 @@ class Driver:
             if not work.is_busy():
                 self._end(Suspend(self.port.now(), len(book.records)))
             return
-        if book.fresh or book.to_open or book.decided:
+        if book.fresh or book.to_open or book.decided or work.given_up:
             if len(book.records) >= TOO_LONG:
                 self._pause("history_full", f"its history has {TOO_LONG:,} entries: use run.continue_as_new earlier")
                 return

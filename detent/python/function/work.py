@@ -23,6 +23,7 @@ from detent.steps.action_values import encode_output
 
 #: A child that cannot be started just now is tried again this many seconds later.
 CHILD_AGAIN: Final = 1.0
+_GIVEN_UP: Final = StepError("given_up", "the function does not wait for it any more")
 
 
 class Work:
@@ -47,6 +48,7 @@ class Work:
         self._writing: dict[str, None] = {}  # ends on their way to the journal
         self._beginning: dict[str, None] = {}  # begins on their way
         self._children: dict[str, asyncio.Task[None]] = {}
+        self.given_up: list[Pending] = []  # by the function; it may be on record that they were begun
         self._times: list[tuple[int, int, Pending]] = []
         self._alarm: tuple[int, Callable[[], None]] | None = None
         self._is_over = False
@@ -94,6 +96,7 @@ class Work:
         book = self.book
         if book.decided or book.to_open:
             self._put_on_record()
+        self._end_given_up()
         fresh, book.fresh = book.fresh, []
         steps: list[Pending] = []
         for pending in fresh:
@@ -120,6 +123,20 @@ class Work:
         for key in opened:
             if key not in book.places and key not in self._port.operations() and key not in self._beginning:
                 self._announce(key, None, callback=True)
+
+    def _end_given_up(self) -> None:
+        """What was begun and is wanted no more ends on record, so that it is not seen as open. What the function saw
+        when it gave that up stands there before, so a replay gives it up too. A child is a run, and goes on."""
+        given_up, self.given_up = self.given_up, []
+        begun, now = self._port.operations(), self._port.now()
+        for key, op in ((pending.key, pending.op) for pending in given_up):
+            if key not in begun or key in self.book.places or key in self._writing or op in (Op.CHILD, Op.CONTINUE):
+                continue
+            if op is Op.WAIT:
+                self._writing[key] = None
+                self._port.expire(key)  # unless its answer came first
+            else:
+                self._record(Checkpoint(key, Ending.CANCELLED, EMPTY_RESULT, _GIVEN_UP, now, begun[key].attempt))
 
     def _begin(self, pending: Pending) -> None:
         known = self._port.operations().get(pending.key)
@@ -173,6 +190,12 @@ class Work:
         call_off = self._bodies.begin(work, context, lambda given: self._body_ended(pending, work, given), returned)
         if pending.key in self._flying:
             self._flying[pending.key] = call_off
+
+    def give_up(self, pending: Pending) -> None:
+        """The function does not wait for it any more."""
+        if not self._is_over:
+            self.given_up.append(pending)
+        self.call_off(pending)
 
     def call_off(self, pending: Pending) -> None:
         """If a body is in flight, end it: what it does does not count."""
