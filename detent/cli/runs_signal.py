@@ -15,7 +15,9 @@ from detent.client import runs
 def signal_run(
     run: Annotated[str, typer.Argument(help="The id of the run, run_...")],
     name: Annotated[str, typer.Argument(help="The name that its function asks for.")],
-    value: Annotated[str | None, typer.Argument(metavar="[JSON]", help="What the function gets, as --data.")] = None,
+    value: Annotated[
+        str | None, typer.Argument(metavar="JSON", help="What the function gets, as --data; may be left out.")
+    ] = None,
     data: Annotated[str | None, typer.Option("--data", metavar="JSON", help="What the function gets.")] = None,
     as_json: Json = False,
     url: Url = None,
