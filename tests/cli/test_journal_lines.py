@@ -1,0 +1,32 @@
+"""The lines of a journal have the words of people, and no names of the inside."""
+
+from __future__ import annotations
+
+from detent.cli.journal_lines import lines_of
+from detent.engine.entry_view import entry_document
+from detent.ids import NODE, show
+from detent.python.function.errors import WaitTimeout
+from detent.run.journal import Entry, EntryData, Kind, encode_data
+
+ID = bytes(range(16))
+
+
+def told(kind: Kind, step: str | None, by: str) -> str:
+    entry = Entry(1, ID, 1, 0, kind, step, 0, None, encode_data(EntryData(by=by)))
+    (line,) = lines_of(entry_document(entry))
+    return line.words
+
+
+def test_whoever_takes_a_run_over_is_named_as_nodes_are_elsewhere() -> None:
+    assert told(Kind.ADOPTED, None, ID.hex()) == f"its node is gone; taken over by {show(NODE, ID)}"
+    assert told(Kind.ADOPTED, None, "another node") == "its node is gone; taken over by another node"
+
+
+def test_a_step_cancels_for_a_reason_and_a_person_by_his_name() -> None:
+    assert told(Kind.CANCELLED, "greet", "its hero is gone") == "cancelled the run: its hero is gone"
+    assert told(Kind.CANCELLED, None, "ann") == "cancelled by ann"
+
+
+def test_what_did_not_come_in_time_is_named_as_the_code_names_it() -> None:
+    assert str(WaitTimeout("@wait:ok")) == "the callback 'ok' did not come in time"
+    assert str(WaitTimeout("@ask:ok#2")) == "the signal 'ok' did not come in time"
