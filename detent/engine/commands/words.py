@@ -6,12 +6,9 @@ Only the caller who gave it is told so. Once it is in a flush, it is in the way 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
 from detent.errors import InvalidInput, Problem
-
-if TYPE_CHECKING:
-    from detent.engine.commands.starts import StartOptions
 
 #: So many characters have room in every database's columns and indexes.
 LONGEST_WORD: Final = 255
@@ -20,7 +17,20 @@ LONGEST_LABEL: Final = 1_000
 LARGEST_PRIORITY: Final = 2**31 - 1
 
 
-def check_words(options: StartOptions) -> None:
+class Words(Protocol):
+    """What is looked at. Whoever calls from Python may have given anything."""
+
+    @property
+    def request_id(self) -> Any: ...
+    @property
+    def hero(self) -> Any: ...
+    @property
+    def labels(self) -> Any: ...
+    @property
+    def priority(self) -> Any: ...
+
+
+def check_words(options: Words) -> None:
     """InvalidInput, with all that is wrong, unless every database can keep these options."""
     if options.request_id is None and options.hero is None and not options.labels and options.priority is None:
         return
@@ -30,7 +40,7 @@ def check_words(options: StartOptions) -> None:
         raise InvalidInput(f"the run cannot be started: {told}", problems)
 
 
-def _problems(options: StartOptions) -> Iterator[Problem]:
+def _problems(options: Words) -> Iterator[Problem]:
     if options.request_id is not None:
         yield from _word("request_id", options.request_id, LONGEST_WORD)
     if options.hero is not None:
