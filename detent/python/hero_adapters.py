@@ -1,4 +1,4 @@
-"""Heroes that are models of SQLAlchemy or Django. Neither needs to be installed."""
+"""Heroes that are models of SQLAlchemy or Django. Django need not be installed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import json
 from collections.abc import Callable
 from typing import Any, Final
 from uuid import UUID
+
+from sqlalchemy.exc import UnboundExecutionError
 
 from detent.errors import InvalidInput
 
@@ -114,8 +116,6 @@ def _is_async(session: Any) -> bool:
 
 def _place(session: Any, model: type[Any]) -> tuple[Any, ...] | None:
     """The database of a session, however its driver is called; nothing is connected to. Null if it has none."""
-    from sqlalchemy.exc import UnboundExecutionError
-
     try:
         url = session.get_bind(model.__mapper__).engine.url
     except UnboundExecutionError:

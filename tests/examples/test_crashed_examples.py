@@ -111,6 +111,6 @@ def test_an_example_in_yaml_ends_the_same_wherever_it_dies(example: Any) -> None
 def test_an_order_that_cannot_be_charged_ends_the_same_wherever_it_dies() -> None:
     [example] = [one for one in EXAMPLES if one.name == "order-processing"]
     answers = {**ANSWERS["order-processing"], "charge": Response({"error": "declined"}, status=402)}
-    report = crash_matrix(example.text(), input=example.inputs[1], answers=answers, ending="failed")
+    report = crash_matrix(example.text(), input=example.inputs[1], answers=answers)
     assert report.ending.step("charge").outcome == "failed"
     assert report.ending.step("handle-failure").outcome == "success"

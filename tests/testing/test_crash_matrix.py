@@ -61,7 +61,7 @@ def test_what_ran_twice_is_what_the_outside_world_saw_twice() -> None:
 def test_a_kill_is_a_new_node_that_adopts_the_run() -> None:
     kinds: list[list[str]] = []
     crash_matrix(CHAIN, same=lambda run: kinds.append([attempt.step for attempt in run.history]))
-    assert all(kind == ["one", "nap", "two"] for kind in kinds)
+    assert all(list(dict.fromkeys(kind)) == ["one", "nap", "two"] for kind in kinds)  # some of them were tried twice
     assert len(kinds) == 13
 
 
