@@ -27,14 +27,16 @@ class FlushCounter:
         self.flushes = self.starts = self.entries = self.ends = 0
         self.seconds = 0.0
 
-    async def flush(self, node: bytes, epoch: int, flush: Flush, *, again: bool = False) -> Flushed | None:
+    async def flush(
+        self, node: bytes, epoch: int, flush: Flush, *, again: bool = False, patience: float | None = None
+    ) -> Flushed | None:
         self.flushes += 1
         self.starts += len(flush.starts)
         self.entries += len(flush.entries)
         self.ends += len(flush.ends)
         begun = time.perf_counter()
         try:
-            return await self._flush(node, epoch, flush, again=again)
+            return await self._flush(node, epoch, flush, again=again, patience=patience)
         finally:
             self.seconds += time.perf_counter() - begun
 

@@ -41,8 +41,8 @@ def _nothing() -> None:
 
 class Bodies:
     """Runs the bodies of steps. `told` is called once with how each went, never before `begin` has returned unless the
-    step is inline, and never after it was called off. `returned` is called once, after that, when a body that is not
-    inline does nothing any more, whatever became of it: then its transaction is over."""
+    step is inline, and never after it was called off. `returned` is called once, after that, when a
+    transactional body does nothing any more, whatever became of it."""
 
     def __init__(self, threads: int = THREADS, keeper: Keeper | None = None) -> None:
         self._pool, self._keeper = ThreadPool(threads), keeper
@@ -75,7 +75,8 @@ class Bodies:
     ) -> CallOff:
         task = asyncio.get_running_loop().create_task(_awaited(work, context, self._keeper), context=around)
         task.add_done_callback(lambda task: None if task.cancelled() else told(task.result()))
-        task.add_done_callback(lambda _: returned())
+        if work.function.transactional:
+            task.add_done_callback(lambda _: returned())
         return task.cancel
 
     def _in_thread(self, work: StepWork, context: StepContext, around: Context, told: Told) -> CallOff:
