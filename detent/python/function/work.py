@@ -96,7 +96,8 @@ class Work:
         book = self.book
         if book.decided or book.to_open:
             self._put_on_record()
-        self._end_given_up()
+        if self.given_up:
+            self._end_given_up()
         fresh, book.fresh = book.fresh, []
         steps: list[Pending] = []
         for pending in fresh:
