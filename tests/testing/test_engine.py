@@ -99,6 +99,5 @@ def test_pytest_has_the_fixtures_in_a_project_of_its_own(tmp_path: Path) -> None
         "    assert run.status == 'completed'\n"
     )
     command = [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", "test_it.py"]
-    path = {"PYTHONPATH": str(Path(__file__).parents[2]), "PYTEST_PLUGINS": "detent.testing.plugin"}
-    done = subprocess.run(command, cwd=tmp_path, env={**path, "PATH": "/usr/bin"}, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=tmp_path, env={"PATH": "/usr/bin"}, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
