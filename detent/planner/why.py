@@ -86,9 +86,7 @@ def _paused_by_step(prepared: Prepared, state: RunState, index: int) -> Reason:
     last = error and {"code": error.code, "message": error.message}
     details: dict[str, Any] = {"by": state.paused_by, "step": name, "last_error": last}
     if error is not None and error.code == DRIFT:
-        message += (
-            " Resumed as is, it pauses again: put the old code back and resume it, or cancel it and start anew."
-        )
+        message += " Resumed as is, it pauses again: put the old code back and resume it, or cancel it and start anew."
         details["diff"] = _difference(error.detail)
     else:
         message += " Resume the run to try the step again, or skip the step."
