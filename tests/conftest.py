@@ -1,8 +1,12 @@
 """What every test may use: async tests and fixtures, and real servers."""
 
 import os
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from detent.python.registry import Registered, registry
 
 pytest_plugins = ["tests.aio", "tests.servers.fixtures"]
 
@@ -10,3 +14,19 @@ settings.register_profile("default", deadline=None, suppress_health_check=[Healt
 # The same examples on every machine, so that a red build is red everywhere.
 settings.register_profile("ci", parent=settings.get_profile("default"), derandomize=True, database=None)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def workflows_of_their_own(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A process knows every Python workflow that was imported, and its node saves them all: but a module of tests knows
+    its own and those of the modules beside it that it shares, and not what other tests made."""
+    own: str = request.module.__name__
+    folder = own.rpartition(".")[0]
+
+    def is_near(one: Registered) -> bool:
+        module = one.place.partition(":")[0]
+        place, _, name = module.rpartition(".")
+        return module == own or (place == folder and not name.startswith("test_"))
+
+    with registry.scoped(is_near):
+        yield

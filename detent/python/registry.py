@@ -6,7 +6,8 @@ what is stored of it (`compiled`, `source`) and what tells its code from another
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
@@ -54,6 +55,18 @@ class PythonRegistry:
                 f"{one.place} cannot be the workflow {one.name!r}: {known.place} is; give one of them another `name`"
             )
         self._known[one.name] = one
+
+    @contextmanager
+    def scoped(self, keep: Callable[[Registered], bool]) -> Iterator[None]:
+        """While this lasts only those are known that are to be kept; what is added meanwhile is forgotten again."""
+        before = dict(self._known)
+        for name in [name for name, one in before.items() if not keep(one)]:
+            del self._known[name]
+        try:
+            yield
+        finally:
+            self._known.clear()
+            self._known.update(before)
 
     def all(self) -> tuple[Registered, ...]:
         """Everything, by name."""
