@@ -65,7 +65,9 @@ async def test_a_retry_waits_in_the_queue_of_its_step() -> None:
         attempts = iter((failed(), None))
         world.hands.scripts["send"] = lambda call: next(attempts) or world.hands.scripts["other"](call)
         world.hands.scripts["other"] = lambda call: failed(retry=False)
-        run = await world.start(Graph((Step("send", ACTION, queue="mail", retry=Retry(attempts=2, delay=30.0, jitter=False)),)))
+        run = await world.start(
+            Graph((Step("send", ACTION, queue="mail", retry=Retry(attempts=2, delay=30.0, jitter=False)),))
+        )
         await world.until(lambda: world.kinds(run) == [("retry", "send")], 5)
         await world.until(lambda: world.store.table[run].owner is None, 2)
         assert who(world, run)[0] == "mail"
