@@ -26,7 +26,8 @@ def workflows_of_their_own(request: pytest.FixtureRequest) -> Iterator[None]:
     def is_near(one: Registered) -> bool:
         module = one.place.partition(":")[0]
         place, _, name = module.rpartition(".")
-        return module == own or (place == folder and not name.startswith("test_"))
+        of_a_page = module.startswith("page_") and own.endswith(".test_page")
+        return module == own or of_a_page or (place == folder and not name.startswith("test_"))
 
     with registry.scoped(is_near):
         yield
