@@ -148,7 +148,7 @@ async def test_of_two_transactions_for_one_hero_the_second_starts_when_the_first
 
 
 async def greeted(hero: tuple[str, str]) -> RunHandle:
-    """Start, again if it is put off: a start that stood in the same flush as one that is held up may be, for a moment."""
+    """Start, again if it is put off: one that stood in a flush with what is held up may be, for a moment."""
     while True:
         try:
             return await start(Greeting, hero=hero, input={"who": "x"})
