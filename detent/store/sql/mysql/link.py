@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
-from detent.errors import StoreBusy, StoreError
+from detent.errors import StoreError
 from detent.store.sql.mysql.address import Address
 from detent.store.sql.mysql.faults import Refusal, leaves_doubt, translated
 from detent.store.sql.mysql.wire import COMMAND_TIMEOUT, Answer, Wire, connect
+from detent.store.sql.pool import LinkPool
 
 T = TypeVar("T")
 Work = Callable[[Wire], Coroutine[Any, Any, T]]
@@ -134,28 +134,11 @@ async def _or_nothing(wire: Wire, work: Work[T]) -> T:
         raise
 
 
-class Pool:
-    """A few links for the doors. Nobody waits longer than `patience` seconds for one."""
+class Pool(LinkPool[Link]):
+    """A few links for the doors."""
 
     def __init__(self, address: Address, size: int, patience: float = 5.0) -> None:
-        self._free = [Link(address) for _ in range(size)]
-        self._all = tuple(self._free)
-        self._room = asyncio.Semaphore(size)
-        self._patience = patience
-
-    @asynccontextmanager
-    async def link(self) -> AsyncIterator[Link]:
-        try:
-            async with asyncio.timeout(self._patience):
-                await self._room.acquire()
-        except TimeoutError:
-            raise StoreBusy("every connection to the database is in use") from None
-        link = self._free.pop()
-        try:
-            yield link
-        finally:
-            self._free.append(link)
-            self._room.release()
+        super().__init__((Link(address) for _ in range(size)), patience)
 
     async def send(self, *statements: str, writing: bool = True) -> list[Answer]:
         async with self.link() as link:
@@ -168,7 +151,3 @@ class Pool:
     async def transaction(self, work: Work[T]) -> T:
         async with self.link() as link:
             return await link.transaction(work)
-
-    async def close(self) -> None:
-        for link in self._all:
-            await link.close()

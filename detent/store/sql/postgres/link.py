@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
 import asyncpg
 
-from detent.errors import StoreBusy
+from detent.store.sql.pool import LinkPool
 from detent.store.sql.postgres.wire import COMMAND_TIMEOUT, Address, Connection, connect, leaves_doubt, translated
 
 T = TypeVar("T")
@@ -84,28 +83,11 @@ async def _in_transaction(connection: Connection, work: Work[T]) -> T:
         return await work(connection)
 
 
-class Pool:
-    """A few links for the doors. Nobody waits longer than `patience` seconds for one."""
+class Pool(LinkPool[Link]):
+    """A few links for the doors."""
 
     def __init__(self, address: Address, size: int, patience: float = 5.0) -> None:
-        self._free = [Link(address) for _ in range(size)]
-        self._all = tuple(self._free)
-        self._room = asyncio.Semaphore(size)
-        self._patience = patience
-
-    @asynccontextmanager
-    async def link(self) -> AsyncIterator[Link]:
-        try:
-            async with asyncio.timeout(self._patience):  # `wait_for` of Python 3.11 can lose a cancellation
-                await self._room.acquire()
-        except TimeoutError:
-            raise StoreBusy("every connection to PostgreSQL is in use") from None
-        link = self._free.pop()
-        try:
-            yield link
-        finally:
-            self._free.append(link)
-            self._room.release()
+        super().__init__((Link(address) for _ in range(size)), patience)
 
     async def fetch(self, sql: str, *arguments: Any, writing: bool = True) -> Records:
         async with self.link() as link:
@@ -114,7 +96,3 @@ class Pool:
     async def transaction(self, work: Work[T]) -> T:
         async with self.link() as link:
             return await link.transaction(work)
-
-    async def close(self) -> None:
-        for link in self._all:
-            await link.close()
