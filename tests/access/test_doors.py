@@ -118,7 +118,7 @@ async def test_a_program_ends_at_once_when_it_is_done(shared: str) -> None:
 async def test_a_database_that_is_not_there_is_told_and_not_waited_for(postgres_database: str) -> None:
     done = await script("postgresql://nobody@127.0.0.1:1/none", "one")
     assert done.returncode == 1
-    assert "PostgreSQL cannot be reached" in done.stderr
+    assert "PostgreSQL cannot be reached at 127.0.0.1:" in done.stderr
 
 
 async def test_a_file_in_the_hands_of_one_who_answers_nobody_is_told_with_the_way_out(

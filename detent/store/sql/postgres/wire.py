@@ -79,6 +79,12 @@ class Address:
             )
         return cls(urlunsplit(parts._replace(query=urlencode(options))), pooled=pooled, schema=schema)
 
+    @property
+    def where(self) -> str:
+        """Host and port, for people; the URL itself may hold a password."""
+        place = urlsplit(self.url).netloc.rpartition("@")[2]
+        return f" at {place}" if place else ""
+
     def for_lookups(self) -> Address:
         return replace(self, lookups=True)
 
@@ -90,7 +96,7 @@ async def connect(address: Address) -> Connection:
         settings |= _SESSION | (_LOOKUPS if address.lookups else {})
     if address.schema is not None:
         settings["search_path"] = address.schema
-    with translated(writing=False):
+    with translated(writing=False, where=address.where):
         connection: Connection = await asyncpg.connect(
             address.url,
             timeout=CONNECT_TIMEOUT,
@@ -148,8 +154,9 @@ def leaves_doubt(error: BaseException) -> bool:
 
 
 @contextmanager
-def translated(*, writing: bool) -> Iterator[None]:
-    """Say every failure of the driver in our words. `writing`: something that was sent may have been applied."""
+def translated(*, writing: bool, where: str = "") -> Iterator[None]:
+    """Say every failure of the driver in our words. `writing`: something that was sent may have been applied. `where`
+    is told if there is nobody."""
     told = _times_told_to_stop()
     try:
         yield
@@ -158,7 +165,7 @@ def translated(*, writing: bool) -> Iterator[None]:
             # A caller that was cancelled meanwhile must hear of that, and not of what came of it, such as a rollback
             # that failed on a broken connection: it would take it for trouble of the database and go on for ever.
             raise asyncio.CancelledError from error
-        raise _said(error, writing=writing) from error
+        raise _said(error, where, writing=writing) from error
 
 
 _DRIVER_ERRORS: Final = (
@@ -176,7 +183,7 @@ def _times_told_to_stop() -> int:
     return this.cancelling() if this else 0
 
 
-def _said(error: Exception, *, writing: bool) -> StoreError:
+def _said(error: Exception, where: str, *, writing: bool) -> StoreError:
     match error:
         case asyncpg.PostgresError():
             return _translate(error, writing=writing)
@@ -187,7 +194,7 @@ def _said(error: Exception, *, writing: bool) -> StoreError:
     reason = f"{type(error).__name__}: {error}".removesuffix(": ")
     if writing:
         return CommitUnknown(f"the connection to PostgreSQL failed in the middle of a statement ({reason})")
-    return StoreBusy(f"PostgreSQL cannot be reached ({reason})")
+    return StoreBusy(f"PostgreSQL cannot be reached{where} ({reason})")
 
 
 def _translate(error: asyncpg.PostgresError, *, writing: bool) -> StoreError:
