@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from detent.python.registry import Registered, registry
+from tests.docs.pages import module_name
 
 pytest_plugins = ["tests.aio", "tests.servers.fixtures"]
 
@@ -22,12 +23,12 @@ def workflows_of_their_own(request: pytest.FixtureRequest) -> Iterator[None]:
     its own and those of the modules beside it that it shares, and not what other tests made."""
     own: str = request.module.__name__
     folder = own.rpartition(".")[0]
+    page = module_name(request.module.PAGE) if own.endswith(".test_page") else None
 
     def is_near(one: Registered) -> bool:
         module = one.place.partition(":")[0]
         place, _, name = module.rpartition(".")
-        of_a_page = module.startswith("page_") and own.endswith(".test_page")
-        return module == own or of_a_page or (place == folder and not name.startswith("test_"))
+        return module in {own, page} or (place == folder and not name.startswith("test_"))
 
     with registry.scoped(is_near):
         yield

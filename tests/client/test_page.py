@@ -12,7 +12,7 @@ import detent.client
 from detent.client import faces, runs
 from detent.errors import DetentError
 from detent.settings import load_settings
-from tests.docs.pages import DOCS, Block, blocks_of, table
+from tests.docs.pages import DOCS, Block, blocks_of, module_name, table
 
 PAGE = DOCS / "python-client.md"
 SHOWN = re.compile(r"^\s*print\(.*\)  # (?P<told>.*)$", re.MULTILINE)
@@ -21,7 +21,7 @@ BLOCKS = [block for block in blocks_of(PAGE) if block.language == "python"]
 
 def test_the_python_of_the_page_prints_what_it_says(detent_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DETENT_URL", detent_url)
-    module = ModuleType("page_python_client")
+    module = ModuleType(module_name(PAGE))
     for block in BLOCKS:
         assert told_by(block, module) == SHOWN.findall(block.text), block.place
     module.__dict__["client"].close()

@@ -12,14 +12,14 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from tests.docs.pages import Block, blocks_of
+from tests.docs.pages import Block, blocks_of, module_name
 
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 def program(page: Path) -> int:
     """How many examples differ from what the page shows."""
-    name = f"page_{page.stem.replace('-', '_')}".lower()
+    name = module_name(page)
     module = sys.modules[name] = ModuleType(name)
     runner = doctest.DocTestRunner(optionflags=OPTIONS)
     for block in blocks_of(page):

@@ -25,6 +25,11 @@ _REMARK: Final = re.compile(r"<!-- (?P<name>[a-z ]+?)(?:: (?P<value>.*))? -->")
 _CELL: Final = re.compile(r"(?<!\\)\|")
 
 
+def module_name(page: Path) -> str:
+    """What the module is called that a page's Python becomes."""
+    return f"page_{page.stem.replace('-', '_')}".lower()
+
+
 @dataclass(frozen=True)
 class Block:
     """A fenced block."""

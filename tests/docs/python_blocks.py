@@ -6,13 +6,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from tests.docs.pages import blocks_of
+from tests.docs.pages import blocks_of, module_name
 
 
 @cache
 def execute(page: Path) -> dict[str, Any]:
     """The names the page's Python blocks define. Actions they register stay registered."""
-    name = f"page_{page.stem.replace('-', '_')}".lower()
+    name = module_name(page)
     module = ModuleType(name)
     sys.modules[name] = module
     for block in blocks_of(page):
