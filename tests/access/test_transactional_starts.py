@@ -28,6 +28,7 @@ from detent.errors import (
     StoreError,
     Unavailable,
 )
+from detent.ids import new_id
 from detent.store.opening import migrate_store
 from tests.access.callers import CALLERS, Caller, Undone
 from tests.access.flows import Greeting, Patient
@@ -156,21 +157,27 @@ async def greeted(hero: tuple[str, str]) -> RunHandle:
             await asyncio.sleep(0.05)
 
 
+def fresh() -> tuple[str, str]:
+    """A hero that never was. Where one was, and its entry of the index is not yet swept away, InnoDB locks the entry
+    behind it too when it looks for a double: and that may be of the open transaction."""
+    return ("User", new_id().hex())
+
+
 async def test_an_open_transaction_puts_off_starts_of_its_hero_and_holds_up_no_others(rival: Caller) -> None:
     async with node(rival.url, workflows=["tests.access.flows"], migrate=True):
-        await (await start(Greeting, hero=("User", "1"), input={"who": "x"})).result(timeout=20)
+        await (await start(Greeting, hero=fresh(), input={"who": "x"})).result(timeout=20)
         async with rival.within() as connection:
             first = sync.start(Patient, hero=HERO, connection=connection)
             held_up = asyncio.create_task(start(Patient, hero=HERO))
             await asyncio.sleep(0.2)
             async with asyncio.timeout(6):  # once, it takes as long as a lock is waited for
-                await (await greeted(("User", "2"))).result()
+                await (await greeted(fresh())).result()
                 with pytest.raises(Unavailable, match="another transaction is starting the same"):
                     await held_up
             async with asyncio.timeout(1.5):
                 with pytest.raises(Unavailable, match="another transaction is starting the same"):
                     await start(Patient, hero=HERO)
-                await (await greeted(("User", "3"))).result()
+                await (await greeted(fresh())).result()
         with pytest.raises(AlreadyActive) as refused:
             await start(Patient, hero=HERO)
         assert refused.value.run == first.id
