@@ -21,7 +21,7 @@ from detent.observe.failpoints import reach
 from detent.planner.advance import open_later, open_run
 from detent.planner.prepared import Prepared
 from detent.planner.reuse import Reuse, begin_again
-from detent.run.journal import Decided, Entry, encode_opening
+from detent.run.journal import Decided, Entry, Placed, encode_opening
 from detent.run.plan import NOTHING, Plan
 from detent.run.state import RunFacts, RunState
 from detent.run.status import Status
@@ -40,7 +40,8 @@ class StartRequest:
     """A run to be started. `input` is JSON with `body`, `headers`, `query`; `code` the user actions it needs.
 
     With `start_at` in the future it stays pending until then. With `current` it is started only while its version is
-    the current one. `reuse` are results of the run it continues. Of one `active_key` there is one open run."""
+    the current one. `reuse` are results of the run it continues. Of one `active_key` there is one open run. `asked`:
+    the priority is not the workflow's, but was named for this run."""
 
     tenant: int
     workflow: bytes
@@ -66,6 +67,7 @@ class StartRequest:
     active_key: str | None = None
     parent: bytes | None = None
     id: bytes | None = None  # null: a new one
+    asked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +233,7 @@ def _row(
         status=str(status),
         trigger=request.trigger,
         input=facts.input,
-        opening=encode_opening(opening),
+        opening=encode_opening(opening, Placed(request.queue, request.priority, request.asked)),
         owned=owned,
         wake_at=wake_at,
         expires_at=facts.expires_at,

@@ -37,6 +37,15 @@ class Kind(StrEnum):
     CHECKPOINT = "checkpoint"
 
 
+class Placed(msgspec.Struct, omit_defaults=True, frozen=True):
+    """The queue and priority that a run was started with: its row has those of the step it waits for. `asked`: whoever
+    started it named the priority, else it is the workflow's."""
+
+    queue: str = "default"
+    priority: int = 0
+    asked: bool = False
+
+
 class Decided(msgspec.Struct, omit_defaults=True):
     """What followed from an entry and could not be read off the graph alone.
 
@@ -44,6 +53,7 @@ class Decided(msgspec.Struct, omit_defaults=True):
     `given_up` those skipped because the run is failing, `errors` steps that ended at once because a condition or a
     duration could not be evaluated, `sleep` and `wait` until when, `run` the final status if this ended the run.
     `start` stands only in a run's opening: nothing is decided yet, an entry `opened` will be at that time or after it.
+    So does `placed`, null where all of it is as usual.
     """
 
     edges: dict[int, bool] = {}
@@ -54,12 +64,14 @@ class Decided(msgspec.Struct, omit_defaults=True):
     wait: dict[str, int | None] = {}
     run: str | None = None
     start: int | None = None
+    placed: Placed | None = None
 
     def is_empty(self) -> bool:
         return self == _EMPTY
 
 
 _EMPTY: Final = Decided()
+_USUAL: Final = Placed()
 
 
 class Carried(msgspec.Struct, omit_defaults=True):
@@ -122,10 +134,18 @@ def decode_data(raw: bytes) -> EntryData:
     return _data_decoder.decode(raw)
 
 
-def encode_opening(opening: Decided) -> bytes | None:
-    """What was decided at a run's start; null when only its entry steps became ready, so that a start is one row."""
+def encode_opening(opening: Decided, placed: Placed = _USUAL) -> bytes | None:
+    """What was decided at a run's start and where it was placed; null when only its entry steps became ready, in the
+    usual place, so that a start is one row."""
+    if placed != _USUAL:
+        opening = msgspec.structs.replace(opening, placed=placed)
     return None if opening.is_empty() else _encoder.encode(opening)
 
 
 def decode_opening(raw: bytes | None) -> Decided:
     return Decided() if raw is None else _decided_decoder.decode(raw)
+
+
+def placed_in(raw: bytes | None) -> Placed:
+    """Where a run was placed, by its opening."""
+    return decode_opening(raw).placed or _USUAL

@@ -20,7 +20,9 @@ async def save(world: Rig, name: str, steps: dict[str, Any], **given: Any) -> Sa
              for key, step in steps.items()}  # fmt: skip
     compiled = compile_steps({"name": name, "tasks": whole, **given})
     graph = codec.encode(compiled.graph)
-    facts: dict[str, Any] = {"code": [], "queue": compiled.queue, "payload": compiled.trigger_schema}
+    facts: dict[str, Any] = {
+        "code": [], "queue": compiled.queue, "priority": compiled.priority, "payload": compiled.trigger_schema
+    }  # fmt: skip
     version = NewVersion(
         TENANT, new_id(), name, "steps", None, compiled.enabled, json.dumps(facts), None, "", graph, graph.hex(), 1
     )

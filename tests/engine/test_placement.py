@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
+from detent.engine.commands import Commands, Start
 from detent.graph.model import Edge, Graph, OnCrash, Retry, Step, StepKind
+from tests.engine.doors import run_id, save, start
 from tests.engine.rig import Rig, failed, rig, virtual
 
 ACTION = StepKind.ACTION
@@ -122,3 +128,74 @@ async def test_a_run_is_adopted_by_a_node_of_its_queue_after_its_own_died_there(
         await world.engine(queues=("mail",))
         assert await world.ended(run, 30) == "completed"
         assert world.hands.attempts("send") == [1, 2]
+
+
+async def _failed_in_the_mail(world: Rig, **options: Any) -> str:
+    """A run of a workflow of the queue `front` with priority 4, which failed at a step of its own queue and priority.
+    The nodes that ran it are gone."""
+    engines = [await world.engine(queues=(queue,)) for queue in ("front", "mail")]
+    await _save_mailing(world, queue="front", priority=4)
+    world.hands.scripts["send"] = lambda call: failed(retry=False)
+    first = await start(engines[0], "w", **options)
+    assert await world.ended(first.run) == "failed"
+    assert who(world, first.run) == ("mail", 9)
+    for engine in engines:
+        world.crash(engine)
+    return run_id(first)
+
+
+async def _save_mailing(world: Rig, **given: Any) -> None:
+    send = {"needs": ["a"], "action": "core.echo", "retries": 0, "queue": "mail", "priority": 9}
+    await save(world, "w", {"a": {}, "send": send}, **given)
+
+
+async def _begin_again(commands: Commands, again: str, run: str) -> Start:
+    if again == "fork":
+        return await commands.fork(run, "send")
+    return await (commands.retry(run) if again == "retry" else commands.rerun(run))
+
+
+@pytest.mark.parametrize(("options", "priority"), [({}, 4), ({"priority": 7}, 7), ({"priority": 0}, 0)])
+@pytest.mark.parametrize("again", ["retry", "rerun", "fork"])
+@virtual
+async def test_a_run_begins_again_in_the_queue_and_with_the_priority_it_was_started_with(
+    again: str, options: dict[str, int], priority: int
+) -> None:
+    async with rig() as world:
+        first = await _failed_in_the_mail(world, **options)
+        commands = Commands(await world.engine(claims=False))
+        second = await _begin_again(commands, again, first)
+        assert who(world, second.run) == ("front", priority)
+        third = await commands.rerun(run_id(second))
+        assert who(world, third.run) == ("front", priority)
+
+
+@pytest.mark.parametrize(
+    ("again", "options", "place"),
+    [("retry", {}, ("front", 4)), ("fork", {}, ("front", 4)), ("rerun", {}, ("back", 6)),
+     ("retry", {"priority": 4}, ("front", 4)), ("rerun", {"priority": 4}, ("back", 4))],
+)  # fmt: skip
+@virtual
+async def test_a_rerun_takes_queue_and_priority_of_the_current_version_unless_a_priority_was_asked_for(
+    again: str, options: dict[str, int], place: tuple[str, int]
+) -> None:
+    async with rig() as world:
+        first = await _failed_in_the_mail(world, **options)
+        await _save_mailing(world, queue="back", priority=6)
+        commands = Commands(await world.engine(claims=False))
+        second = await _begin_again(commands, again, first)
+        assert who(world, second.run) == place
+
+
+@virtual
+async def test_a_run_of_the_default_queue_begins_again_there() -> None:
+    async with rig() as world:
+        await two_nodes(world)
+        await _save_mailing(world)
+        world.hands.scripts["send"] = lambda call: failed(retry=False)
+        first = await start(world.engines[0], "w")
+        assert await world.ended(first.run) == "failed"
+        for engine in list(world.engines):
+            world.crash(engine)
+        second = await Commands(await world.engine(claims=False)).retry(run_id(first))
+        assert who(world, second.run) == ("default", 0)

@@ -19,6 +19,7 @@ from detent.errors import Conflict, NotFound, TooLarge, Unavailable
 from detent.ids import WORKFLOW, show
 from detent.planner.prepared import Prepared
 from detent.planner.reuse import Reuse, fork_plan, retry_plan
+from detent.run.journal import placed_in
 from detent.run.status import TERMINAL, Status
 from detent.store.rows import RunRow, hero_of
 
@@ -55,12 +56,12 @@ class AgainCommands(StartCommands, RunCommands):
     ) -> Start:
         """Run the whole workflow again, in its current version, with the same input or another body."""
         row = await self.run_row(run, tenant=tenant)
-        given = msgspec.json.decode(row.input)
+        given, placed = msgspec.json.decode(row.input), placed_in(row.opening)
         options = StartOptions(
             request_id=request_id,
             labels=json.loads(row.labels) if row.labels else {},
             hero=hero_of(row),
-            priority=row.priority,
+            priority=placed.priority if placed.asked else None,
             trigger=row.trigger,
             origin=(row.id, RERUN),
             allow_multiple=await self._was_one_of_several(row),
@@ -115,6 +116,7 @@ class AgainCommands(StartCommands, RunCommands):
             raise Conflict(f"{begin!r} is not in the version that the run would begin again with; run it as a whole")
         reuse = reuse.over(prepared, graph)
         _refuse_too_much(reuse)
+        placed = placed_in(row.opening)
         digest = hashlib.sha256(b"\x00".join((kind.encode(), row.id, meant))).digest()
         request = StartRequest(
             tenant=row.tenant,
@@ -124,8 +126,9 @@ class AgainCommands(StartCommands, RunCommands):
             prepared=graph,
             input=row.input,
             trigger=row.trigger,
-            queue=row.queue,
-            priority=row.priority,
+            queue=placed.queue,
+            priority=placed.priority,
+            asked=placed.asked,
             code=tuple(json.loads(row.code)) if row.code else (),
             labels=row.labels,
             hero=hero_of(row),

@@ -169,6 +169,7 @@ def request_of(tenant: int, ready: Startable, given_input: bytes, digest: bytes,
         active_key=_key(ready, options),
         parent=options.parent,
         id=options.id,
+        asked=options.priority is not None,
     )
 
 
