@@ -13,6 +13,7 @@ from typing import Any, Final
 import typer
 from rich.markup import escape
 
+from detent.cli.building import command_of
 from detent.cli.terminal import err, plain, say_error
 from detent.errors import DetentError, InvalidInput
 
@@ -22,12 +23,10 @@ _WRONG_USE: Final[Any] = typer.BadParameter.__base__
 
 def call(name: str, arguments: Sequence[str]) -> None:
     """Load the command's module and run it. Does not return."""
-    module = import_module(f"detent.cli.{name}")
-    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, no_args_is_help=False)
-    module.add_to(app)
-    given = _with_values(arguments, getattr(module, "BARE", {}))
+    command = command_of(name)
+    given = _with_values(arguments, getattr(import_module(f"detent.cli.{name}"), "BARE", {}))
     try:
-        code = app(args=given, prog_name=f"detent {name}", standalone_mode=False)
+        code = command.main(args=given, prog_name=f"detent {name}", standalone_mode=False)
     except _WRONG_USE as error:
         where = error.ctx.command_path if error.ctx else f"detent {name}"
         err.print(f"[red]error:[/] {plain(error.format_message())}\n`{escape(where)} --help` says how it is used")

@@ -8,13 +8,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-import typer
-
 from detent.cli import COMMANDS
+from detent.cli.building import command_of, commands_below
 
 SHELLS: Final = ("bash", "zsh", "fish")
 _WHERE: Final = {
@@ -63,10 +61,8 @@ def _places() -> Iterator[Place]:
     top = [*COMMANDS.items(), ("--help", "Show this help"), ("--version", "Show the version")]
     yield Place((), tuple(top))
     for name in COMMANDS:
-        app = typer.Typer(add_completion=False)
-        import_module(f"detent.cli.{name}").add_to(app)
-        command: Any = typer.main.get_command(app)
-        below = getattr(command, "commands", {})
+        command = command_of(name)
+        below = commands_below(command)
         if below:
             yield Place((name,), tuple((word, _line(one.help)) for word, one in below.items()))
         else:
