@@ -11,6 +11,7 @@ from detent.engine.starting import StartRequest
 from detent.errors import AlreadyActive
 from detent.ids import RUN, show
 from detent.store.protocol import DoorStore
+from detent.store.rows import RunRow, hero_of, spent_key
 
 Hero = tuple[str, str]
 
@@ -24,11 +25,18 @@ def active_key(workflow: str, hero: Hero) -> str:
     return str(key, "utf-8") if len(key) <= LONGEST_KEY else f'["sha256:{hashlib.sha256(key).hexdigest()}"]'
 
 
+def key_of(row: RunRow) -> str | None:
+    """The key of a run, also if it has left it to the run it continues as; null if it was allowed beside others."""
+    hero = hero_of(row)
+    is_spent = row.active_key == spent_key(row.id)
+    return active_key(row.workflow_name, hero) if is_spent and hero is not None else row.active_key
+
+
 async def refuse_if_active(store: DoorStore, request: StartRequest) -> None:
-    """After a start was refused: AlreadyActive, if an open run has its key."""
+    """After a start was refused: AlreadyActive, if an open run has its key and would not leave it to this one."""
     if request.active_key is None:
         return
     holder = await store.active_run(request.tenant, request.active_key)
-    if holder is not None:
+    if holder is not None and holder != request.heir_of:
         run, hero = show(RUN, holder), " ".join(request.hero or ())
         raise AlreadyActive(f"there is an active run of {request.name!r} for {hero}: {run}", run=run)

@@ -40,8 +40,9 @@ class StartRequest:
     """A run to be started. `input` is JSON with `body`, `headers`, `query`; `code` the user actions it needs.
 
     With `start_at` in the future it stays pending until then. With `current` it is started only while its version is
-    the current one. `reuse` are results of the run it continues. Of one `active_key` there is one open run. `asked`:
-    the priority is not the workflow's, but was named for this run."""
+    the current one. `reuse` are results of the run it continues. Of one `active_key` there is one open run; an heir
+    takes it from the run it is the `heir_of`. `asked`: the priority is not the workflow's, but was named for this
+    run."""
 
     tenant: int
     workflow: bytes
@@ -68,6 +69,7 @@ class StartRequest:
     parent: bytes | None = None
     id: bytes | None = None  # null: a new one
     asked: bool = False
+    heir_of: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,4 +254,5 @@ def _row(
         fired_by=request.fired_by,
         current=request.current,
         active_key=request.active_key,
+        heir_of=request.heir_of,
     )

@@ -27,6 +27,7 @@ from detent.store.rows import (
     Mail,
     NewRun,
     Offer,
+    spent_key,
 )
 
 
@@ -87,10 +88,12 @@ class MemoryStore(MemoryDoors, MemoryTriggers):
     ) -> Flushed | None:
         if self._fenced(node, epoch):
             return None
-        flush, refused = self._without_refused(flush)
+        flush, refused = self._without_refused(node, flush)
         self._refuse_duplicates(flush, again)
         now = self.clock.wall()
         for start in flush.starts:
+            if self._inherits(node, start):
+                self._hand_over(start)
             owner = node if start.owned else None
             self.table.setdefault(start.id, StoredRun(start, owner, int(start.owned), start.status, start.wake_at))
         for callback in flush.callbacks:
@@ -107,7 +110,7 @@ class MemoryStore(MemoryDoors, MemoryTriggers):
         self._let_go(node, flush)
         return Flushed(now, frozenset(key for key in flush.expiries if self._is_expired(key)), refused)
 
-    def _without_refused(self, flush: Flush) -> tuple[Flush, frozenset[bytes]]:
+    def _without_refused(self, node: bytes, flush: Flush) -> tuple[Flush, frozenset[bytes]]:
         """The flush without the starts that may not be made, and all that belongs to them."""
         refused: set[bytes] = set()
         asked: set[tuple[int, str, str]] = set()
@@ -119,7 +122,8 @@ class MemoryStore(MemoryDoors, MemoryTriggers):
                 for name, value in (("request_id", start.request_id), ("active_key", start.active_key))
                 if value is not None
             }
-            taken = not asked.isdisjoint(unique) or self._has_request(start) or self._is_active(start)
+            in_the_way = self._is_active(start) and not self._inherits(node, start)
+            taken = not asked.isdisjoint(unique) or self._has_request(start) or in_the_way
             if taken or (start.current and not self._is_current(start)):
                 refused.add(start.id)
             else:
@@ -164,6 +168,18 @@ class MemoryStore(MemoryDoors, MemoryTriggers):
 
     def _is_active(self, start: NewRun) -> bool:
         return start.active_key is not None and self.holder(start.tenant, start.active_key) is not None
+
+    def _inherits(self, node: bytes, start: NewRun) -> bool:
+        """Whether the run that has its key leaves it to this start."""
+        row = None if start.heir_of is None else self.table.get(start.heir_of)
+        if row is None or start.active_key is None or not row.is_open() or row.owner != node:
+            return False
+        return (row.new.tenant, row.new.active_key) == (start.tenant, start.active_key)
+
+    def _hand_over(self, start: NewRun) -> None:
+        assert start.heir_of is not None
+        row = self.table[start.heir_of]
+        row.new = row.new._replace(active_key=spent_key(start.heir_of))
 
     def _change_callbacks(self, flush: Flush) -> None:
         for activation in flush.activations:

@@ -198,7 +198,7 @@ class MemoryDoors(MemoryTables):
 
     def _run_row(self, row: StoredRun) -> RunRow:
         new = row.new._asdict()
-        del new["owned"], new["current"]
+        del new["owned"], new["current"], new["heir_of"]
         saved = self.saved.get(row.new.workflow)
         changed = {"status": row.status, "wake_at": row.wake_at, "owner": row.owner, "generation": row.generation}
         ended = {"ended_at": row.ended_at, "output": row.output, "error": row.error}

@@ -28,7 +28,11 @@ class NewRun(NamedTuple):
 
     It is refused if a run of that tenant has its `request_id`, if an open run of that tenant has its `active_key`, and
     with `current` unless the workflow is there, active, enabled and still at that version. A run holds its key until
-    the flush that ends it has returned."""
+    the flush that ends it has returned.
+
+    An heir (`heir_of`) takes its key from that run, if it is open and the node's own, in the moment it is inserted: the
+    other has its `spent_key` from then on. If it is refused, the other keeps its key; then heirs that come with it in
+    one flush may be refused too."""
 
     id: bytes
     tenant: int
@@ -56,6 +60,7 @@ class NewRun(NamedTuple):
     fired_by: bytes | None = None  # the trigger that started it
     current: bool = False
     active_key: str | None = None  # of which there is one open run in a tenant
+    heir_of: bytes | None = None  # the run that it takes its active key from
 
 
 class NewCallback(NamedTuple):
@@ -267,6 +272,11 @@ class RunRow(NamedTuple):
     origin_kind: str | None = None
     fired_by: bytes | None = None
     active_key: str | None = None
+
+
+def spent_key(run: bytes) -> str:
+    """The active key of a run that has left its own to an heir: it tells that there was one, and is in nobody's way."""
+    return run.hex()
 
 
 class Happening(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from detent.engine.active import refuse_if_active
+from detent.engine.active import key_of, refuse_if_active
 from detent.engine.commands.control import told_result
 from detent.engine.commands.ground import DEFAULT_TENANT, INPUT_LIMIT
 from detent.engine.commands.runs import RunCommands
@@ -64,7 +64,7 @@ class AgainCommands(StartCommands, RunCommands):
             priority=placed.priority if placed.asked else None,
             trigger=row.trigger,
             origin=(row.id, RERUN),
-            allow_multiple=await self._was_one_of_several(row),
+            allow_multiple=await self.was_one_of_several(row),
         )
         whole = Given(
             body=given.get("body") if body is msgspec.UNSET else body,
@@ -132,7 +132,7 @@ class AgainCommands(StartCommands, RunCommands):
             code=tuple(json.loads(row.code)) if row.code else (),
             labels=row.labels,
             hero=hero_of(row),
-            active_key=row.active_key,
+            active_key=key_of(row),
             request_id=request_id,
             request_hash=None if request_id is None else digest,
             origin=row.id,
@@ -167,10 +167,6 @@ class AgainCommands(StartCommands, RunCommands):
                 continue  # the run that had the request id was deleted meanwhile, or the one that had the key has ended
             return Start(started.id, request.workflow, started.status, started.started_at, True)
         raise Unavailable(f"runs of {request.name[:200]!r} begin and end too quickly just now; try again")
-
-    async def _was_one_of_several(self, row: RunRow) -> bool:
-        """Whether a run was allowed beside another of its hero."""
-        return row.active_key is None and (await self.prepared(row)).graph.one_per_hero
 
 
 def _refuse_too_much(reuse: Reuse) -> None:

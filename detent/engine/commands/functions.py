@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -52,13 +53,13 @@ class FunctionCommands(StartCommands, RunCommands):
     async def _start_child(self, parent: RunFacts, run: bytes, child: Child, perhaps_there: bool) -> None:
         if perhaps_there and await self._store.run(parent.tenant, run) is not None:
             return
-        takes_over = child.origin_kind is not None
-        options = StartOptions(
-            id=run,
-            hero=child.hero,
-            priority=child.priority,
-            labels=child.labels,
-            origin=(parent.id, child.origin_kind) if child.origin_kind is not None else None,
-            parent=parent.parent if takes_over else parent.id,
-        )
+        options = StartOptions(id=run, hero=child.hero, priority=child.priority, labels=child.labels, parent=parent.id)
+        if child.origin_kind is not None:
+            options = await self._in_place_of(parent, child.origin_kind, options)
         await self.start(child.workflow, Given(child.body), options, tenant=parent.tenant)
+
+    async def _in_place_of(self, run: RunFacts, kind: str, options: StartOptions) -> StartOptions:
+        """How a run is started that takes over from this one: it is what this one is to the parent and the hero."""
+        row = await self._store.run(run.tenant, run.id)
+        several = row is not None and run.hero is not None and await self.was_one_of_several(row)
+        return replace(options, origin=(run.id, kind), parent=run.parent, heir_of=run.id, allow_multiple=several)

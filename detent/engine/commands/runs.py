@@ -49,6 +49,10 @@ class RunCommands(CommandGround):
         graphs = await self._engine.graphs.get([(row.workflow, row.version)])
         return graphs[row.workflow, row.version][1]
 
+    async def was_one_of_several(self, row: RunRow) -> bool:
+        """Whether a run was allowed beside another of its hero."""
+        return row.active_key is None and (await self.prepared(row)).graph.one_per_hero
+
     async def folded(self, row: RunRow) -> tuple[Prepared, RunState]:
         """The graph of a run, and its state by its journal."""
         prepared, tokens = await self.prepared(row), self._engine.tokens

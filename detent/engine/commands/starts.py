@@ -45,7 +45,8 @@ class Given:
 @dataclass(frozen=True, slots=True)
 class StartOptions:
     """How a run is started. The same `request_id` again gives the run that was started first. `allow_multiple`: beside
-    an open run of that hero, where the workflow allows one only."""
+    an open run of that hero, where the workflow allows one only; `heir_of`: in place of that run, which is about to
+    end."""
 
     request_id: str | None = None
     start_at: Instant | None = None
@@ -58,6 +59,7 @@ class StartOptions:
     allow_multiple: bool = False
     parent: bytes | None = None
     id: bytes | None = None  # of the run, if somebody was told it already
+    heir_of: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +172,7 @@ def request_of(tenant: int, ready: Startable, given_input: bytes, digest: bytes,
         parent=options.parent,
         id=options.id,
         asked=options.priority is not None,
+        heir_of=options.heir_of,
     )
 
 

@@ -240,13 +240,8 @@ class Run(FlowVerbs):
     # -- ends
 
     def continue_as_new(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """End this run and go on as a new one, with these arguments and an empty history."""
-        graph = self._call.view.graph if self._call.view else None
-        if graph is not None and graph.one_per_hero and self.hero is not None:
-            raise InvalidInput(
-                "continue_as_new: this workflow allows a hero one open run, and this one is open until the new one has "
-                "begun; define it with allow_multiple=True"
-            )
+        """End this run and go on as a new one, with these arguments and an empty history. Where a hero may have one
+        open run, the new one is that from its beginning: nobody else can start one in between."""
         _, body = self.bind(None, *args, **kwargs)
         self.continued = ContinueAsNew(body)
         raise self.continued

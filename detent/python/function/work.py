@@ -105,15 +105,22 @@ class Work:
                 continue
             if pending.op is Op.STEP:
                 steps.append(pending)
+            elif pending.op is Op.CONTINUE and self._has_steps():
+                book.fresh.append(pending)
             else:
                 self._begin(pending)
         # What a step may know of is on record first: the place of a callback, a time that was asked for.
         if steps and (self._beginning or (self._writing and any(key.startswith(Op.NOW) for key in self._writing))):
-            book.fresh = steps
+            book.fresh += steps
             return False
         for pending in steps:
             self._begin_step(pending)
         return True
+
+    def _has_steps(self) -> bool:
+        """Whether steps are left that nobody awaited. A run that continues ends them first; what they hold of its row,
+        the new run may need."""
+        return self._locking > 0 or any(one.op is Op.STEP for one in self.book.waiting.values())
 
     def _put_on_record(self) -> None:
         book = self.book

@@ -281,7 +281,7 @@ def workflow_row(row: Sequence[Any]) -> tuple[WorkflowRow, int]:
 
 def run_values(run: NewRun, dialect: DialectName) -> dict[str, Any]:
     """A run that nobody owns, as its row."""
-    values = {name: value for name, value in run._asdict().items() if name not in ("owned", "current")}
+    values = {name: value for name, value in run._asdict().items() if name not in ("owned", "current", "heir_of")}
     values |= {"input": run.input.decode(), "opening": None if run.opening is None else run.opening.decode()}
     return fitted(schema.run, {**values, "owner": None, "epoch": 0}, dialect)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from detent.store.rows import Flush
+from collections.abc import Sequence
+
+from detent.store.rows import Flush, NewRun
 
 
 def is_checked(flush: Flush) -> bool:
@@ -15,3 +17,8 @@ def is_checked(flush: Flush) -> bool:
         or start.origin_kind is not None
         for start in flush.starts
     )
+
+
+def heirs_of(starts: Sequence[NewRun]) -> list[NewRun]:
+    """The starts that take their active key from another run."""
+    return [start for start in starts if start.heir_of is not None and start.active_key is not None]

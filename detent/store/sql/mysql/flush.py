@@ -17,6 +17,7 @@ import msgspec
 from detent.run.journal import Entry
 from detent.store.rows import End, Flush, NewRun
 from detent.store.sql.mysql.literal import any_of, blob, by_place, data, in_parts, listed, number, text
+from detent.store.sql.starts import heirs_of
 
 NOW: Final = "timestampdiff(microsecond, '1970-01-01', utc_timestamp(6))"
 SELECT_NOW: Final = f"select {NOW}"
@@ -87,7 +88,7 @@ def taken(starts: Sequence[NewRun], found: Sequence[tuple[str, bytes, int, str]]
         start.id
         for start in starts
         for key in (("request_id", start.tenant, start.request_id), ("active_live", start.tenant, start.active_key))
-        if holders.get(key, start.id) != start.id  # type: ignore[arg-type]
+        if holders.get(key, start.id) not in (start.id, start.heir_of)  # type: ignore[arg-type]
     )
 
 
@@ -107,6 +108,10 @@ class Packet:
             for start in flush.starts
             if start.request_id is not None or start.active_key is not None or (choosy and start.current)
         }
+        heirs = [start for start in heirs_of(flush.starts) if start.id not in without] if self.doubtful else []
+        self.heirs = frozenset(start.id for start in heirs)
+        #: Checks, which hand keys over to heirs, make these, and hold if all are there.
+        self.inheritance = list(self._inheritance(heirs)) if heirs else []
         self.statements: list[str] = []
         self._refused_at = self._expired_at = -1
         self._write()
@@ -143,8 +148,25 @@ class Packet:
             statements.append(f"select run, step from callback where {places} and state = 'expired'")
         statements.append(SELECT_NOW)
 
+    def _inheritance(self, heirs: list[NewRun]) -> Iterator[str]:
+        for part in in_parts(heirs):
+            places = any_of(
+                f"id = {blob(heir.heir_of)} and tenant = {heir.tenant:d} and active_key = {text(heir.active_key)}"
+                for heir in part
+            )
+            yield (
+                f"update {_RUNS} set active_key = lower(hex(id))"
+                f" where {places} and owner = {blob(self._node)} and ended_at is null"
+            )
+        yield from self._made(heirs)
+        ids = listed(heir.id for heir in heirs)
+        yield f"select 9223372036854775807 + (count(*) < {len(heirs)}) from run where id in ({ids})"
+
     def _starts(self) -> Iterator[str]:
-        starts = [start for start in self._flush.starts if start.id not in self._without]
+        out = self._without | self.heirs
+        return self._made([start for start in self._flush.starts if start.id not in out])
+
+    def _made(self, starts: list[NewRun]) -> Iterator[str]:
         if self.doubtful:  # in one order for everybody, so that two nodes seldom wait for each other in a circle
             starts = sorted(starts, key=lambda start: (start.tenant, start.active_key or "", start.request_id or ""))
         rows = [(self._start(start), _if_current(start) if self._choosy else None) for start in starts]

@@ -100,13 +100,19 @@ class MysqlNodes:
         lane = self._lane if patience is None else self._hasty
         fenced, current = fence(node, epoch), currency(flush.starts)
         without = await self._taken(lane, flush)
-        packet = Packet(node, flush, again=again, choosy=False, without=without)
-        done = await lane.commit_if([fenced, *([current] if current else [])], packet.statements)
-        if done == 1:  # some workflow has changed: every start sees for itself
-            packet = Packet(node, flush, again=again, choosy=True, without=without)
-            done = await lane.commit_if([fenced], packet.statements)
-        if isinstance(done, int):
-            return None
+        choosy = False
+        while True:
+            packet = Packet(node, flush, again=again, choosy=choosy, without=without)
+            checks = [fenced, *([current] if current else []), *packet.inheritance]
+            done = await lane.commit_if(checks, packet.statements)
+            if not isinstance(done, int):
+                break
+            if done == 0:
+                return None
+            if current and done == 1:
+                current, choosy = None, True  # some workflow has changed: every start sees for itself
+            else:
+                without |= packet.heirs  # one of them was refused: all are, and nothing is handed over
         answers = [answer.rows for answer in done]
         return Flushed(answers[-1][0][0], packet.expired(answers), packet.refused(answers))
 

@@ -13,14 +13,14 @@ from detent.errors import StoreError
 from detent.instant import SECOND
 from detent.run.journal import Entry
 from detent.store.protocol import Heart
-from detent.store.rows import NOBODY, ClaimedRun, Claims, Flush, Flushed, Mail
+from detent.store.rows import NOBODY, ClaimedRun, Claims, Flush, Flushed, Mail, NewRun, spent_key
 from detent.store.sql.heart import ThreadHeart
 from detent.store.sql.postgres.heart import PostgresPulse
 from detent.store.sql.postgres.link import Link, Records
 from detent.store.sql.postgres.shape import entry_columns, flush_columns, is_usual, only_entries, usual_columns
 from detent.store.sql.postgres.statement import APPEND, CHECKED_FLUSH, CHECKED_USUAL, FLUSH, USUAL
 from detent.store.sql.postgres.wire import Address, Connection
-from detent.store.sql.starts import is_checked
+from detent.store.sql.starts import heirs_of, is_checked
 from detent.store.sql.text import read_sql
 from detent.store.sql.verbs import encoded, entry, mail, offered
 
@@ -42,6 +42,12 @@ LOCK_LEASE: Final = "select 1 from lease where node = $1 and until < clock_times
 REMOVE_NODE: Final = "delete from node where id = $1"
 REMOVE_LEASE: Final = "delete from lease where node = $1"
 
+HAND_OVER: Final = """
+with fence as (select 1 from node where id = $1 and epoch = $2 for key share)
+update run r set active_key = t.spent
+from fence, unnest($3::uuid[], $4::int[], $5::text[], $6::text[]) as t(run, tenant, key, spent)
+where r.id = t.run and r.tenant = t.tenant and r.active_key = t.key
+  and r.owner is not distinct from $1 and r.ended_at is null"""
 RELEASE: Final = """
 with fence as (select 1 from node where id = $1 and epoch = $2 for key share)
 update run r set owner = $5, wake_at = clock_timestamp()
@@ -125,7 +131,11 @@ class PostgresNodes:
         else:
             statement = CHECKED_FLUSH if checked else FLUSH
             columns = flush_columns(flush, again=again, checked=checked)
-        [row] = await self._sent(patience, statement[again], node, epoch, *columns)
+        heirs = heirs_of(flush.starts) if checked else []
+        if heirs:
+            [row] = await self._sent_with_heirs(patience, heirs, statement[again], node, epoch, *columns)
+        else:
+            [row] = await self._sent(patience, statement[again], node, epoch, *columns)
         return _flushed(flush, row) if row["held"] else None
 
     async def _sent(self, patience: float | None, statement: str, *arguments: Any) -> Records:
@@ -133,10 +143,33 @@ class PostgresNodes:
             return await self._lane.fetch(statement, *arguments)
 
         async def work(connection: Connection) -> Records:
-            await connection.execute(f"set local lock_timeout = {max(1, round(patience * 1000)):d}")
+            await connection.execute(_patience(patience))
             return await connection.fetch(statement, *arguments)
 
         return await self._lane.transaction(work)
+
+    async def _sent_with_heirs(
+        self, patience: float | None, heirs: Sequence[NewRun], statement: str, *arguments: Any
+    ) -> Records:
+        """Hand over the keys of heirs first, which one statement cannot do in a fixed order; if one of them is refused
+        then, send without that."""
+        handed = zip(*((heir.heir_of, heir.tenant, heir.active_key, _spent(heir)) for heir in heirs), strict=True)
+        columns = [list(column) for column in handed]
+        node, epoch, *_ = arguments
+
+        async def work(connection: Connection) -> Records:
+            if patience is not None:
+                await connection.execute(_patience(patience))
+            await connection.fetch(HAND_OVER, node, epoch, *columns)
+            rows = await connection.fetch(statement, *arguments)
+            if not {heir.id for heir in heirs}.isdisjoint(rows[0]["refused"]):
+                raise _NotInherited
+            return rows
+
+        try:
+            return await self._lane.transaction(work)
+        except _NotInherited:
+            return await self._sent(patience, statement, *arguments)
 
     async def claim(
         self,
@@ -177,6 +210,19 @@ class PostgresNodes:
     async def _close_nodes(self) -> None:
         await self._lane.close()
         await self._claims.close()
+
+
+class _NotInherited(Exception):
+    """An heir was refused: what it was to take stays where it was."""
+
+
+def _spent(heir: NewRun) -> str:
+    assert heir.heir_of is not None
+    return spent_key(heir.heir_of)
+
+
+def _patience(seconds: float) -> str:
+    return f"set local lock_timeout = {max(1, round(seconds * 1000)):d}"
 
 
 def _flushed(flush: Flush, row: asyncpg.Record) -> Flushed:

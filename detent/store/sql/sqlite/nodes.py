@@ -13,10 +13,11 @@ from detent.instant import micros
 from detent.run.journal import Entry
 from detent.store.heart import QuietHeart
 from detent.store.protocol import Heart
-from detent.store.rows import NOBODY, ClaimedRun, Claims, Flush, Flushed, Mail
+from detent.store.rows import NOBODY, ClaimedRun, Claims, Flush, Flushed, Mail, NewRun, spent_key
 from detent.store.sql.sqlite.access import Access
 from detent.store.sql.sqlite.pack import flush_arguments, ids
-from detent.store.sql.starts import is_checked
+from detent.store.sql.sqlite.worker import Work
+from detent.store.sql.starts import heirs_of, is_checked
 from detent.store.sql.text import read_sql
 from detent.store.sql.verbs import encoded, entry, mail, offered
 
@@ -28,6 +29,8 @@ where id in (select substr(:bytes, value, 16) from json_each(:places))
 returning id, tenant, workflow, version, status, input, opening, epoch, 0, expires_at, wake_at, queue, priority,
           started_at, parent, hero_type, hero_id"""
 REFUSED: Final = "select id from refused"
+HAND_OVER: Final = """
+update run set active_key = ? where id = ? and tenant = ? and active_key = ? and +owner = ? and ended_at is null"""
 EXPIRED: Final = "select 1 from callback where run = ? and step = ? and state = 'expired'"
 RELEASE: Final = """
 update run set owner = ?, wake_at = ? where id = ? and owner = ? and epoch = ? and ended_at is null
@@ -106,7 +109,7 @@ class SqliteNodes:
     ) -> Flushed | None:
         now, checked = self._access.time(), is_checked(flush)
         arguments = flush_arguments(node, epoch, flush, again=again, checked=checked, now=now)
-        expiries = list(flush.expiries)
+        expiries, heirs = list(flush.expiries), heirs_of(flush.starts) if checked else []
 
         def work(db: sqlite3.Connection) -> Flushed | None:
             try:
@@ -118,7 +121,9 @@ class SqliteNodes:
             expired = frozenset(key for key in expiries if db.execute(EXPIRED, key).fetchone())
             return Flushed(now, expired, frozenset(row[0] for row in db.execute(REFUSED)) if checked else frozenset())
 
-        return await self._access.write(work)
+        if not heirs:
+            return await self._access.write(work)
+        return await self._access.write(lambda db: _with_heirs(db, node, heirs, work))
 
     async def claim(
         self,
@@ -187,6 +192,22 @@ def _remove(db: sqlite3.Connection, node: bytes, overdue_at: int | None) -> bool
         db.execute("delete from lease where node = ?", (node,))
     db.execute("commit")
     return bool(over)
+
+
+def _with_heirs(
+    db: sqlite3.Connection, node: bytes, heirs: Sequence[NewRun], flush: Work[Flushed | None]
+) -> Flushed | None:
+    """Flush after the keys of heirs were handed over; if one of them is refused then, without that."""
+    db.execute("begin immediate")
+    for heir in heirs:
+        assert heir.heir_of is not None
+        db.execute(HAND_OVER, (spent_key(heir.heir_of), heir.heir_of, heir.tenant, heir.active_key, node))
+    flushed = flush(db)
+    if flushed is not None and flushed.refused.isdisjoint(heir.id for heir in heirs):
+        db.execute("commit")
+        return flushed
+    db.execute("rollback")
+    return None if flushed is None else flush(db)
 
 
 def _claim(db: sqlite3.Connection, values: dict[str, Any]) -> list[ClaimedRun] | None:
