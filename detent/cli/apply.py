@@ -27,7 +27,7 @@ def apply(files: Files, url: Url = None, database: Database = None, imports: Imp
     saved if a file is not valid (exit code 2)."""
     settings = settings_of(database_url=database, **{"import": imports})
     read = _read_all(files, settings)
-    with open_door(settings, url) as door:
+    with open_door(settings, url, makes_database=True) as door:
         for file, data, compiled in read:
             document, change = _saved(door, compiled.name, data, file)
             version = document["current_version"]

@@ -192,6 +192,32 @@ def test_migrate_and_doctor_tell_how_a_database_is(folder: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "words",
+    [("runs", "list"), ("runs", "show", "run_x"), ("logs", "run_x"), ("workflows", "list"), ("triggers", "list"),
+     ("trigger", "echo"), ("runs", "cancel", "run_x")],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_command_about_what_is_there_makes_no_database(folder: Path, words: tuple[str, ...]) -> None:
+    done = detent(folder, *words, "--database", "sqlite:///detnet.db")
+    assert (done.returncode, done.stdout) == (1, "")
+    [line] = done.stderr.splitlines()
+    assert line.startswith("error: there is no database at detnet.db; ")
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_database_that_is_not_there_is_refused_wherever_its_name_comes_from(folder: Path) -> None:
+    named = detent(folder, "runs", "list", DETENT_DATABASE_URL="sqlite:///sub/x.db")
+    assert (named.returncode, "there is no database at sub/x.db; " in named.stderr) == (1, True)
+    usual = detent(folder, "runs", "list")
+    assert (usual.returncode, "there is no database at detent.db; " in usual.stderr) == (1, True)
+    assert list(folder.iterdir()) == []
+    assert detent(folder, "apply", write(folder, ECHO)).returncode == 0
+    assert "echo" in detent(folder, "workflows", "list").stdout
+
+
+@pytest.mark.slow
 def test_a_postgres_database_without_tables_is_refused_with_the_command_to_run(
     folder: Path, postgres_database: str
 ) -> None:
