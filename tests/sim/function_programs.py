@@ -71,6 +71,18 @@ async def simulated(run: Run, part: Any) -> Any:
     return await player.play(part)
 
 
+@workflow(name="looping", on_exception="fail")
+async def looping(run: Run, part: Any, rounds: int) -> Any:
+    """Plays it again and again, each time as a new run."""
+    given = await _Player(run).play(part)
+    if rounds > 0:
+        run.continue_as_new(part, rounds - 1)
+    return given
+
+
+FUNCTIONS = {function.name: function for function in (simulated, looping)}
+
+
 class _Player:
     """What one attempt of a function sees is told to the world, one thing after the other."""
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from detent.engine.commands import Given, StartOptions
-from detent.errors import DetentError, StoreError, Unavailable
+from detent.errors import AlreadyActive, DetentError, StoreError, Unavailable
 from detent.graph import codec
 from detent.graph.model import Ending, StepKind
 from detent.ids import RUN, parse, show
@@ -24,6 +24,7 @@ from detent.planner.fold import fold
 from detent.planner.prepared import prepare
 from detent.python.function.function_step import FunctionStep
 from detent.python.function.step_function import StepContext
+from detent.python.function.workflow import FunctionWorkflow
 from detent.run.journal import Kind
 from detent.run.keys import Op, op_of
 from detent.run.outcomes import Done
@@ -32,7 +33,8 @@ from detent.run.status import TERMINAL, Status
 from detent.store.rows import MessageKind, NewVersion
 from tests.python.function.ports import Port, Stage
 from tests.sim.counters import Counters
-from tests.sim.function_programs import NAMES, WORLDS, Part, make_part, simulated
+from tests.sim.function_programs import FUNCTIONS, NAMES, WORLDS, make_part
+from tests.sim.heir_rules import HeirRules
 from tests.sim.mutants import NO_MUTANT, Mutant
 from tests.sim.nemesis import Nemesis
 from tests.sim.node import SimNode
@@ -40,8 +42,9 @@ from tests.sim.store import NodeClock, connect, finished
 from tests.sim.story import Violation
 from tests.sim.world import World
 
-PREPARED = prepare(simulated.compiled.graph)
+PREPARED = {name: prepare(function.compiled.graph) for name, function in FUNCTIONS.items()}
 PATIENCE = 60.0
+HEROES = (("Hero", "1"), ("Hero", "2"))
 
 
 class FunctionNode(SimNode):
@@ -70,6 +73,7 @@ class FunctionWorld(World):
         self.played: dict[bytes, Played] = {}
         self.started: list[bytes] = []
         self._door = connect(self.database, None, NodeClock(self.loop, 0.0, 0.0))
+        self._heirs = HeirRules(self.database.model, counters.add)
 
     def run(self) -> str | None:
         WORLDS.append(self)
@@ -79,12 +83,15 @@ class FunctionWorld(World):
             WORLDS.remove(self)
 
     async def _live(self) -> None:
-        finished(self.database.model.save_workflow(_version(self.new_id()), replace=False))
+        for function in FUNCTIONS.values():
+            finished(self.database.model.save_workflow(_version(self.new_id(), function), replace=False))
         self.nodes = [FunctionNode(self, number) for number in range(self.swarm.nodes)]
         nemesis = Nemesis(self)
         nemesis.begin()
         for number in range(self.swarm.runs):
             self.loop.spawn(None, self._start(number))
+        if self.swarm.edits:
+            self.loop.spawn(None, self._edit())
         await asyncio.sleep(self.swarm.chaos)
         self.is_healed = True
         nemesis.heal()
@@ -93,6 +100,11 @@ class FunctionWorld(World):
 
     def _watched(self, verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         result = self.database.perform(verb, args, kwargs)
+        if verb == "flush":
+            try:
+                self._heirs.flushed(args[2])
+            except Violation as error:
+                self.fail(str(error))
         if self._tracing and verb not in ("beat", "overdue", "mail", "claim"):
             self.note(f"{verb} {args} -> {result}")
         return result
@@ -102,25 +114,46 @@ class FunctionWorld(World):
     async def _start(self, number: int) -> None:
         rng = self.rng
         await asyncio.sleep(rng.uniform(0.05, self.swarm.chaos * 0.6))
-        part, started = make_part(rng), self.loop.create_future()
+        body: dict[str, Any] = {"part": make_part(rng)}
+        hero = None
+        if self.swarm.heroes and rng.random() < self.swarm.heroes:
+            hero, body["rounds"] = rng.choice(HEROES), rng.randrange(4)
+        started = self.loop.create_future()
         while not started.done():
             alive = [node for node in self.nodes if node.is_alive]
             if alive:
                 node = rng.choice(alive)
-                self.loop.spawn(node.process, self._start_at(node, number, part, started))
+                options = StartOptions(request_id=f"start {number}", hero=hero)
+                self.loop.spawn(node.process, self._start_at(node, body, options, started))
             await asyncio.sleep(3.0)
         run = started.result()
         self.started.append(run)
         await self._bother(run)
 
-    async def _start_at(self, node: SimNode, number: int, part: Part, started: asyncio.Future[bytes]) -> None:
-        options = StartOptions(request_id=f"start {number}")
+    async def _start_at(
+        self, node: SimNode, body: dict[str, Any], options: StartOptions, started: asyncio.Future[bytes]
+    ) -> None:
+        name = "simulated" if options.hero is None else "looping"
         try:
-            start = await node.commands.start("simulated", Given({"part": part}), options)
+            start = await node.commands.start(name, Given(body), options)
         except (Unavailable, StoreError):
+            return
+        except AlreadyActive as error:
+            assert options.hero is not None
+            self._heirs.refused(options.hero, parse(RUN, error.run))
             return
         if not started.done():
             started.set_result(start.run)
+
+    async def _edit(self) -> None:
+        """Somebody saves the same again and again, as new versions."""
+        for number in itertools.count(2):
+            await asyncio.sleep(self.rng.expovariate(self.swarm.edits / 60))
+            if self.is_healed:
+                return
+            for function in FUNCTIONS.values():
+                version = _version(self.new_id(), function)._replace(checksum=f"edition {number}")
+                await self.database.model.save_workflow(version, replace=True)
 
     async def _bother(self, run: bytes) -> None:
         """Signals and answers at any time, and people who pause and cancel."""
@@ -187,8 +220,9 @@ class FunctionWorld(World):
     def state_of(self, run: bytes) -> RunState:
         row = self.database.model.table[run].new
         entries = self.database.model.entries.get(run, {})
-        facts = RunFacts(run, 1, "simulated", row.input, row.started_at, None, str)
-        return fold(PREPARED, facts, row.opening, [entries[seq] for seq in sorted(entries)])
+        name = self.database.model.saved[row.workflow].new.name
+        facts = RunFacts(run, 1, name, row.input, row.started_at, None, str)
+        return fold(PREPARED[name], facts, row.opening, [entries[seq] for seq in sorted(entries)])
 
     async def _settle(self) -> None:
         """Help those that wait for us, until all have ended."""
@@ -268,7 +302,7 @@ class FunctionWorld(World):
 
 async def _again(world: FunctionWorld, run: bytes) -> Any:
     state = world.state_of(run)
-    stage = Stage(simulated, **json.loads(state.facts.input)["body"])
+    stage = Stage(FUNCTIONS[state.facts.workflow], **json.loads(state.facts.input)["body"])
     stage.record.id, stage.record.started_at = run, state.facts.started_at
     stage.record.order = list(state.history.values())
     return await stage.attempt(Port(stage.record, crash_after=0))
@@ -281,11 +315,11 @@ class _trouble:  # noqa: N801 - read as a word
         return isinstance(error, DetentError)
 
 
-def _version(id_: bytes) -> NewVersion:
+def _version(id_: bytes, function: FunctionWorkflow) -> NewVersion:
     facts = {"type": "api", "code": []}
-    graph = codec.encode(simulated.compiled.graph)
+    graph = codec.encode(function.compiled.graph)
     return NewVersion(
-        1, id_, "simulated", "python", None, True, json.dumps(facts), None, simulated.source, graph,
+        1, id_, function.name, "python", None, True, json.dumps(facts), None, function.source, graph,
         codec.fingerprint(graph), 1,
     )  # fmt: skip
 

@@ -193,6 +193,7 @@ class Database:
         else:
             flush: Flush = args[2]
             touched = [park.run for park in flush.parks] + [end.run for end in flush.ends]
+            touched += [start.heir_of for start in flush.starts if start.heir_of is not None]
         return max((locked.get(run, 0.0) for run in touched), default=0.0)
 
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from heapq import heapify, heappop
 from typing import Any, Final
 
 import pytest
 
 from detent.engine import function_port, operation_mail, runner
+from detent.engine.commands.functions import FunctionCommands
 from detent.planner import flow
 from detent.python.function.book import Book
 from detent.run.plan import Plan
 from detent.run.state import Phase
 from tests.sim.function_world import function_campaign
+from tests.sim.heir_rules import EarlyKey, KeptKey, LostKey, WastedKey
 from tests.sim.mutants import Mutant
+from tests.sim.swarm import Swarm
 
 SECONDS = float(os.environ.get("DETENT_SIM_SECONDS", "30"))
 
@@ -56,12 +60,36 @@ def _forgets(mail: Any, held: Any) -> Any:
 
 
 _operation_event = operation_mail.operation_event
+_in_place_of = FunctionCommands._in_place_of
+
+
+async def _as_a_rival(self: Any, run: Any, kind: str, options: Any) -> Any:
+    return replace(await _in_place_of(self, run, kind, options), heir_of=None)
+
+
+def _heroic(swarm: Swarm) -> Swarm:
+    """Every run is about one of a few heroes, and the code changes all the time."""
+    return replace(swarm, heroes=1.0, edits=60.0, runs=6)
+
+
+HEIRS: Final = {
+    "an heir begins beside the run that keeps its key": KeptKey,
+    "a key is lost on its way to the heir": LostKey,
+    "a key is taken for an heir that is refused": WastedKey,
+    "a key is free before the heir is there": EarlyKey,
+}
 
 MUTANTS: Final = (
     Mutant("a function is told what is not durable", patches=((function_port.EnginePort, "end", _told_at_once),)),
     Mutant("a replay goes by the order of calls", patches=((Book, "next_ended", _by_order_of_call),)),
     Mutant(
         "what comes while a function falls asleep is not looked at", patches=((flow, "suspended", _asleep_for_good),)
+    ),
+    *(Mutant(name, store=store, bend=_heroic) for name, store in HEIRS.items()),
+    Mutant(
+        "a run goes on as a rival of itself",
+        patches=((FunctionCommands, "_in_place_of", _as_a_rival),),
+        bend=_heroic,
     ),
     Mutant("a parent is not told the end of its child", patches=((runner, "end_messages", lambda state, end: []),)),
 )
@@ -74,6 +102,8 @@ def test_no_rule_of_functions_is_broken_in_fresh_worlds() -> None:
     broken, seed, counters = function_campaign(first, SECONDS / 2, at_least=20)
     assert broken is None, f"{broken} in world {seed}"
     assert counters["function completed"] > 20
+    assert counters["key was handed over"] > 0
+    assert counters["rival was refused"] > 0
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)

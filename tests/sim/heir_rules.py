@@ -1,0 +1,107 @@
+"""Of a hero there is one run that counts, and a run that goes on as another one leaves it that place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from detent.clock import Clock
+from detent.engine.active import active_key
+from detent.engine.family import CONTINUED
+from detent.run.journal import Kind
+from detent.run.keys import Op
+from detent.store.memory import MemoryStore
+from detent.store.rows import Flush, Flushed, NewRun, spent_key
+from tests.sim.store import ModelStore
+from tests.sim.story import Violation
+
+
+class HeirRules:
+    """Looked at after every flush."""
+
+    def __init__(self, model: MemoryStore, count: Callable[[str], None]) -> None:
+        self._model, self._count = model, count
+        self._heirs: dict[bytes, bytes] = {}  # by the run that they go on from
+
+    def flushed(self, flush: Flush) -> None:
+        """Every open run of a hero holds the key, but for those whose heir is there: they hold none."""
+        for start in flush.starts:
+            if start.origin_kind == CONTINUED and start.origin is not None:
+                if start.id in self._model.table:
+                    self._begun(start.origin, start)
+                else:
+                    self._count("heir was refused")
+        holders: dict[str, bytes] = {}
+        for run, row in self._model.table.items():
+            hero_type, hero_id = row.new.hero_type, row.new.hero_id
+            if hero_type is None or hero_id is None or not row.is_open():
+                continue
+            key = active_key(self._model.saved[row.new.workflow].new.name, (hero_type, hero_id))
+            held = spent_key(run) if run in self._heirs else key
+            if row.new.active_key != held:
+                raise Violation(f"an open run of a hero has the key {row.new.active_key}, and not {held}")
+            if held == key and holders.setdefault(key, run) != run:
+                raise Violation(f"two open runs have the active key {key}")
+
+    def _begun(self, old: bytes, heir: NewRun) -> None:
+        known = self._heirs.setdefault(old, heir.id)
+        if known != heir.id:
+            raise Violation("a run goes on as two")
+        if heir.hero_type is not None and self._model.table[old].is_open():
+            self._count("key was handed over")
+
+    def refused(self, hero: tuple[str, str], obstacle: bytes) -> None:
+        """A start was refused: what is said to be in its way must be a run of that hero."""
+        row = self._model.table.get(obstacle)
+        if row is None or (row.new.hero_type, row.new.hero_id) != hero:
+            raise Violation("a start was refused for a run that is not in its way")
+        self._count("rival was refused")
+
+
+class KeptKey(ModelStore):
+    """Lets an heir begin, and the other run keep its key."""
+
+    def _hand_over(self, start: NewRun) -> None:
+        return None
+
+
+class LostKey(ModelStore):
+    """Takes the key from one run and does not give it to the other."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock)
+        self._lost: list[bytes] = []
+
+    def _hand_over(self, start: NewRun) -> None:
+        super()._hand_over(start)
+        self._lost.append(start.id)
+
+    async def flush(self, *args: Any, **kwargs: Any) -> Flushed | None:
+        flushed = await super().flush(*args, **kwargs)
+        for heir in self._lost:
+            self.table[heir].new = self.table[heir].new._replace(active_key=None)
+        self._lost.clear()
+        return flushed
+
+
+class WastedKey(ModelStore):
+    """Takes the key from a run though its heir is refused."""
+
+    def _without_refused(self, node: bytes, flush: Flush) -> tuple[Flush, frozenset[bytes]]:
+        kept, refused = super()._without_refused(node, flush)
+        for start in flush.starts:
+            if start.id in refused and self._inherits(node, start):
+                self._hand_over(start)
+        return kept, refused
+
+
+class EarlyKey(ModelStore):
+    """A run lets go of its key when it is about to go on as another one, which is not there yet."""
+
+    async def flush(self, node: bytes, epoch: int, flush: Flush, **kwargs: Any) -> Flushed | None:
+        flushed = await super().flush(node, epoch, flush, **kwargs)
+        for entry in flush.entries if flushed is not None else ():
+            row = self.table[entry.run]
+            if (entry.kind, entry.step) == (Kind.BEGAN, Op.CONTINUE) and row.new.active_key is not None:
+                row.new = row.new._replace(active_key=spent_key(entry.run))
+        return flushed
