@@ -15,7 +15,7 @@ from detent.version import VERSION
 COMMANDS: Final = {
     "init": "Begin a project: workflows that run, tests, and settings",
     "dev": "Try Detent: everything in one process on SQLite, with examples",
-    "run": "Run a workflow file here and now, and watch it",
+    "run": "Run a workflow here and now, and watch it",
     "validate": "Check workflow files and list everything that is wrong",
     "graph": "Draw a workflow file as text or Mermaid",
     "apply": "Save workflow files: create them or give them a new version",

@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
-from detent.cli.definitions import compile_file, python_workflow
+from detent.cli.definitions import compile_file
 from detent.cli.options import Imports, settings_of
+from detent.cli.python_targets import python_workflow
 from detent.graph import draw
 
 

@@ -8,19 +8,26 @@ callback that nobody will answer is given a few real seconds first, since a serv
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import Any, Final
 
 from detent.clock import SystemClock
 from detent.engine.tuning import Tuning
 from detent.instant import SECOND
+from detent.run.keys import name_of
+
+Document = dict[str, Any]
 
 GRACE: Final = 3.0
 _YEARS: Final = 100 * 366 * 86400.0
+_AT_ONCE: Final = 1e-6
 
-#: Runs stay in memory, the one node's lease never ends, and an attempt in flight is never cut off by a jump.
-FAST_TUNING: Final = Tuning(lease=_YEARS, beat=_YEARS / 4, margin=1.0, park_after=_YEARS)
+
+def fast_tuning(*, suspends: bool) -> Tuning:
+    """The one node's lease never ends, and an attempt in flight is never cut off by a jump. Runs stay in memory; but a
+    durable function leaves it as soon as it has nothing in flight, which is how one can tell that it only waits."""
+    return Tuning(lease=_YEARS, beat=_YEARS / 4, margin=1.0, park_after=_AT_ONCE if suspends else _YEARS)
 
 
 class JumpingLoop(asyncio.SelectorEventLoop):
@@ -57,27 +64,20 @@ class Jumper:
         self._patient_until: dict[str, float] = {}
         self._real = SystemClock()
 
-    def look(self, document: dict[str, Any]) -> None:
+    def look(self, document: Document, children: Sequence[Document] = ()) -> None:
         """Jump to the next thing the run waits for, unless something is being done or a callback may come."""
-        steps = document["tasks"]
-        if any(step["status"] == "running" for step in steps.values()):
+        every = (document, *children)
+        if any(step["status"] == "running" for one in every for step in one["tasks"].values()):
             return
-        times = [
-            (_instant(when), name, step["status"])
-            for name, step in steps.items()
-            if (when := step.get("until") or step.get("next_at"))
-        ]
-        expires = _instant(document["expires_at"]) if document["expires_at"] else None
-        if expires is not None:
-            times += [(expires, name, "waiting") for name in _waiting(steps)]
+        times = [moment for one in every for moment in _moments(one)]
         if times:
             at, name, status = min(times)
             if status != "waiting" or self._is_given_up(name):
-                self._clock.jump_to(at if expires is None else min(at, expires))
+                self._clock.jump_to(at)
 
     def _is_given_up(self, name: str) -> bool:
         """Whether nobody will answer that wait step any more."""
-        if name in self._answered:
+        if asked_name(name) in self._answered:
             return False
         if name not in self._patient_until:
             self._patient_until[name] = self._real.monotonic() + GRACE
@@ -85,8 +85,24 @@ class Jumper:
         return self._real.monotonic() >= self._patient_until[name]
 
 
-def _waiting(steps: dict[str, Any]) -> list[str]:
-    return [name for name, step in steps.items() if step["status"] == "waiting"]
+def asked_name(step: str) -> str:
+    """What a step waits for is called like it; what a durable function waits for, as its code says."""
+    return name_of(step) if step.startswith("@") else step
+
+
+def _moments(document: Document) -> list[tuple[int, str, str]]:
+    """When something will happen to a run by itself, none of it after its end: instant, step, status."""
+    steps = document["tasks"]
+    times = [
+        (_instant(when), name, step["status"])
+        for name, step in steps.items()
+        if (when := step.get("until") or step.get("next_at"))
+    ]
+    if document["expires_at"] is None:
+        return times
+    expires = _instant(document["expires_at"])
+    waiting = [(expires, name, "waiting") for name, step in steps.items() if step["status"] == "waiting"]
+    return [(min(at, expires), name, status) for at, name, status in times] + waiting
 
 
 def _instant(text: str) -> int:

@@ -21,9 +21,14 @@ def load_or_show(names: Iterable[str]) -> None:
     try:
         modules.load_modules(names)
     except InvalidInput as error:
-        if error.__cause__ is not None:
-            err.print(escape(_trace(error.__cause__)), end="")
+        show_cause(error)
         raise
+
+
+def show_cause(error: InvalidInput) -> None:
+    """What went wrong in a module that could not be loaded, with its place."""
+    if error.__cause__ is not None:
+        err.print(escape(_trace(error.__cause__)), end="")
 
 
 def _trace(error: BaseException) -> str:

@@ -31,7 +31,7 @@ Imports = Annotated[
 Input = Annotated[
     str | None,
     typer.Option(
-        "--input", "-i", metavar="JSON", help="What the run begins with: JSON, @file.json, or - for standard input."
+        "--input", "-i", "-d", metavar="JSON", help="What the run begins with: JSON, @file.json or - (standard input)."
     ),
 ]
 Url = Annotated[
@@ -77,6 +77,14 @@ def read_labels(labels: Iterable[str] | None) -> dict[str, str]:
             raise wrong("--label", f"{text!r} is no label; write for example team=shop")
         found[key] = value
     return found
+
+
+def read_hero(text: str) -> tuple[str, str]:
+    """A hero written `type:id`."""
+    type_, _, id_ = text.partition(":")
+    if not type_ or not id_:
+        raise wrong("--hero", f"{text!r} is no hero; write for example User:7")
+    return type_, id_
 
 
 def read_moment(text: str, option: str, *, ago: bool) -> datetime:

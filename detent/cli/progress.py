@@ -91,21 +91,27 @@ class LiveView:
         return "" if self._document is None else self._drawn(self._document)
 
     def _drawn(self, document: Document) -> RenderableType:
-        shown = self._chosen(document)
+        lines = self._known(document)
+        shown = self._chosen(document, lines)
         rows = step_rows(document, shown, self._wall(), spinner=SPINNER[self._tick % len(SPINNER)])
         for row in rows:
             row.no_wrap, row.overflow = True, "ellipsis"
-        hidden = len(self._lines) - len(shown)
+        hidden = len(lines) - len(shown)
         more = Text(f"… and {hidden} more steps, {_ended(document)} of all have ended", style="bright_black")
         return Group(*rows, more) if hidden else Group(*rows)
 
-    def _chosen(self, document: Document) -> list[tuple[str, str]]:
+    def _known(self, document: Document) -> list[tuple[str, str]]:
+        """The steps of the graph, and below them what a durable function has asked for so far."""
+        named = {name for name, _ in self._lines}
+        return [*self._lines, *((name, "  ") for name in document["tasks"] if name not in named)]
+
+    def _chosen(self, document: Document, lines: list[tuple[str, str]]) -> list[tuple[str, str]]:
         """All steps if there is room; else those where something happens."""
-        if len(self._lines) <= self._height:
-            return self._lines
+        if len(lines) <= self._height:
+            return lines
         dull = ("pending", "skipped", "success")
-        active = [line for line in self._lines if document["tasks"][line[0]]["status"] not in dull]
-        return active[: self._height - 1] or self._lines[: self._height - 1]
+        active = [line for line in lines if document["tasks"][line[0]]["status"] not in dull]
+        return active[: self._height - 1] or lines[: self._height - 1]
 
 
 def step_rows(

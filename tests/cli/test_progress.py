@@ -47,6 +47,16 @@ def shown(console: Console) -> str:
     return console.file.getvalue()
 
 
+def test_a_terminal_shows_what_a_durable_function_asks_for_as_it_goes_on() -> None:
+    console = terminal()
+    view = LiveView(console, [("checkout", "")], lambda: NOW)
+    view.show({"tasks": {"checkout": step("running")}})
+    view.show({"tasks": {"checkout": step("waiting"), "@sleep": step("sleeping", until=iso(NOW + 2 * SECOND))}})
+    view.close()
+    assert "@sleep" in shown(console)
+    assert "2.0 s left" in shown(console)
+
+
 def test_a_terminal_shows_each_step_with_its_state_time_and_reason() -> None:
     console = terminal()
     view = LiveView(console, outline(chain(4)), lambda: NOW)

@@ -109,8 +109,8 @@ def test_a_workflow_in_python_is_drawn_by_its_module_and_name(shop: Path) -> Non
 def test_whoever_gives_a_python_file_is_told_what_to_type(shop: Path, command: str) -> None:
     done = detent(shop, command, "shop/workflows.py")
     assert done.returncode == 2
-    assert "`detent graph workflows:NAME` draws a workflow of it" in done.stderr
-    assert "`detent trigger NAME --wait`" in done.stderr
+    assert "`detent run shop.workflows:NAME`" in done.stderr
+    assert "`detent serve --import shop.workflows`" in done.stderr
 
 
 @pytest.mark.parametrize(
