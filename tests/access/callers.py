@@ -8,9 +8,13 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
+import asyncmy
 import asyncpg
 import psycopg
+import psycopg2
+import psycopg2.extras
 import pymysql
+from psycopg.rows import dict_row, scalar_row
 from sqlalchemy import create_engine
 from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
@@ -124,11 +128,64 @@ class PsycopgCursor(Caller):
             assert cursor.fetchone() == (1,), "a start disturbed what its cursor was in the middle of"
 
 
+class PsycopgScalars(Caller):
+    """The connection gives the first value of a row in place of the row."""
+
+    @asynccontextmanager
+    async def within(self) -> AsyncIterator[Any]:
+        with psycopg.connect(self.url, row_factory=scalar_row) as connection:
+            yield connection
+
+
 class AsyncPsycopg(Awaited):
     @asynccontextmanager
     async def within(self) -> AsyncIterator[Any]:
         async with await psycopg.AsyncConnection.connect(self.url) as connection:
             yield connection
+
+
+class AsyncPsycopgDicts(Awaited):
+    @asynccontextmanager
+    async def within(self) -> AsyncIterator[Any]:
+        async with await psycopg.AsyncConnection.connect(self.url, row_factory=dict_row) as connection:
+            yield connection
+
+
+class Psycopg2(Caller):
+    @asynccontextmanager
+    async def within(self) -> AsyncIterator[Any]:
+        connection = psycopg2.connect(self.url)
+        try:
+            with connection:
+                yield connection
+        finally:
+            connection.close()
+
+
+class Psycopg2Cursor(Caller):
+    """Its rows are dictionaries."""
+
+    @asynccontextmanager
+    async def within(self) -> AsyncIterator[Any]:
+        connection = psycopg2.connect(self.url, cursor_factory=psycopg2.extras.RealDictCursor)
+        try:
+            with connection, connection.cursor() as cursor:
+                cursor.execute("select 1 as one")
+                yield cursor
+                assert cursor.fetchone() == {"one": 1}, "a start disturbed what its cursor was in the middle of"
+        finally:
+            connection.close()
+
+
+class Psycopg2Session(Caller):
+    @asynccontextmanager
+    async def within(self) -> AsyncIterator[Any]:
+        engine = create_engine(self.url.replace("postgresql://", "postgresql+psycopg2://"))
+        try:
+            with Session(engine) as session, session.begin():
+                yield session
+        finally:
+            engine.dispose()
 
 
 class Asyncpg(Awaited):
@@ -142,24 +199,37 @@ class Asyncpg(Awaited):
             await connection.close()
 
 
+def mariadb_at(url: str) -> dict[str, Any]:
+    """What a driver is told to connect."""
+    where = urlsplit(url)
+    told = {"user": where.username, "password": where.password or "", "database": where.path[1:]}
+    return {"host": where.hostname, "port": where.port or 3306, **told}
+
+
 class PyMysql(Caller):
     server = "mariadb"
 
     @asynccontextmanager
     async def within(self) -> AsyncIterator[Any]:
-        where = urlsplit(self.url)
-        connection = pymysql.connect(
-            host=where.hostname,
-            port=where.port or 3306,
-            user=where.username,
-            password=where.password or "",
-            database=where.path[1:],
-        )
+        connection = pymysql.connect(**mariadb_at(self.url))
         try:
             yield connection
             connection.commit()
         finally:
             connection.close()  # rolls back what was not committed
+
+
+class Asyncmy(Awaited):
+    server = "mariadb"
+
+    @asynccontextmanager
+    async def within(self) -> AsyncIterator[Any]:
+        connection = await asyncmy.connect(**mariadb_at(self.url))
+        try:
+            yield connection
+            await connection.commit()
+        finally:
+            connection.close()
 
 
 class MariadbSession(Caller):
@@ -198,9 +268,15 @@ CALLERS: dict[str, type[Caller]] = {
         AsyncSqlAlchemySession,
         Psycopg,
         PsycopgCursor,
+        PsycopgScalars,
         AsyncPsycopg,
+        AsyncPsycopgDicts,
+        Psycopg2,
+        Psycopg2Cursor,
+        Psycopg2Session,
         Asyncpg,
         PyMysql,
+        Asyncmy,
         MariadbSession,
         AsyncMariadbSession,
     )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
@@ -110,6 +112,37 @@ async def test_a_workflow_that_nobody_ran_before_is_saved_with_the_start(databas
         run = RunHandle(await caller.start(connection, Greeting, hero=HERO, input={"who": "first"}))
     async with node(database, workflows=["tests.access.flows"]):
         assert await run.result(timeout=20) == "HELLO FIRST"
+
+
+@pytest.mark.parametrize("driver", ["psycopg", "psycopg2"])
+async def test_django_starts_runs_by_alias_connection_and_cursor(app: App, database: str, driver: str) -> None:
+    program = [sys.executable, "-W", "error", "-m", "tests.access.django_caller", driver, database]
+    done = await asyncio.to_thread(subprocess.run, program, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    *committed, rolled_back = map(RunHandle, done.stdout.split())
+    assert [await run.result(timeout=20) for run in committed] == ["HELLO ALIAS", "HELLO CONNECTION", "HELLO CURSOR"]
+    with pytest.raises(NotFound):
+        await rolled_back.get()
+
+
+class Traced:
+    """Stands before a connection as tracing tools do: it tells the class of what is behind it."""
+
+    def __init__(self, connection: object) -> None:
+        self._connection = connection
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return type(self._connection)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._connection, name)
+
+
+async def test_a_connection_behind_a_proxy_is_known_by_the_class_it_tells(app: App, database: str) -> None:
+    with psycopg.connect(database) as connection:
+        run = sync.start(Greeting, hero=HERO, input={"who": "traced"}, connection=Traced(connection))
+    assert await RunHandle(run.id).result(timeout=20) == "HELLO TRACED"
 
 
 async def test_waits_of_a_run_that_was_started_so_receive_their_callbacks(app: App, database: str) -> None:

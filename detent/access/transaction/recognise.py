@@ -6,6 +6,13 @@ import inspect
 import sys
 from typing import Any
 
+from detent.access.transaction.drivers import (
+    connection_of,
+    driver_database,
+    driver_of,
+    driver_speller,
+    is_awaited,
+)
 from detent.access.transaction.hands import (
     AsyncpgHand,
     AwaitedDriverHand,
@@ -15,11 +22,8 @@ from detent.access.transaction.hands import (
     DriverHand,
     SqlAlchemyHand,
     dialect_of,
-    driver_database,
-    driver_of,
-    driver_speller,
-    speller,
 )
+from detent.access.transaction.spelling import speller
 from detent.errors import InvalidInput
 
 
@@ -32,8 +36,9 @@ def recognise(connection: Any, using: str | None) -> BlockingHand | AwaitedHand 
     module = type(connection).__module__.partition(".")[0]
     if module == "sqlalchemy" or any(kind.__module__.startswith("sqlalchemy.") for kind in type(connection).__mro__):
         return _sqlalchemy(connection)
-    if hasattr(connection, "vendor") and hasattr(connection, "settings_dict"):
-        return _django(connection)
+    for one in (connection, getattr(connection, "db", None)):  # `db` leads a cursor of Django to its connection
+        if hasattr(one, "vendor") and hasattr(one, "settings_dict"):
+            return _django(one)
     return _driver(connection)
 
 
@@ -70,7 +75,7 @@ def _django(connection: Any) -> BlockingHand:
     dialect = dialect_of(connection.vendor)
     where = connection.settings_dict
     database = f"django:{dialect}:{where.get('HOST')}:{where.get('PORT')}:{where.get('NAME')}"
-    return DriverHand(connection, dialect, speller(dialect, "format", texts=True), database)
+    return DriverHand("django", connection, dialect, speller(dialect, "format", texts=True), database)
 
 
 def _django_connections() -> Any:
@@ -81,20 +86,15 @@ def _django_connections() -> Any:
 
 
 def _driver(given: Any) -> BlockingHand | AwaitedHand:
-    found = driver_of(type(given))
+    found = driver_of(given)
     if found is None:
         raise InvalidInput(
             f"{type(given).__module__}.{type(given).__qualname__} is no connection Detent knows; give one of "
             "SQLAlchemy, of Django, or of a DB-API driver"
         )
     root, dialect = found
-    # A cursor leads to its connection: what it is in the middle of is not disturbed.
-    connection = given
-    if hasattr(given, "fetchall") and getattr(given, "connection", None) is not None:
-        connection = given.connection
+    connection = connection_of(root, given)
     if root == "asyncpg":
         return AsyncpgHand(connection)
-    spell, database = driver_speller(root, dialect), driver_database(connection)
-    if inspect.iscoroutinefunction(getattr(type(connection), "execute", None)):
-        return AwaitedDriverHand(connection, dialect, spell, database)
-    return DriverHand(connection, dialect, spell, database)
+    kind = AwaitedDriverHand if is_awaited(root, connection) else DriverHand
+    return kind(root, connection, dialect, driver_speller(root, dialect), driver_database(connection))
