@@ -12,7 +12,7 @@ import pytest
 from detent.errors import InvalidDefinition, InvalidInput
 from detent.observe import listen
 from detent.python.function import Run, gather, workflow
-from detent.testing import NeverEnds, NotTheSame, speedrun
+from detent.testing import NeverEnds, NotTheSame, crash_matrix, speedrun
 
 clock = itertools.count()
 
@@ -119,6 +119,12 @@ def test_a_function_that_goes_on_as_a_new_run_is_followed_to_its_end() -> None:
     assert (run.status, run.output) == ("completed", "done")
     assert [step.result for step in run.steps] == [2, 1, 0]
     assert run.slept.total_seconds() == pytest.approx(3 * 3600, abs=1)
+
+
+def test_a_function_of_one_run_per_hero_is_followed_too_through_every_crash() -> None:
+    assert speedrun(counts_down, 2, hero=("User", 7)).output == "done"
+    report = crash_matrix(counts_down, 2, hero=("User", 7), same=lambda run: [step.result for step in run.steps])
+    assert report.kills > 10
 
 
 def test_a_function_that_goes_on_for_ever_never_ends() -> None:
