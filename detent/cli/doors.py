@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from pathlib import Path
 from threading import Event
 from typing import Any, Final
 
@@ -19,7 +18,7 @@ from detent.client.calls import Answer, Call, Effect, Page, Pages, Pause, Reques
 from detent.client.connections import Connections
 from detent.client.errors import NoConnection
 from detent.client.spelling import duration, given, place, server_url
-from detent.errors import DetentError, StoreError
+from detent.errors import DetentError
 from detent.settings import Settings
 
 #: Seconds. A person who waits for an answer wants to know soon that nobody is there; one who follows a run does not
@@ -113,17 +112,14 @@ class Door:
 def open_door(
     settings: Settings, url: str | None, *, patience: float = PATIENCE, makes_database: bool = False
 ) -> Iterator[Door]:
-    """To the Detent at `url`; else to the one that has the database; else to the database itself. A file that is not
-    there is made only for who wants to put something into it: for others its name is mistyped."""
+    """To the Detent at `url`; else to the one that has the database; else to the database itself, which must be there
+    unless the command `makes_database`s."""
     with ExitStack() as stack:
         if url is None:
             # Loaded when it is needed: who has an address needs no engine in this process.
-            from detent.access.here import open_here
-            from detent.store.opening import scheme, sqlite_path
+            from detent.cli.here import open_database
 
-            if not makes_database and scheme(settings.database_url) == "sqlite":
-                _refuse_unless_there(sqlite_path(settings.database_url))
-            found = stack.enter_context(open_here(settings))
+            found = stack.enter_context(open_database(settings, makes=makes_database))
             if not isinstance(found, str):
                 yield Door(found.send, patience, found.database)
                 return
@@ -131,14 +127,6 @@ def open_door(
         connections = Connections(server_url(url))
         stack.callback(connections.close)
         yield Door(connections.send, patience)
-
-
-def _refuse_unless_there(file: Path) -> None:
-    if not file.exists():
-        raise StoreError(
-            f"there is no database at {file}; name the right one with --database or DETENT_DATABASE_URL, "
-            "or begin one with `detent serve`, `detent dev` or `detent apply`"
-        )
 
 
 def _status_and_body(answer: Answer) -> tuple[int, Document]:

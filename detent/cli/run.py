@@ -55,19 +55,24 @@ def run(
         warn(warning)
     options = StartOptions(trigger="manual", hero=None if hero is None else read_hero(hero))
     order = Order(target, read_input(input_), options, read_answers(answer or (), target), fast, settings)
-    folder = None if fast or database else Path(tempfile.mkdtemp(prefix="detent-run-"))
-    if folder is not None:
-        order = replace(order, settings=_private(settings, f"sqlite:///{folder / 'run.db'}"))
-    elif fast:
-        order = replace(order, settings=_private(settings, "memory://"))
-    status = None
-    try:
-        with asyncio.Runner(loop_factory=JumpingLoop if fast else None) as runner:
-            status = runner.run(_carry_out(order))
-    finally:
-        if folder is not None:
-            _keep_or_remove(folder, keep=status not in (Status.COMPLETED, None))
+    if fast:
+        status = _carry_out(replace(order, settings=_private(settings, "memory://")))
+    else:
+        status = _carry_out(order) if database else _carry_out_privately(order)
     raise typer.Exit(0 if status == Status.COMPLETED else 1)
+
+
+def _carry_out_privately(order: Order) -> str:
+    """Run it in a SQLite file of its own, which is kept if it did not complete."""
+    folder, status = Path(tempfile.mkdtemp(prefix="detent-run-")), None
+    try:
+        status = _carry_out(replace(order, settings=_private(order.settings, f"sqlite:///{folder / 'run.db'}")))
+    finally:
+        if status in (Status.COMPLETED, None):
+            shutil.rmtree(folder, ignore_errors=True)
+    if status != Status.COMPLETED:
+        out.print(f"[bright_black]kept: {escape(str(folder / 'run.db'))}[/]")
+    return status
 
 
 def _private(settings: Settings, url: str) -> Settings:
@@ -76,14 +81,13 @@ def _private(settings: Settings, url: str) -> Settings:
     return replace(settings, database_url=url, base_url=None, queues=(), outbox_urls=())
 
 
-def _keep_or_remove(folder: Path, *, keep: bool) -> None:
-    if keep:
-        out.print(f"[bright_black]kept: {escape(str(folder / 'run.db'))}[/]")
-    else:
-        shutil.rmtree(folder, ignore_errors=True)
+def _carry_out(order: Order) -> str:
+    """Gives the status that the run has in the end."""
+    with asyncio.Runner(loop_factory=JumpingLoop if order.fast else None) as runner:
+        return runner.run(_run(order))
 
 
-async def _carry_out(order: Order) -> str:
+async def _run(order: Order) -> str:
     loop = asyncio.get_running_loop()
     clock: Clock = JumpingClock(loop) if isinstance(loop, JumpingLoop) else SystemClock(order.settings.clock_skew)
     stopping = asyncio.create_task(told_to_stop())
