@@ -1,16 +1,21 @@
 """A run that takes its active key from the run it continues."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
 from detent.clock import SystemClock
-from detent.errors import StoreBusy
+from detent.errors import StoreBusy, StoreLocked
 from detent.store.opening import open_store
 from detent.store.protocol import Store
-from detent.store.rows import NewRun, SavedVersion, spent_key
+from detent.store.rows import Flush, NewRun, SavedVersion, spent_key
+from detent.store.sql.mysql.literal import blob
 from tests.store.make import HOUR, NOON, Node, end, entries, park, start, version
+from tests.store.sessions import session
+from tests.store.wires import wire
 
 KEY = '["Subscription","Customer","42"]'
 
@@ -249,3 +254,34 @@ async def test_a_hundred_runs_hand_over_in_one_flush(store: Store) -> None:
     made = [found for heir in heirs for found in entries(heir.id, 1)]
     assert await node.refused(starts=heirs, entries=made, ends=[end(run.id) for run in runs]) == frozenset()
     assert [await store.active_run(1, f"k{number}") for number in range(100)] == [heir.id for heir in heirs]
+
+
+@asynccontextmanager
+async def held(url: str, run: bytes) -> AsyncIterator[None]:
+    """Somebody's open transaction has the row of a run."""
+    if url.startswith("mysql"):
+        async with wire(url) as other:
+            await other.send(f"start transaction; select 1 from run where id = {blob(run)} lock in share mode")
+            yield
+            await other.send("rollback")
+    else:
+        async with session(url) as outsider, outsider.transaction():
+            await outsider.fetch("select 1 from run where id = $1 for share", run)
+            yield
+
+
+@pytest.mark.parametrize("store_url", ["postgres", "mariadb"], indirect=True)
+async def test_a_hand_over_that_may_not_wait_for_an_open_transaction_is_not_made(store: Store, store_url: str) -> None:
+    node = await Node.register(store)
+    old = start(owned=True, active_key=KEY)
+    await node.flush(starts=[old])
+    heir = start(owned=True, active_key=KEY, heir_of=old.id)
+    async with held(store_url, old.id):
+        with pytest.raises(StoreLocked):
+            async with asyncio.timeout(1.5):
+                await store.flush(node.id, node.epoch, Flush(starts=[heir]), patience=0.1)
+        assert await keys(store, old, heir) == [KEY, None]
+    flushed = await store.flush(node.id, node.epoch, Flush(starts=[heir]), patience=0.1)
+    assert flushed is not None
+    assert not flushed.refused
+    assert await keys(store, old, heir) == [spent_key(old.id), KEY]
