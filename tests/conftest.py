@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
+from detent.python.heroes import heroes
 from detent.python.registry import Registered, registry
 from tests.docs.pages import module_name
 
@@ -30,5 +31,5 @@ def workflows_of_their_own(request: pytest.FixtureRequest) -> Iterator[None]:
         place, _, name = module.rpartition(".")
         return module in {own, page} or (place == folder and not name.startswith("test_"))
 
-    with registry.scoped(is_near):
+    with registry.scoped(is_near), heroes.scoped():
         yield

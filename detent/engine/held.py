@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -47,6 +48,7 @@ class HeldRun:
     signals: dict[str, int] = field(default_factory=dict)  # how many of each name have come, at least
     locks: int = 0  # attempts that hold a lock on the run's row
     deferred: list[tuple[Event, int | None]] = field(default_factory=list)  # until they do not
+    farewell: Callable[[], None] | None = None  # what ends this ownership, then
 
     def wait_name(self, wait: int | str) -> str:
         """How the callback of a wait is called in the store."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from detent.clock import DatabaseTime
 from detent.engine import quarantine
 from detent.engine.family import end_messages
 from detent.engine.held import HeldRun
+from detent.engine.locks import when_unlocked
 from detent.engine.unit import ROW_BYTES, Unit
 from detent.instant import micros
 from detent.observe import emit
@@ -43,7 +45,7 @@ class Leaving:
         """The run failed by a fault of the engine's own."""
         end = End(held.id, held.generation, str(Status.FAILED), self._time.now(), None, reason)
         told = end_messages(held.state, RunEnd(Status.FAILED, None, reason))
-        self._write(Unit(held.id, None, Plan(None, [], [], []), ROW_BYTES, end=end, messages=told))
+        self._write(Unit(held.id, None, Plan(None, [], [], []), ROW_BYTES, end=end, messages=told), held)
 
     def put_back(self, run: bytes, generation: int, status: str, *, after: float) -> None:
         """A run that this node cannot work on is due again after that many seconds."""
@@ -64,7 +66,7 @@ class Leaving:
             now=self._time.now(),
         )
         unit.consumed = () if message is None or is_payload else (message,)
-        self._write(unit)
+        self._write(unit, held)
 
     def leave_unreadable(self, run: ClaimedRun, entries: list[Entry], mails: list[Mail], error: Exception) -> None:
         """A claimed run that cannot be read is paused, or cancelled if somebody asked for that."""
@@ -79,8 +81,12 @@ class Leaving:
         if row is not None and unit.held is None:
             self._runs.pop((row.run, row.generation), None)
 
-    def _write(self, unit: Unit) -> None:
+    def _write(self, unit: Unit, held: HeldRun | None = None) -> None:
+        """`held`, if an attempt of it may hold a lock on its row: then it is written when it does not any more."""
         row = unit.park or unit.end
         assert row is not None
         self._runs[row.run, row.generation] = None
-        self._add(unit)
+        if held is None:
+            self._add(unit)
+        else:
+            when_unlocked(held, partial(self._add, unit))

@@ -7,6 +7,7 @@ for the user's transaction, and everything else of the node with it.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 from typing import Final, Protocol
 
@@ -48,3 +49,14 @@ class Locks:
         deferred, held.deferred = held.deferred, []
         for event, message in deferred:
             self._happen(held, event, message=message)
+        farewell, held.farewell = held.farewell, None
+        if farewell is not None:
+            farewell()
+
+
+def when_unlocked(held: HeldRun, farewell: Callable[[], None]) -> None:
+    """Do the last that is done for a run that this node gives up, as soon as no attempt holds a lock on it."""
+    if held.locks:
+        held.farewell = farewell
+    else:
+        farewell()

@@ -112,7 +112,8 @@ class Node:
             await asyncio.sleep(0.02)
 
     def is_empty(self) -> bool:
-        return not self.runner.held and self.committer.is_idle() and not self._followed
+        runner = self.runner
+        return not runner.held and not runner.leaving and self.committer.is_idle() and not self._followed
 
     def nudge(self) -> None:
         """Something may have come: look now."""

@@ -20,13 +20,15 @@ LONGEST = 60.0
 
 
 class Gate:
-    """`entered` counts the transactions that are open or were; they end when `released` is set."""
+    """`entered` counts the transactions that are open or were; they end when `released` is set. What stands beside
+    them ends when `passable` is set."""
 
     def __init__(self) -> None:
         self.reset()
 
     def reset(self) -> None:
         self.entered, self.released, self.calls = threading.Semaphore(0), threading.Event(), 0
+        self.passable = threading.Event()
 
     def hold(self, session: Any, run: str, amount: int) -> int:
         session.execute(WRITE, {"run": run, "amount": amount})
@@ -106,6 +108,16 @@ async def times_out_on_the_loop(run: Run) -> int:
 @workflow(on_exception="fail")
 async def fails_beside(run: Run) -> None:
     await gather(run.step(debit, run.id, 3), run.step(fails))
+
+
+def passes() -> str:
+    assert gate.passable.wait(LONGEST), "nobody let it pass"
+    return "passed"
+
+
+@workflow
+async def goes_on_beside(run: Run) -> None:
+    await gather(run.step(debit, run.id, 3), run.step(passes))
 
 
 @workflow

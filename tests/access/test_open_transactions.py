@@ -16,11 +16,19 @@ from sqlalchemy.ext.asyncio import async_sessionmaker, create_async_engine
 from sqlalchemy.orm import sessionmaker
 
 from detent.access.embedded import node
+from detent.access.handles import RunHandle
 from detent.access.starting import start
+from detent.engine import runner
+from detent.errors import StoreError
 from detent.graph.model import StepKind
+from detent.planner.advance import advance
 from detent.python.transactional import Transactions
+from detent.run import events
 from detent.run.call import StepCall
+from detent.run.journal import Kind
+from detent.run.plan import Plan
 from detent.store.opening import migrate_store
+from detent.store.rows import Flush, Flushed
 from tests.access import hanging, ledger
 from tests.access.hanging import gate
 from tests.access.ledger import booked, execute
@@ -42,6 +50,7 @@ def database(request: pytest.FixtureRequest) -> Iterator[str]:
     gate.reset()
     yield url
     gate.released.set()
+    gate.passable.set()
 
 
 async def others_go_on() -> None:
@@ -108,6 +117,59 @@ async def test_a_cancel_waits_for_every_transaction_of_a_function(database: str)
         gate.released.set()
         assert (await run.wait(timeout=20)).status == "cancelled"
     assert booked(database, run.id) == [3, 4]
+
+
+async def test_a_run_that_cannot_be_planned_is_set_aside_when_its_transaction_has_ended(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks(*args: Any, event: events.Event, **options: Any) -> Plan:
+        if isinstance(event, events.Paused):
+            raise ArithmeticError("it breaks the planner")
+        return advance(*args, event=event, **options)
+
+    monkeypatch.setattr(runner, "advance", breaks)
+    async with node(database):
+        run = await start(hanging.Unlimited, hero=HERO)
+        await gate.wait()
+        await run.pause()
+        await asyncio.sleep(0.5)
+        await others_go_on()
+        assert await run.status() == "running", "it was set aside under an open transaction"
+        gate.released.set()
+        await becomes(run, "paused")
+        assert booked(database, run.id) == []
+        await run.resume()
+        assert await run.result(timeout=20) == 3
+    assert booked(database, run.id) == [3]
+
+
+async def test_a_run_that_cannot_be_written_fails_when_its_transaction_has_ended(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with node(database) as app:
+        flush = app.store.flush
+
+        async def refuses(node_: bytes, epoch: int, rows: Flush, **options: Any) -> Flushed | None:
+            if any(entry.kind == Kind.CHECKPOINT for entry in rows.entries):
+                raise StoreError("it was refused")
+            return await flush(node_, epoch, rows, **options)
+
+        monkeypatch.setattr(app.store, "flush", refuses)
+        run = await start(hanging.goes_on_beside)
+        await gate.wait()
+        gate.passable.set()
+        await asyncio.sleep(0.5)
+        await others_go_on()
+        assert await run.status() == "running", "it failed under an open transaction"
+        gate.released.set()
+        await becomes(run, "failed")
+    assert booked(database, run.id) == []
+
+
+async def becomes(run: RunHandle, status: str) -> None:
+    async with asyncio.timeout(20):
+        while await run.status() != status:  # noqa: ASYNC110 - told by the database only
+            await asyncio.sleep(0.05)
 
 
 @pytest.mark.parametrize("workflow", [hanging.Unlimited, hanging.two_at_once])
