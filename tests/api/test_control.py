@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -48,6 +49,23 @@ async def test_a_paused_run_begins_nothing_until_it_is_resumed_and_then_complete
     assert (resumed.status, resumed.json["data"]["paused_by"]) == (200, None)
     ended = await detent.ended(place)
     assert (ended["status"], ended["output"]) == ("completed", {"x": 1})
+
+
+async def test_the_answer_to_a_resume_is_not_older_than_the_resumption(
+    detent: Detent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = await waiting(detent)
+    assert (await wish(detent, run, "pause")).json["data"]["status"] == "paused"
+    journal = type(detent.app.store).journal
+
+    async def slow(*arguments: Any, **options: Any) -> Any:
+        if options.get("after") is not None:
+            await asyncio.sleep(0.3)  # meanwhile the run is resumed
+        return await journal(*arguments, **options)
+
+    monkeypatch.setattr(type(detent.app.store), "journal", slow)
+    resumed = (await wish(detent, run, "resume")).json["data"]
+    assert (resumed["status"], resumed["paused_by"], resumed["resume_requested"]) == ("running", None, False)
 
 
 async def test_to_resume_a_run_that_goes_on_changes_nothing(detent: Detent) -> None:

@@ -12,6 +12,7 @@ from detent.engine.commands.ground import DEFAULT_TENANT, INPUT_LIMIT, encoder
 from detent.engine.commands.runs import RunCommands
 from detent.errors import Conflict, NotFound, TooLarge
 from detent.graph.model import StepKind
+from detent.ids import RUN, parse
 from detent.run.journal import Kind
 from detent.run.outcomes import result_of
 from detent.run.status import TERMINAL, Status
@@ -92,15 +93,16 @@ class ControlCommands(RunCommands):
     ) -> dict[str, Any]:
         until = self._engine.clock.monotonic() + PATIENCE
         while True:
-            row = await self.run_row(run, tenant=tenant)
-            document = await self._document(row)
-            done = is_done(document) or document["status"] in TERMINAL
-            if not done and resumed_after is not None:
-                entries = await self._store.journal(row.id, after=resumed_after)
-                done = any(entry.kind == Kind.RESUMED for entry in entries)
+            # The journal before the document: what is told must not be older than what it is told for.
+            resumed = resumed_after is not None and await self._was_resumed(parse(RUN, run), resumed_after)
+            document = await self._document(await self.run_row(run, tenant=tenant))
+            done = resumed or is_done(document) or document["status"] in TERMINAL
             if done or self._engine.clock.monotonic() >= until:
                 return document | {f"{kind}_requested": not done}
             await asyncio.sleep(LOOK_AGAIN)
+
+    async def _was_resumed(self, run: bytes, after: int) -> bool:
+        return any(entry.kind == Kind.RESUMED for entry in await self._store.journal(run, after=after))
 
 
 def told_result(kind: StepKind, output: Any, status_code: int | None = None) -> bytes:
