@@ -119,14 +119,28 @@ class ChainStep:
             return failed(attempt, leash.reason or error)
         finally:
             attempt.is_over = True
-            leash.give_up(RuntimeError("the attempt was called off"))
+            leash.give_up(_called_off())
             if timer is not None:
                 timer.cancel()
 
     def _in_thread(
         self, attempt: Attempt, resume: Callable[[Any], Awaited], value: Any
     ) -> Coroutine[Any, Any, Awaited | Outcome]:
-        return self._pool.run(partial(_unless_given_up, attempt, partial(_resume, resume, value)))
+        function = partial(_unless_given_up, attempt, partial(_resume, resume, value))
+        return self._pool.run(function) if attempt.leash is None else self._held(attempt.leash, function)
+
+    async def _held(self, leash: Leash, function: Callable[[], Awaited | Outcome]) -> Awaited | Outcome:
+        """In a thread, on a leash. Called off, the attempt is not over before its transaction is: that holds the run.
+        Whoever calls it off once more does not wait for it."""
+        found = self._pool.order(function)
+        try:
+            return await asyncio.shield(found)
+        except asyncio.CancelledError:
+            if leash.give_up(_called_off()):
+                found.cancel()
+            else:
+                await found
+            raise
 
     async def _drive(self, attempt: Attempt, stages: Sequence, found: Awaited | None, *, in_thread: bool) -> Outcome:
         resume: Callable[[Any], Awaited] = stages.send
@@ -167,6 +181,10 @@ def _unless_given_up(attempt: Attempt, go: Callable[[], Awaited | Outcome]) -> A
     if attempt.is_over and isinstance(found, tuple) and is_awaitable(found[0]) and hasattr(found[0], "close"):
         found[0].close()
     return found
+
+
+def _called_off() -> RuntimeError:
+    return RuntimeError("the attempt was called off")
 
 
 def _too_late(limit: float) -> TimeoutError:

@@ -119,15 +119,20 @@ async def test_a_cancel_waits_for_every_transaction_of_a_function(database: str)
     assert booked(database, run.id) == [3, 4]
 
 
-async def test_a_run_that_cannot_be_planned_is_set_aside_when_its_transaction_has_ended(
-    database: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def unplannable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pause breaks the planner."""
+
     def breaks(*args: Any, event: events.Event, **options: Any) -> Plan:
         if isinstance(event, events.Paused):
             raise ArithmeticError("it breaks the planner")
         return advance(*args, event=event, **options)
 
     monkeypatch.setattr(runner, "advance", breaks)
+
+
+@pytest.mark.usefixtures("unplannable")
+async def test_a_run_that_cannot_be_planned_is_set_aside_when_its_transaction_has_ended(database: str) -> None:
     async with node(database):
         run = await start(hanging.Unlimited, hero=HERO)
         await gate.wait()
@@ -139,6 +144,33 @@ async def test_a_run_that_cannot_be_planned_is_set_aside_when_its_transaction_ha
         await becomes(run, "paused")
         assert booked(database, run.id) == []
         await run.resume()
+        assert await run.result(timeout=20) == 3
+    assert booked(database, run.id) == [3]
+
+
+@pytest.mark.usefixtures("unplannable")
+async def test_a_node_that_drains_waits_for_a_run_that_is_to_be_set_aside(database: str) -> None:
+    async with node(database) as app:
+        run = await start(hanging.Unlimited, hero=HERO)
+        await gate.wait()
+        await run.pause()
+        await asyncio.sleep(0.5)
+        draining = asyncio.ensure_future(app.drain())
+        await asyncio.sleep(0.3)
+        assert not draining.done()
+        gate.released.set()
+        await draining
+        assert await run.status() == "paused"
+    assert booked(database, run.id) == []
+
+
+async def test_a_transaction_that_never_ends_does_not_keep_a_node_from_stopping(database: str) -> None:
+    async with asyncio.timeout(15):
+        async with node(database, drain_seconds=0.3):
+            run = await start(hanging.Unlimited, hero=HERO)
+            await gate.wait()
+    gate.released.set()
+    async with node(database):
         assert await run.result(timeout=20) == 3
     assert booked(database, run.id) == [3]
 
