@@ -2,7 +2,7 @@
 
 What its steps have achieved is carried over by name: a step that had ended is not run again, also if it was gone for a
 while. What now stands before the step the run is at is skipped, new steps too; what stands behind it is run. The entry
-`moved` holds the graph, so that a fold needs no code.
+`moved` holds the graph, so that a fold needs no code, and names what had ended; what that gave is not written again.
 """
 
 from __future__ import annotations
@@ -41,10 +41,16 @@ def is_at(prepared: Prepared, state: RunState, graph: bytes) -> bool:
 
 def move(prepared: Prepared, state: RunState, index: int, graph: bytes) -> Change:
     """The step at hand was not begun: the run goes on by that graph instead."""
-    known = {step.name: how for step in prepared.steps if (how := _carried(state, step.index)) is not None}
-    carried = {**state.left_behind, **known}
+    achieved = _achieved(prepared, state)
+    carried = {name: journal.Carried(how.ending, explicit=how.explicit) for name, how in achieved.items()}
     data = EntryData(graph=graph, carried=carried)
     return Change(Kind.MOVED, index, state.attempt_number(index) - 1, None, data)
+
+
+def _achieved(prepared: Prepared, state: RunState) -> dict[str, journal.Carried]:
+    """What the steps of a run have come to by now, with all that they gave; of graphs before this one too."""
+    known = {step.name: how for step in prepared.steps if (how := _carried(state, step.index)) is not None}
+    return {**state.left_behind, **known}
 
 
 def _carried(state: RunState, index: int) -> journal.Carried | None:
@@ -67,7 +73,9 @@ def moved_state(old: Prepared, was: RunState, step: str | None, attempts: int, d
     state.seq, state.status = was.seq, was.status
     state.adoptions, state.stalled = was.adoptions, 0
     state.paused_by, state.paused_at = was.paused_by, was.paused_at
-    for name, how in data.carried.items():
+    achieved = _achieved(old, was)
+    for name, noted in data.carried.items():
+        how = _complete(noted, achieved.get(name, noted))
         if name in numbers:
             state.carried[numbers[name]] = Carried(Ending(how.ending), how.error)
             if how.result:
@@ -85,6 +93,16 @@ def moved_state(old: Prepared, was: RunState, step: str | None, attempts: int, d
     state.reused_skips = {same[index]: None for index in was.reused_skips if index in same}
     state.passed = _passed(prepared, state)
     return state
+
+
+def _complete(noted: journal.Carried, achieved: journal.Carried) -> journal.Carried:
+    """The entry names the steps alone: what they gave stands in entries before it. (Once it stood in this one too.)"""
+    return journal.Carried(
+        noted.ending,
+        result=noted.result or achieved.result,
+        error=noted.error or achieved.error,
+        explicit=noted.explicit,
+    )
 
 
 def _passed(prepared: Prepared, state: RunState) -> frozenset[int]:

@@ -76,7 +76,7 @@ _USUAL: Final = Placed()
 
 class Carried(msgspec.Struct, omit_defaults=True):
     """How a step had ended when its run was moved to another graph. `explicit`: it was skipped by its own code or by a
-    person."""
+    person. Result and error are left out of the journal, which has them already."""
 
     ending: str
     result: msgspec.Raw = msgspec.Raw(b"")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import msgspec
 import pytest
 
 from detent.graph import codec
 from detent.graph.model import Edge, Ending, FailurePolicy, Graph, Step, StepKind
 from detent.instant import SECOND
 from detent.planner import fork_plan, retry_plan
-from detent.run.outcomes import Cancel, Finish, Move, Pause, Skip
+from detent.run.journal import encode_data
+from detent.run.outcomes import Cancel, Finish, Move, Pause, Skip, StepError
 from tests.planner.chains import BROKEN, CHAINED
 from tests.planner.play import NOON, Play, play, play_again
 
@@ -143,6 +145,31 @@ def test_a_step_that_comes_back_is_not_run_again() -> None:
     move(run, "c", "c", "b", "d", "a")
     assert live(run) == ["c", "c", "d"]
     assert (run.statuses()["b"], run.state.results[run.number("b")]) == ("success", b'{"output": "b"}')
+
+
+def test_an_entry_of_a_move_holds_no_result_and_no_error_that_stands_in_the_journal_already() -> None:
+    run = play(chain("a", "b", "c"))
+    run.attempt("a", Skip(StepError("exception", "e" * 10_000)))
+    run.give("b", "r" * 200_000)
+    move(run, "c", "c", "d")
+    move(run, "c", "b", "c", "d", "a")
+    assert [len(entry.data) < 2_000 for entry in run.entries[-2:]] == [True, True]
+    run.crash()
+    assert run.state.results[run.number("b")] == b'{"output": "%b"}' % (b"r" * 200_000)
+    assert run.state.carried[run.number("a")].error == StepError("exception", "e" * 10_000)
+
+
+def test_a_journal_whose_moves_hold_the_results_themselves_adds_up_to_the_same() -> None:
+    run = at("c", "a", "b", "c")
+    move(run, "c", "c", "d")
+    move(run, "c", "b", "c", "d", "a")
+    for place in (-2, -1):
+        data = run.data(place)
+        for name, how in data.carried.items():
+            how.result = msgspec.Raw(b'{"output": "%b"}' % name.encode())
+        run.entries[place] = run.entries[place]._replace(data=encode_data(data))
+    run.check_fold()
+    assert run.state.results[run.number("b")] == b'{"output": "b"}'
 
 
 def test_code_that_asks_for_the_graph_the_run_is_at_pauses_it() -> None:
