@@ -30,8 +30,8 @@ _DRIVERS: Final[dict[str, DialectName]] = {
 }
 #: Drivers whose classes do not say that they are awaited.
 _AWAITED: Final = frozenset({"aiomysql", "aiosqlite", "asyncmy"})
-#: Where a cursor keeps its connection, if not in `connection` (which pg8000 warns of).
-_OF_CURSOR: Final = {"mysql": "_connection", "pg8000": "_c"}
+#: Where a cursor keeps its connection, if not in `connection`. (pg8000 warns of that one, aiosqlite's is sqlite3's.)
+_OF_CURSOR: Final = {"aiosqlite": "_conn", "mysql": "_connection", "pg8000": "_c"}
 
 
 def driver_of(given: Any) -> tuple[str, DialectName] | None:
