@@ -12,7 +12,7 @@ from detent.planner.apply import Change
 from detent.planner.prepared import Prepared
 from detent.planner.settle import Settling
 from detent.run import events
-from detent.run.journal import EntryData
+from detent.run.journal import Carried, EntryData
 from detent.run.plan import Start
 from detent.run.state import Phase, RunState
 
@@ -52,6 +52,10 @@ def _carried_in_vain(*given: Any) -> RunState:
     return state
 
 
+def _as_noted(noted: Carried, achieved: Carried) -> Carried:
+    return noted
+
+
 def _forget_the_step(state: RunState, change: Change) -> None:
     if change.step is not None:
         state.attempts[change.step] += 1
@@ -82,6 +86,7 @@ OF_FLOW: Final[dict[str, Patches]] = {
         (planning, "moved_state", _carried_in_vain),
         (import_module("detent.planner.fold"), "moved_state", _carried_in_vain),
     ),
+    "a moved run forgets what its steps gave": ((moving, "_complete", _as_noted),),
     "a pause forgets its step": ((applying, "_stopped_by_itself", _forget_the_step),),
     "an attempt that is begun anew has the number of the old one": (
         (planning._CHANGES, events.Reattempted, _keep_the_number),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from detent.graph.model import Ending, FailurePolicy
-from detent.run.journal import Entry, EntryData, Kind
+from detent.run.journal import Entry, EntryData, Kind, decode_data
 from detent.run.outcomes import Cancel, Fail, Finish, Outcome, Pause, Reattempt, Skip
 from detent.run.state import Phase
 from tests.sim.effects import Ledger
@@ -30,12 +30,23 @@ class FlowRules:
         if entry.kind == Kind.MOVED:
             self._check_carried(story, data)
             story.move(data)
+            self._check_kept(story, data)
             self._count("run moved")
 
     def _check_carried(self, story: Story, data: EntryData) -> None:
         carried = {name: how.ending for name, how in data.carried.items()}
         if carried != story.closed:
             raise Violation(f"a run was moved with {carried}, and had achieved {story.closed}")
+
+    def _check_kept(self, story: Story, data: EntryData) -> None:
+        """What a step gave is there in the new graph as it was."""
+        gave = {
+            entry.step: bytes(decode_data(entry.data).result) for entry in story.entries if entry.kind == Kind.ENDED
+        }
+        results, numbers = story.state().results, story.prepared.numbers
+        for name in data.carried:
+            if name in gave and name in numbers and results.get(numbers[name], b"") != gave[name]:
+                raise Violation(f"a moved run has {results.get(numbers[name])!r} of {name}, which gave {gave[name]!r}")
 
     def is_of_people(self, story: Story, entry: Entry, data: EntryData) -> bool:
         """A person had a step skipped or tried anew; only what the run was at can be."""
