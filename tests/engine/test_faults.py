@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from detent.engine.commands import Commands
 from detent.engine.engine import Engine
 from detent.errors import StoreError
+from detent.ids import RUN, show
 from detent.run.journal import Entry, Kind
 from detent.run.outcomes import Done
 from detent.store.rows import Flush, MessageKind, Receipt
@@ -96,6 +98,10 @@ async def test_a_run_that_cannot_be_written_fails_alone() -> None:
             assert await world.ended(run, 5) == ("failed" if run == bad else "completed")
         assert (await world.row(bad)).error == "internal error: flush was refused"
         assert world.told("run.refused")[0]["run"] == bad
+        _, status, (reason,) = await Commands(world.engines[0]).why(show(RUN, bad))
+        assert (status, reason.kind) == ("failed", "ended")
+        assert "it ended failed at " in reason.message
+        assert reason.message.endswith(" internal error: flush was refused.")
 
 
 def _flush(arguments: tuple[Any, ...]) -> Flush:

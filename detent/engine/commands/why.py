@@ -40,6 +40,8 @@ class WhyCommands(RunCommands):
         """The run, its status, and what keeps it from going on: what blocks first, then what waits for that."""
         row = await self.run_row(run, tenant=tenant)
         prepared, state = await self.folded(row)
+        if row.status in TERMINAL and not state.is_over:
+            return row, row.status, [_ended_by_engine(row)]
         status = row.status if row.status in TERMINAL else str(state.status)
         now = await self._store.now()
         reasons = why(prepared, state, now, owned=row.owner is not None)
@@ -87,6 +89,14 @@ class WhyCommands(RunCommands):
             found.append(await self._store.last_seen(kind, ANY_QUEUE))
         at = max((one for one in found if one is not None), default=None)
         return "no node ever did" if at is None else f"one was last seen at {iso(at)}"
+
+
+def _ended_by_engine(row: RunRow) -> Obstacle:
+    """A run whose journal does not have its end: it is over all the same, and its row says why."""
+    at = "" if row.ended_at is None else f" at {iso(row.ended_at)}"
+    why = f" {sentence(row.error)}" if row.error else ""
+    message = f"The run is over: it ended {row.status}{at}.{why}"
+    return Obstacle(str(ReasonKind.ENDED), message, since=row.ended_at, details={"status": row.status})
 
 
 def _why_cancelled(entries: Sequence[Entry]) -> str:
