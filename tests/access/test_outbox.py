@@ -26,6 +26,7 @@ from detent.access.transaction.starting import forget_places
 from detent.app import App
 from detent.errors import InvalidInput, NotFound
 from detent.ids import RUN, parse
+from detent.outbox.table import BATCH
 from tests.access.flows import Greeting, Patient
 from tests.access.ledger import blocking
 from tests.servers.mariadb import MariadbServer
@@ -258,6 +259,32 @@ async def test_another_database_on_a_server_holds_an_outbox_too(
             await asyncio.sleep(0.05)
             left = waiting_in(own)
     assert [(id_, "not_found" in error) for id_, error in left] == [(parse(RUN, bad.id).hex(), True)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("server", ["postgres", "mariadb"])
+async def test_rows_for_a_hero_that_an_open_transaction_holds_hold_up_no_others(
+    shop: Path, server: str, request: pytest.FixtureRequest
+) -> None:
+    database: str = request.getfixturevalue(f"{server}_database")
+    own = create_engine(blocking(database), poolclass=NullPool)
+    async with node(database, workflows=["tests.access.flows"], outbox_urls=f"sqlite:///{shop}", migrate=True):
+        with own.connect() as rival:
+            await asyncio.to_thread(sync.start, Patient, hero=HERO, connection=rival)
+            with connected(shop) as connection:
+                behind = [sync.start(Patient, hero=HERO, connection=connection) for _ in range(BATCH + 1)]
+                other = sync.start(Greeting, hero=("User", "other"), input={"who": "x"}, connection=connection)
+            async with asyncio.timeout(10):
+                assert await (await begun(RunHandle(other.id))).result() == "HELLO X"
+            assert [error for _, error in rows(shop)] == [None] * len(behind)
+            rival.rollback()
+        await begun(RunHandle(behind[0].id))
+        async with asyncio.timeout(15):
+            while not all(error for _, error in rows(shop)):
+                await asyncio.sleep(0.1)
+        assert [error is not None and "already_active" in error for _, error in rows(shop)] == [True] * BATCH
+        assert [run.id for run in await runs(Patient).all()] == [behind[0].id]
+    forget_places()
 
 
 def waiting_in(own: Engine) -> list[tuple[str, str]]:

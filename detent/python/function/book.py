@@ -31,7 +31,6 @@ class Book:
         self.places: dict[str, int] = {}  # of the records, by key
         self.waiting: dict[str, Pending] = {}  # by key: asked for, and not ended
         self.asked: dict[str, None] = {}  # every key, in order, if they are kept
-        self.given_up: set[str] = set()  # keys that the function asked for and did not want any more, likewise
         self.fresh: list[Pending] = []  # asked for, nothing done about it yet
         self.to_open: list[str] = []  # places of callbacks
         self.decided: list[Checkpoint] = []  # what the function was told at once and is not on record
@@ -61,6 +60,15 @@ class Book:
         if pending is not None:
             heappush(self._due, (place, pending.number, pending))
         return pending
+
+    def next_place(self) -> int | None:
+        """Where in the journal that stands which the function is given next."""
+        due, signal = self._due, self._signals.first()
+        while due and self.waiting.get(due[0][2].key) is not due[0][2]:
+            heappop(due)
+        if signal is None:
+            return due[0][0] if due else None
+        return min(signal[0], due[0][0]) if due else signal[0]
 
     def next_ended(self) -> tuple[Pending, Checkpoint] | None:
         """Of the operations that the function waits for, the one that ended first by the journal."""
@@ -117,12 +125,18 @@ class Book:
             heappush(self._due, (place, pending.number, pending))
         return pending
 
+    def open(self, key: str) -> None:
+        """The place of a callback is to be there."""
+        if self.loop.is_closing:
+            return
+        self.to_open.append(key)
+        if self._keeps_asked:
+            self.asked[key] = None
+
     def _is_given_up(self, pending: Pending) -> None:
         if self.waiting.get(pending.key) is not pending:
             return
         self._is_over(pending)
-        if self._keeps_asked:
-            self.given_up.add(pending.key)
         self._left(pending)
 
     def _timer_was_set(self, handle: asyncio.TimerHandle) -> None:

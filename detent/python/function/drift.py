@@ -1,7 +1,9 @@
 """Strict functions: what a function asks for must be what stands on record, in that order.
 
-At every rest of the function the next record must be of something it waits for, and at its end none may be left over.
-What can come in before it is asked for (signals, callbacks) and what the function itself gave up do not count.
+An operation stands on record only after the function asked for it, and it asked because of what it had been given
+before: all of that stands before the operation. So whenever the function rests, it must have asked for everything that
+stands before what it is given next; where the record ends, also for everything that was begun. Whether it waits for
+that, was given it or gave it up does not matter.
 """
 
 from __future__ import annotations
@@ -16,8 +18,9 @@ from detent.run.outcomes import StepError
 if TYPE_CHECKING:
     from detent.python.function.book import Book
 
-#: What may stand on record without anybody waiting for it.
-_FREE: Final = (f"{Op.SIGNAL}:", f"{Op.ASK}:", f"{Op.WAIT}:", str(Op.NOW))
+#: What may stand on record though nobody asked for it (a signal is sent, and not every one is taken), and the time, of
+#: which a function may be told more often or less.
+_FREE: Final = (f"{Op.SIGNAL}:", str(Op.NOW))
 _SHOWN: Final = 20
 
 
@@ -34,48 +37,34 @@ class Watch:
 
     def __init__(self, book: Book) -> None:
         self._book = book
-        self._next = 0
+        self._checked = 0  # so many records
         self._is_live = False
 
     def at_rest(self, begun: Iterable[str]) -> None:
-        """Raise Drift unless the next record is of something the function waits for; or, where the record ends, unless
-        it asked for everything that was begun."""
-        record = self._next_record()
-        if record is not None:
-            if record not in self._book.waiting and not self._gets_another_before(record):
-                raise Drift(self._error(record))
-        elif not self._is_live:
-            self._is_live = True
-            for key in begun:
-                if key not in self._book.asked and not key.startswith(_FREE):
-                    raise Drift(self._error(key))
+        """Raise Drift unless the function asked for everything before what it is given next; or, where it has been
+        given all it waits for, for everything."""
+        place = self._book.next_place()
+        if place is None:
+            self.at_the_end(begun)
+        else:
+            self._check_records(place)
 
-    def at_the_end(self) -> None:
-        """Raise Drift if something is left over."""
-        record = self._next_record()
-        if record is not None:
-            raise Drift(self._error(record))
+    def at_the_end(self, begun: Iterable[str]) -> None:
+        """Raise Drift unless the function asked for everything."""
+        self._check_records(len(self._book.records))
+        if not self._is_live:
+            self._is_live = True  # from here on, only what it asks for is begun
+            self._check(begun)
 
-    def _gets_another_before(self, record: str) -> bool:
-        """Whether an answer or a signal stands on record before that, and the function waits for it."""
-        book = self._book
-        place, signal = book.places[record], book._signals.first()  # noqa: SLF001 - they belong together
-        if signal is not None and signal[0] < place:
-            return True
-        return any(book.places.get(key, place) < place for key in book.waiting if key.startswith(_FREE))
+    def _check_records(self, place: int) -> None:
+        if self._checked < place:
+            self._check(checkpoint.key for checkpoint in self._book.records[self._checked : place])
+            self._checked = place
 
-    def _next_record(self) -> str | None:
-        """The key of the first record that the function has not been given yet and should be."""
-        records, asked, waiting = self._book.records, self._book.asked, self._book.waiting
-        while self._next < len(records):
-            key = records[self._next].key
-            was_given = key in asked and key not in waiting
-            if not (was_given or key.startswith(_FREE) or key in self._book.given_up):
-                return key
-            if key in waiting and not key.startswith(_FREE):
-                return key
-            self._next += 1
-        return None
+    def _check(self, keys: Iterable[str]) -> None:
+        for key in keys:
+            if key not in self._book.asked and not key.startswith(_FREE):
+                raise Drift(self._error(key))
 
     def _error(self, record: str) -> StepError:
         recorded = [checkpoint.key for checkpoint in self._book.records]

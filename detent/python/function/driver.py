@@ -131,7 +131,7 @@ class Driver:
             book.loop.run()
             if self._main.done() and not self._has_steps():
                 if watch is not None:
-                    watch.at_the_end()
+                    watch.at_the_end(self.port.operations())
                 self._end(self._ended_as(self._main))
                 return False
             if watch is not None:

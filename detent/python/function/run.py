@@ -169,8 +169,7 @@ class Run(FlowVerbs):
         """The URL where the answer to the next `wait` of that name is to be sent."""
         key = self._book.next_key(f"{Op.WAIT}:{check_name(name, 'a wait')}")
         self._open.setdefault(name, deque()).append(key)
-        if not self._book.loop.is_closing:
-            self._book.to_open.append(key)
+        self._book.open(key)
         return Callback(name, self._driver.facts.callback_url(key))
 
     def wait(self, name: str, timeout: Duration | None = None) -> asyncio.Future[Any]:
