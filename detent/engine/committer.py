@@ -19,7 +19,7 @@ from detent.clock import DatabaseTime
 from detent.engine.rivals import PATIENCE, Rivals, keys_of
 from detent.engine.tuning import Tuning
 from detent.engine.unit import Unit
-from detent.errors import CommitUnknown, EngineError, StoreBusy, StoreError, StoreLocked, Unavailable
+from detent.errors import CommitUnknown, EngineError, HeldUp, StoreBusy, StoreError, StoreLocked, Unavailable
 from detent.observe import emit
 from detent.observe.failpoints import reach
 from detent.store.protocol import NodeStore
@@ -181,7 +181,7 @@ class Committer:
     def _put_off(self, unit: Unit) -> None:
         """A start is not made now. (If an earlier sending made it after all, it is a run that this node owns and does
         not hold: it is given back, as every such run.)"""
-        _tell(unit, Unavailable("another transaction is starting the same just now; try again"))
+        _tell(unit, HeldUp())
         self._durable([unit], Flushed(self._time.now(), frozenset(), frozenset({unit.run})))
 
     async def _bisect(self, batch: list[Unit], refused: _Refused) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from detent.outbox.table import CREATE, NAME, READ, Waiting
+from detent.outbox.table import CREATE, NAME, Waiting, read
 from detent.store.sql.mysql.address import Address
 from detent.store.sql.mysql.link import Link
 from detent.store.sql.mysql.literal import text
@@ -20,13 +20,13 @@ class MysqlOutbox:
         self._link = Link(Address.parse(url))
         self._is_made = False
 
-    async def read(self) -> Sequence[Waiting]:
+    async def read(self, without: Sequence[int] = ()) -> Sequence[Waiting]:
         if not self._is_made:
             [there] = await self._link.send(_THERE, writing=False)
             if not there.rows:
                 await self._link.send(CREATE["mysql"])
             self._is_made = True
-        [found] = await self._link.send(READ, writing=False)
+        [found] = await self._link.send(read(without), writing=False)
         return [Waiting(*row) for row in found.rows]
 
     async def drop(self, rows: Sequence[int]) -> None:

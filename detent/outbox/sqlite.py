@@ -6,11 +6,12 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
 from detent.errors import StoreError
-from detent.outbox.table import CREATE, NAME, READ, Waiting
+from detent.outbox.table import CREATE, NAME, Waiting, read
 
 T = TypeVar("T")
 
@@ -23,10 +24,10 @@ class SqliteOutbox:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    async def read(self) -> Sequence[Waiting]:
+    async def read(self, without: Sequence[int] = ()) -> Sequence[Waiting]:
         if not self._path.exists():
             return []
-        return await self._call(_read)
+        return await self._call(partial(_read, without))
 
     async def drop(self, rows: Sequence[int]) -> None:
         def delete(connection: sqlite3.Connection) -> None:
@@ -54,10 +55,10 @@ class SqliteOutbox:
             raise StoreError(f"the outbox in {self._path} cannot be reached: {error}") from error
 
 
-def _read(connection: sqlite3.Connection) -> list[Waiting]:
+def _read(without: Sequence[int], connection: sqlite3.Connection) -> list[Waiting]:
     found = connection.execute("select 1 from sqlite_master where type = 'table' and name = ?", (NAME,)).fetchone()
     if found is None:
         connection.execute(CREATE["sqlite"])
         return []
     connection.text_factory = lambda text: text.decode(errors="replace")  # one row that is no text stops no others
-    return [Waiting(*row) for row in connection.execute(READ)]
+    return [Waiting(*row) for row in connection.execute(read(without))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -26,7 +26,6 @@ CREATE: Final[Mapping[str, str]] = {
 INSERT: Final = f"""insert into {NAME} (id, workflow, body, options, created_at)
 values (:id, :workflow, :body, :options, :created_at)"""
 BATCH: Final = 100
-READ: Final = f"select seq, id, workflow, body, options from {NAME} where error is null order by seq limit {BATCH}"
 
 
 class Waiting(NamedTuple):
@@ -37,6 +36,12 @@ class Waiting(NamedTuple):
     workflow: str
     body: str
     options: str
+
+
+def read(without: Sequence[int]) -> str:
+    """The question for the rows that come next, but for those."""
+    others = f" and seq not in ({', '.join(str(int(seq)) for seq in without)})" if without else ""
+    return f"select seq, id, workflow, body, options from {NAME} where error is null{others} order by seq limit {BATCH}"
 
 
 def row_of(id_: bytes, workflow: str, body: Any, options: Mapping[str, Any], created_at: int) -> dict[str, str | int]:

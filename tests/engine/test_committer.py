@@ -10,7 +10,7 @@ import pytest
 
 from detent.authoring.steps_form import compile_steps
 from detent.engine.commands import Commands
-from detent.errors import StoreError, Unavailable
+from detent.errors import HeldUp, StoreError, Unavailable
 from detent.graph import codec
 from detent.ids import new_id
 from detent.store.rows import Flush, NewVersion
@@ -252,7 +252,7 @@ async def test_the_next_start_of_the_same_hero_does_not_make_the_lane_wait_again
         run = await world.start({"b": {}})
         assert await world.ended(run) == "completed"
         answers = await asyncio.gather(*again, return_exceptions=True)
-        assert {type(answer) for answer in answers} == {Unavailable}
+        assert {type(answer) for answer in answers} == {HeldUp}
         assert world.clock.monotonic() - begun < 0.3, "all of one hero are answered together"
         assert None not in other.waits[1:]
         _let_go(other)
