@@ -63,18 +63,14 @@ class Book:
 
     def next_place(self) -> int | None:
         """Where in the journal that stands which the function is given next."""
-        due, signal = self._due, self._signals.first()
-        while due and self.waiting.get(due[0][2].key) is not due[0][2]:
-            heappop(due)
+        due, signal = self._still_due(), self._signals.first()
         if signal is None:
             return due[0][0] if due else None
         return min(signal[0], due[0][0]) if due else signal[0]
 
     def next_ended(self) -> tuple[Pending, Checkpoint] | None:
         """Of the operations that the function waits for, the one that ended first by the journal."""
-        due, signal = self._due, self._signals.first()
-        while due and self.waiting.get(due[0][2].key) is not due[0][2]:
-            heappop(due)
+        due, signal = self._still_due(), self._signals.first()
         if signal is not None and (not due or signal[0] < due[0][0]):
             place, pending = signal
             self._signals.take(pending)
@@ -84,6 +80,13 @@ class Book:
             return None
         self._is_over(pending)
         return pending, self.records[place]
+
+    def _still_due(self) -> list[tuple[int, int, Pending]]:
+        """What is due, without what the function gave up at its head."""
+        due, waiting = self._due, self.waiting
+        while due and waiting.get(due[0][2].key) is not due[0][2]:
+            heappop(due)
+        return due
 
     def _is_over(self, pending: Pending) -> None:
         del self.waiting[pending.key]
