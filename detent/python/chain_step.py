@@ -148,14 +148,18 @@ class ChainStep:
         visits = attempt.link.in_thread
         while True:
             if found is None:
-                given = await self._in_thread(attempt, resume, value) if in_thread else _resume(resume, value)
+                try:
+                    given = await self._in_thread(attempt, resume, value) if in_thread else _resume(resume, value)
+                except RuntimeError as error:  # there is no thread for it, or something escaped there
+                    return failed(attempt, error)
                 if not isinstance(given, tuple):
                     return given
                 found = given
             try:
                 value, resume = await found[0], stages.send
-            except GeneratorExit:
-                raise
+            except GeneratorExit as error:
+                # The step raised it; or this is closed, and then nothing more may be awaited and nobody looks at it.
+                return _end(stages, error)
             except asyncio.CancelledError as error:
                 # A cancellation of ours goes on; one the step raised by itself is its failure.
                 if _is_being_cancelled():
@@ -173,6 +177,13 @@ def _resume(resume: Callable[[Any], Awaited], value: Any) -> Awaited | Outcome:
     except StopIteration as stop:
         outcome: Outcome = stop.value
         return outcome
+
+
+def _end(stages: Sequence, error: BaseException) -> Outcome:
+    """What an attempt ends as that is not awaited any more."""
+    outcome = _resume(stages.throw, error)
+    assert not isinstance(outcome, tuple)
+    return outcome
 
 
 def _unless_given_up(attempt: Attempt, go: Callable[[], Awaited | Outcome]) -> Awaited | Outcome:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from detent.python.durations import Duration, in_seconds
-from detent.run.outcomes import Cancel, Pause, Reattempt
+from detent.run.outcomes import LONGEST_REASON, Cancel, Pause, Reattempt
+from detent.run.plain_text import plain_text
 
 
 class FlowControl(BaseException):
@@ -46,13 +47,17 @@ class FlowVerbs:
     def _where(self) -> str:
         raise NotImplementedError
 
-    def cancel(self, reason: str | None = None) -> NoReturn:
-        """Cancel the run."""
-        self._ask("cancel", RunAsked(Cancel(reason or self._where())))
+    def _reason(self, given: object) -> str:
+        """Of anything, since an error is often given as a reason; where the step is if none was given."""
+        return ("" if given is None else plain_text(given, LONGEST_REASON)) or self._where()
 
-    def pause(self, reason: str | None = None) -> NoReturn:
+    def cancel(self, reason: object = None) -> NoReturn:
+        """Cancel the run. The reason is for people: a text, or an exception or anything else as its text."""
+        self._ask("cancel", RunAsked(Cancel(self._reason(reason))))
+
+    def pause(self, reason: object = None) -> NoReturn:
         """Let the run stand still until somebody resumes it; then this step is tried again."""
-        self._ask("pause", RunAsked(Pause(reason or self._where())))
+        self._ask("pause", RunAsked(Pause(self._reason(reason))))
 
     def skip(self) -> NoReturn:
         """Leave this step out and go on with the next."""

@@ -17,7 +17,7 @@ from detent.errors import InvalidInput
 from detent.expressions.nearest import nearest
 from detent.python.durations import Duration, in_seconds
 from detent.run.outcomes import Cancel, Pause, Reattempt, Skip, StepError
-from detent.steps.actions import Permanent, RetryLater
+from detent.steps.actions import Permanent, RetryLater, wait_of
 
 PAUSE, CANCEL, SKIP, REATTEMPT = "pause", "cancel", "skip", "reattempt"
 ENDS: Final = (PAUSE, CANCEL, SKIP)
@@ -83,10 +83,10 @@ class Policies:
     def of(self, error: BaseException) -> Policy:
         """The policy of the nearest class."""
         if self.by_class:
-            known = dict(self.by_class)
             for kind in type(error).__mro__:
-                if kind in known:
-                    return known[kind]
+                for known, policy in self.by_class:
+                    if kind is known:
+                        return policy
         return self.default
 
     def as_json(self) -> Any:
@@ -133,14 +133,15 @@ def outcome_of(
     policies: Policies, error: BaseException, kept: StepError, *, attempt: int, where: str
 ) -> Skip | Reattempt | Cancel | Pause:
     """What is to become of the run. `kept` is the error as it is recorded, `where` names the step for people."""
-    policy = policies.of(error)
+    policy, kind = policies.of(error), type(error)
     action = policy.action
-    if isinstance(error, Permanent) and action == REATTEMPT:
+    if issubclass(kind, Permanent) and action == REATTEMPT:
         action = policy.then
-    elif isinstance(error, RetryLater) and action in (REATTEMPT, PAUSE):
+    elif issubclass(kind, RetryLater) and action in (REATTEMPT, PAUSE):
         action = policy.then if _is_used_up(policy, attempt) else REATTEMPT
         if action == REATTEMPT:
-            return Reattempt(error.seconds, kept)
+            wait = wait_of(error)
+            return Reattempt(_wait(policy, attempt) if wait is None else wait, kept)
     elif action == REATTEMPT and _is_used_up(policy, attempt):
         action = policy.then
     if action == REATTEMPT:

@@ -20,8 +20,8 @@ from detent.python.heroes import HeroRef, Loader
 from detent.python.policies import outcome_of
 from detent.run.call import StepCall
 from detent.run.outcomes import Cancel, Done, Finish, Outcome, Skip, StepError
-from detent.steps.actions import ActionError
-from detent.steps.failures import message_of, traceback_of
+from detent.steps.actions import code_of
+from detent.steps.failures import place_of, told_of, traceback_of
 
 Awaited = tuple[Awaitable[Any], int]
 Sequence = Generator[Awaited, Any, Outcome]
@@ -42,8 +42,6 @@ def sequence(attempt: Attempt, load: Loader | None, keeper: Keeper | None) -> Se
     """Everything of one attempt, to its outcome."""
     try:
         outcome = yield from _stages(attempt, load, keeper)
-    except GeneratorExit:
-        raise
     except BaseException as error:  # noqa: BLE001 - nothing that a step does may end the node
         # What the step asked for counts, however it went on.
         outcome = failed(attempt, error) if attempt.asked is None else None
@@ -186,11 +184,7 @@ def failed(attempt: Attempt, error: BaseException) -> Outcome:
 
 def error_of(error: BaseException) -> StepError:
     """An exception as it is recorded."""
-    kind = type(error)
-    name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
-    code = error.code if isinstance(error, ActionError) else "exception"
-    detail = {"type": name, "traceback": traceback_of(error)}
-    return StepError(code, f"{kind.__name__}: {message_of(error)}", detail)
+    return StepError(code_of(error), told_of(error), {"type": place_of(error), "traceback": traceback_of(error)})
 
 
 def is_awaitable(value: Any) -> bool:

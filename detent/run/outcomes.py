@@ -1,7 +1,8 @@
 """How one attempt of a step ended: a value, not an exception.
 
 An executor gives back one of these and nothing else; what follows from it (a retry, the next step, the end of the run)
-is the planner's decision.
+is the planner's decision. The words in them often come from user code: they are made plain text of bounded length here,
+where nobody can forget it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,11 @@ from typing import Any, Final
 import msgspec
 
 from detent.graph.model import StepKind
+from detent.run.plain_text import plain_text
+
+LONGEST_CODE: Final = 128
+LONGEST_MESSAGE: Final = 4_000
+LONGEST_REASON: Final = 1_000
 
 
 class StepError(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -19,6 +25,10 @@ class StepError(msgspec.Struct, frozen=True, omit_defaults=True):
     code: str
     message: str
     detail: Any = None
+
+    def __post_init__(self) -> None:
+        _settle(self, "code", LONGEST_CODE)
+        _settle(self, "message", LONGEST_MESSAGE)
 
 
 class Done(msgspec.Struct, frozen=True):
@@ -62,12 +72,18 @@ class Cancel(msgspec.Struct, frozen=True):
     reason: str
     error: StepError | None = None
 
+    def __post_init__(self) -> None:
+        _settle(self, "reason", LONGEST_REASON)
+
 
 class Pause(msgspec.Struct, frozen=True):
     """The run is to stand still until somebody resumes it; then the step is tried again."""
 
     reason: str
     error: StepError | None = None
+
+    def __post_init__(self) -> None:
+        _settle(self, "reason", LONGEST_REASON)
 
 
 class Finish(msgspec.Struct, frozen=True):
@@ -95,6 +111,13 @@ class Suspend(msgspec.Struct, frozen=True):
 Outcome = Done | Fail | Skip | Reattempt | Cancel | Pause | Finish | Move | Suspend
 
 EMPTY_RESULT: Final = b"{}"
+
+
+def _settle(outcome: msgspec.Struct, name: str, longest: int) -> None:
+    given = getattr(outcome, name)
+    text = plain_text(given, longest)
+    if text is not given:
+        msgspec.structs.force_setattr(outcome, name, text)
 
 
 def result_of(kind: StepKind, output: bytes = b"null", status_code: int | None = None) -> bytes:

@@ -10,14 +10,20 @@ from detent.graph.model import StepKind
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
 from detent.steps.action_values import OutputTooLarge, Unserialisable, encode_output
-from detent.steps.actions import Action, ActionError, Permanent, Registry, RetryLater
+from detent.steps.actions import EXCEPTION, Action, ActionError, Permanent, Registry, code_of, wait_of
 from detent.steps.actions import registry as default_registry
 from detent.steps.binding import InvalidParameters, did_you_mean
 from detent.steps.core_actions import CORE
-from detent.steps.failures import message_of, traceback_of
+from detent.steps.failures import message_of, told_of, traceback_of
 from detent.steps.threads import ThreadPool
 
 THREADS: Final = 32
+#: What is wrong with a call or its result however often it is repeated.
+_OURS: Final[dict[type[Exception], str]] = {
+    InvalidParameters: "invalid_parameters",
+    Unserialisable: "unserialisable",
+    OutputTooLarge: "output_too_large",
+}
 
 
 class ActionStep:
@@ -62,14 +68,12 @@ class ActionStep:
             if deadline.expired():
                 return _timeout(call)
             return Done(encode_output(output))
-        except GeneratorExit:
-            raise
         except asyncio.CancelledError as error:
             # A cancellation of ours goes on; one the action raised by itself is its failure.
             if _is_being_cancelled():
                 raise
             return failure_of(error)
-        except BaseException as error:  # noqa: BLE001 - nothing an action does may end the node
+        except BaseException as error:  # noqa: BLE001 - as above; if this was closed, nobody looks at what it gives
             if deadline.expired() and isinstance(error, TimeoutError):
                 return _timeout(call)
             return failure_of(error)
@@ -109,20 +113,13 @@ def _permanent(code: str, message: str) -> Fail:
 
 
 def failure_of(error: BaseException) -> Fail:
-    """The outcome of code of the user's that raised this."""
-    match error:
-        case InvalidParameters():
-            return _permanent("invalid_parameters", str(error))
-        case Unserialisable():
-            return _permanent("unserialisable", str(error))
-        case OutputTooLarge():
-            return _permanent("output_too_large", str(error))
-        case ActionError():
-            return _declared(error)
-    return Fail(StepError("exception", f"{type(error).__name__}: {message_of(error)}", traceback_of(error)))
-
-
-def _declared(error: ActionError) -> Fail:
-    """What an action said about its own failure."""
-    wait = error.seconds if isinstance(error, RetryLater) else None
-    return Fail(StepError(error.code, message_of(error)), retry=not isinstance(error, Permanent), retry_after=wait)
+    """The outcome of code of the user's that raised this. It never raises: it asks the class of the error, which has no
+    code of the user's in it, and where it must ask the error itself it takes any answer."""
+    kind = type(error)
+    for known, code in _OURS.items():
+        if issubclass(kind, known):
+            return _permanent(code, message_of(error))
+    if issubclass(kind, ActionError):
+        kept = StepError(code_of(error), message_of(error))
+        return Fail(kept, retry=not issubclass(kind, Permanent), retry_after=wait_of(error))
+    return Fail(StepError(EXCEPTION, told_of(error), traceback_of(error)))

@@ -20,7 +20,7 @@ from uuid import UUID
 
 import msgspec
 
-from detent.steps.failures import message_of
+from detent.steps.failures import told_of
 from detent.steps.limits import BODY_LIMIT, LARGEST_INTEGER, NESTING_LIMIT, SMALLEST_INTEGER
 
 _TEXT_FORMS: Final = (datetime, date, time, timedelta, UUID, Decimal)
@@ -43,8 +43,8 @@ def encode_output(value: Any) -> bytes:
         encoded = _encode({"output": value})
     except Unserialisable:
         raise
-    except Exception as error:  # noqa: BLE001 - a value of the user's is looked into, and may raise anything
-        raise Unserialisable(f"the output cannot be kept: {type(error).__name__}: {message_of(error)}") from None
+    except BaseException as error:  # noqa: BLE001 - a value of the user's is looked into, and may raise anything
+        raise Unserialisable(f"the output cannot be kept: {told_of(error)}") from None
     if len(encoded) - _FRAME > BODY_LIMIT:
         raise OutputTooLarge(f"the output takes {len(encoded) - _FRAME:,} bytes, more than {BODY_LIMIT // 1024} KB")
     return encoded

@@ -14,11 +14,18 @@ from contextlib import suppress
 from contextvars import Context, copy_context
 from typing import Final, Generic, TypeVar
 
+from detent.steps.failures import told_of
+
 Result = TypeVar("Result")
 
-#: Called in a thread after each function it carried out, and must not raise: frameworks that keep something per thread,
-#: such as a database connection, look after it here.
+#: Called in a thread after each function it carried out; what they raise is passed over. Frameworks that keep something
+#: per thread, such as a database connection, look after it here.
 TIDYING: Final[list[Callable[[], None]]] = []
+
+
+class Escaped(RuntimeError):
+    """A function raised that was to make a result of everything. Its error is the cause: it is not raised itself, since
+    some errors mean something to whoever awaits them."""
 
 
 class _Order(Generic[Result]):
@@ -38,12 +45,20 @@ class _Order(Generic[Result]):
         # The loop may be closed by now; then nobody is left to tell.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._deliver, result)
-        for tidy in TIDYING:
-            tidy()
+
+    def fail(self, error: BaseException) -> None:
+        escaped = Escaped(f"the function raised {told_of(error)}")
+        escaped.__cause__ = error
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._deliver_error, escaped)
 
     def _deliver(self, result: Result) -> None:
         if not self.result.done():
             self.result.set_result(result)
+
+    def _deliver_error(self, error: Escaped) -> None:
+        if not self.result.done():
+            self.result.set_exception(error)
 
 
 class ThreadPool:
@@ -56,7 +71,7 @@ class ThreadPool:
         self._threads = 0
 
     async def run(self, function: Callable[[], Result]) -> Result:
-        """What the function gives back; it must not raise. Cancelled, a running function goes on and is forgotten."""
+        """What the function gives back, or Escaped. Cancelled, a running function goes on and is forgotten."""
         return await self.order(function)
 
     def order(self, function: Callable[[], Result]) -> asyncio.Future[Result]:
@@ -85,6 +100,17 @@ class ThreadPool:
 
     def _work(self) -> None:
         while (order := self._orders.get()) is not None:
-            order.carry_out()
+            try:
+                order.carry_out()
+            except BaseException as error:  # noqa: BLE001 - a thread outlives whatever a function does
+                order.fail(error)
+            if TIDYING:
+                _tidy()
             del order
             self._idle.release()
+
+
+def _tidy() -> None:
+    for tidy in TIDYING:
+        with suppress(BaseException):
+            tidy()

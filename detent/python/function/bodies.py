@@ -19,6 +19,7 @@ from detent.run.call import StepCall
 from detent.run.outcomes import Fail, StepError
 from detent.steps.action_step import failure_of
 from detent.steps.action_values import encode_output
+from detent.steps.failures import message_of
 from detent.steps.threads import ThreadPool
 
 THREADS: Final = 32
@@ -74,10 +75,21 @@ class Bodies:
         self, work: StepWork, context: StepContext, around: Context, told: Told, returned: Callable[[], None]
     ) -> CallOff:
         task = asyncio.get_running_loop().create_task(_awaited(work, context, self._keeper), context=around)
-        task.add_done_callback(lambda task: None if task.cancelled() else told(task.result()))
-        if work.function.transactional:
-            task.add_done_callback(lambda _: returned())
-        return task.cancel
+        is_called_off = False
+
+        def done(task: asyncio.Task[Given | Fail]) -> None:
+            if not is_called_off:
+                told(_end_of(task))
+            if work.function.transactional:
+                returned()
+
+        def call_off() -> None:
+            nonlocal is_called_off
+            is_called_off = True
+            task.cancel()
+
+        task.add_done_callback(done)
+        return call_off
 
     def _in_thread(self, work: StepWork, context: StepContext, around: Context, told: Told) -> CallOff:
         try:
@@ -85,7 +97,7 @@ class Bodies:
         except RuntimeError as error:
             told_later = asyncio.get_running_loop().call_soon(told, failure_of(error))
             return told_later.cancel
-        future.add_done_callback(lambda future: None if future.cancelled() else told(future.result()))
+        future.add_done_callback(lambda future: None if future.cancelled() else told(_end_of(future)))
         if work.timeout is None:
             return future.cancel
         limit = asyncio.get_running_loop().call_later(work.timeout, _run_out, future, work, told)
@@ -112,7 +124,7 @@ class Bodies:
             if limit is not None:
                 limit.cancel()
             if leash.reason is not called_off:
-                told(_timeout(work) if future.cancelled() else future.result())
+                told(_timeout(work) if future.cancelled() else _end_of(future))
             returned()
 
         too_late = TimeoutError()
@@ -121,14 +133,23 @@ class Bodies:
         return lambda: give_up(called_off)
 
 
+def _end_of(future: asyncio.Future[Given | Fail]) -> Given | Fail:
+    """How it went: also where a body cancelled the task that it runs in, or something escaped it."""
+    if future.cancelled():
+        return failure_of(asyncio.CancelledError("the step cancelled itself"))
+    error = future.exception()
+    return future.result() if error is None else failure_of(error)
+
+
 def _run_out(future: asyncio.Future[Any], work: StepWork, told: Told) -> None:
     if future.cancel():
         told(_timeout(work))
 
 
 def _attempt(work: StepWork, context: StepContext, keeper: Keeper | None, leash: Leash | None = None) -> Given | Fail:
-    function, kwargs = work.function.function, _arguments(work, context)
+    function = work.function.function
     try:
+        kwargs = _arguments(work, context)
         if not work.function.transactional:
             return _kept(work, encode_output(function(*work.args, **kwargs)))
 
@@ -167,9 +188,7 @@ async def _awaited(work: StepWork, context: StepContext, keeper: Keeper | None) 
         if this is None or this.cancelling() > 0:
             raise
         return failure_of(error)
-    except GeneratorExit:
-        raise
-    except BaseException as error:  # noqa: BLE001 - as above
+    except BaseException as error:  # noqa: BLE001 - as above; if this was closed, nobody looks at what it gives
         if deadline is not None and deadline.expired() and isinstance(error, TimeoutError):
             return _timeout(work)
         return failure_of(error)
@@ -196,7 +215,7 @@ def _kept(work: StepWork, result: bytes) -> Given | Fail:
     try:
         return Given(result, work.function.decode(result))
     except (msgspec.MsgspecError, TypeError, ValueError) as error:
-        message = f"what it gave does not fit its return annotation: {error}"
+        message = f"what it gave does not fit its return annotation: {message_of(error)}"
         return Fail(StepError("unserialisable", message), retry=False)
 
 
