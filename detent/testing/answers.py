@@ -5,10 +5,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
+from detent.access.orders import UNSET
 from detent.graph.model import StepKind
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
@@ -30,6 +31,18 @@ class Response:
 
 
 @dataclass(frozen=True, slots=True)
+class Output:
+    """The answer to a step of a workflow class where what it gives does not say enough: the `state` it leaves, as plain
+    JSON, and what it asks for in the end: `then` is "skip", "finish", "pause" or "cancel", the last two with a
+    `reason`. A child of a durable function can be answered so as well: it can `cancel`."""
+
+    value: Any = None
+    state: Any = UNSET
+    then: Literal["skip", "finish", "pause", "cancel"] | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """What a callable answer is called with, if it takes an argument. `parameters` are the step's, filled in."""
 
@@ -40,26 +53,40 @@ class Asked:
 
 class Answers:
     """By the name of a step or wait: a value, an exception (or its class) to be raised, or a callable that gives or
-    raises one. TimeoutError says that nothing comes: a wait is left to its time limit, a step of a
-    definition ends as if it had run out of its own."""
+    raises one. TimeoutError says that nothing comes: a wait is left to its time limit, a step of a definition or of a
+    durable function ends as if it had run out of its own.
+
+    What a durable function asks for several times has a number from the second time on: `charge#2`. Where nothing is
+    said of that, what is said of `charge` holds. `@wait:x`, `@signal:x` and `@child:x` tell what has
+    one name apart."""
 
     def __init__(self, given: Mapping[str, Any] | None = None) -> None:
         self._given = dict(given or {})
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._given
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and self.name_for(key) is not None
+
+    def name_for(self, key: str) -> str | None:
+        """The name that the answer to this is given under, if there is one."""
+        if key in self._given:
+            return key
+        name = key.partition(":")[2] if key.startswith("@") else key
+        found = (name, key.partition("#")[0], name.partition("#")[0])
+        return next((one for one in found if one in self._given), None)
 
     def names(self) -> tuple[str, ...]:
         return tuple(self._given)
 
-    def is_silence(self, name: str) -> bool:
-        """Whether the answer is that none comes."""
-        given = self._given.get(name)
-        return isinstance(given, TimeoutError) or given is TimeoutError
+    def silence(self, key: str) -> str | None:
+        """If the answer is that none comes, the words for that."""
+        given = self._given.get(self.name_for(key) or key)
+        if isinstance(given, TimeoutError) or given is TimeoutError:
+            return (str(given) if isinstance(given, TimeoutError) else "") or "the test lets it run out of time"
+        return None
 
     def of(self, asked: Asked) -> Any:
         """The answer; may be a coroutine if it is a callable's. Raises what is to be raised."""
-        given = self._given[asked.step]
+        given = self._given[self.name_for(asked.step) or asked.step]
         if _is_error(given):
             raise given
         if not callable(given):
@@ -69,8 +96,9 @@ class Answers:
     def outcome(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
         """What becomes of a step that is answered instead of carried out."""
         asked = Asked(call.step, call.attempt, call.parameters)
-        if self.is_silence(call.step):
-            return Fail(StepError("timeout", "the test lets it run out of time"), timed_out=True)
+        silence = self.silence(call.step)
+        if silence is not None:
+            return Fail(StepError("timeout", silence), timed_out=True)
         try:
             answer = self.of(asked)
             return self._awaited(call, answer) if inspect.isawaitable(answer) else _outcome(call, answer)
@@ -88,11 +116,16 @@ def _outcome(call: StepCall, answer: Any) -> Outcome:
     if _is_error(answer):
         raise answer
     if call.kind is not StepKind.HTTP:
-        return Done(encode_output(answer))
+        return Done(encode_output(value_of(answer)))
     response = answer if isinstance(answer, Response) else Response(answer)
     body = None if response.body is None else msgspec.Raw(msgspec.json.encode(plain(response.body)))
     request = f"{call.parameters.get('method', 'GET')} {call.parameters.get('url', '')}"
     return outcome_of(Answer(response.status, dict(response.headers), body), request)
+
+
+def value_of(answer: Any) -> Any:
+    """What a step gives that is answered so."""
+    return answer.value if isinstance(answer, Output) else answer
 
 
 def plain(value: Any) -> Any:

@@ -87,7 +87,9 @@ class MemoryEngine:
 
     def answer(self, run: MemoryRun, name: str, value: Any = None) -> None:
         """Call a wait of a run back."""
-        waits = [step for _, step, called in self._world.open_waits(run.key) if called == name]
+        waits = [
+            step for _, step, called in self._world.open_waits(run.key) if name in (called, called.partition("#")[0])
+        ]
         if not waits:
             open_ = ", ".join(called for _, _, called in self._world.open_waits(run.key)) or "nothing"
             raise AssertionError(f"the run does not wait for {name!r} now; it waits for {open_}")

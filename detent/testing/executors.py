@@ -18,6 +18,7 @@ from detent.steps.egress import EgressPolicy
 from detent.steps.http import HttpStep
 from detent.steps.http_client import HttpSettings
 from detent.steps.protocol import StepExecutor
+from detent.testing.children import WithChildren
 from detent.testing.keeping import MemoryKeeper
 from detent.testing.python_stage import StagedBodies, StagedChainStep, StagedRegistry
 from detent.testing.stage import Counted, SameThread, Stage, Staged
@@ -38,9 +39,10 @@ def executors(
     http = HttpSettings(ca_file=Path(settings.ca_file) if settings.ca_file else None)
     whole: list[StepExecutor] = [HttpStep(policy, http, wall=clock.wall), ActionStep(registry, threads=SameThread())]
     staged, keeper = StagedRegistry(stage, initial_state), MemoryKeeper(kept)
+    functions = FunctionStep(clock=clock, registry=staged, bodies=StagedBodies(stage, keeper), strict=strict)
     inside: list[StepExecutor] = [
         StagedChainStep(staged, clock.wall, keeper),
-        FunctionStep(clock=clock, registry=staged, bodies=StagedBodies(stage, keeper), strict=strict),
+        WithChildren(functions, stage.answers),
     ]
     made: dict[StepKind, Any] = {one.kind: Staged(one, stage) for one in whole}
     made |= {one.kind: Counted(one, stage) for one in inside}

@@ -10,7 +10,7 @@ import asyncio
 import selectors
 from asyncio import events
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import Context, ContextVar, copy_context
 from typing import Any, Final, TypeVarTuple
 
@@ -63,6 +63,7 @@ class FakeLoop(asyncio.SelectorEventLoop):
         self.effects = 0
         self.when_idle: Callable[[], None] = self._nothing_happens
         self._threads = 0
+        self._called_at: float | None = None
         self._dead = False
         self._tasks: set[asyncio.Task[Any]] = set()
         self._system = SystemClock()
@@ -79,6 +80,34 @@ class FakeLoop(asyncio.SelectorEventLoop):
         """When the loop would wake up by itself."""
         times: list[float] = [handle.when() for handle in self._handles_to_come() if not handle.cancelled()]
         return min(times, default=None)
+
+    # -- time that a call takes
+
+    @contextmanager
+    def called(self) -> Iterator[None]:
+        """While this lasts, code of the test's is called that no clock of ours can hurry."""
+        self._called_at = self._system.monotonic()
+        try:
+            yield
+            self.time_passes()
+        finally:
+            self._called_at = None
+
+    def time_passes(self) -> None:
+        """If the call has taken so long that something was due meanwhile, that happens now."""
+        if self._called_at is None:
+            return
+        now, timer = self._system.monotonic(), self.next_timer()
+        taken = now - self._called_at
+        if timer is None or timer - self.time() > taken:
+            return
+        self._called_at = now
+        self.clock.advance(taken)
+        with inside_of(self):
+            for handle in sorted(self._handles_to_come(), key=asyncio.TimerHandle.when):
+                if not handle.cancelled() and handle.when() <= self.time():
+                    handle._run()  # noqa: SLF001 - as the loop itself would
+                    handle.cancel()
 
     # -- idleness
 
@@ -181,11 +210,16 @@ def end(work: Any) -> None:
         return  # it wants to wait for something while it ends: nobody does
 
 
-@contextmanager
-def outside_of_loops() -> Iterator[None]:
+def outside_of_loops() -> AbstractContextManager[None]:
     """As if no loop were running in this thread: another one can be run, and code that wants none is content."""
+    return inside_of(None)
+
+
+@contextmanager
+def inside_of(loop: asyncio.AbstractEventLoop | None) -> Iterator[None]:
+    """As if this loop were the one that is running in this thread."""
     outer = events._get_running_loop()  # noqa: SLF001 - what every loop is entered and left by
-    events._set_running_loop(None)  # noqa: SLF001
+    events._set_running_loop(loop)  # noqa: SLF001
     try:
         yield
     finally:

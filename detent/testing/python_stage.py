@@ -5,32 +5,34 @@ Everything around a body stays as it is: heroes are loaded, conditions asked, po
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
+
+from detent.access.orders import UNSET
 from detent.errors import InvalidInput
 from detent.ids import RUN, parse
 from detent.python.chain import Chain, Link
 from detent.python.chain_step import ChainStep
 from detent.python.durations import Duration
-from detent.python.function.bodies import Bodies, CallOff, Told
+from detent.python.function.bodies import Bodies, CallOff, Given, Told
 from detent.python.function.pending import Pending, StepWork
 from detent.python.function.run import Run
-from detent.python.function.step_function import StepContext
+from detent.python.function.step_function import StepContext, StepFunction
 from detent.python.function.workflow import FunctionWorkflow
 from detent.python.registry import CodeKind, PythonRegistry, Registered, registry
 from detent.python.run_state import StateType
 from detent.python.transactional import Transactions
-from detent.testing.answers import Asked
-from detent.testing.stage import SameThread, Stage
-
-
-class Killed(BaseException):
-    """The process died in a plain function's place; nobody is left to hear of it."""
+from detent.run.outcomes import Fail, StepError
+from detent.testing.answers import Answers, Asked, Output, value_of
+from detent.testing.stage import Killed, SameThread, Stage
 
 
 class StagedChainStep(ChainStep):
@@ -72,15 +74,46 @@ def _staged(link: Link, stage: Stage) -> Link:
     def call(workflow: Any) -> Any:
         if not stage.begins(name):
             return _nobody_hears(stage, body.is_async)
-        if name in stage.answers:
-            output = stage.answers.of(Asked(name, workflow.attempt, workflow))
-        else:
-            output = body.call(workflow)
-        if inspect.isawaitable(output):
-            return stage.waited_for(name, output)
-        return output if stage.ended(name) else _nobody_hears(stage, body.is_async)
+        run = partial(_answer, stage.answers, name) if name in stage.answers else body.call
+        try:
+            output = stage.performed(name, partial(run, workflow))
+        except Killed:
+            return _nobody_hears(stage, body.is_async)
+        return stage.waited_for(name, output) if inspect.isawaitable(output) else output
 
-    return replace(link, body=replace(body, call=call))
+    # What stands in for a body changes nothing in a database, and needs none.
+    is_transactional = link.is_transactional and name not in stage.answers
+    return replace(link, body=replace(body, call=call), is_transactional=is_transactional)
+
+
+def _answer(answers: Answers, name: str, workflow: Any) -> Any:
+    given = answers.of(Asked(name, workflow.attempt, workflow))
+    return _played_later(workflow, given) if inspect.isawaitable(given) else _played(workflow, given)
+
+
+async def _played_later(workflow: Any, given: Awaitable[Any]) -> Any:
+    return _played(workflow, await given)
+
+
+def _played(workflow: Any, given: Any) -> Any:
+    """Do what an answer says, in the place of the step's own code."""
+    if not isinstance(given, Output):
+        return given
+    if given.state is not UNSET:
+        kept = b'{"state":%b,"state_number":1}' % msgspec.json.encode(given.state)
+        workflow.state = type(workflow).__chain__.state.read([kept])[0]
+    match given.then:
+        case None:
+            return given.value
+        case "skip":
+            workflow.skip()
+        case "finish":
+            workflow.finish(given.value)
+        case "pause":
+            workflow.pause(given.reason)
+        case "cancel":
+            workflow.cancel(given.reason)
+    raise InvalidInput(f"an Output cannot say then={given.then!r}")
 
 
 def _listening(target: FunctionWorkflow, stage: Stage) -> FunctionWorkflow:
@@ -92,7 +125,7 @@ def _listening(target: FunctionWorkflow, stage: Stage) -> FunctionWorkflow:
 
         def signal(name: str, timeout: Duration | None = None) -> Any:
             pending: Any = wait(name, timeout)
-            stage.signals[parse(RUN, run.id), pending.key] = name
+            stage.signals[parse(RUN, run.id), pending.key] = pending
             return pending
 
         run.signal = signal  # type: ignore[method-assign]  # of this one run
@@ -147,24 +180,60 @@ class StagedBodies(Bodies):
         self, work: StepWork, context: StepContext, told: Told, returned: Callable[[], None] = lambda: None
     ) -> CallOff:
         stage, key = self._stage, context.step
-        if not stage.begins(key):
+        if not stage.comes(key):
             return _nothing
-        name = key if key in stage.answers else key.partition("#")[0]
-        if name in stage.answers:
-            work = _answered(work, lambda: stage.answers.of(Asked(name, context.attempt, work.args)))
-        return super().begin(work, context, lambda given: told(given) if stage.ended(key) else None, returned)
+        silence, is_answered = stage.answers.silence(key), key in stage.answers
+
+        def tell(given: Given | Fail) -> None:
+            if stage.ended(key):
+                told(given)
+                if is_answered and work.function.transactional:
+                    returned()
+
+        if silence is not None:
+            nothing_came = Fail(StepError("timeout", silence), timed_out=True)
+            return asyncio.get_running_loop().call_soon(tell, nothing_came).cancel
+        body = _answered(work, stage, context) if is_answered else work.function.function
+        staged = replace(
+            work.function,
+            function=_counted(body, stage, key, is_async=work.function.is_async),
+            context=None if is_answered else work.function.context,
+            transactional=work.function.transactional and not is_answered,
+        )
+        return super().begin(_with(work, staged), context, tell, returned)
 
 
-def _answered(work: StepWork, answer: Callable[[], Any]) -> StepWork:
+def _answered(work: StepWork, stage: Stage, context: StepContext) -> Callable[..., Any]:
+    """A body that gives the answer instead."""
+    asked = Asked(stage.answers.name_for(context.step) or context.step, context.attempt, work.args)
+
+    async def later(*_: Any, **__: Any) -> Any:
+        found = stage.answers.of(asked)
+        return value_of(await found if inspect.isawaitable(found) else found)
+
+    return later if work.function.is_async else lambda *_, **__: value_of(stage.answers.of(asked))
+
+
+def _counted(body: Callable[..., Any], stage: Stage, key: str, *, is_async: bool) -> Callable[..., Any]:
+    """The body, counted when it really runs: what a transaction has kept is given without it."""
+
+    async def later(*args: Any, **kwargs: Any) -> Any:
+        stage.ran[key] += 1
+        return await body(*args, **kwargs)
+
+    def at_once(*args: Any, **kwargs: Any) -> Any:
+        stage.ran[key] += 1
+        try:
+            return body(*args, **kwargs)
+        finally:
+            stage.time_passes()
+
+    return later if is_async else at_once
+
+
+def _with(work: StepWork, function: StepFunction) -> StepWork:
     """The same work with another body."""
-    is_async = work.function.is_async
-
-    async def awaited() -> Any:
-        found = answer()
-        return await found if inspect.isawaitable(found) else found
-
-    body = replace(work.function, function=awaited if is_async else answer, context=None)
-    other = StepWork(body, (), {}, work.retry, work.timeout)
+    other = StepWork(function, work.args, work.kwargs, work.retry, work.timeout)
     other.attempt, other.begun = work.attempt, work.begun
     return other
 

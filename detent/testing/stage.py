@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Never, TypeVar
@@ -18,23 +19,30 @@ from detent.testing.store import for_ever
 Result = TypeVar("Result")
 
 
+class Killed(BaseException):
+    """The process died in a plain function's place; nobody is left to hear of it."""
+
+
 class SameThread(ThreadPool):
-    """Calls plain functions in the test's own thread, where its transactions, patches and debugger are."""
+    """Calls plain functions in the test's own thread, where its transactions, patches and debugger are. Time does not
+    pass meanwhile, but what is due before the function returns happens before it is known what it gave: a time limit
+    counts."""
 
     def __init__(self) -> None:
         super().__init__(1)
 
     def order(self, function: Callable[[], Result]) -> asyncio.Future[Result]:
         loop = asyncio.get_running_loop()
+        assert isinstance(loop, FakeLoop)
         result: asyncio.Future[Result] = loop.create_future()
-        loop.call_soon(_carry_out, function, result)
+        loop.call_soon(_carry_out, loop, function, result)
         return result
 
 
-def _carry_out(function: Callable[[], Result], result: asyncio.Future[Result]) -> None:
+def _carry_out(loop: FakeLoop, function: Callable[[], Result], result: asyncio.Future[Result]) -> None:
     if result.done():
         return  # given up before it began
-    with outside_of_loops():
+    with loop.called(), outside_of_loops():
         given = function()
     if not result.done():
         result.set_result(given)
@@ -48,19 +56,23 @@ class Stage:
         self.answers = answers
         self.ran: Counter[str] = Counter()
         self.effect: Callable[[str, str], None] = lambda when, step: None
-        self.signals: dict[tuple[bytes, str], str] = {}  # by run and key, what durable functions have asked for
+        self.signals: dict[tuple[bytes, str], asyncio.Future[Any]] = {}  # what functions ask for, by run and key
+        self.is_beyond: Callable[[bytes], bool] = lambda run: False  # whether nothing of that run is to happen
         self.forgotten: dict[str, None] = {}  # operations that durable functions began and did not await
         self._works: set[Any] = set()
 
     def begins(self, step: str) -> bool:
-        """A body is about to run; false: its process has died before that."""
-        if is_dead():
-            return False
-        self.effect("before", step)
-        if is_dead():
+        """A body runs now; false: its process has died before that."""
+        if not self.comes(step):
             return False
         self.ran[step] += 1
         return True
+
+    def comes(self, step: str) -> bool:
+        """A body is about to run, if it has not been run before; false: its process has died before that."""
+        if not is_dead():
+            self.effect("before", step)
+        return not is_dead()
 
     def ended(self, step: str) -> bool:
         """A body has ended; false: its process has died, and nobody will know."""
@@ -68,6 +80,24 @@ class Stage:
             return False
         self.effect("after", step)
         return not is_dead()
+
+    def performed(self, step: str, body: Callable[[], Result]) -> Result:
+        """What a plain body gives. One that raises has ended too."""
+        try:
+            given = body()
+        except BaseException:
+            self.time_passes()
+            if not self.ended(step):
+                raise Killed from None
+            raise
+        self.time_passes()
+        if inspect.isawaitable(given) or self.ended(step):
+            return given
+        raise Killed
+
+    def time_passes(self) -> None:
+        """A plain body has returned: what was due meanwhile happens before that counts."""
+        self._loop.time_passes()
 
     async def waited_for(self, step: str, work: Awaitable[Result]) -> Result:
         """What a body gives that takes time, unless its process dies first. One that raises has ended too."""
@@ -134,6 +164,8 @@ class Counted:
         self._inner, self._stage = inner, stage
 
     def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
+        if self._stage.is_beyond(call.run_id):
+            return self._stage.for_ever()
         work = self._inner.begin(call)
         return self._stage.counted(work) if asyncio.iscoroutine(work) else work
 

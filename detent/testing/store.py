@@ -64,6 +64,10 @@ class WatchedStore(MemoryStore):
         if node in self.leases:
             self.leases[node] = self.clock.wall() - 1
 
+    def has_id(self, id_: bytes) -> bool:
+        """Whether something of that id was written."""
+        return id_ in self.table or id_ in self.saved or id_ in self.rules
+
     def open_run(self, run: bytes) -> StoredRun | None:
         """The run, unless it has ended."""
         row = self.table.get(run)

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from detent.engine.commands import Given, StartOptions
+from detent.engine.family import CONTINUED
 from detent.errors import InvalidInput
 from detent.expressions.nearest import nearest
 from detent.ids import RUN, parse, show
@@ -26,7 +27,7 @@ from detent.testing.world import World
 LONGEST_WAIT: Final = timedelta(days=3650)
 _REQUEST: Final = "test"
 _MOST_RUNS: Final = 1_000
-_CONTINUED: Final = "continued_as"
+_CONTINUED_AS: Final = "continued_as"
 _NOT_THE_SAME: Final = (
     "not the same in a replay: is a clock, a random number or something else from outside between the steps? "
     "use run.now(), run.random(), run.uuid() or a step"
@@ -52,7 +53,9 @@ class Trial:
         at: datetime | None = None,
         max_wait: Length = LONGEST_WAIT,
         state: Any = None,
+        follow: bool = True,
     ) -> None:
+        self._follows = follow
         self._subject, self._answers, self._state = subject, answers, state
         if state is not None:
             check_state(subject.name, state)
@@ -63,8 +66,13 @@ class Trial:
 
     def run(self, prepare: Callable[[World], None] = lambda world: None) -> Speedrun:
         """Live through it."""
+        saved = self._saved_once()
         world = World(FakeClock(self._at), self._answers)
-        world.initial_state, world.is_strict = self._state, True
+        world.initial_state, world.is_strict, world.serves = self._state, True, self._code
+        world.store.saved = {
+            id_: replace(workflow, versions=dict(workflow.versions)) for id_, workflow in saved.items()
+        }
+        world.stage.is_beyond = lambda run: not self._follows and _takes_over(world, run)
         try:
             ending = world.run(self._live(world, prepare))
         finally:
@@ -75,7 +83,6 @@ class Trial:
         return ending
 
     async def _live(self, world: World, prepare: Callable[[World], None]) -> Speedrun:
-        await self._save(world)
         await world.boot()
         prepare(world)
         subject = self._subject
@@ -84,7 +91,7 @@ class Trial:
         world.is_stuck = lambda parked: self._is_forgotten(world, parked)
         until, run = world.clock.wall() + self._longest, started.run
         endings = [await self._end(world, run, until)]
-        while (follower := _continued_as(endings[-1])) is not None:
+        while self._follows and (follower := _continued_as(endings[-1])) is not None:
             if len(endings) == _MOST_RUNS:
                 raise NeverEnds(f"the run went on as a new one {_MOST_RUNS} times.\n{endings[-1]!r}")
             endings.append(await self._end(world, follower, until))
@@ -102,18 +109,21 @@ class Trial:
             raise NeverEnds(await self._complaint(world, run, ending))
         return ending
 
-    async def _save(self, world: World) -> None:
-        """Save the workflows; the second world gets what the first one had."""
+    def _saved_once(self) -> dict[bytes, StoredWorkflow]:
+        """The workflows, saved in a world of their own, so that all those after it are the same."""
         if self._saved is None:
-            await world.boot()
-            self._code = await self._subject.save(world.commands)
-            self._check_answers(world)
-            self._saved, world.serves = world.store.saved, self._code
-            world.leave()
-        world.serves = self._code
-        world.store.saved = {
-            id_: replace(workflow, versions=dict(workflow.versions)) for id_, workflow in self._saved.items()
-        }
+            world = World(FakeClock(self._at))
+            try:
+                world.run(self._save(world))
+            finally:
+                world.close()
+            self._saved = world.store.saved
+        return self._saved
+
+    async def _save(self, world: World) -> None:
+        await world.boot()
+        self._code = await self._subject.save(world.commands)
+        self._check_answers(world)
 
     def _check_answers(self, world: World) -> None:
         """Refuse answers to steps that a definition does not have: they would never be given."""
@@ -130,7 +140,8 @@ class Trial:
         """Whether nothing but the end of its time is ahead of a run that waits for a callback nobody gives."""
         if parked.wake_at is None or parked.wake_at != parked.new.expires_at:
             return False
-        return any(not self._answers.is_silence(name) for name in _awaited(world, parked.new.id))
+        waits = [*world.open_waits(parked.new.id), *world.open_signals(parked.new.id)]
+        return any(self._answers.silence(key) is None for _, key, _ in waits)
 
     async def _complaint(self, world: World, run: bytes, ending: Speedrun) -> str:
         _, _, reasons = await world.commands.why(show(RUN, run))
@@ -144,11 +155,17 @@ class Trial:
         return f"the run does not end.\n{told}{hint}\n{ending!r}"
 
 
+def _takes_over(world: World, run: bytes) -> bool:
+    """Whether a run is what the one that is tested goes on as. What its children go on as serves it."""
+    row = world.store.table.get(run)
+    return row is not None and row.new.origin_kind == CONTINUED and row.new.parent is None
+
+
 def _continued_as(ending: Speedrun) -> bytes | None:
     """The run that a durable function went on as, if it did."""
     if ending.status != Status.COMPLETED or not any(past.step == Op.CONTINUE for past in ending.history):
         return None
-    return parse(RUN, ending.output[_CONTINUED])
+    return parse(RUN, ending.output[_CONTINUED_AS])
 
 
 def _joined(endings: list[Speedrun]) -> Speedrun:
@@ -163,4 +180,4 @@ def _joined(endings: list[Speedrun]) -> Speedrun:
 
 def _awaited(world: World, run: bytes) -> list[str]:
     """The names of what a run waits for from outside."""
-    return [*(name for _, _, name in world.open_waits(run)), *world.open_signals(run).values()]
+    return [*(name for _, _, name in world.open_waits(run)), *(name for _, _, name in world.open_signals(run))]

@@ -21,13 +21,15 @@ from detent.graph import codec
 from detent.ids import RUN, show
 from detent.instant import SECOND, Instant
 from detent.run.journal import Kind
+from detent.run.keys import Op, name_of
 from detent.settings import Settings
 from detent.steps.actions import registry
 from detent.store.memory_tables import StoredRun
 from detent.store.rows import CallbackState, MessageKind
-from detent.testing.answers import Answers, Asked, Response, plain
+from detent.testing.answers import Answers, Asked, Response, plain, value_of
 from detent.testing.clock import FakeClock
 from detent.testing.executors import executors
+from detent.testing.ids import Ids
 from detent.testing.loop import NOBODY, FakeLoop, Life, outside_of_loops
 from detent.testing.stage import Stage, is_dead
 from detent.testing.store import WatchedStore
@@ -67,6 +69,7 @@ class World:
         self.is_strict = False  # whether durable functions must do the same in every replay
         self.is_stuck: Callable[[StoredRun], bool] = lambda run: False
         self.lives = 0
+        self._ids = Ids(self.store.has_id)
         self._life: Life | None = None
         self._engines: list[Engine] = []
         self._executors: list[Any] = []
@@ -74,7 +77,6 @@ class World:
         self._answered: set[tuple[bytes, str]] = set()
         self._tried: set[tuple[bytes, int, int]] = set()
         self._mail_seen = 0
-        self._last_id = 0
         self._horizon: Instant = 0
         self._is_enough: Callable[[], bool] = lambda: False
         self._settled: asyncio.Future[None] | None = None
@@ -106,9 +108,8 @@ class World:
     # -- nodes
 
     def new_id(self) -> bytes:
-        """The same ids in every world, so that the same run is told from another one by what it does alone."""
-        self._last_id += 1
-        return b"\x01\x90" + bytes(4) + b"\x70\x00\x80" + self._last_id.to_bytes(7, "big")
+        """For the engine: a node that boots, and then whatever it makes."""
+        return self._ids.of_node() if self._life is None else self._ids.new()
 
     async def boot(self) -> None:
         """Begin a new process with a new node."""
@@ -136,6 +137,7 @@ class World:
         """The process vanishes at this moment, with all it had in memory; another one begins."""
         assert self._life is not None
         self.store.end_lease(self._engines[-1].node.id)
+        self._ids.died()
         self.loop.bury(self._life)
         over, self._life = self._life.over, None
         booting = self.loop.create_task(self.boot(), context=NOBODY.copy())
@@ -231,38 +233,47 @@ class World:
     # -- answers
 
     def _send_answer(self) -> bool:
-        for run, step, name in self.open_waits():
-            if (run, step) not in self._answered and name in self.answers and not self.answers.is_silence(name):
-                self._answered.add((run, step))
-                answer = self.answers.of(Asked(name))
+        for run, step, _ in self.open_waits():
+            if self._is_to_be_answered(run, step):
+                answer = value_of(self.answers.of(Asked(self.answers.name_for(step) or step)))
                 self.loop.create_task(self.deliver(run, step, answer), context=NOBODY.copy())
                 return True
-        for (run, key), name in self.open_signals().items():
-            if (run, key) not in self._answered and name in self.answers and not self.answers.is_silence(name):
-                self._answered.add((run, key))
-                self.loop.create_task(self.signal(run, name, self.answers.of(Asked(name))), context=NOBODY.copy())
+        for run, key, _ in self.open_signals():
+            if self._is_to_be_answered(run, key):
+                data = value_of(self.answers.of(Asked(self.answers.name_for(key) or key)))
+                self.loop.create_task(self.signal(run, name_of(key), data), context=NOBODY.copy())
                 return True
         return False
 
+    def _is_to_be_answered(self, run: bytes, key: str) -> bool:
+        """Whether it was not answered yet; from now on it is."""
+        if (run, key) in self._answered or key not in self.answers or self.answers.silence(key) is not None:
+            return False
+        self._answered.add((run, key))
+        return True
+
     def open_waits(self, of: bytes | None = None) -> list[tuple[bytes, str, str]]:
-        """Run, step and name of the callbacks that could be received now."""
+        """Run, step and name of the callbacks that could be received now; the name has its number."""
         return [
-            (run, step, step.removeprefix("@wait:").partition("#")[0])
+            (run, step, step.removeprefix("@wait:"))
             for (run, step), callback in self.store.waits.items()
             if callback.state is CallbackState.ACTIVE and of in (None, run)
         ]
 
-    def open_signals(self, of: bytes | None = None) -> dict[tuple[bytes, str], str]:
-        """The names of the signals that durable functions wait for, by run and key."""
-        return {
-            (run, key): name
-            for (run, key), name in self.stage.signals.items()
-            if of in (None, run) and self.store.open_run(run) is not None and not self._has_come(run, key)
-        }
+    def open_signals(self, of: bytes | None = None) -> list[tuple[bytes, str, str]]:
+        """Run, key and name of the signals that durable functions wait for; both have the number of the asking."""
+        return [
+            (run, key.replace(Op.ASK, Op.SIGNAL, 1), key.partition(":")[2])
+            for (run, key), pending in self.stage.signals.items()
+            if of in (None, run)
+            and self.store.open_run(run) is not None
+            and (pending.cancelled() or not pending.done())  # called off is what leaves memory, too
+            and self._is_begun(run, key)
+        ]
 
-    def _has_come(self, run: bytes, key: str) -> bool:
-        ends = (key, key.replace("@ask:", "@signal:", 1))  # out of time, or the signal that came
-        return any(entry.kind == Kind.CHECKPOINT and entry.step in ends for entry in self.store.entries[run].values())
+    def _is_begun(self, run: bytes, key: str) -> bool:
+        kinds = [entry.kind for entry in self.store.entries[run].values() if entry.step == key]
+        return Kind.BEGAN in kinds and Kind.CHECKPOINT not in kinds
 
     async def signal(self, run: bytes, name: str, data: Any) -> None:
         """Send a signal to a durable function."""

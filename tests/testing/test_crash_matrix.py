@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import create_engine, text
+from sqlalchemy.orm import Session, sessionmaker
 
+from detent.python.function.run import Run
+from detent.python.function.workflow import workflow
+from detent.python.marks import step
+from detent.python.transactional import keeper, transactions
+from detent.python.workflow import Workflow
 from detent.steps.actions import action
 from detent.testing import crash_matrix, speedrun
 from tests.testing.shop import ORDER, Signup, User, checkout, parent
@@ -159,3 +168,120 @@ def test_it_is_shown_as_a_small_table() -> None:
         "  one  ran twice at 2 of them, such as after the effect of 'one'",
         "  two  ran twice at 2 of them, such as after the effect of 'two'",
     ]
+
+
+def same(value: Any) -> Any:
+    return value
+
+
+@workflow(name="testing-matrix-chance", allow_multiple=True)
+async def chance(run: Run) -> list[Any]:
+    return [str(run.uuid()), await run.step(same, run.random()), run.id, run.idempotency_key]
+
+
+@workflow(name="testing-matrix-chances", allow_multiple=True)
+async def chances(run: Run, depth: int) -> list[Any]:
+    """Children side by side, which have children of their own."""
+    if depth == 0:
+        return [str(run.uuid()), run.id]
+    return await asyncio.gather(*(run.child(chances, depth - 1) for _ in range(2)))
+
+
+@workflow(name="testing-matrix-next", allow_multiple=True)
+async def next_one(run: Run, left: int) -> str:
+    await run.step(same, left)
+    if left:
+        run.continue_as_new(left - 1)
+    return str(run.uuid())
+
+
+class Keyed(Workflow):
+    name = "testing-matrix-keyed"
+
+    @step
+    def key(self) -> list[str]:
+        return [self.idempotency_key, self.run_id]
+
+
+@pytest.mark.parametrize(
+    ("subject", "given"), [(chance, {}), (Keyed, {}), (chances, {"depth": 2}), (next_one, {"left": 2})]
+)
+def test_ids_and_chance_are_the_same_wherever_it_dies(subject: Any, given: dict[str, int]) -> None:
+    assert crash_matrix(subject, input=given).kills >= 6
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> Iterator[Any]:
+    """How many rows there are; the transactional steps of a test write them."""
+    database = create_engine(f"sqlite:///{tmp_path}/rows.db")
+    with database.begin() as connection:
+        connection.execute(text("create table row (x int)"))
+    before = vars(keeper).copy()
+    transactions(sessionmaker(database))
+
+    def count(*, clear: bool = False) -> int:
+        with database.begin() as connection:
+            found: int = connection.execute(text("select count(*) from row")).scalar_one()
+            if clear:
+                connection.execute(text("delete from row"))
+            return found
+
+    yield count
+    vars(keeper).update(before)
+    database.dispose()
+
+
+BODIES: list[str] = []
+
+
+@step(transactional=True)
+def insert(session: Session) -> int:
+    BODIES.append("insert")
+    session.execute(text("insert into row values (1)"))
+    return 1
+
+
+@workflow(name="testing-matrix-kept")
+async def kept(run: Run) -> int:
+    return await run.step(insert) + await run.step(same, 2)
+
+
+class Kept(Workflow):
+    name = "testing-matrix-kept-class"
+
+    @step(transactional=True)
+    def insert(self) -> int:
+        return int(insert(self.session))
+
+    @step
+    def same(self) -> int:
+        return 3
+
+
+@pytest.mark.parametrize("subject", [kept, Kept])
+def test_a_transactional_body_that_is_not_run_again_is_not_listed(subject: Any, rows: Any) -> None:
+    ran: list[int] = []
+    written: list[int] = []
+
+    def setup() -> None:
+        ran.append(len(BODIES))
+        written.append(rows(clear=True))
+        BODIES.clear()
+
+    report = crash_matrix(subject, setup=setup)
+    setup()
+    assert [times == 2 for times in ran[2:]] == ["insert" in point.ran_again for point in report.points]
+    assert set(written[1:]) == {1}
+    assert report.ran_twice["same"] == 2
+
+
+def test_a_plain_body_that_raises_can_die_after_that_too() -> None:
+    class Raises(Workflow):
+        name = "testing-matrix-raises"
+
+        @step(on_exception="skip")
+        def broken(self) -> None:
+            raise ValueError("no")
+
+    points = [point.name for point in crash_matrix(Raises).points]
+    assert "after the effect of 'broken'" in points

@@ -1,0 +1,57 @@
+"""Ids that are the same in every world: what a run does depends on its code alone, and never on who died when."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import deque
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Final
+
+_RUNS: Final = b"\x01\x90" + bytes(4) + b"\x70\x00\x80"
+_CHILDREN: Final = b"\x01\x90" + bytes(4) + b"\x70\x01\x80"
+_NODES: Final = b"\x01\x90" + bytes(4) + b"\x70\x02\x80"
+
+#: The id that the next run to be started is to have, for whoever starts a child.
+WISHED: ContextVar[list[bytes] | None] = ContextVar("WISHED", default=None)
+
+
+class Ids:
+    """Gives ids out by number. What a process was given and did not live to write down is given to the next one: so a
+    run that is started again is the same run. `is_written` says whether an id is known to the store."""
+
+    def __init__(self, is_written: Callable[[bytes], bool]) -> None:
+        self._is_written = is_written
+        self._last = self._nodes = 0
+        self._given: list[bytes] = []
+        self._back: deque[bytes] = deque()
+
+    def of_node(self) -> bytes:
+        """No two nodes are the same."""
+        self._nodes += 1
+        return _NODES + self._nodes.to_bytes(7, "big")
+
+    def new(self) -> bytes:
+        """The id of a run, or of whatever else a process makes."""
+        wished = WISHED.get()
+        if wished:
+            return wished.pop()
+        id_ = self._back.popleft() if self._back else self._next()
+        while self._is_written(id_):  # by the world that this one's workflows are from
+            id_ = self._next()
+        self._given.append(id_)
+        return id_
+
+    def _next(self) -> bytes:
+        self._last += 1
+        return _RUNS + self._last.to_bytes(7, "big")
+
+    def died(self) -> None:
+        """The process is gone, with all that it had not written down."""
+        self._back.extendleft(id_ for id_ in reversed(self._given) if not self._is_written(id_))
+        self._given.clear()
+
+
+def id_of_child(parent: bytes, key: str) -> bytes:
+    """The id of a run that a durable function starts: children side by side may be started in any order."""
+    return _CHILDREN + hashlib.sha256(b"%b/%b" % (parent, key.encode())).digest()[:7]
