@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import traceback
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping
 from types import CoroutineType
-from typing import Any, Final
+from typing import Any
 
 from detent.clock import Clock
 from detent.engine.held import HeldRun
@@ -18,9 +17,8 @@ from detent.run.call import StepCall
 from detent.run.outcomes import Fail, Outcome, StepError
 from detent.run.plan import Start
 from detent.run.view import FunctionPort
+from detent.steps.failures import told_of, traceback_of
 from detent.steps.protocol import StepExecutor
-
-TRACE_LIMIT: Final = 8_000
 
 Work = Coroutine[Any, Any, Outcome]
 
@@ -107,7 +105,9 @@ class Attempts:
     def _ask_executor(self, call: StepCall) -> Outcome | Work:
         try:
             return self._executors[call.kind].begin(call)
-        except Exception as error:  # noqa: BLE001 - an executor that raises all the same has failed
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - an executor that raises all the same has failed
             return _surprise(error)
 
     def _done(
@@ -156,5 +156,4 @@ def _is_stopped() -> bool:
 
 
 def _surprise(error: BaseException) -> Fail:
-    trace = "".join(traceback.format_exception(error))[-TRACE_LIMIT:]
-    return Fail(StepError("exception", f"{type(error).__name__}: {error}", {"traceback": trace}))
+    return Fail(StepError("exception", told_of(error), {"traceback": traceback_of(error)}))

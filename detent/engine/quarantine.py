@@ -16,6 +16,7 @@ from detent.instant import Instant
 from detent.run.journal import Entry, EntryData, Kind, decode_data, encode_data
 from detent.run.plan import Plan, RunEnd
 from detent.run.status import Status
+from detent.steps.failures import told_of
 from detent.store.rows import ClaimedRun, End, Mail, MessageKind, Park
 
 _MARK: Final = "detent ("
@@ -24,7 +25,7 @@ _LONGEST: Final = 1_000
 
 def reason(error: Exception) -> str:
     """Why, as it stands in the journal."""
-    return f"{_MARK}{type(error).__name__}: {error})"[:_LONGEST]
+    return f"{_MARK}{told_of(error)})"[:_LONGEST]
 
 
 def is_set_aside(paused_by: str | None) -> bool:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 
+import msgspec
 import pytest
 
 from detent.engine.attempts import carry_out
+from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome
-from tests.engine.rig import done, virtual
+from tests.engine.rig import done, rig, virtual
 
 
 async def _lasts(seconds: float) -> Outcome:
@@ -59,4 +61,31 @@ async def test_the_end_of_a_long_traceback_is_kept() -> None:
     outcome = await carry_out(_raises(ValueError("y" * 50_000)), None)
     assert isinstance(outcome, Fail)
     assert outcome.error.detail["traceback"].endswith("yyy\n")
-    assert len(outcome.error.detail["traceback"]) <= 8_000
+    assert len(outcome.error.detail["traceback"]) <= 8_192
+
+
+class Mute(Exception):
+    def __str__(self) -> str:
+        raise SystemExit
+
+
+@virtual
+@pytest.mark.parametrize("error", [Mute(), ValueError("a\ud800b"), GeneratorExit()])
+async def test_an_error_that_cannot_be_shown_or_stored_is_a_failure_that_can(error: BaseException) -> None:
+    outcome = await carry_out(_raises(error), None)
+    assert isinstance(outcome, Fail)
+    assert outcome.error.code == "exception"
+    assert msgspec.json.encode(outcome.error)
+
+
+def _exits(_: StepCall) -> Outcome:
+    raise SystemExit(3)
+
+
+@virtual
+async def test_an_executor_that_leaves_the_process_has_failed() -> None:
+    async with rig() as world:
+        await world.engine()
+        world.hands.scripts["one"] = _exits
+        run = await world.start({"one": {"action": "go"}})
+        assert await world.ended(run) == "failed"

@@ -75,21 +75,10 @@ class Bodies:
         self, work: StepWork, context: StepContext, around: Context, told: Told, returned: Callable[[], None]
     ) -> CallOff:
         task = asyncio.get_running_loop().create_task(_awaited(work, context, self._keeper), context=around)
-        is_called_off = False
-
-        def done(task: asyncio.Task[Given | Fail]) -> None:
-            if not is_called_off:
-                told(_end_of(task))
-            if work.function.transactional:
-                returned()
-
-        def call_off() -> None:
-            nonlocal is_called_off
-            is_called_off = True
-            task.cancel()
-
-        task.add_done_callback(done)
-        return call_off
+        task.add_done_callback(lambda task: None if task.cancelled() else told(_end_of(task)))
+        if work.function.transactional:
+            task.add_done_callback(lambda _: returned())
+        return task.cancel
 
     def _in_thread(self, work: StepWork, context: StepContext, around: Context, told: Told) -> CallOff:
         try:
@@ -134,9 +123,7 @@ class Bodies:
 
 
 def _end_of(future: asyncio.Future[Given | Fail]) -> Given | Fail:
-    """How it went: also where a body cancelled the task that it runs in, or something escaped it."""
-    if future.cancelled():
-        return failure_of(asyncio.CancelledError("the step cancelled itself"))
+    """How it went, also where something escaped."""
     error = future.exception()
     return future.result() if error is None else failure_of(error)
 

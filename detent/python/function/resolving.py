@@ -12,7 +12,7 @@ from detent.python.function.pending import Pending
 from detent.run.keys import Op
 from detent.run.outcomes import StepError
 from detent.run.state import Checkpoint
-from detent.steps.failures import message_of
+from detent.steps.failures import told_of
 
 if TYPE_CHECKING:
     from detent.python.function.loop import FunctionLoop
@@ -33,8 +33,8 @@ def resolve(loop: FunctionLoop, pending: Pending, record: Checkpoint) -> None:
     elif record.ending is Ending.SUCCESS:
         try:
             pending.set_result(_value(pending, record))
-        except Exception as error:  # noqa: BLE001 - a class of the user's is made here, and may raise anything
-            why = f"{type(error).__name__}: {message_of(error)}"
+        except BaseException as error:  # noqa: BLE001 - a class of the user's is made here, and may raise anything
+            why = told_of(error)
             pending.set_exception(RecordDoesNotFit(f"the recorded result of {pending.key!r} does not fit: {why}"))
     else:
         pending.set_exception(_error(pending, record))

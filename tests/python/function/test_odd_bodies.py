@@ -78,19 +78,6 @@ async def test_every_error_of_a_body_is_told_and_the_next_body_runs(
     assert found.value == 7
 
 
-async def test_a_body_that_calls_itself_off_has_failed(bodies: Bodies) -> None:
-    async def leaves(waits: bool) -> None:
-        this = asyncio.current_task()
-        assert this is not None
-        this.cancel()
-        if waits:
-            await asyncio.sleep(1)
-
-    for waits in (True, False):
-        failed = await told(bodies, work_of(leaves, waits))
-        assert isinstance(failed, Fail)
-
-
 async def test_a_body_that_is_called_off_is_not_told(bodies: Bodies) -> None:
     begun = asyncio.Event()
     heard: list[Given | Fail] = []
