@@ -5,8 +5,8 @@
 The transaction first holds the run's row for share, under the ownership that this attempt has: nobody else can take the
 run before it ends, and who lost the run finds nothing to hold. Then it looks whether the step was done before, by an
 attempt whose node died after the commit; the result that was kept is given back and the body does not run again. So the
-effect is there once, or not at all. A step with a time limit bounds its transaction by it, where the database can do
-so: one that hangs is ended there.
+effect is there once, or not at all; the body cannot end the transaction by itself. A step with a time limit bounds its
+transaction by it, where the database can do so: one that hangs is ended there.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from sqlalchemy.ext.asyncio import async_sessionmaker
 
 from detent.clock import SystemClock
 from detent.errors import DetentError, InvalidInput
+from detent.python.undivided import undivided
 from detent.run.call import StepCall
 from detent.store.sql import guests, schema
 from detent.store.sql.bounds import bounded, bounded_async
@@ -66,7 +67,8 @@ class Transactions:
                 found = connection.execute(said.kept, _named(call, place)).fetchall()
                 if found:
                     return guests.as_text(found[0][0]).encode()
-                result = body(session)
+                with undivided(session, connection):
+                    result = body(session)
                 session.flush()
                 connection.execute(*_kept(said, call, result, place))
         return result
@@ -87,7 +89,8 @@ class Transactions:
                 found = (await connection.execute(said.kept, _named(call, place))).fetchall()
                 if found:
                     return guests.as_text(found[0][0]).encode()
-                result = await body(session)
+                with undivided(session.sync_session, connection.sync_connection):
+                    result = await body(session)
                 await session.flush()
                 await connection.execute(*_kept(said, call, result, place))
         return result

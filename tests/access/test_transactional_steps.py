@@ -7,10 +7,14 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 from sqlalchemy import create_engine, text
-from sqlalchemy.orm import sessionmaker
+from sqlalchemy.exc import InvalidRequestError
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_async_engine
+from sqlalchemy.orm import Session, SessionTransaction, sessionmaker
 from sqlalchemy.pool import NullPool
 
 from detent.access import sync
@@ -25,7 +29,7 @@ from detent.run.call import StepCall
 from detent.store.opening import migrate_store
 from detent.store.sql import guests, schema
 from tests.access import ledger
-from tests.access.ledger import Booking, Failing, Leaving, Slow, booked, execute, moving
+from tests.access.ledger import WRITE, Booking, Failing, Leaving, Slow, booked, execute, moving
 
 HERO = ("Order", "1")
 
@@ -163,6 +167,93 @@ async def test_nobody_takes_a_run_while_a_transaction_of_its_step_is_open(databa
 
     await asyncio.to_thread(keeper.keep, call_of(run), 1, body)
     assert taken == [0]
+
+
+def _open(session: Session) -> SessionTransaction:
+    found = session.get_transaction()
+    assert found is not None
+    return found
+
+
+def _swallowed(session: Session) -> None:
+    with suppress(RuntimeError):
+        session.connection().commit()
+    session.execute(WRITE, {"run": "of the test", "amount": 2})
+
+
+def _in_a_savepoint(session: Session) -> None:
+    session.begin_nested()
+    session.commit()
+
+
+ENDS: dict[str, Callable[[Session], object]] = {
+    "session.commit": lambda session: session.commit(),
+    "session.rollback": lambda session: session.rollback(),
+    "session.close": lambda session: session.close(),
+    "session.reset": lambda session: session.reset(),
+    "session.invalidate": lambda session: session.invalidate(),
+    "transaction.commit": lambda session: _open(session).commit(),
+    "connection.commit": lambda session: session.connection().commit(),
+    "swallowed": _swallowed,
+    "commit in a savepoint": _in_a_savepoint,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("end", ENDS)
+async def test_the_transaction_of_a_step_is_not_ended_by_its_body(database: str, end: str) -> None:
+    keeper, run = keeper_on(database), owned(database, 1)
+
+    def body(session: Session) -> bytes:
+        session.execute(WRITE, {"run": "of the test", "amount": 1})
+        ENDS[end](session)
+        return b"{}"
+
+    for _ in range(2):
+        with pytest.raises((RuntimeError, InvalidRequestError), match="begin_nested" if end != "swallowed" else None):
+            await asyncio.to_thread(keeper.keep, call_of(run), 1, body)
+    assert booked(database, "of the test") == []
+
+
+@pytest.mark.slow
+async def test_a_body_that_swallows_the_refusal_of_a_session_is_one_transaction_all_the_same(database: str) -> None:
+    keeper, run = keeper_on(database), owned(database, 1)
+
+    def body(session: Session) -> bytes:
+        for end in (session.commit, session.rollback, session.close):
+            session.execute(WRITE, {"run": "of the test", "amount": 1})
+            with pytest.raises(RuntimeError):
+                end()
+        with session.begin_nested():
+            session.execute(WRITE, {"run": "of the test", "amount": 2})
+        undone = session.begin_nested()
+        session.execute(WRITE, {"run": "of the test", "amount": 3})
+        undone.rollback()
+        assert booked(database, "of the test") == []
+        return b"{}"
+
+    await asyncio.to_thread(keeper.keep, call_of(run), 1, body)
+    assert booked(database, "of the test") == [1, 1, 1, 2]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verb", ["commit", "rollback", "close", "reset", "invalidate"])
+async def test_an_awaited_session_is_not_ended_by_its_body_either(database: str, verb: str) -> None:
+    keeper, run = Transactions(), owned(database, 1)
+    engine = create_async_engine(ledger.awaited(database), poolclass=NullPool)
+    keeper.use(async_sessionmaker(engine))
+
+    async def body(session: AsyncSession) -> bytes:
+        await session.execute(WRITE, {"run": "of the test", "amount": 1})
+        async with session.begin_nested():
+            await session.execute(WRITE, {"run": "of the test", "amount": 2})
+        with pytest.raises(RuntimeError, match="begin_nested"):
+            await getattr(session, verb)()
+        return b"{}"
+
+    await keeper.keep_async(call_of(run), 1, body)
+    assert booked(database, "of the test") == [1, 2]
+    await engine.dispose()
 
 
 async def test_a_sqlite_session_is_refused_with_the_reason() -> None:
