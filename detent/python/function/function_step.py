@@ -33,6 +33,7 @@ from detent.steps.action_step import failure_of
 from detent.steps.action_values import encode_output
 from detent.steps.actions import Permanent
 from detent.steps.binding import InvalidParameters
+from detent.steps.failures import kind_of, message_of
 
 _decode: Final = msgspec.json.Decoder().decode
 
@@ -144,14 +145,14 @@ class _Attempt:
             return self._failed(error)
 
     def _failed(self, error: BaseException) -> Outcome:
-        if isinstance(error, TimeoutError) and not str(error):
+        if issubclass(type(error), TimeoutError) and not message_of(error):
             error = TimeoutError("an asyncio.timeout of the function ran out").with_traceback(error.__traceback__)
         fail = failure_of(error)
-        if self._function.fails or isinstance(error, Permanent):
+        if self._function.fails or issubclass(type(error), Permanent):
             return Fail(fail.error, retry=False)
         kept = fail.error
         if not isinstance(kept.detail, dict):
-            kept = StepError(kept.code, kept.message, {"traceback": kept.detail, "type": type(error).__name__})
+            kept = StepError(kept.code, kept.message, {"traceback": kept.detail, "type": kind_of(error)})
         where = f"function {self._function.name!r}"
         return outcome_of(
             self._function.settings.policies, error, kept, attempt=self._call.attempt, where=where
