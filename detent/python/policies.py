@@ -140,8 +140,8 @@ def outcome_of(
     elif issubclass(kind, RetryLater) and action in (REATTEMPT, PAUSE):
         action = policy.then if _is_used_up(policy, attempt) else REATTEMPT
         if action == REATTEMPT:
-            wait = wait_of(error)
-            return Reattempt(_wait(policy, attempt) if wait is None else wait, kept)
+            # Who says no length of time, or none at all, is not tried again in a circle.
+            return Reattempt(wait_of(error) or _wait(policy, attempt), kept)
     elif action == REATTEMPT and _is_used_up(policy, attempt):
         action = policy.then
     if action == REATTEMPT:

@@ -11,7 +11,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from detent.run.outcomes import StepError
+from detent.run.outcomes import LONGEST_REASON, StepError
+from detent.run.plain_text import plain_text
 
 
 class Kind(StrEnum):
@@ -123,6 +124,7 @@ NO_DATA: Final = b"{}"
 
 _encoder = msgspec.json.Encoder()
 _data_decoder = msgspec.json.Decoder(EntryData)
+_fields_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _decided_decoder = msgspec.json.Decoder(Decided)
 
 
@@ -131,7 +133,15 @@ def encode_data(data: EntryData) -> bytes:
 
 
 def decode_data(raw: bytes) -> EntryData:
-    return _data_decoder.decode(raw)
+    try:
+        return _data_decoder.decode(raw)
+    except msgspec.ValidationError:
+        fields = _fields_decoder.decode(raw)
+        if "by" not in fields:
+            raise
+        # A reason was once written as it came: a number, say.
+        by = plain_text(msgspec.json.decode(fields["by"]), LONGEST_REASON)
+        return _data_decoder.decode(_encoder.encode({**fields, "by": by}))
 
 
 def encode_opening(opening: Decided, placed: Placed = _USUAL) -> bytes | None:

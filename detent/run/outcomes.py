@@ -7,7 +7,7 @@ where nobody can forget it.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -18,11 +18,17 @@ LONGEST_CODE: Final = 128
 LONGEST_MESSAGE: Final = 4_000
 LONGEST_REASON: Final = 1_000
 
+if TYPE_CHECKING:
+    Code = str
+else:
+    # In journals of old there are codes as user code gave them; they are read as text.
+    Code = str | int | float
+
 
 class StepError(msgspec.Struct, frozen=True, omit_defaults=True):
     """Why a step failed. `code` is stable: `http_status`, `connect`, `timeout`, `egress_denied`, `poison`, ..."""
 
-    code: str
+    code: Code
     message: str
     detail: Any = None
 

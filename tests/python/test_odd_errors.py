@@ -84,7 +84,7 @@ async def test_a_wait_that_is_no_length_of_time_is_that_of_the_policy(
     for make in (Own, lambda: RetryLater(given)):
         outcome = await play(raising(code, "thread", make, on_exception=reattempt(wait=7)), "work")
         assert isinstance(outcome, Reattempt)
-        assert outcome.wait == (7.0 if seconds is None else seconds)
+        assert outcome.wait == (seconds or 7.0)
 
 
 async def test_a_class_of_errors_that_has_no_hash_has_the_policy_of_its_parent(code: PythonRegistry) -> None:
