@@ -66,17 +66,15 @@ def order_of(
     name, known = named(workflow)
     if start_at is not None and delay is not None:
         raise InvalidInput("a run begins at `start_at` or after `delay`; give one of them")
-    if request_id is not None and not 0 < len(request_id) <= LONGEST_REQUEST_ID:
-        raise InvalidInput(problems=[Problem("request_id", f"must have 1 to {LONGEST_REQUEST_ID} characters")])
     return Order(
         workflow=name,
         body=_body(name, known, (args, arguments), input),
         registered=known,
         hero=hero_pair(hero),
-        request_id=request_id,
+        request_id=None if request_id is None else _request_id(request_id),
         start_at=None if start_at is None else instant_of(start_at),
         delay=None if delay is None else _seconds(delay),
-        labels=_labels(labels or {}),
+        labels={} if labels is None else _labels(labels),
         priority=priority,
         allow_multiple=allow_multiple,
     )
@@ -102,17 +100,32 @@ def hero_pair(hero: Any) -> tuple[str, str] | None:
 
 def instant_of(when: When) -> Instant:
     """An instant; a time without a time zone could be any of 24 and is refused."""
-    found = datetime.fromisoformat(when) if isinstance(when, str) else when
+    try:
+        found = datetime.fromisoformat(when) if isinstance(when, str) else when
+    except ValueError:
+        found = None
+    if not isinstance(found, datetime):
+        raise _wrong("start_at", f"{when!r:.80} is not a time; give a datetime, or write 2030-01-31T12:00:00Z")
     if found.tzinfo is None:
         raise InvalidInput(f"{when!r} has no time zone; write for example datetime(..., tzinfo=UTC)")
     return round((found - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(microseconds=1))
 
 
 def _seconds(span: Span) -> float:
-    seconds = span.total_seconds() if isinstance(span, timedelta) else parse_duration(span)
-    if seconds < 0:
-        raise InvalidInput(problems=[Problem("delay", "must not be negative")])
-    return seconds
+    return parse_duration(span.total_seconds() if isinstance(span, timedelta) else span)
+
+
+def _request_id(given: Any) -> str:
+    if not isinstance(given, str):
+        raise _wrong("request_id", f"is a text, not {type(given).__name__}")
+    if not 0 < len(given) <= LONGEST_REQUEST_ID:
+        raise _wrong("request_id", f"must have 1 to {LONGEST_REQUEST_ID} characters")
+    return given
+
+
+def _wrong(field_: str, message: str) -> InvalidInput:
+    problem = Problem(field_, message)
+    return InvalidInput(f"the run cannot be started: {problem}", [problem])
 
 
 def _body(name: str, known: Registered | None, call: tuple[tuple[Any, ...], Mapping[str, Any]], given: Any) -> Any:
@@ -144,8 +157,10 @@ def plain(value: Any) -> Any:
         raise InvalidInput(str(error).replace("the output", "the input")) from None
 
 
-def _labels(labels: Mapping[Any, Any]) -> dict[str, str]:
+def _labels(labels: Any) -> dict[str, str]:
+    if not isinstance(labels, Mapping):
+        raise _wrong("labels", "are names with their texts")
     for key, value in labels.items():
         if not isinstance(key, str) or not isinstance(value, str) or not key or ":" in key:
-            raise InvalidInput(problems=[Problem(f"labels.{key}", "a label is text, and its name has no colon")])
+            raise _wrong(f"labels.{key}", "a label is text, and its name has no colon")
     return dict(labels)

@@ -211,6 +211,8 @@ def _take_hero(envelope: Fields, options: Options) -> None:
     for name in ("type", "id"):
         if fields.get(name) is None:
             options.problems.add(fields.at(name), "is missing")
+    if kind is not None and ":" in kind:  # nobody could look for its runs
+        options.problems.add(fields.at("type"), "has a colon, which is not allowed here")
     options.hero = (kind, id_) if kind is not None and id_ is not None else None
 
 

@@ -114,7 +114,8 @@ def _prepare(engine: Engine, node: Node, request: StartRequest) -> tuple[Unit, S
     now = engine.time.now()
     later = request.start_at is not None and request.start_at > now
     if request.start_at is not None and request.start_at > now + LATEST:
-        raise InvalidInput(problems=[Problem("start_at", "lies more than ten years ahead")])
+        problem = Problem("start_at", "lies more than ten years ahead")
+        raise InvalidInput(f"the run cannot be started: {problem}", [problem])
     begins = request.start_at if later and request.start_at else now
     facts = _facts(request, request.id or engine.new_id(), begins, engine.tokens.url)
     state = request.prepared.new_state(facts)

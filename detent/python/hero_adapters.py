@@ -32,12 +32,12 @@ class SqlAlchemyModel:
         """The adapter of an object, if it is one of these."""
         return cls(None, type(hero)) if hasattr(type(hero), "__mapper__") else None
 
-    def id_of(self, hero: Any) -> str | None:
-        """The primary key as text; null while it has none."""
+    def id_of(self, hero: Any) -> Any:
+        """The primary key, a composite one as text; null while it has none."""
         parts = [getattr(hero, key) for key in self._keys]
         if None in parts:
             return None
-        return str(parts[0]) if len(parts) == 1 else json.dumps(parts, default=str, separators=(",", ":"))
+        return parts[0] if len(parts) == 1 else json.dumps(parts, default=str, separators=(",", ":"))
 
     def _identity(self, id_: str) -> Any:
         try:

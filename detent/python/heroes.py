@@ -11,6 +11,7 @@ A run keeps only the type and the id. A loader that gives None says that the her
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple, TypeVar
@@ -22,6 +23,10 @@ from detent.python.hero_adapters import DjangoModel, SqlAlchemyModel
 Loader = Callable[[str], Any]
 Function = TypeVar("Function", bound=Callable[..., Any])
 LONGEST: Final = 200
+_NEVER: Final = {
+    "type": re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff:]"),
+    "id": re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"),
+}
 
 
 class HeroRef(NamedTuple):
@@ -135,13 +140,30 @@ def _id_of(hero: Any) -> Any:
 def _checked(name: object, id_: object) -> HeroRef:
     if id_ is None:
         raise InvalidInput(f"a hero of type {name!r} has no id yet; save it first")
-    return HeroRef(_check(name, "type"), _check(str(id_), "id"))
+    return HeroRef(_check(name, "type"), _check(_written(id_), "id"))
+
+
+def _written(id_: object) -> str:
+    """An id as text. What has no text of its own, but only something that programmers are shown, is none."""
+    if isinstance(id_, str):
+        return str.__str__(id_)
+    if isinstance(id_, int | float) and not isinstance(id_, bool):
+        return str(id_.real)
+    if isinstance(id_, bool | bytes | bytearray) or type(id_).__str__ is object.__str__:
+        raise InvalidInput(
+            f"{id_!r:.80} cannot be the id of a hero; give a text or a number, or what is written as one, as a UUID is"
+        )
+    return str(id_)
 
 
 def _check(text: object, what: str) -> str:
-    if not isinstance(text, str) or not text.strip() or len(text) > LONGEST or "\x00" in text:
-        raise InvalidInput(f"{text!r:.80} cannot be the {what} of a hero; it is text of 1 to {LONGEST} characters")
-    return text
+    """Whatever it is, runs must be found by it: as `type:id`, in a query."""
+    if isinstance(text, str) and text.strip() and len(text) <= LONGEST and not _NEVER[what].search(text):
+        return text
+    without = "no control character" + (" and no colon" if what == "type" else "")
+    raise InvalidInput(
+        f"{text!r:.80} cannot be the {what} of a hero; it is text of 1 to {LONGEST} characters, {without}"
+    )
 
 
 def _is_same(known: type[Any], cls: type[Any]) -> bool:

@@ -188,6 +188,7 @@ async def test_an_envelope_without_a_principal_is_started_by_the_system_and_may_
      ({"principal": {"userId": "U1", "isAdmin": True}}, {"principal.isAdmin"}),
      ({"principal": {"displayName": "D"}}, {"principal.userId"}), ({"priority": 10**9}, {"priority"}),
      ({"labels": {"a": 1}, "hero": {"type": "x"}}, {"labels.a", "hero.id"}),
+     ({"hero": {"type": "a:b", "id": "1"}}, {"hero.type"}), ({"hero": {"type": "a", "id": "1\n"}}, {"hero.id"}),
      ({"requestId": "a", "request_id": "a"}, {"request_id"}), ({"requestId": ""}, {"request_id"}),
      ({"workflowId": "x", "origin": "run_1", "startAt": 5}, {"workflowId", "origin", "start_at"})],
 )  # fmt: skip

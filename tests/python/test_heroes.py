@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from datetime import date
+from decimal import Decimal
+from enum import Enum, IntEnum
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -57,12 +60,54 @@ def test_a_hero_is_known_by_its_class_by_a_pair_or_by_itself(heroes: Heroes) -> 
         (("User", "x" * 300), "cannot be the id of a hero"),
         (("User", "a\x00b"), "cannot be the id of a hero"),
         ((5, 1), "cannot be the type of a hero"),
+        (("User", "a\tb"), "cannot be the id of a hero; .* no control character"),
+        (("User", "a\n"), "cannot be the id of a hero; .* no control character"),
+        (("User", "\x7f"), "cannot be the id of a hero; .* no control character"),
+        (("Us\ner", "a"), "cannot be the type of a hero; .* no control character"),
+        (("User", "\ud800"), "cannot be the id of a hero"),
+        (("shop:User", "7"), "cannot be the type of a hero; .* no colon"),
+        (("User", object()), "cannot be the id of a hero; give a text or a number"),
+        (("User", b"7"), "cannot be the id of a hero; give a text or a number"),
+        (("User", ("a", "b")), "cannot be the id of a hero; give a text or a number"),
+        (("User", True), "cannot be the id of a hero; give a text or a number"),
+        (Person(Person(7)), "cannot be the id of a hero; give a text or a number"),
     ],
 )
 def test_what_cannot_be_a_hero_is_told_why(heroes: Heroes, hero: Any, message: str) -> None:
     heroes.register("Person", cls=Person)
     with pytest.raises(InvalidInput, match=message):
         heroes.ref(hero)
+
+
+class Size(IntEnum):
+    LARGE = 7
+
+
+class Colour(str, Enum):  # noqa: UP042 - as it was written before there were others
+    RED = "red"
+
+
+@pytest.mark.parametrize(
+    ("id_", "kept"),
+    [
+        (UUID(int=7), "00000000-0000-0000-0000-000000000007"),
+        (Decimal("7.50"), "7.50"),
+        (date(2026, 1, 2), "2026-01-02"),
+        (Size.LARGE, "7"),
+        (Colour.RED, "red"),
+        ("a:b", "a:b"),
+        ("a  ", "a  "),
+        ("😀", "😀"),
+    ],
+)
+def test_an_id_is_whatever_is_written_as_one_text(heroes: Heroes, id_: Any, kept: str) -> None:
+    assert heroes.ref(("User", id_)) == HeroRef("User", kept)
+
+
+def test_a_type_that_no_run_could_be_looked_for_by_is_not_registered(heroes: Heroes) -> None:
+    for name in ("shop:User", "Us\ter", "", "x" * 201):
+        with pytest.raises(InvalidInput, match="cannot be the type of a hero"):
+            heroes.register(name, cls=Person)
 
 
 def test_a_type_belongs_to_one_class(heroes: Heroes) -> None:
