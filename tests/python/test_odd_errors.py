@@ -151,11 +151,16 @@ async def test_a_reason_is_kept_as_text(code: PythonRegistry, given: Any, kept: 
     assert await play(Resting, "work") == Pause(kept)
 
 
-async def test_a_run_with_odd_words_can_be_read_resumed_and_cancelled(code: PythonRegistry) -> None:
+async def test_a_run_with_odd_words_can_be_read_resumed_and_cancelled(code: PythonRegistry, store_url: str) -> None:
     class Fetching(Workflow, registry=code):
         @step
         def fetch(self) -> None:
-            raise Permanent("gone", code=404)  # type: ignore[arg-type]
+            raise Permanent("gone \0 for good", code=404)  # type: ignore[arg-type]
+
+    class Leaving(Workflow, registry=code):
+        @step
+        def leave(self) -> None:
+            self.cancel("a\ud800b\0" * 5_000)
 
     class Resting(Workflow, registry=code):
         @step
@@ -164,8 +169,11 @@ async def test_a_run_with_odd_words_can_be_read_resumed_and_cancelled(code: Pyth
                 self.pause(5)
             return 7
 
-    async with theatre("memory://", code) as world:
+    async with theatre(store_url, code) as world:
         await world.engine()
+        left = await world.ended(await world.start(Leaving))
+        assert left["status"] == "cancelled"
+        assert left["error"].startswith("leave: a?b\ufffda?b")
         fetching, resting = await world.start(Fetching), await world.start(Resting)
         found = await world.paused(fetching)
         assert found["tasks"]["fetch"]["error"]["code"] == "404"
