@@ -42,8 +42,9 @@ _LONGEST_DESCRIPTION: Final = 10_000
 _MAX_DURATION: Final = 30 * 86400.0
 _MOST_LABELS: Final = 64
 _LONGEST_LABEL: Final = 200
-# A name is a word of addresses and lists: no path, no invisible marks, nothing that turns the text around.
-_NOT_IN_NAME: Final = re.compile(r"[/\\\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
+# A name is a word of addresses and lists: no path, no invisible marks, nothing that turns the text around, no half of a
+# character.
+_NOT_IN_NAME: Final = re.compile(r"[/\\\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
 
 
 def compile_steps(

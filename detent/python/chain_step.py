@@ -15,11 +15,11 @@ from detent.python.chain import Chain
 from detent.python.heroes import Heroes, Loader
 from detent.python.heroes import heroes as default_heroes
 from detent.python.leash import Leash
-from detent.python.registry import PythonRegistry
+from detent.python.registry import CodeKind, PythonRegistry
 from detent.python.registry import registry as default_registry
 from detent.python.sequence import Awaited, Keeper, Sequence, failed, is_awaitable, sequence
 from detent.run.call import StepCall
-from detent.run.outcomes import Fail, Outcome, Reattempt, StepError
+from detent.run.outcomes import Fail, Outcome, Pause, Reattempt, StepError
 from detent.steps.threads import ThreadPool
 
 THREADS: Final = 32
@@ -56,6 +56,8 @@ class ChainStep:
         assert view is not None
         if known is None:
             return Reattempt(ELSEWHERE)
+        if known.kind is not CodeKind.CHAIN:
+            return Pause(f"{known.name!r} is a durable function now, and this run is of a class")
         chain: Chain = known.target.__chain__
         drifted: Outcome | None = chain.drift.answer(view)
         if drifted is not None:

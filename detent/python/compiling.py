@@ -10,6 +10,7 @@ from detent.python.chain import Chain, described
 from detent.python.definitions import Definitions
 from detent.python.registry import CodeKind, Registered, code_name
 from detent.python.settings import Drift
+from detent.run.plain_text import plain_text
 
 FORM: Final = "python"
 _LONGEST_DESCRIPTION: Final = 10_000
@@ -41,4 +42,4 @@ def registered(chain: Chain, definitions: Definitions) -> Registered:
 def _description(target: type[Any]) -> str | None:
     """The docstring of the class itself."""
     text = (vars(target).get("__doc__") or "").strip()
-    return " ".join(text.split())[:_LONGEST_DESCRIPTION] or None
+    return plain_text(" ".join(text.split()), _LONGEST_DESCRIPTION) or None

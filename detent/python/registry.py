@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from detent.authoring.compiled import Compiled
-from detent.errors import Conflict
+from detent.errors import Conflict, InvalidDefinition
 
 
 class CodeKind(StrEnum):
@@ -48,7 +48,12 @@ class PythonRegistry:
         self.find: Callable[[str], Registered | None] = self._known.get
 
     def add(self, one: Registered) -> None:
-        """Let it be found by its name."""
+        """Let it be found by its name. InvalidDefinition if what is stored of it could not be."""
+        try:
+            one.source.encode()
+        except UnicodeEncodeError:
+            message = f"{one.place!r} cannot be a workflow: half a character (a lone surrogate) is in what it says"
+            raise InvalidDefinition(message) from None
         known = self._known.get(one.name)
         if known is not None and known.place != one.place and "<locals>" not in known.place:
             raise Conflict(

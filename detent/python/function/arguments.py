@@ -51,10 +51,7 @@ class Arguments:
             bound = self._signature.bind(*args, **kwargs)
         except TypeError as error:
             raise InvalidInput(f"the arguments do not fit the function: {error}") from None
-        try:
-            body: dict[str, Any] = _decode(encode_output(dict(bound.arguments)))["output"]
-        except ValueError as error:
-            raise InvalidInput(f"the arguments cannot be kept: {error}") from None
+        body: dict[str, Any] = kept(dict(bound.arguments), "the arguments")
         return body
 
     def check(self, body: Any) -> None:
@@ -79,6 +76,14 @@ class Arguments:
         if problems:
             raise InvalidParameters("; ".join(problems))
         return {name: _convert(name, value, self._hints[name]) for name, value in body.items()}
+
+
+def kept(value: Any, what: str) -> Any:
+    """A value as the JSON it is kept as, or InvalidInput; `what` says what it is."""
+    try:
+        return _decode(encode_output(value))["output"]
+    except ValueError as error:
+        raise InvalidInput(f"{what} cannot be kept: {str(error).replace('the output', 'it')}") from None
 
 
 def _convert(name: str, value: Any, hint: Any) -> Any:

@@ -12,6 +12,7 @@ from heapq import heappop, heappush
 
 from detent.instant import SECOND
 from detent.python.durations import in_seconds
+from detent.python.function.leaving import Leaving
 from detent.python.function.loop import FunctionLoop
 from detent.python.function.pending import Pending
 from detent.python.function.signals import Signals
@@ -34,6 +35,7 @@ class Book:
         self.fresh: list[Pending] = []  # asked for, nothing done about it yet
         self.to_open: list[str] = []  # places of callbacks
         self.decided: list[Checkpoint] = []  # what the function was told at once and is not on record
+        self.leaving: Leaving | None = None  # once the function has said how its run ends
         self._due: list[tuple[int, int, Pending]] = []  # on record and asked for, by place in the journal
         self._signals = Signals()
         self._timers: dict[int, Pending] = {}  # by the identity of their handle
@@ -115,6 +117,8 @@ class Book:
         """It is complete: from here on it may end."""
         if self.loop.is_closing:
             return pending  # it will never come
+        if self.leaving is not None:
+            self.leaving.asked_for_more()
         key = pending.key
         self.waiting[key] = pending
         if pending.op is Op.ASK:

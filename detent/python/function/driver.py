@@ -19,10 +19,10 @@ from detent.observe import emit
 from detent.python.function.bodies import Bodies
 from detent.python.function.book import Book
 from detent.python.function.drift import Drift, Watch
+from detent.python.function.leaving import Leaving
 from detent.python.function.loop import DoesNotRest, FunctionTask
 from detent.python.function.resolving import resolve
 from detent.python.function.work import Work
-from detent.run.keys import Op
 from detent.run.outcomes import Outcome, Pause, StepError, Suspend
 from detent.run.state import Checkpoint, RunFacts
 from detent.run.view import FunctionPort
@@ -85,6 +85,10 @@ class Driver:
             if not self.outcome.done():
                 self.outcome.set_result(outcome)
 
+    def leave(self, asked: BaseException) -> None:
+        """The function says how its run ends, by raising that."""
+        self.book.leaving = Leaving(asked, asyncio.current_task(), self._main)
+
     # -- what the engine tells
 
     def ended(self, checkpoint: Checkpoint) -> None:
@@ -121,7 +125,7 @@ class Driver:
             self._pause("endless", "the function goes on and on without waiting for anything")
         except Drift as drift:
             self._end(Pause("its code does not fit its record", drift.error))
-        except Exception as error:  # noqa: BLE001 - whatever it is, nobody else would ever end this attempt
+        except BaseException as error:  # noqa: BLE001 - whatever it is, nobody else would ever end this attempt
             self._end(Pause(f"the function could not go on: {message_of(error)}", failure_of(error).error))
 
     def _go_on(self) -> bool:
@@ -129,7 +133,7 @@ class Driver:
         book, watch = self.book, self._watch
         while True:
             book.loop.run()
-            if self._main.done() and not self._has_steps():
+            if self._is_through():
                 if watch is not None:
                     watch.at_the_end(self.port.operations())
                 self._end(self._ended_as(self._main))
@@ -143,12 +147,15 @@ class Driver:
             book.loop.now = max(book.loop.now, record.at / SECOND)
             resolve(book.loop, pending, record)
 
-    def _has_steps(self) -> bool:
-        """Whether steps are left that were asked for and not awaited: they are done before the function is. If it
-        failed, they are given up."""
-        if self._main.cancelled() or self._main.exception() is not None:
-            return False
-        return any(pending.op is Op.STEP for pending in self.book.waiting.values())
+    def _is_through(self) -> bool:
+        """Whether the function has ended, or left. What it asked for and did not await is done first: steps end, and
+        children are started. If it failed, or left, that is given up."""
+        main, leaving = self._main, self.book.leaving
+        if not main.done():
+            return leaving is not None and leaving.has_left()
+        if main.cancelled() or main.exception() is not None:
+            return True
+        return not any(self._work.must_be_done(pending) for pending in self.book.waiting.values())
 
     def _act(self) -> None:
         """Begin what the function waits for, and wait for it; or leave, if that takes long or it must."""

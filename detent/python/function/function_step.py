@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Coroutine, Mapping
 from typing import Any, ClassVar, Final
 
 import msgspec
 
 from detent.clock import Clock
-from detent.errors import InvalidInput
 from detent.graph.model import StepKind
 from detent.observe import emit
 from detent.python.flow import FinishAsked, RunAsked
+from detent.python.function.binding import binder
 from detent.python.function.bodies import Bodies
 from detent.python.function.driver import Driver
 from detent.python.function.errors import ContinueAsNew
@@ -59,13 +59,15 @@ class FunctionStep:
     def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
         name = call.parameters["workflow"]
         found = self._registry.find(name)
-        if found is None or not isinstance(found.target, FunctionWorkflow) or call.view is None:
+        if found is None or call.view is None:
             return Pause(f"this node has no durable function {name!r}")
+        if not isinstance(found.target, FunctionWorkflow):
+            return Pause(f"{name!r} is a class now, and this run is of a durable function")
         try:
             body = _decode(call.view.facts.input).get("body")
             arguments = found.target.arguments.of_body(body)
         except InvalidParameters as error:
-            return Fail(StepError("invalid_parameters", str(error)), retry=False)
+            return _misfit(call, call.view, found.fingerprint, StepError("invalid_parameters", str(error)))
         return self._run(call, call.view, found.target, body, arguments)
 
     async def close(self) -> None:
@@ -87,7 +89,7 @@ class FunctionStep:
             generation=view.generation,
         )
         attempt.run = Run(driver, call, body, self._heroes.ref)
-        attempt.run.bind = _binder(function)
+        attempt.run.bind = binder(function)
         driver.start(attempt.program(driver, arguments))
         try:
             outcome = await driver.outcome
@@ -159,18 +161,11 @@ class _Attempt:
         )  # fmt: skip
 
 
-def _binder(own: FunctionWorkflow) -> Callable[..., tuple[str, Any]]:
-    """Makes (name, body) of a workflow and arguments; null is the function itself."""
-
-    def bind(workflow: Any, *args: Any, **kwargs: Any) -> tuple[str, Any]:
-        workflow = own if workflow is None else workflow
-        if isinstance(workflow, FunctionWorkflow):
-            return workflow.name, workflow.body_of(*args, **kwargs)
-        if len(args) > 1 or (args and kwargs):
-            raise InvalidInput("a workflow that is no function takes one input")
-        name = workflow if isinstance(workflow, str) else getattr(workflow, "name", None)
-        if not isinstance(name, str):
-            raise InvalidInput(f"run.child takes a workflow or its name, not {type(workflow).__name__}")
-        return name, args[0] if args else kwargs or None
-
-    return bind
+def _misfit(call: StepCall, view: RunView, fingerprint: str, error: StepError) -> Outcome:
+    """The body of a run does not fit its function. If the function is another one than when the run was started, or
+    the run has come somewhere with it, mended code can take it on; otherwise the body never fitted."""
+    assert view.port is not None
+    was_changed = call.parameters.get("fingerprint") != fingerprint
+    if was_changed or view.port.history() or view.port.operations():
+        return Pause("its function takes other arguments now", error)
+    return Fail(error, retry=False)

@@ -39,6 +39,7 @@ from detent.steps.action_values import encode_output
 
 T = TypeVar("T")
 _decode = msgspec.json.Decoder().decode
+_running = asyncio._get_running_loop  # noqa: SLF001 - it does not raise where no loop runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,8 @@ class Callback:
     url: str
 
 
-#: Makes (name, body) of a workflow and the arguments for it.
-Callable_ = Callable[..., tuple[str, Any]]
+#: Makes the name and the body of a run out of a workflow and what is given to it.
+Bind = Callable[..., tuple[str, Any]]
 
 
 class Run(FlowVerbs):
@@ -63,7 +64,7 @@ class Run(FlowVerbs):
         self._open: dict[str, deque[str]] = {}  # callbacks that were opened and not waited for
         self.asked: FlowControl | None = None
         self.continued: ContinueAsNew | None = None
-        self.bind: Callable_ = _bind_nothing
+        self.bind: Bind = _bind_nothing
         self.unwanted: dict[int, Pending] = {}  # operations that nobody has awaited, by their number
 
     # -- facts
@@ -136,10 +137,11 @@ class Run(FlowVerbs):
 
         A plain function runs in a thread, an `async def` on the engine's loop. `retry` is how often it is tried again
         if it raises. A step that fails for good raises `StepFailed` here."""
+        self._must_be_inside("step")
         known = step_function(function)
         book = self._book
         if name is not None or not known.is_named:
-            check_name(name or known.name, "a step; give it a `name=`")
+            name = check_name(known.name if name is None else name, "a step; give it a `name=`")
         pending = book.ask(Op.STEP, book.next_key(name or known.name))
         pending.work = StepWork(
             known,
@@ -152,12 +154,14 @@ class Run(FlowVerbs):
 
     def sleep(self, duration: Duration) -> asyncio.Future[None]:
         """Wait that long. Nothing is held meanwhile: a sleep of a month costs nothing."""
+        self._must_be_inside("sleep")
         pending = self._book.ask(Op.SLEEP, self._book.next_key(Op.SLEEP.value))
         pending.seconds = in_seconds(duration)
         return self._let_go(pending)
 
     def sleep_until(self, when: datetime) -> asyncio.Future[None]:
         """Wait until then."""
+        self._must_be_inside("sleep_until")
         if when.tzinfo is None:
             raise InvalidInput("sleep_until takes a datetime with a time zone")
         in_seconds(max(0.0, when.timestamp() - self._book.loop.now))  # refuses what is too far away
@@ -167,21 +171,26 @@ class Run(FlowVerbs):
 
     async def callback(self, name: str) -> Callback:
         """The URL where the answer to the next `wait` of that name is to be sent."""
-        key = self._book.next_key(f"{Op.WAIT}:{check_name(name, 'a wait')}")
+        self._must_be_inside("callback")
+        name = check_name(name, "a wait")
+        key = self._book.next_key(f"{Op.WAIT}:{name}")
         self._open.setdefault(name, deque()).append(key)
         self._book.open(key)
         return Callback(name, self._driver.facts.callback_url(key))
 
     def wait(self, name: str, timeout: Duration | None = None) -> asyncio.Future[Any]:
         """Wait until somebody answers at its URL; gives the body of the answer. Raises `WaitTimeout`."""
+        self._must_be_inside("wait")
+        name = check_name(name, "a wait")
         opened = self._open.get(name)
-        key = opened.popleft() if opened else self._book.next_key(f"{Op.WAIT}:{check_name(name, 'a wait')}")
+        key = opened.popleft() if opened else self._book.next_key(f"{Op.WAIT}:{name}")
         pending = self._book.ask(Op.WAIT, key)
         pending.seconds = None if timeout is None else in_seconds(timeout)
         return self._let_go(pending)
 
     def signal(self, name: str, timeout: Duration | None = None) -> asyncio.Future[Any]:
         """The next signal of that name, also if it came before; gives its data. Raises `WaitTimeout`."""
+        self._must_be_inside("signal")
         pending = self._book.ask(Op.ASK, self._book.next_key(f"{Op.ASK}:{check_name(name, 'a signal')}"))
         pending.seconds = None if timeout is None else in_seconds(timeout)
         return self._let_go(pending)
@@ -198,11 +207,17 @@ class Run(FlowVerbs):
     ) -> asyncio.Future[Any]:
         """Start a run of another workflow and wait for it; gives its output. A function takes its arguments, any other
         workflow its input. Raises `ChildFailed`. If this run is cancelled, so is the child."""
+        self._must_be_inside("child")
         name, body = self.bind(workflow, *args, **kwargs)
         pending = self._book.ask(Op.CHILD, self._book.next_key(f"{Op.CHILD}:{name}"))
         about = None if hero is None else self._hero_of(hero)
         pending.child = Child(name, body, about, priority, dict(labels or {}))
         return self._let_go(pending)
+
+    def _must_be_inside(self, verb: str) -> None:
+        """Refuse what is asked for by a step, or by whoever else got hold of the run: a replay would not know of it."""
+        if _running() is not self._book.loop:
+            raise RuntimeError(f"run.{verb} belongs into the function itself; a step of it can only give or raise")
 
     def _let_go(self, pending: Pending) -> Pending:
         pending.unwanted = self.unwanted
@@ -213,6 +228,7 @@ class Run(FlowVerbs):
 
     def now(self) -> datetime:
         """The time. What was said once is said again in a replay."""
+        self._must_be_inside("now")
         book = self._book
         key = book.next_key(Op.NOW.value)
         place = book.places.get(key)
@@ -225,10 +241,12 @@ class Run(FlowVerbs):
 
     def random(self) -> float:
         """A number from 0 up to 1, the same in a replay."""
+        self._must_be_inside("random")
         return self._chance().random()
 
     def uuid(self) -> uuids.UUID:
         """A random UUID, the same in a replay."""
+        self._must_be_inside("uuid")
         return uuids.UUID(int=self._chance().getrandbits(128), version=4)
 
     def _chance(self) -> chance.Random:
@@ -241,14 +259,15 @@ class Run(FlowVerbs):
     def continue_as_new(self, *args: Any, **kwargs: Any) -> NoReturn:
         """End this run and go on as a new one, with these arguments and an empty history. Where a hero may have one
         open run, the new one is that from its beginning: nobody else can start one in between."""
+        self._must_be_inside("continue_as_new")
         _, body = self.bind(None, *args, **kwargs)
         self.continued = ContinueAsNew(body)
         raise self.continued
 
     def _ask(self, verb: str, asked: FlowControl) -> NoReturn:
-        if current_step.get() is not None:
-            raise RuntimeError(f"run.{verb} belongs into the function itself; a step of it can only give or raise")
+        self._must_be_inside(verb)
         self.asked = asked
+        self._driver.leave(asked)
         raise asked
 
     def _where(self) -> str:

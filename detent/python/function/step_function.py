@@ -70,11 +70,12 @@ class StepFunction:
     transactional: bool
 
 
-def check_name(name: str, what: str) -> str:
-    """The name, or InvalidInput."""
-    if not is_name(str(name)):
-        raise InvalidInput(f"{str(name)[:80]!r} cannot be the name of {what}: letters, digits and _ . - are, up to 64")
-    return name
+def check_name(name: object, what: str) -> str:
+    """The name as text, or InvalidInput."""
+    text = str(name)
+    if not is_name(text):
+        raise InvalidInput(f"{text[:80]!r} cannot be the name of {what}: letters, digits and _ . - are, up to 64")
+    return text
 
 
 def step_function(function: Callable[..., Any]) -> StepFunction:

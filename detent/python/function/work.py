@@ -47,7 +47,8 @@ class Work:
         self._flying: dict[str, CallOff] = {}  # bodies, and how to call them off
         self._writing: dict[str, None] = {}  # ends on their way to the journal
         self._beginning: dict[str, None] = {}  # begins on their way
-        self._children: dict[str, asyncio.Task[None]] = {}
+        self._children: dict[str, asyncio.Task[None]] = {}  # that are being started
+        self._started: set[str] = set()  # children
         self.given_up: list[Pending] = []  # by the function; it may be on record that they were begun
         self._times: list[tuple[int, int, Pending]] = []
         self._alarm: tuple[int, Callable[[], None]] | None = None
@@ -76,6 +77,11 @@ class Work:
         if self._locking:
             self._unlocked = self._outside.create_future()
             await self._unlocked
+
+    def must_be_done(self, pending: Pending) -> bool:
+        """Whether that is begun when it is asked for, awaited or not: a step that has not ended, a child that was not
+        started yet."""
+        return pending.op is Op.STEP or (pending.op is Op.CHILD and pending.key not in self._started)
 
     def ended(self, key: str) -> None:
         """It stands in the journal."""
@@ -300,6 +306,7 @@ class Work:
                 self._record(Checkpoint(key, Ending.FAILED, EMPTY_RESULT, refused, now()))
                 return
             else:
+                self._started.add(key)
                 if pending.op is Op.CONTINUE:
                     self._record(Checkpoint(key, Ending.SUCCESS, encode_output(child), None, now()))
                 return

@@ -25,11 +25,13 @@ from detent.python.function.arguments import Arguments
 from detent.python.marks import shown
 from detent.python.registry import CodeKind, Registered, code_name, registry
 from detent.python.settings import Drift, Settings, read_settings
+from detent.run.plain_text import plain_text
 
 Function = Callable[..., Coroutine[Any, Any, Any]]
 
 FORM: Final = "python"
 FAIL: Final = "fail"
+_LONGEST_DESCRIPTION: Final = 10_000
 
 
 class FunctionWorkflow:
@@ -155,7 +157,7 @@ def _made(function: Function, *, options: dict[str, Any]) -> FunctionWorkflow:
 
 def _description(function: Function) -> str | None:
     text = (function.__doc__ or "").strip()
-    return " ".join(text.split())[:10_000] or None
+    return plain_text(" ".join(text.split()), _LONGEST_DESCRIPTION) or None
 
 
 def _step_name(name: str) -> str:

@@ -181,8 +181,13 @@ class Stage:
     def __init__(self, function: FunctionWorkflow, **body: Any) -> None:
         self.record = Record(input=body)
         self._registry = PythonRegistry()
+        self.start_with(function)
         self.put_on(function)
         self._executor = FunctionStep(clock=SystemClock(), registry=self._registry)
+
+    def start_with(self, function: FunctionWorkflow) -> None:
+        """The code that the run was started by."""
+        self._graph = function.compiled.graph
 
     def put_on(self, function: FunctionWorkflow) -> None:
         """The code that is there from now on."""
@@ -191,7 +196,7 @@ class Stage:
         self._registry.add(function.registered())
 
     def call(self, port: Port) -> StepCall:
-        record, step = self.record, self.function.compiled.graph.steps[0]
+        record, step = self.record, self._graph.steps[0]
         facts = RunFacts(
             id=record.id,
             tenant=1,
@@ -201,7 +206,7 @@ class Stage:
             expires_at=None,
             callback_url=lambda key: f"http://detent.test/{key}",
         )
-        view = RunView(facts, self.function.compiled.graph, 1, lambda _: None, lambda _: None, port)
+        view = RunView(facts, self._graph, 1, lambda _: None, lambda _: None, port)
         return StepCall(record.id, 1, step.name, step.kind, 1, dict(step.config), None, view)
 
     async def attempt(self, port: Port | None = None) -> Outcome | None:

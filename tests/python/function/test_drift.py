@@ -113,6 +113,114 @@ async def test_what_a_strict_function_gave_up_does_not_count_as_drift() -> None:
     assert output(await Stage(gives_up).until_over()) == "done"
 
 
+#: By what the function waits for behind `a`: how it asks for that, and how it comes in.
+WAITED: dict[str, tuple[Callable[[Run], Any], Callable[[Stage], None]]] = {
+    "wait": (lambda run: run.wait("w"), lambda stage: stage.record.answer("w", 1)),
+    "signal": (lambda run: run.signal("s"), lambda stage: stage.record.send("s", 1)),
+    "callback": (lambda run: run.callback("w"), lambda stage: None),
+}
+
+
+@pytest.mark.parametrize("what", WAITED)
+async def test_a_strict_function_goes_on_when_what_it_waited_for_has_come(what: str) -> None:
+    ask, come = WAITED[what]
+
+    @workflow(name="drifting", drift="strict")
+    async def waits(run: Run) -> str:
+        await run.step(A)
+        await ask(run)
+        await run.sleep("3d")
+        return await run.step(C)
+
+    stage = Stage(waits)
+    assert isinstance(await stage.attempt(), Suspend)
+    come(stage)
+    assert output(await stage.until_over()) == "c"
+
+
+@pytest.mark.parametrize("what", ["wait", "callback"])
+async def test_a_strict_function_that_does_not_wait_any_more_for_what_came_pauses(what: str) -> None:
+    ask, come = WAITED[what]
+
+    @workflow(name="drifting", drift="strict")
+    async def waits(run: Run) -> None:
+        await run.step(A)
+        await ask(run)
+        await run.sleep("3d")
+
+    stage = Stage(waits)
+    await stage.attempt()
+    come(stage)
+    stage.put_on(program("strict", A, "3d"))
+    outcome = await stage.attempt()
+    assert isinstance(outcome, Pause)
+    assert outcome.error is not None
+    assert outcome.error.code == "drift"
+    assert "'@wait:w'" in outcome.error.message
+
+
+async def test_the_end_of_a_strict_function_does_not_wait_for_what_ended_with_it() -> None:
+    @workflow(name="drifting", drift="strict")
+    async def first_of_two(run: Run) -> str:
+        await asyncio.wait([run.sleep(1), run.sleep(1)], return_when=asyncio.FIRST_COMPLETED)
+        return "done"
+
+    stage = Stage(first_of_two)
+    assert output(await stage.until_over()) == "done"
+    assert output(await stage.attempt()) == "done"
+    assert stage.record.route() == ["@sleep", "@sleep#2"]
+
+
+async def test_a_strict_function_that_ends_before_what_it_had_begun_pauses() -> None:
+    stage = Stage(program("strict", A, "3d", B))
+    assert isinstance(await stage.attempt(), Suspend)
+    stage.put_on(program("strict", A))
+    outcome = await stage.attempt()
+    assert isinstance(outcome, Pause)
+    assert outcome.error is not None
+    assert "'@sleep'" in outcome.error.message
+
+
+# -- other arguments
+
+
+def _taking(*, number: bool) -> FunctionWorkflow:
+    if number:
+
+        @workflow(name="taking")
+        async def after(run: Run, number: int) -> int:
+            return number
+
+        return after
+
+    @workflow(name="taking")
+    async def before(run: Run) -> str:
+        await run.sleep("1h")
+        return "slept"
+
+    return before
+
+
+async def test_a_run_under_way_whose_function_takes_other_arguments_now_pauses_and_can_go_on_when_it_is_mended() -> (
+    None
+):
+    stage = Stage(_taking(number=False))
+    assert isinstance(await stage.attempt(), Suspend)
+    stage.put_on(_taking(number=True))
+    outcome = await stage.attempt()
+    assert isinstance(outcome, Pause)
+    assert outcome.error == StepError("invalid_parameters", "the argument 'number' is missing")
+    stage.put_on(_taking(number=False))
+    assert output(await stage.until_over()) == "slept"
+
+
+async def test_a_run_that_did_nothing_yet_pauses_too_if_its_function_was_changed_since_it_was_started() -> None:
+    stage = Stage(_taking(number=False))
+    stage.start_with(_taking(number=False))
+    stage.put_on(_taking(number=True))
+    assert isinstance(await stage.attempt(), Pause)
+
+
 def test_a_pinned_function_names_the_code_it_needs() -> None:
     pinned, other = program("pin", A), program("pin", A, B)
     assert pinned.compiled.code == (code_name("drifting", pinned.fingerprint),)
