@@ -16,7 +16,7 @@ from detent.planner.fold import fold
 from detent.planner.moves import graph_of
 from detent.planner.prepared import Prepared
 from detent.run import events
-from detent.run.journal import Entry
+from detent.run.journal import Entry, placed_in
 from detent.run.state import RunFacts
 from detent.store.rows import ClaimedRun, hero_of
 
@@ -102,7 +102,8 @@ class Claims:
             parent=run.parent,
         )
         state = fold(prepared, facts, run.opening, entries)
-        held = HeldRun(run.id, run.generation, graph_of(prepared, state), state, run.status, known=len(state.history))
+        held = HeldRun(run.id, run.generation, graph_of(prepared, state), state, run.status, placed_in(run.opening))
+        held.known = len(state.history)
         self._runner.hold(held)
         # Nothing was in flight in a run that was set aside, however often it is looked at.
         if run.adopted and not is_set_aside(state.paused_by):

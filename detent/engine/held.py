@@ -9,7 +9,7 @@ from typing import Protocol
 
 from detent.planner.prepared import Prepared
 from detent.run.events import Event
-from detent.run.journal import Entry
+from detent.run.journal import USUAL, Entry, Placed
 from detent.run.outcomes import Outcome
 from detent.run.state import RunState
 from detent.run.status import Status
@@ -37,6 +37,7 @@ class HeldRun:
     prepared: Prepared
     state: RunState
     row_status: str = str(Status.RUNNING)  # what the run's row says
+    placed: Placed = USUAL  # where it was started
     pending: int = 0
     attempts: dict[int, asyncio.Task[Outcome]] = field(default_factory=dict)
     read: set[int] = field(default_factory=set)  # messages taken from the inbox

@@ -19,7 +19,7 @@ from detent.engine.function_port import Functions, carried, timed_out
 from detent.engine.held import HeldRun
 from detent.engine.leaving import Leaving
 from detent.engine.locks import Locks
-from detent.engine.placement import Placement
+from detent.engine.placement import Placement, place_of
 from detent.engine.timers import Timers
 from detent.engine.troubles import tell_end, tell_trouble
 from detent.engine.tuning import Tuning
@@ -283,7 +283,8 @@ class Runner:
 
     def _move(self, old: HeldRun, state: RunState) -> HeldRun:
         """The run goes on by another graph: what was on its way by the old one means nothing to it any more."""
-        held = HeldRun(old.id, old.generation, graph_of(old.prepared, state), state, old.row_status, read=old.read)
+        prepared = graph_of(old.prepared, state)
+        held = HeldRun(old.id, old.generation, prepared, state, old.row_status, old.placed, read=old.read)
         self.let_go(old)
         self.held[held.id] = held
         self._locks.hand_over(old, held)
@@ -323,8 +324,7 @@ class Runner:
 
     def _park(self, held: HeldRun, wake: int | None) -> None:
         self._forget(held)
-        step = self._placement.step_at_hand(held)
-        queue, priority = (step.queue, step.priority) if step else (None, None)
+        queue, priority = place_of(held)
         self.leaving.park(Park(held.id, held.generation, wake, str(held.state.status), queue, priority))
 
     def _forget(self, held: HeldRun) -> None:

@@ -124,12 +124,13 @@ def _prepare(engine: Engine, node: Node, request: StartRequest) -> tuple[Unit, S
     owned = plan.end is not None or (not later and _is_kept(engine, node, request, state, plan, now))
     wake_at = None if owned else now if plan.start else state.next_wake()
     row = _row(request, facts, opened.opening, Status.PENDING if later else Status.RUNNING, wake_at, owned=owned)
-    held = HeldRun(facts.id, 1, request.prepared, state, pending=1, known=len(state.history)) if owned else None
+    known = len(state.history)
+    held = HeldRun(facts.id, 1, request.prepared, state, placed=_placed(request), pending=1, known=known)
     size = ROW_BYTES + len(request.input) + sum(ROW_BYTES + len(entry.data) for entry in opened.entries)
-    unit = Unit(facts.id, held, plan, size, start=row, entries=opened.entries)
+    unit = Unit(facts.id, held if owned else None, plan, size, start=row, entries=opened.entries)
     unit.callbacks = _callbacks(request, facts.id)
     unit.messages = start_messages(facts, request.origin, request.origin_kind)
-    if held is not None:
+    if owned:
         node.runner.hold(held)
         if plan.end is not None:
             # Everything was decided at once: it begins and ends in one flush.
@@ -218,6 +219,10 @@ def _is_kept(engine: Engine, node: Node, request: StartRequest, state: RunState,
     return bool(plan.start) or (wake is not None and wake - now < micros(tuning.park_after))
 
 
+def _placed(request: StartRequest) -> Placed:
+    return Placed(request.queue, request.priority, request.asked)
+
+
 def _row(
     request: StartRequest,
     facts: RunFacts,
@@ -236,7 +241,7 @@ def _row(
         status=str(status),
         trigger=request.trigger,
         input=facts.input,
-        opening=encode_opening(opening, Placed(request.queue, request.priority, request.asked)),
+        opening=encode_opening(opening, _placed(request)),
         owned=owned,
         wake_at=wake_at,
         expires_at=facts.expires_at,

@@ -72,7 +72,7 @@ class Decided(msgspec.Struct, omit_defaults=True):
 
 
 _EMPTY: Final = Decided()
-_USUAL: Final = Placed()
+USUAL: Final = Placed()
 
 
 class Carried(msgspec.Struct, omit_defaults=True):
@@ -144,10 +144,10 @@ def decode_data(raw: bytes) -> EntryData:
         return _data_decoder.decode(_encoder.encode({**fields, "by": by}))
 
 
-def encode_opening(opening: Decided, placed: Placed = _USUAL) -> bytes | None:
+def encode_opening(opening: Decided, placed: Placed = USUAL) -> bytes | None:
     """What was decided at a run's start and where it was placed; null when only its entry steps became ready, in the
     usual place, so that a start is one row."""
-    if placed != _USUAL:
+    if placed != USUAL:
         opening = msgspec.structs.replace(opening, placed=placed)
     return None if opening.is_empty() else _encoder.encode(opening)
 
@@ -158,4 +158,4 @@ def decode_opening(raw: bytes | None) -> Decided:
 
 def placed_in(raw: bytes | None) -> Placed:
     """Where a run was placed, by its opening."""
-    return decode_opening(raw).placed or _USUAL
+    return decode_opening(raw).placed or USUAL

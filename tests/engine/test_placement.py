@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from detent.engine.commands import Commands, Start
+from detent.graph import codec
 from detent.graph.model import Edge, Graph, OnCrash, Retry, Step, StepKind
+from detent.run.outcomes import Move
 from tests.engine.doors import run_id, save, start
-from tests.engine.rig import Rig, failed, rig, virtual
+from tests.engine.rig import Rig, done, failed, rig, virtual
 
 ACTION = StepKind.ACTION
 
@@ -103,6 +105,35 @@ async def test_a_node_that_serves_every_queue_keeps_the_run() -> None:
         run = await world.start(Graph(steps, (Edge("a", "send"), Edge("send", "b"))))
         assert await world.ended(run) == "completed"
         assert world.store.table[run].generation == 1
+
+
+async def _moved_in_the_mail(world: Rig, **given: Any) -> bytes:
+    """A run of the queue `front` with priority 4 that was at a step of the mail when its code changed."""
+    after = (Step("a", ACTION), Step("send", ACTION), Step("remind", ACTION, delay=60.0, **given))
+    graph = codec.encode(Graph(after, (Edge("a", "send"), Edge("send", "remind"))))
+    engines = [await world.engine(queues=(queue,)) for queue in ("front", "mail")]
+    outcomes = iter((Move(graph), done()))
+    world.hands.scripts["send"] = lambda call: next(outcomes)
+    await _save_mailing(world, queue="front", priority=4)
+    run = (await start(engines[0], "w")).run
+    await world.until(lambda: world.hands.attempts("send") == [1, 1], 5)
+    await world.until(lambda: world.store.table[run].owner is None, 2)
+    return run
+
+
+@virtual
+async def test_a_run_moved_to_a_graph_without_queues_goes_back_to_the_one_it_was_started_in() -> None:
+    async with rig() as world:
+        run = await _moved_in_the_mail(world)
+        assert who(world, run) == ("front", 4)
+        assert await world.ended(run, 100) == "completed"
+
+
+@virtual
+async def test_a_run_moved_to_a_step_with_a_queue_of_its_own_waits_there() -> None:
+    async with rig() as world:
+        run = await _moved_in_the_mail(world, queue="mail", priority=1)
+        assert who(world, run) == ("mail", 1)
 
 
 @virtual
