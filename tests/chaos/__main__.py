@@ -134,12 +134,12 @@ ROWS: dict[str, Callable[[Report], str]] = {
 }
 
 
-def judge(reports: list[Report]) -> list[str]:
-    """Everything that is not as it must be."""
+def judge(reports: list[Report], *, recovery: float = RECOVERY) -> list[str]:
+    """Everything that is not as it must be; `recovery`: how many seconds the runs of a dead node may stand still."""
     found = [f"{report.orders.store}: {line}" for report in reports for line in report.verdict.broken]
     for report in reports:
         longest = report.longest_recovery
-        if report.orders.nodes > 1 and longest is not None and longest > RECOVERY:
+        if report.orders.nodes > 1 and longest is not None and longest > recovery:
             found.append(f"{report.orders.store}: a dead node's runs stood still for {longest:.2f} s")
     return found
 

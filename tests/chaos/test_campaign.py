@@ -14,8 +14,11 @@ from tests.chaos.__main__ import judge, on_mariadb, on_postgres, on_sqlite
 from tests.chaos.campaign import Report, all_programs
 from tests.chaos.checker import Checker
 from tests.chaos.evidence import Evidence
+from tests.chaos.tuning import RECOVERY
 
 SEED = 20_261_115
+#: Other tests keep the machine busy meanwhile; `make chaos`, which has it for itself, is stricter.
+PATIENCE = 3 * RECOVERY
 
 
 @pytest.mark.slow
@@ -23,7 +26,7 @@ SEED = 20_261_115
 @pytest.mark.case("A3", "B14")
 def test_kills_of_the_one_node_on_sqlite_break_no_promise(tmp_path: Path) -> None:
     report = asyncio.run(on_sqlite(15, SEED, tmp_path, print))
-    assert judge([report]) == []
+    assert judge([report], recovery=PATIENCE) == []
     assert report.faults["kill"] >= 10
     assert_worked(report)
     assert_the_checker_can_say_no(report, tmp_path)
@@ -33,8 +36,8 @@ def test_kills_of_the_one_node_on_sqlite_break_no_promise(tmp_path: Path) -> Non
 @pytest.mark.timeout(300)
 @pytest.mark.case("B1")
 def test_kills_stops_and_crashes_of_three_nodes_on_postgresql_break_no_promise(tmp_path: Path) -> None:
-    report = asyncio.run(on_postgres(30, SEED, tmp_path, print))
-    assert judge([report]) == []
+    report = asyncio.run(on_postgres(20, SEED, tmp_path, print))
+    assert judge([report], recovery=PATIENCE) == []
     assert report.faults["kill"] >= 6
     assert report.faults["restart"] >= 4
     assert report.faults["pause"] >= 1
@@ -48,7 +51,7 @@ def test_kills_stops_and_crashes_of_three_nodes_on_postgresql_break_no_promise(t
 @pytest.mark.case("A3")
 def test_kills_of_two_nodes_and_of_mariadb_break_no_promise(tmp_path: Path) -> None:
     report = asyncio.run(on_mariadb(15, SEED, tmp_path, print))
-    assert judge([report]) == []
+    assert judge([report], recovery=PATIENCE) == []
     assert report.faults["kill"] >= 3
     assert report.faults["restart"] >= 3
     assert report.faults["pause"] >= 1

@@ -6,6 +6,7 @@ now", and streams that break in the middle.
 
 from __future__ import annotations
 
+import itertools
 import json
 import threading
 from collections.abc import Iterator
@@ -69,14 +70,21 @@ class Player:
             return self._plays.pop(0) if len(self._plays) > 1 else self._plays[0]
 
 
+_numbers = itertools.count(1)
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     player: Player
 
+    def setup(self) -> None:
+        super().setup()
+        self._number = next(_numbers)  # an `id` is given again once its object is gone
+
     def _answer(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        play = self.player.next(Heard(self.command, self.path, headers, body, id(self)))
+        play = self.player.next(Heard(self.command, self.path, headers, body, self._number))
         if play.hold is not None:
             play.hold.wait(10)
         if play.cut and play.pieces is None and play.claims is None:
