@@ -23,6 +23,7 @@ from detent.python.function.leaving import Leaving
 from detent.python.function.loop import DoesNotRest, FunctionTask
 from detent.python.function.resolving import resolve
 from detent.python.function.work import Work
+from detent.run.keys import Op
 from detent.run.outcomes import Outcome, Pause, StepError, Suspend
 from detent.run.state import Checkpoint, RunFacts
 from detent.run.view import FunctionPort
@@ -134,6 +135,8 @@ class Driver:
         while True:
             book.loop.run()
             if self._is_through():
+                if self._has_children_to_start():
+                    return True  # it is told nothing more meanwhile
                 if watch is not None:
                     watch.at_the_end(self.port.operations())
                 self._end(self._ended_as(self._main))
@@ -148,14 +151,21 @@ class Driver:
             resolve(book.loop, pending, record)
 
     def _is_through(self) -> bool:
-        """Whether the function has ended, or left. What it asked for and did not await is done first: steps end, and
-        children are started. If it failed, or left, that is given up."""
+        """Whether the function has ended, or left. Steps that it asked for and did not await are done first. If it
+        failed, or left, they are given up."""
         main, leaving = self._main, self.book.leaving
         if not main.done():
             return leaving is not None and leaving.has_left()
-        if main.cancelled() or main.exception() is not None:
-            return True
-        return not any(self._work.must_be_done(pending) for pending in self.book.waiting.values())
+        return not (self._has_succeeded() and any(one.op is Op.STEP for one in self.book.waiting.values()))
+
+    def _has_children_to_start(self) -> bool:
+        """Likewise, but children only have to be there. Whether they are is not on record: to start them again does
+        no harm."""
+        return self._has_succeeded() and any(map(self._work.must_start, self.book.waiting.values()))
+
+    def _has_succeeded(self) -> bool:
+        main = self._main
+        return main.done() and not main.cancelled() and main.exception() is None
 
     def _act(self) -> None:
         """Begin what the function waits for, and wait for it; or leave, if that takes long or it must."""

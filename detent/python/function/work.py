@@ -78,10 +78,9 @@ class Work:
             self._unlocked = self._outside.create_future()
             await self._unlocked
 
-    def must_be_done(self, pending: Pending) -> bool:
-        """Whether that is begun when it is asked for, awaited or not: a step that has not ended, a child that was not
-        started yet."""
-        return pending.op is Op.STEP or (pending.op is Op.CHILD and pending.key not in self._started)
+    def must_start(self, pending: Pending) -> bool:
+        """Whether it is a child that has not been started, as far as this attempt knows."""
+        return pending.op is Op.CHILD and pending.key not in self._started and pending.key not in self.book.places
 
     def ended(self, key: str) -> None:
         """It stands in the journal."""

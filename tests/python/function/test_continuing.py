@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from detent.app import App
+from detent.engine.mailbox import Mailbox
+from detent.ids import RUN, show
 from detent.python.function import Run, workflow
-from detent.store.rows import RunRow
+from detent.store.rows import Mail, MessageKind, RunRow
 from tests.python.function.test_engine import begin, ended, engine, plus, until
 
 
@@ -82,3 +85,63 @@ async def test_a_parent_that_moved_to_another_node_still_follows_its_child(tmp_p
                 await asyncio.sleep(0.02)
     async with engine(url) as app:
         assert (await ended(app, run))["output"] == "counted to 3"
+
+
+@workflow
+async def goes_on_when_told(run: Run, number: int) -> Any:
+    await run.signal("go on")
+    run.continue_as_new(number + 1)
+
+
+@workflow
+async def waits_for_one_that_is_told(run: Run) -> Any:
+    return await run.child(goes_on_when_told, 0)
+
+
+def unread(monkeypatch: pytest.MonkeyPatch, is_on_its_way: Callable[[Mail], bool]) -> None:
+    """Messages that lie in the inbox and are not read yet."""
+    read = Mailbox._read
+    monkeypatch.setattr(Mailbox, "_read", lambda self, mail: not is_on_its_way(mail) and read(self, mail))
+
+
+async def statuses(app: App, run: str, expected: list[str]) -> None:
+    async with asyncio.timeout(5):
+        while [child.status for child in await children(app, run)] != expected:  # noqa: ASYNC110 - only the store
+            await asyncio.sleep(0.02)
+
+
+async def test_a_cancelled_parent_takes_a_run_with_it_of_which_it_had_not_read_yet(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unread(monkeypatch, lambda mail: mail.kind == MessageKind.CHILD)
+    async with engine(url) as app:
+        run = await begin(app, "waits_for_one_that_goes_on")
+        await statuses(app, run, ["completed", "completed", "running"])
+        await app.commands.cancel(run, by="test")
+        await until(app, run, lambda document: document["status"] == "cancelled")
+        await statuses(app, run, ["completed", "completed", "cancelled"])
+
+
+async def test_a_run_that_continues_after_its_parent_was_cancelled_is_cancelled(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with engine(url) as app:
+        run = await begin(app, "waits_for_one_that_is_told")
+        await statuses(app, run, ["running"])
+        [first] = await children(app, run)
+        unread(monkeypatch, lambda mail: mail.kind == MessageKind.CANCEL and mail.run == first.id)
+        await app.commands.cancel(run, by="test")
+        await until(app, run, lambda document: document["status"] == "cancelled")
+        await app.commands.signal(show(RUN, first.id), "go on")
+        await statuses(app, run, ["completed", "cancelled"])
+
+
+async def test_a_run_that_continues_after_its_parent_has_completed_goes_on(url: str) -> None:
+    async with engine(url) as app:
+        run = await begin(app, "waits_for_one_that_is_told")
+        await statuses(app, run, ["running"])
+        [first] = await children(app, run)
+        await app.commands.finish(run, by="test")
+        await until(app, run, lambda document: document["status"] == "completed")
+        await app.commands.signal(show(RUN, first.id), "go on")
+        await statuses(app, run, ["completed", "running"])
