@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -140,10 +141,14 @@ def show_run(
 
 def _save_as_test(door: Door, run: Document, file: Path | None) -> None:
     pages = Pages(Call("GET", place("workflows", run["workflow_id"], "versions"), page(dict[str, Any])))
-    version = next((one for one in door.each(pages) if one["version"] == run["version"]), None)
+    versions = list(door.each(pages))
+    version = next((one for one in versions if one["version"] == run["version"]), None)
     if version is None:
         raise InvalidInput(f"version {run['version']} of the workflow {run['workflow']!r} is not there any more")
-    text = as_test(run, version["definition"], [entry for some in door.entries(run["id"]) for entry in some])
+    entries = [entry for some in door.entries(run["id"]) for entry in some]
+    later = [datetime.fromisoformat(one["inserted_at"]) for one in versions if one["version"] > run["version"]]
+    edited = any(run["finished_at"] is None or made < datetime.fromisoformat(run["finished_at"]) for made in later)
+    text = as_test(run, version["definition"], entries, edited=edited)
     if file is None:
         print(text, end="")
         return

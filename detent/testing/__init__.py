@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from detent.store.memory import MemoryStore
-    from detent.testing.answers import Asked, Response
+    from detent.testing.answers import Asked, Output, Response
     from detent.testing.at_once import speedrun, speedrun_async
     from detent.testing.clock import FakeClock
     from detent.testing.crashing import CrashMatrix, Point, crash_matrix
     from detent.testing.ending import Speedrun, StepRun
     from detent.testing.engine import MemoryEngine, MemoryRun
+    from detent.testing.raising import raised
     from detent.testing.trial import NeverEnds, NotTheSame
 
 _HOMES = {
@@ -27,11 +28,13 @@ _HOMES = {
     "MemoryStore": "detent.store.memory",
     "NeverEnds": "detent.testing.trial",
     "NotTheSame": "detent.testing.trial",
+    "Output": "detent.testing.answers",
     "Point": "detent.testing.crashing",
     "Response": "detent.testing.answers",
     "Speedrun": "detent.testing.ending",
     "StepRun": "detent.testing.ending",
     "crash_matrix": "detent.testing.crashing",
+    "raised": "detent.testing.raising",
     "speedrun": "detent.testing.at_once",
     "speedrun_async": "detent.testing.at_once",
 }
@@ -44,11 +47,13 @@ __all__ = [
     "MemoryStore",
     "NeverEnds",
     "NotTheSame",
+    "Output",
     "Point",
     "Response",
     "Speedrun",
     "StepRun",
     "crash_matrix",
+    "raised",
     "speedrun",
     "speedrun_async",
 ]

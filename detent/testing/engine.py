@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from detent.access.orders import UNSET
-from detent.engine.commands import Commands, Given, StartOptions
+from detent.engine.commands import Commands, StartOptions
 from detent.ids import RUN, show
 from detent.instant import micros
 from detent.testing.answers import Answers
@@ -57,7 +57,7 @@ class MemoryEngine:
                 self._world.serves |= code
                 self._world.leave()
                 await self._world.boot()
-            started = await self._world.ask(lambda commands: commands.start(subject.name, Given(subject.body), options))
+            started = await self._world.ask(lambda commands: commands.start(subject.name, subject.given, options))
             return started.run
 
         run = self._world.run(begin())

@@ -5,7 +5,6 @@ Pure: documents of the API go in, the text of a Python file comes out.
 
 from __future__ import annotations
 
-import builtins
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -14,33 +13,24 @@ from pprint import pformat
 from typing import Any, Final
 
 from detent.errors import InvalidInput
+from detent.run.keys import Op
 from detent.run.status import TERMINAL, Status
 from detent.steps.actions import CORE_PREFIX
+from detent.testing.failing import Code, call
+from detent.testing.saved_function import Told, named, told
+from detent.testing.saved_steps import told_by_chain, told_by_steps
 
 Document = Mapping[str, Any]
 
 _WIDTH: Final = 100
-_SUCCESS, _SKIPPED, _TIMEOUT = "success", "skipped", "timeout"
-_ANSWERS: Final = ("http", "wait")
-_OF_TIME: Final = "sleep"
-#: Operations of durable functions that answer for themselves, and steps no test can do for them.
-_OWN: Final = re.compile(r"@(sleep|timer|now|random|uuid|child|continue)")
-_CHILD: Final = "@child:"
+_SKIPPED: Final = "skipped"
+_DRIFT: Final = "drift"
+_CANNOT: Final = ", which a test of the workflow cannot repeat"
 #: What a run makes of its time, its chance and its own id: in a test it is another.
 _VARIES: Final = re.compile(
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\d[T ]\d\d:\d\d[^\"]*"
     r"|run_[0-9a-z]{20,}|[0-9a-f]{32,}|0\.\d{12,}"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _Code:
-    """A piece of Python, shown as it is."""
-
-    text: str
-
-    def __repr__(self) -> str:
-        return self.text
 
 
 @dataclass(slots=True)
@@ -50,35 +40,51 @@ class _Saved:
     workflow: str
     imports: set[str] = field(default_factory=lambda: {"from detent.testing import speedrun"})
     definition: str | None = None
-    answers: dict[str, Any] = field(default_factory=dict)
-    route: list[str] = field(default_factory=list)
+    told: Told = field(default_factory=Told)
     in_order: bool = False  # whether its steps can end in one order only
+    stopped: str | None = None  # the step that it did not get past
+    goes_on: bool = False  # as a new run
+    edited: bool = False  # while it was under way, and nobody knows what of it
 
 
-def as_test(run: Document, definition: Document, entries: Iterable[Document]) -> str:
+def as_test(run: Document, definition: Document, entries: Iterable[Document], *, edited: bool = False) -> str:
     """The text of a test that repeats a run: `run` is its document, `definition` that of its version, `entries` its
-    journal. InvalidInput if it cannot be repeated."""
+    journal; `edited`: its workflow got another version before it ended. InvalidInput if it cannot be repeated."""
     events = list(entries)
     saved = _begun(definition)
-    _check(run, events, is_code=saved.definition is None)
+    _check(run, events, definition)
     if definition.get("function"):
-        _add_operations(saved, events)
+        saved.told = told(events)
+        saved.goes_on = any(event["step"] == Op.CONTINUE for event in events)
+        saved.edited = edited
+    elif definition.get("class"):
+        saved.told, saved.stopped = told_by_chain(run["tasks"], events, run["paused_by"])
+        saved.in_order = True
     else:
-        _add_steps(saved, run["tasks"], events, _own_actions(definition))
-    return _written(saved, run)
+        headers = "headers" in json.dumps(definition)
+        saved.told = told_by_steps(run["tasks"], events, _own_actions(definition), headers=headers)
+    return _written(saved, run, definition)
 
 
-def _check(run: Document, events: list[Document], *, is_code: bool) -> None:
+def _check(run: Document, events: list[Document], definition: Document) -> None:
     if run["status"] not in TERMINAL and run["status"] != Status.PAUSED:
         raise InvalidInput(f"the run is {run['status']}; a test can be made of it when it has ended")
-    people = ("cancelled", "paused", "finished")
-    by = next((event for event in events if event["kind"] in people and event["step"] is None), None)
-    if not is_code:
-        by = by or next((event for event in events if event["status"] == _SKIPPED and event["by"]), None)
-    if by is not None and by["step"] is not None:
-        raise InvalidInput(f"'{by['step']}' was skipped by {by['by']}, which a test of the workflow cannot repeat")
-    if by is not None:
-        raise InvalidInput(f"the run was {by['kind']} by {by['by']}, which a test of the workflow cannot repeat")
+    for event in events:
+        if event["kind"] in ("cancelled", "finished") and event["step"] is None:
+            raise InvalidInput(
+                f"the run was {event['kind']} by {event['by']}, which a test of the workflow cannot repeat"
+            )
+        if event["status"] == _SKIPPED and event["by"] and not definition.get("class"):
+            raise InvalidInput(
+                f"'{event['step']}' was skipped by {event['by']}, which a test of the workflow cannot repeat"
+            )
+    if run["status"] != Status.PAUSED:
+        return
+    if run["paused_step"] is None:
+        raise InvalidInput(f"the run was paused by {run['paused_by']}{_CANNOT}")
+    last = [event["error"] for event in events if event["kind"] == "paused"][-1]
+    if last is not None and last["code"] == _DRIFT:
+        raise InvalidInput(f"the run is paused because its code has changed{_CANNOT}")
 
 
 def _begun(definition: Document) -> _Saved:
@@ -88,12 +94,11 @@ def _begun(definition: Document) -> _Saved:
         kept = {name: value for name, value in definition.items() if name != "trigger"}
         return _Saved("WORKFLOW", definition=pformat(kept, width=_WIDTH, sort_dicts=False))
     module, _, qualname = str(place).partition(":")
-    saved = _Saved(qualname, in_order="class" in definition)
+    if module == "__main__" or "<locals>" in qualname:
+        raise InvalidInput(f"a test cannot import {place}: define the workflow at the top of a module")
+    saved = _Saved(qualname)
     saved.imports.add(f"from {module} import {qualname.partition('.')[0]}")
     return saved
-
-
-# -- steps of a graph or a chain
 
 
 def _own_actions(definition: Document) -> set[str]:
@@ -104,117 +109,85 @@ def _own_actions(definition: Document) -> set[str]:
     return {name for name, step in steps.items() if str(step.get("action", "")).startswith(CORE_PREFIX)}
 
 
-def _add_steps(saved: _Saved, steps: Document, events: list[Document], own: set[str]) -> None:
-    """Answers for what was tried, and the route in the order of the journal."""
-    order: dict[str, None] = {}
-    for event in events:
-        for name in _ended_by(event):
-            order.pop(name, None)
-            order[name] = None
-    ended = [name for name in order if name in steps and steps[name]["finished_at"] is not None]
-    skipped = [name for name in steps if steps[name]["status"] == _SKIPPED and name not in order]
-    for name in (*skipped, *ended):
-        step = steps[name]
-        saved.route.append(_on_route(name, step["status"]))
-    for name, step in steps.items():
-        if step["attempts"] and step["type"] != _OF_TIME and name not in own:
-            saved.answers[name] = _answer(saved, step)
-
-
-def _ended_by(event: Document) -> list[str]:
-    own = [event["step"]] if event["kind"] == "ended" and event["step"] else []
-    return [*own, *event["skipped"], *event["failed"]]
-
-
-def _answer(saved: _Saved, step: Document) -> Any:
-    status, kind = step["status"], step["type"]
-    if kind in _ANSWERS and step.get("status_code") and not 200 <= step["status_code"] < 300:
-        saved.imports.add("from detent.testing import Response")
-        return _Code(f"Response({step['body']!r}, status={step['status_code']})")
-    if status == _SUCCESS:
-        return step["body"] if kind in _ANSWERS else step.get("output")
-    if status == _SKIPPED and not any(attempt["error"] for attempt in step["attempts"]):
-        return _Code("lambda asked: asked.parameters.skip()")  # by its own code, or by a person
-    return _failure(saved, status, step["error"] or _last_error(step))
-
-
-def _last_error(step: Document) -> Document:
-    errors = [attempt["error"] for attempt in step["attempts"] if attempt["error"]]
-    return errors[-1] if errors else {"code": "exception", "message": "it failed", "detail": None}
-
-
-def _failure(saved: _Saved, status: str, error: Document) -> _Code:
-    """An exception that lets the step end as it did."""
-    if status == _TIMEOUT or error["code"] == _TIMEOUT:
-        return _Code("TimeoutError")
-    name, _, message = str(error["message"]).partition(": ")
-    if error["code"] == "exception" and isinstance(getattr(builtins, name, None), type):
-        return _Code(f"{name}({message!r})")
-    saved.imports.add("from detent import Permanent")
-    return _Code(f"Permanent({error['message']!r}, code={error['code']!r})")
-
-
-# -- operations of a durable function
-
-
-def _add_operations(saved: _Saved, events: list[Document]) -> None:
-    for event in events:
-        key = event["step"]
-        if event["kind"] != "checkpoint":
-            continue
-        name = key.partition(":")[2] or key
-        if key.startswith(_CHILD):  # it runs in the test too
-            saved.route.append(_on_route(name, event["status"]))
-        if _OWN.match(key):
-            continue
-        result = event["result"] or {}
-        value = result.get("output", result.get("body"))
-        is_good = event["status"] == _SUCCESS
-        saved.answers[name] = value if is_good else _failure(saved, event["status"], event["error"])
-        saved.route.append(_on_route(name, event["status"]))
-
-
-def _on_route(name: str, status: str) -> str:
-    return name if status == _SUCCESS else f"{name}:{status}"
-
-
 # -- the file
 
 
-def _written(saved: _Saved, run: Document) -> str:
-    given = [saved.workflow, f"input={_shown(run['input'].get('body'))}"]
-    if run["hero"]:
-        hero = run["hero"]
-        given.append(f"hero=({hero['type']!r}, {hero['id']!r})")
-    if saved.answers:
-        given.append(f"answers={_shown(saved.answers)}")
-    if run["started_at"]:
-        saved.imports.add("from datetime import datetime")
-        given.append(f"at=datetime.fromisoformat({run['started_at']!r})")
+def _written(saved: _Saved, run: Document, definition: Document) -> str:
+    arguments = _arguments(saved, run, definition)
+    checks = [*_checks(saved, run), *_output_lines(saved, run)]
     name = re.sub(r"\W+", "_", run["workflow"]).strip("_").lower() or "workflow"
-    lines = [f'"""Run {run["id"]} of the workflow {run["workflow"]!r}, kept as a test."""', ""]
-    lines += [*_imports(saved.imports), ""]
+    told = f"Run {run['id']} of the workflow {run['workflow']!r}, kept as a test."
+    lines = [_docstring(told), "", *_imports(saved.imports), ""]
     if saved.definition is not None:
         lines += [f"WORKFLOW = {saved.definition}", ""]
     lines += ["", f"def test_{name}_takes_the_same_way_again():", "    run = speedrun("]
-    lines += [f"        {_indented(part)}," for part in given]
-    lines += ["    )", f"    assert run.status == {run['status']!r}, run"]
-    if saved.in_order:
-        lines.append(f"    assert run.route == {_indented(_shown(saved.route), 4)}")
-    else:
-        lines.append(f"    assert sorted(run.route) == {_indented(_shown(sorted(saved.route)), 4)}")
-    if run["output"] is not None:
-        lines.append(_output_line(saved, run))
+    lines += [f"        {_indented(part)}," for part in arguments]
+    lines += ["    )", *(f"    {check}" for check in checks)]
     return "\n".join(lines) + "\n"
 
 
-def _output_line(saved: _Saved, run: Document) -> str:
+def _arguments(saved: _Saved, run: Document, definition: Document) -> list[str]:
+    """What the run is started with in the test."""
+    given: dict[str, Any] = {"input": _input(run["input"], definition)}
+    if run["hero"]:
+        given["hero"] = (run["hero"]["type"], run["hero"]["id"])
+    answers = named(saved.told.answers) if definition.get("function") else saved.told.answers
+    if answers:
+        given["answers"] = answers
+    if run["started_at"]:
+        given["at"] = Code(f"datetime.fromisoformat({run['started_at']!r})", ("from datetime import datetime",))
+    if saved.goes_on:
+        given["follow"] = False
+    for value in (*given.values(), *answers.values()):
+        if isinstance(value, Code):
+            saved.imports.update(value.imports)
+    return [saved.workflow, *(f"{name}={_shown(value)}" for name, value in given.items())]
+
+
+def _input(given: Document, definition: Document) -> Any:
+    """The body; with what came beside it, if the definition looks at that."""
+    text = json.dumps(definition)
+    more = {name: given.get(name) or None for name in ("headers", "query") if f"trigger.{name}" in text}
+    return call("Response", given.get("body"), **more) if any(more.values()) else given.get("body")
+
+
+def _checks(saved: _Saved, run: Document) -> list[str]:
+    """What is asserted of the way it took."""
+    lines = [f"assert run.status == {run['status']!r}, run"]
+    route, unsure = saved.told.route, sorted(saved.told.unsure)
+    if saved.edited:
+        lines.append("# its code was edited while it was under way: what that leaves out by now is not looked for")
+        lines.append(f"assert {{*run.route}} <= {{*{_indented(_shown(sorted(route)), 4)}}}")
+    elif saved.in_order:
+        lines.append(f"assert run.route == {_indented(_shown(route), 4)}")
+    elif unsure:
+        lines.append("# what is left out here depends on the moment at which it came")
+        lines.append(f"route = [step for step in run.route if step not in {_indented(_shown(unsure), 4)}]")
+        kept = sorted(step for step in route if step not in unsure)
+        lines.append(f"assert sorted(route) == {_indented(_shown(kept), 4)}")
+    else:
+        lines.append(f"assert sorted(run.route) == {_indented(_shown(sorted(route)), 4)}")
+    if saved.stopped is not None:
+        lines.append(f"assert run.steps[-1].name == {saved.stopped!r}")
+    return lines
+
+
+def _output_lines(saved: _Saved, run: Document) -> list[str]:
     """The assertion of the output; a remark where it holds what is another in every run."""
-    known = json.dumps([run["input"], saved.answers], default=repr)
-    varying = [found for found in _VARIES.findall(json.dumps(run["output"])) if found not in known]
+    output = run["output"]
+    if output is None:
+        return ["assert run.output is None"]
+    if saved.goes_on:
+        return ['assert "continued_as" in run.output']
+    known = json.dumps([run["input"], saved.told.answers], default=repr)
+    varying = [found for found in _VARIES.findall(json.dumps(output)) if found not in known]
     if varying:
-        return f"    # the output has {varying[0]!r} in it, which is another each time: say what of it must be the same"
-    return f"    assert run.output == {_indented(_shown(run['output']), 4)}"
+        return [f"# the output has {varying[0]!r} in it, which is another each time: say what of it must be the same"]
+    return [f"assert run.output == {_indented(_shown(output), 4)}"]
+
+
+def _docstring(text: str) -> str:
+    return '"""' + text.replace("\\", "\\\\").replace('"', '\\"') + '"""'
 
 
 def _imports(found: set[str]) -> list[str]:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any, Final
 
 from detent.access.orders import UNSET, named, order_of, plain
-from detent.engine.commands import Commands
+from detent.engine.commands import Commands, Given
 from detent.errors import InvalidDefinition, InvalidInput, NotFound
 from detent.python.heroes import HeroRef, heroes
 from detent.python.registry import CodeKind, registry
 from detent.steps.actions import is_core
+from detent.testing.answers import Response
 
 _FILES: Final = (".yaml", ".yml", ".json")
 
@@ -35,6 +36,13 @@ class Subject:
     body: Any
     hero: tuple[str, str] | None
     definition: Definition | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def given(self) -> Given:
+        """What it is started with."""
+        return Given(self.body, self.headers, self.query)
 
     async def save(self, commands: Commands) -> set[str]:
         """Save it, and every Python workflow it could start; gives the code that a node must have to run them."""
@@ -69,6 +77,8 @@ def subject_of(workflow: Any, args: tuple[Any, ...], *, hero: Any, given: Any) -
         return Subject(order.workflow, order.body, order.hero)
     if args:
         raise InvalidInput("a definition takes one input and no other arguments")
+    if isinstance(given, Response):
+        return Subject("", plain(given.body), pair, definition, given.headers, given.query)
     return Subject("", plain({} if given is UNSET else given), pair, definition)
 
 

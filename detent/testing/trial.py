@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from detent.engine.commands import Given, StartOptions
+from detent.engine.commands import StartOptions
 from detent.engine.family import CONTINUED
 from detent.errors import InvalidInput
 from detent.expressions.nearest import nearest
@@ -87,7 +87,7 @@ class Trial:
         prepare(world)
         subject = self._subject
         options = StartOptions(request_id=_REQUEST, hero=subject.hero, trigger="manual")
-        started = await world.ask(lambda commands: commands.start(subject.name, Given(subject.body), options))
+        started = await world.ask(lambda commands: commands.start(subject.name, subject.given, options))
         world.is_stuck = lambda parked: self._is_forgotten(world, parked)
         until, run = world.clock.wall() + self._longest, started.run
         endings = [await self._end(world, run, until)]

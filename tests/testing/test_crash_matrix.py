@@ -243,7 +243,7 @@ def insert(session: Session) -> int:
 
 @workflow(name="testing-matrix-kept")
 async def kept(run: Run) -> int:
-    return await run.step(insert) + await run.step(same, 2)
+    return int(await run.step(insert) + await run.step(same, 2))
 
 
 class Kept(Workflow):

@@ -41,10 +41,10 @@ async def slow(run: Run, seconds: float) -> float:
     return await run.step(sleep, seconds, timeout=LIMIT)
 
 
-YAML = f"""
+YAML = """
 name: slow
 tasks:
-  one: {{action: testing.limits.sleep, timeout: 50ms, retries: 0, with: {{seconds: "{{{{trigger.body}}}}"}}}}
+  one: {action: testing.limits.sleep, timeout: 50ms, retries: 0, with: {seconds: "{{trigger.body}}"}}
 """
 
 

@@ -1,0 +1,123 @@
+"""What a durable function was told in a run that happened, as the answers and the route of a test."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from detent.run.keys import Op, name_of, op_of
+from detent.testing.failing import Code, call, failure
+
+Document = Mapping[str, Any]
+
+_SUCCESS, _CANCELLED = "success", "cancelled"
+_TOLD: Final = (Op.STEP, Op.WAIT, Op.SIGNAL, Op.CHILD)
+_GIVEN_UP: Final = "given_up"
+NOTHING_COMES: Final = Code("TimeoutError")
+
+
+@dataclass(slots=True)
+class Told:
+    """`answers` by key. `unsure` is what of the route may differ in a test: signals that came before anybody asked for
+    them, so that no journal tells whether anybody did, and what was given up, which is told only if it was on record by
+    then that it was begun."""
+
+    answers: dict[str, Any] = field(default_factory=dict)
+    route: list[str] = field(default_factory=list)
+    unsure: set[str] = field(default_factory=set)
+
+
+def told(events: Iterable[Document]) -> Told:
+    """What the entries of the journal say."""
+    found, begun, ended = Told(), {}, {}
+    for event in events:
+        key = event["step"]
+        if event["kind"] == "began":
+            begun[key] = event
+        elif event["kind"] == "checkpoint":
+            ended[key] = event
+        elif event["kind"] in ("ended", "cancelled") and event["error"]:
+            found.route.append(on_route(key, event["status"] or event["kind"]))  # the function itself
+    for key, event in ended.items():
+        if op_of(key) in _TOLD or op_of(key) is Op.ASK:
+            found.route.append(on_route(_label(key), event["status"]))
+            if event["error"] and event["error"]["code"] == _GIVEN_UP:
+                found.unsure.add(found.route[-1])
+    _add_answers(found, begun, ended)
+    _add_signals(found, begun, ended)
+    return found
+
+
+def named(answers: Mapping[str, Any]) -> dict[str, Any]:
+    """The answers by the names that people use; those of one name for different things by their keys."""
+    ops = defaultdict(set)
+    for key in answers:
+        ops[_label(key).partition("#")[0]].add(op_of(key))
+    return {
+        (_label(key) if len(ops[_label(key).partition("#")[0]]) == 1 else key): answer
+        for key, answer in answers.items()
+    }
+
+
+def on_route(name: str, status: str) -> str:
+    return name if status == _SUCCESS else f"{name}:{status}"
+
+
+def _label(key: str) -> str:
+    return key.partition(":")[2] or key if key.startswith("@") else key
+
+
+def _add_answers(found: Told, begun: Mapping[str, Document], ended: Mapping[str, Document]) -> None:
+    for key in (*ended, *(key for key in begun if key not in ended)):
+        op = op_of(key)
+        if op not in _TOLD or op is Op.SIGNAL:
+            continue
+        end = ended.get(key)
+        if end is None or (end["status"] == _CANCELLED and op is Op.STEP):
+            found.answers[key] = _unfinished(begun.get(key))
+        elif op is Op.WAIT and end["status"] != _SUCCESS:
+            found.answers[key] = NOTHING_COMES
+        elif end["status"] == _SUCCESS:
+            result = end["result"] or {}
+            found.answers[key] = result.get("output", result.get("body"))
+        elif end["status"] == _CANCELLED:
+            found.answers[key] = call("Output", then="cancel", reason=end["error"] and end["error"]["message"])
+        else:
+            found.answers[key] = failure(end["status"], end["error"])
+
+
+def _unfinished(begun: Document | None) -> Code:
+    """What was begun and never ended: a step was to be tried again, the rest did not come."""
+    return NOTHING_COMES if begun is None or not begun["error"] else failure("failed", begun["error"])
+
+
+def _add_signals(found: Told, begun: Mapping[str, Document], ended: Mapping[str, Document]) -> None:
+    """A signal has the number of its coming, its answer that of the asking: those whose time was over, or who gave up,
+    got none, and the others got them in their order."""
+    came = defaultdict(list)
+    for key, event in ended.items():
+        if op_of(key) is Op.SIGNAL:
+            came[name_of(key)].append((key, (event["result"] or {}).get("output")))
+    asked = [key for key in (*ended, *begun) if op_of(key) is Op.ASK]
+    for key in dict.fromkeys(asked):
+        found.answers[_as_signal(key)] = NOTHING_COMES
+    for name, signals in came.items():
+        number = 1
+        for key, data in signals:
+            while _asking(name, number) in ended:
+                number += 1
+            asking = _asking(name, number)
+            found.answers[_as_signal(asking)] = data
+            if asking not in begun:
+                found.unsure.add(_label(key))
+            number += 1
+
+
+def _asking(name: str, number: int) -> str:
+    return f"{Op.ASK}:{name}" if number == 1 else f"{Op.ASK}:{name}#{number}"
+
+
+def _as_signal(key: str) -> str:
+    return key.replace(Op.ASK, Op.SIGNAL, 1)

@@ -1,0 +1,1 @@
+"""Runs of every kind that are made on a real engine and kept as tests."""
