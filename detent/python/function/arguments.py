@@ -51,7 +51,7 @@ class Arguments:
             bound = self._signature.bind(*args, **kwargs)
         except TypeError as error:
             raise InvalidInput(f"the arguments do not fit the function: {error}") from None
-        body: dict[str, Any] = kept(dict(bound.arguments), "the arguments")
+        body: dict[str, Any] = kept(dict(bound.arguments), "the body of the run")
         return body
 
     def check(self, body: Any) -> None:
@@ -83,7 +83,7 @@ def kept(value: Any, what: str) -> Any:
     try:
         return _decode(encode_output(value))["output"]
     except ValueError as error:
-        raise InvalidInput(f"{what} cannot be kept: {str(error).replace('the output', 'it')}") from None
+        raise InvalidInput(str(error).replace("the output", what)) from None
 
 
 def _convert(name: str, value: Any, hint: Any) -> Any:

@@ -37,5 +37,6 @@ def _name(workflow: Any) -> str:
     problems = Problems()
     read_name(Fields({"name": name}, "", problems))
     if problems.found:
-        raise InvalidInput(f"{name[:80]!r} cannot be the name of a workflow: {problems.found[0].message}")
+        rule = "1 to 200 visible characters, no slash, no blank at its ends"
+        raise InvalidInput(f"run.child: {name[:80]!r} cannot be the name of a workflow: {rule}", problems.found)
     return name
