@@ -86,6 +86,7 @@ class Engine:
             await asyncio.gather(self._serving, return_exceptions=True)
         if node is not None:
             await self._retire(node.id)
+        await self.family.close()
         for executor in self._executors.values():
             await executor.close()
         emit("engine.stopped")

@@ -55,7 +55,7 @@ class Runner:
         may_act: Callable[[], bool],
         family: Family,
     ) -> None:
-        self._time, self._tuning, self._may_act = time, tuning, may_act
+        self._time, self._tuning, self._may_act, self._family = time, tuning, may_act, family
         self._timers = Timers(time, self._look_at)
         self._locks = Locks(self.happen)
         self._functions = Functions(self, time, tuning, family, self._locks.give_back, may_act)
@@ -175,6 +175,8 @@ class Runner:
     def _is_written(self, unit: Unit, flushed: Flushed) -> None:
         if heard():
             self._tell_written(unit)
+        if unit.end is not None and unit.messages:
+            self._family.was_told(unit.messages)
         if unit.held is None:
             self.leaving.has_left(unit)
         elif not unit.held.gone:

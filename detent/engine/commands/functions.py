@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -13,13 +13,17 @@ from detent.engine.commands.ground import DEFAULT_TENANT, INPUT_LIMIT, encoder
 from detent.engine.commands.runs import RunCommands
 from detent.engine.commands.starts import Given, StartCommands, StartOptions
 from detent.engine.engine import Engine
+from detent.engine.family import CONTINUED, cancel_data
 from detent.errors import Conflict, InvalidInput, TooLarge
 from detent.graph.model import StepKind
 from detent.run.keys import is_name
 from detent.run.state import RunFacts
-from detent.run.status import TERMINAL
+from detent.run.status import TERMINAL, Status
 from detent.run.view import Child
-from detent.store.rows import MessageKind, RunRow
+from detent.store.rows import Message, MessageKind, RunFilter, RunRow
+
+#: A run continues as one other; more can have come of it only by hand.
+_MOST_HEIRS: Final = 20
 
 
 class FunctionCommands(StartCommands, RunCommands):
@@ -27,7 +31,7 @@ class FunctionCommands(StartCommands, RunCommands):
 
     def __init__(self, engine: Engine, *, limits: Limits | None = None, actions: Collection[str] | None = None) -> None:
         super().__init__(engine, limits=limits, actions=actions)
-        engine.family.start = self._start_child
+        engine.family.start, engine.family.cancel_heirs = self._start_child, self._cancel_heirs
 
     async def signal(self, run: str, name: str, data: Any = None, *, tenant: int = DEFAULT_TENANT) -> RunRow:
         """Send a signal to a run of a durable function. When this returns it is durable, and the function will get it,
@@ -51,12 +55,33 @@ class FunctionCommands(StartCommands, RunCommands):
         return row
 
     async def _start_child(self, parent: RunFacts, run: bytes, child: Child, perhaps_there: bool) -> None:
-        if perhaps_there and await self._store.run(parent.tenant, run) is not None:
-            return
+        is_there = perhaps_there and await self._store.run(parent.tenant, run) is not None
         options = StartOptions(id=run, hero=child.hero, priority=child.priority, labels=child.labels, parent=parent.id)
-        if child.origin_kind is not None:
+        if child.origin_kind is not None and not is_there:
             options = await self._in_place_of(parent, child.origin_kind, options)
-        await self.start(child.workflow, Given(child.body), options, tenant=parent.tenant)
+        if not is_there:
+            await self.start(child.workflow, Given(child.body), options, tenant=parent.tenant)
+        if child.origin_kind is not None and parent.parent is not None:
+            await self._go_with(parent.tenant, parent.parent, run)
+
+    async def _go_with(self, tenant: int, parent: bytes, heir: bytes) -> None:
+        """An heir whose parent had ended before it was started is cancelled, as its other children were."""
+        row = await self._store.run(tenant, parent)
+        if row is not None and row.status in TERMINAL and row.status != Status.COMPLETED:
+            await self._store.send(tenant, heir, MessageKind.CANCEL, cancel_data(parent, row.status))
+            self.nudge()
+
+    async def _cancel_heirs(self, cancelled: Sequence[Message]) -> None:
+        """These runs were cancelled by their parent. What they had continued as by then is cancelled too."""
+        for message in cancelled:
+            run: bytes | None = message.run
+            while run is not None and (run := await self._heir(message.tenant, run, message.source)) is not None:
+                await self._store.send(message.tenant, run, MessageKind.CANCEL, message.data)
+                self.nudge()
+
+    async def _heir(self, tenant: int, run: bytes, parent: bytes) -> bytes | None:
+        rows = await self._store.runs(tenant, limit=_MOST_HEIRS, where=RunFilter(origin=run, parent=parent))
+        return next((row.id for row in rows if row.origin_kind == CONTINUED), None)
 
     async def _in_place_of(self, run: RunFacts, kind: str, options: StartOptions) -> StartOptions:
         """How a run is started that takes over from this one: it is what this one is to the parent and the hero."""

@@ -89,7 +89,7 @@ async def test_a_parent_that_moved_to_another_node_still_follows_its_child(tmp_p
 
 @workflow
 async def goes_on_when_told(run: Run, number: int) -> Any:
-    await run.signal("go on")
+    await run.signal("go_on")
     run.continue_as_new(number + 1)
 
 
@@ -100,8 +100,12 @@ async def waits_for_one_that_is_told(run: Run) -> Any:
 
 def unread(monkeypatch: pytest.MonkeyPatch, is_on_its_way: Callable[[Mail], bool]) -> None:
     """Messages that lie in the inbox and are not read yet."""
-    read = Mailbox._read
-    monkeypatch.setattr(Mailbox, "_read", lambda self, mail: not is_on_its_way(mail) and read(self, mail))
+    look = Mailbox.look
+
+    async def look_at_others(mailbox: Mailbox) -> list[Mail]:
+        return [mail for mail in await look(mailbox) if not is_on_its_way(mail)]
+
+    monkeypatch.setattr(Mailbox, "look", look_at_others)
 
 
 async def statuses(app: App, run: str, expected: list[str]) -> None:
@@ -132,7 +136,7 @@ async def test_a_run_that_continues_after_its_parent_was_cancelled_is_cancelled(
         unread(monkeypatch, lambda mail: mail.kind == MessageKind.CANCEL and mail.run == first.id)
         await app.commands.cancel(run, by="test")
         await until(app, run, lambda document: document["status"] == "cancelled")
-        await app.commands.signal(show(RUN, first.id), "go on")
+        await app.commands.signal(show(RUN, first.id), "go_on")
         await statuses(app, run, ["completed", "cancelled"])
 
 
@@ -143,5 +147,5 @@ async def test_a_run_that_continues_after_its_parent_has_completed_goes_on(url: 
         [first] = await children(app, run)
         await app.commands.finish(run, by="test")
         await until(app, run, lambda document: document["status"] == "completed")
-        await app.commands.signal(show(RUN, first.id), "go on")
+        await app.commands.signal(show(RUN, first.id), "go_on")
         await statuses(app, run, ["completed", "running"])
