@@ -45,6 +45,7 @@ class Book:
     def close(self) -> None:
         """Take the function down. What it does not wait for any more matters to nobody."""
         self.loop.close()
+        self.leaving = None
         self._left = _tell_nobody
 
     # -- the record

@@ -134,7 +134,7 @@ class Driver:
         book, watch = self.book, self._watch
         while True:
             book.loop.run()
-            if self._is_through():
+            if (self._main.done() or book.leaving is not None) and self._is_through():
                 if self._has_children_to_start():
                     return True  # it is told nothing more meanwhile
                 if watch is not None:

@@ -138,8 +138,7 @@ class Run(FlowVerbs):
         A plain function runs in a thread, an `async def` on the engine's loop. `retry` is how often it is tried again
         if it raises. A step that fails for good raises `StepFailed` here."""
         self._must_be_inside("step")
-        known = step_function(function)
-        book = self._book
+        known, book = step_function(function), self._book
         if name is not None or not known.is_named:
             name = check_name(known.name if name is None else name, "a step; give it a `name=`")
         pending = book.ask(Op.STEP, book.next_key(name or known.name))
