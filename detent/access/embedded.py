@@ -16,6 +16,7 @@ from detent.access.orders import named
 from detent.api.serving import listening
 from detent.app import App, bind, running
 from detent.engine.tuning import Tuning
+from detent.python.registry import registry
 from detent.steps.modules import load_modules
 
 
@@ -46,6 +47,7 @@ async def node(
             stack.callback(sock.close)
         address = None if sock is None else sock.getsockname()[:2]
         app = await stack.enter_async_context(running(chosen, address=address, migrate=migrate, tuning=tuning))
+        app.engine.served.learn_from(registry.serves)  # what is imported later is served too
         if sock is not None:
             await stack.enter_async_context(listening(app, sock))
         yield app

@@ -30,7 +30,7 @@ class Claims:
         self, equipment: Equipment, node: bytes, *, runner: Runner, committer: Committer, mailbox: Mailbox
     ) -> None:
         self._store, self._graphs, self._time = equipment.store, equipment.graphs, equipment.time
-        self._tuning, self._serves, self._callback_url = equipment.tuning, equipment.serves, equipment.callback_url
+        self._tuning, self._served, self._callback_url = equipment.tuning, equipment.served, equipment.callback_url
         self._node, self._runner, self._committer, self._mailbox = node, runner, committer, mailbox
         self.begun = self.ended = 0  # polls
 
@@ -51,7 +51,7 @@ class Claims:
             epoch,
             limit=room,
             queues=self._tuning.queues,
-            serves=self._serves,
+            serves=self._served.all(),
             horizon=micros(self._tuning.horizon),
         )
         if claims is None:

@@ -14,6 +14,7 @@ from detent.engine.equipment import Equipment
 from detent.engine.family import Family
 from detent.engine.graphs import Graphs
 from detent.engine.node import Node
+from detent.engine.served import Served
 from detent.engine.tuning import Tuning
 from detent.errors import StoreError, Unavailable
 from detent.graph.model import StepKind
@@ -48,8 +49,9 @@ class Engine:
         self.does_claim = claims
         self._executors = executors
         self.family = Family(new_id)
+        self.served = Served(serves)
         self._equipment = Equipment(
-            store, clock, self.time, self.tuning, self.graphs, executors, sorted(serves), tokens.url, self.family
+            store, clock, self.time, self.tuning, self.graphs, executors, self.served, tokens.url, self.family
         )
         self._node: Node | None = None
         self._serving: asyncio.Task[None] | None = None
@@ -65,7 +67,7 @@ class Engine:
     @property
     def serves(self) -> Sequence[str]:
         """The user actions it has."""
-        return self._equipment.serves
+        return self.served.all()
 
     @property
     def is_ready(self) -> bool:
@@ -118,7 +120,7 @@ class Engine:
             id_,
             ttl=self.tuning.lease,
             queues=self.tuning.queues if self.does_claim else (),
-            actions=self._equipment.serves,
+            actions=self.served.all(),
         )
         self.time.heard(now)
         if lost is not None:

@@ -213,7 +213,7 @@ def _is_kept(engine: Engine, node: Node, request: StartRequest, state: RunState,
         return False
     if tuning.queues is not None and request.queue not in tuning.queues:
         return False
-    if any(code not in engine.serves for code in request.code):
+    if not engine.served.has(request.code):
         return False
     wake = state.next_wake()
     return bool(plan.start) or (wake is not None and wake - now < micros(tuning.park_after))

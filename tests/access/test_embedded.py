@@ -16,6 +16,9 @@ from detent.access.starting import start
 from detent.app import App
 from detent.client.errors import RunFailed, StillRunning
 from detent.errors import AlreadyActive, InvalidInput, NotFound
+from detent.python.marks import step
+from detent.python.registry import registry
+from detent.python.workflow import Workflow
 from tests.access.flows import Counting, Greeting, Patient, Stubborn, summing
 
 HERO = ("User", "7")
@@ -170,3 +173,21 @@ async def test_a_handle_tells_the_state_that_the_steps_handed_on(app: App) -> No
     await run.wait(timeout=20)
     assert await run.state() == {"count": 2}
     assert await (await start(summing, 1, 2)).state() is None
+
+
+async def test_a_workflow_that_is_defined_while_the_node_works_is_served_too(app: App) -> None:
+    with registry.scoped(lambda one: True):
+
+        class Late(Workflow):
+            name = "late"
+            allow_multiple = True
+
+            @step
+            async def come(self) -> str:
+                return "late"
+
+        at_once, later = await start(Late), await start(Late, delay=0.3)
+        assert await at_once.result(timeout=10) == "late"
+        assert await later.result(timeout=10) == "late"
+        assert "workflow:late" in app.engine.serves
+    assert "workflow:late" not in app.engine.serves

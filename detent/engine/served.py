@@ -1,0 +1,27 @@
+"""The user's code that an engine has, by the names that runs ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+
+
+class Served:
+    """Some was there when the engine was made; more may be defined while it works."""
+
+    def __init__(self, known: Collection[str]) -> None:
+        self._first = frozenset(known)
+        self._known = self._first
+        self._more: Callable[[], Iterable[str]] = tuple
+
+    def learn_from(self, more: Callable[[], Iterable[str]]) -> None:
+        """Ask there what is defined by now."""
+        self._more = more
+
+    def all(self) -> list[str]:
+        """Everything that is there now."""
+        self._known = self._first.union(self._more())
+        return sorted(self._known)
+
+    def has(self, code: Collection[str]) -> bool:
+        """Whether all of that is there. Asked at every start: only what is not known is looked for."""
+        return self._known.issuperset(code) or set(code) <= set(self.all())
