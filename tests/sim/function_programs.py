@@ -64,14 +64,14 @@ def flaky(fails: int, context: StepContext) -> int:
     return fails
 
 
-@workflow(name="simulated", on_exception="fail", allow_multiple=True)
+@workflow(name="simulated", drift="strict", on_exception="fail", allow_multiple=True)
 async def simulated(run: Run, part: Any) -> Any:
     """Plays the tree it is given."""
     player = _Player(run)
     return await player.play(part)
 
 
-@workflow(name="looping", on_exception="fail")
+@workflow(name="looping", drift="strict", on_exception="fail")
 async def looping(run: Run, part: Any, rounds: int) -> Any:
     """Plays it again and again, each time as a new run."""
     given = await _Player(run).play(part)

@@ -17,7 +17,7 @@ from tests.python.function.ports import Record
 from tests.python.function.test_operations import output
 
 FIRST = int(os.environ.get("DETENT_PROGRAMS_SEED", "1"))
-PROGRAMS = int(os.environ.get("DETENT_PROGRAMS", "80"))
+PROGRAMS = int(os.environ.get("DETENT_PROGRAMS", "400"))
 GROUP = 20
 #: What a failing TaskGroup inside an asyncio.timeout can come to in Python 3.11, without any durable function too.
 LEFT_CANCELLED = "RuntimeError: the function cancelled itself"
