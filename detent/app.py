@@ -1,8 +1,8 @@
 """The composition root: the only module that knows every implementation.
 
-`running` opens the store and starts an engine on it, `api.serving` puts the API before it, and `told_to_stop` waits for
-the signal to leave. What is opened is closed in the opposite order: attempts in flight get their time while the API
-still takes callbacks, then the API ends, then the store is closed.
+`running` starts an engine with every kind of executor on the store that the settings name, `api.serving` puts the API
+before it, and `told_to_stop` waits for the signal to leave. What is opened is closed in the opposite order: attempts in
+flight get their time while the API still takes callbacks, then the API ends, then the store is closed.
 """
 
 from __future__ import annotations
@@ -10,27 +10,19 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-import secrets
 import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Coroutine, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
-from detent.authoring.compiled import Limits
+from detent.assembly import Address, App, Executors, assembled, begin_chore
 from detent.clock import Clock, SystemClock
-from detent.engine.callbacks import CallbackTokens
-from detent.engine.commands import Commands
-from detent.engine.engine import Engine
-from detent.engine.feeds import Feeds
-from detent.engine.poller import Poller, Polling
 from detent.engine.presence import Presence
 from detent.engine.resident import move_in
-from detent.engine.retention import Retention
 from detent.engine.tuning import Tuning
 from detent.errors import InvalidInput
 from detent.graph.model import StepKind
@@ -45,14 +37,10 @@ from detent.python.transactional import keeper
 from detent.settings import Settings
 from detent.steps.action_step import ActionStep
 from detent.steps.actions import registry
-from detent.steps.core_actions import CORE
 from detent.steps.egress import EgressPolicy
 from detent.steps.http import HttpStep
 from detent.steps.http_client import HttpSettings
-from detent.steps.modules import load_modules
-from detent.store.opening import is_shared, open_store, scheme
-from detent.store.protocol import Store
-from detent.triggers.commands import TriggerCommands
+from detent.store.opening import is_shared, scheme
 from detent.triggers.working import TriggerWork
 
 try:
@@ -60,33 +48,11 @@ try:
 except ImportError:  # there is none for Windows
     from asyncio import new_event_loop  # type: ignore[assignment]
 
+__all__ = ["LOOPBACK", "Address", "App", "bind", "run_process", "running", "told_to_stop"]
+
 T = TypeVar("T")
 
 LOOPBACK: Final = ("127.0.0.0/8", "::1")
-Address = tuple[str, int]
-
-
-@dataclass(slots=True)
-class App:
-    """Everything of one process."""
-
-    settings: Settings
-    store: Store
-    engine: Engine
-    commands: Commands
-    triggers: TriggerCommands
-    feeds: Feeds
-    base_url: str  # where the outside world reaches it
-    local_url: str  # where this machine does
-    is_drained: bool = False
-    working: asyncio.Task[None] | None = None  # on triggers
-
-    async def drain(self) -> None:
-        """Begin nothing new, and give attempts in flight their time. The API may answer meanwhile."""
-        if not self.is_drained:
-            self.is_drained = True
-            stopping = self.engine.stop()  # at the same time: from now on nothing is started, by whomever
-            await asyncio.gather(stopping, *([_ended(self.working)] if self.working else []))
 
 
 @asynccontextmanager
@@ -104,102 +70,43 @@ async def running(
     not call it; `allow` is what they may call beside the settings'.
 
     Without `claims` it starts and answers, and leaves the runs to other nodes."""
-    load_modules(settings.imports)
     clock = clock or SystemClock(settings.clock_skew)
-    local_url = url_of(address or (settings.host, settings.port))
+    executors = _executors(settings, clock, address, allow) if claims else None
     async with AsyncExitStack() as stack:
-        store = await open_store(settings.database_url, clock, migrate=migrate)
-        stack.push_async_callback(store.close)
-        feeds = Feeds(store, clock)
-        stack.push_async_callback(feeds.close)
-        base_url = settings.base_url or local_url
-        engine = await build_engine(
-            settings, store, clock, base_url, tuning=tuning, own=address, allow=allow, claims=claims
+        app = await stack.enter_async_context(
+            assembled(settings, address=address, clock=clock, tuning=tuning, executors=executors, migrate=migrate)
         )
-        commands = build_commands(settings, engine)  # before the engine: its first run may want a child
-        await engine.start()
         if claims:
-            for one in python_registry.all():
-                await commands.save_python(one.compiled, one.source)
-        triggers = TriggerCommands(commands, store, now=engine.time.now, new_id=new_id, base_url=base_url)
-        app = App(settings, store, engine, commands, triggers, feeds, base_url, local_url)
-        if claims:
-            work = TriggerWork(store, triggers.processor, now=engine.time.now, clock=clock, new_id=new_id)
-            app.working = asyncio.create_task(work.work())
-            stack.callback(move_in(app, settings.database_url))
-        stack.push_async_callback(app.drain)
-        _begin_chores(app, clock, stack)
+            await _begin_work(app, clock, stack)
         yield app
 
 
-def _begin_chores(app: App, clock: Clock, stack: AsyncExitStack) -> None:
-    for chore in _chores(app, clock):
-        if isinstance(chore, Relay):
-            stack.push_async_callback(chore.close)
-        stack.push_async_callback(_ended, asyncio.create_task(Polling(chore).work()))
+async def _begin_work(app: App, clock: Clock, stack: AsyncExitStack) -> None:
+    """What goes on beside an engine that runs workflows."""
+    store, now = app.store, app.engine.time.now
+    for one in python_registry.all():
+        await app.commands.save_python(one.compiled, one.source)
+    work = TriggerWork(store, app.triggers.processor, now=now, clock=clock, new_id=new_id)
+    app.working = asyncio.create_task(work.work())
+    stack.callback(move_in(app, app.settings.database_url))
+    stack.push_async_callback(app.drain)  # while the attempts in flight still find it
+    begin_chore(Presence(store, queues=app.engine.tuning.queues, actions=app.engine.serves), stack)
+    for url in app.settings.outbox_urls:
+        relay = Relay(open_outbox(url), app.commands)
+        stack.push_async_callback(relay.close)
+        begin_chore(relay, stack)
 
 
-def _chores(app: App, clock: Clock) -> list[Poller]:
-    """What goes on beside the engine, in every process that has the store open."""
-    engine = app.engine
-    chores: list[Poller] = [Retention(app.store, clock, app.settings.retention)]
-    if engine.does_claim:
-        chores.append(Presence(app.store, queues=engine.tuning.queues, actions=engine.serves))
-        chores += [Relay(open_outbox(url), app.commands) for url in app.settings.outbox_urls]
-    return chores
-
-
-async def build_engine(
-    settings: Settings,
-    store: Store,
-    clock: Clock,
-    base_url: str,
-    *,
-    tuning: Tuning | None = None,
-    own: Address | None = None,
-    allow: Iterable[str] = (),
-    claims: bool = True,
-) -> Engine:
-    """An engine on a store, not started."""
-    key = settings.secret_key or await store.setting("secret_key", secrets.token_urlsafe(32))
+def _executors(settings: Settings, clock: Clock, own: Address | None, allow: Iterable[str]) -> Executors:
+    """One for each kind of steps."""
     policy = EgressPolicy.from_texts((*settings.egress_allow, *allow), _own_addresses(settings, own))
     http = HttpSettings(ca_file=Path(settings.ca_file) if settings.ca_file else None)
-    return Engine(
-        store,
-        clock=clock,
-        tokens=CallbackTokens(key, base_url),
-        executors={
-            StepKind.HTTP: HttpStep(policy, http, wall=clock.wall),
-            StepKind.ACTION: ActionStep(registry),
-            StepKind.PYTHON: ChainStep(now=clock.wall, keeper=keeper),
-            StepKind.FUNCTION: FunctionStep(clock=clock, bodies=Bodies(keeper=keeper)),
-        },
-        serves=(*registry.names(), *python_registry.serves()),
-        tuning=tuning or tuning_of(settings),
-        new_id=new_id,
-        claims=claims,
-    )
-
-
-def build_commands(settings: Settings, engine: Engine) -> Commands:
-    """The commands of an engine. Where other nodes may have other code, an action this one lacks is no mistake."""
-    alone = not is_shared(settings.database_url)
-    known = (*CORE.names(), *registry.names()) if alone else None
-    return Commands(engine, limits=Limits(steps=settings.max_steps_per_workflow), actions=known)
-
-
-def tuning_of(settings: Settings) -> Tuning:
-    """The numbers of the engine that an operator may decide."""
-    lease = settings.lease_seconds
-    return Tuning(
-        lease=lease,
-        beat=lease / 5,
-        margin=lease / 5,
-        drain=settings.drain_seconds,
-        slots=settings.max_parallel_steps,
-        poison_after=settings.poison_attempts,
-        queues=settings.queues or None,
-    )
+    return {
+        StepKind.HTTP: HttpStep(policy, http, wall=clock.wall),
+        StepKind.ACTION: ActionStep(registry),
+        StepKind.PYTHON: ChainStep(now=clock.wall, keeper=keeper),
+        StepKind.FUNCTION: FunctionStep(clock=clock, bodies=Bodies(keeper=keeper)),
+    }
 
 
 def _own_addresses(settings: Settings, own: Address | None) -> list[Address]:
@@ -232,13 +139,6 @@ def bind(host: str, port: int) -> socket.socket:
     return sock
 
 
-def url_of(address: Address) -> str:
-    """The URL of an address, as a browser on this machine would write it."""
-    host, port = address
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
 def run_process(main: Coroutine[Any, Any, T]) -> T:
     """Run a process that lasts, on the fastest loop there is.
 
@@ -266,8 +166,3 @@ async def told_to_stop() -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, hear, number)
     await told.wait()
-
-
-async def _ended(work: asyncio.Task[None]) -> None:
-    work.cancel()
-    await asyncio.gather(work, return_exceptions=True)

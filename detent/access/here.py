@@ -13,7 +13,7 @@ from typing import Final
 
 from detent.access.loops import LoopThread
 from detent.access.near import NearWay
-from detent.app import App, running
+from detent.assembly import App, assembled
 from detent.errors import StoreInUse
 from detent.settings import Settings
 
@@ -44,7 +44,7 @@ class Opened:
         until = time.monotonic() + _PATIENCE
         while True:
             try:
-                return self._thread.call(self._stack.enter_async_context(running(settings, claims=False)))
+                return self._thread.call(self._stack.enter_async_context(assembled(settings)))
             except StoreInUse as error:
                 if error.url is not None or time.monotonic() > until:
                     raise

@@ -10,8 +10,8 @@ from urllib.parse import unquote
 
 from detent.access.orders import Order
 from detent.access.outside import running_loop
-from detent.api.serving import api_of
-from detent.app import App
+from detent.api.served import api_of
+from detent.assembly import App
 from detent.client.calls import Answer, Request
 from detent.client.documents import Started
 from detent.engine.commands import Given, Start, StartOptions

@@ -6,42 +6,13 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import Protocol
 
 import uvicorn
-from litestar import Litestar
 
-from detent.api.application import build_api
 from detent.api.border import GuardedConnection
 from detent.api.hot import HotDoor
 from detent.api.origin import known_hosts
-from detent.engine.commands import Commands
-from detent.engine.engine import Engine
-from detent.engine.feeds import Feeds
-from detent.settings import Settings
-from detent.store.protocol import Store
-from detent.triggers.commands import TriggerCommands
-
-
-class Served(Protocol):
-    """What stands behind the API."""
-
-    @property
-    def settings(self) -> Settings: ...
-    @property
-    def store(self) -> Store: ...
-    @property
-    def engine(self) -> Engine: ...
-    @property
-    def commands(self) -> Commands: ...
-    @property
-    def triggers(self) -> TriggerCommands: ...
-    @property
-    def feeds(self) -> Feeds: ...
-    @property
-    def base_url(self) -> str: ...
-    @property
-    def local_url(self) -> str: ...
+from detent.api.served import Served, api_of
 
 
 class _Server(uvicorn.Server):
@@ -67,19 +38,6 @@ class _Server(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
-
-
-def api_of(app: Served) -> Litestar:
-    """The API before a running engine."""
-    return build_api(
-        app.commands,
-        app.triggers,
-        app.feeds,
-        is_ready=lambda: app.engine.is_ready,
-        check=app.store.now,
-        base_url=app.base_url,
-        loose=app.settings.allow_loose_auth,
-    )
 
 
 @asynccontextmanager

@@ -9,7 +9,8 @@ import aiohttp
 import pytest
 
 from detent.api.serving import listening
-from detent.app import bind, running, url_of
+from detent.app import bind, running
+from detent.assembly import url_of
 from detent.settings import Settings
 from tests.docs import console
 from tests.docs.curl import SERVER, Session, commands, differences

@@ -1,0 +1,147 @@
+"""Puts a process together: the store that the settings name, an engine on it, and the commands that doors call.
+
+It knows no executor. A process that only starts runs and answers needs none and loads none; who runs workflows too
+brings his own, as `detent.app` does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from detent.authoring.compiled import Limits
+from detent.clock import Clock, SystemClock
+from detent.engine.callbacks import CallbackTokens
+from detent.engine.commands import Commands
+from detent.engine.engine import Engine
+from detent.engine.feeds import Feeds
+from detent.engine.poller import Poller, Polling
+from detent.engine.retention import Retention
+from detent.engine.tuning import Tuning
+from detent.graph.model import StepKind
+from detent.ids import new_id
+from detent.python.registry import registry as python_registry
+from detent.settings import Settings
+from detent.steps.actions import registry
+from detent.steps.core_actions import CORE
+from detent.steps.modules import load_modules
+from detent.steps.protocol import StepExecutor
+from detent.store.opening import is_shared, open_store
+from detent.store.protocol import Store
+from detent.triggers.commands import TriggerCommands
+
+Address = tuple[str, int]
+Executors = Mapping[StepKind, StepExecutor]
+
+_EVERY_HOST: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+
+
+@dataclass(slots=True)
+class App:
+    """Everything of one process."""
+
+    settings: Settings
+    store: Store
+    engine: Engine
+    commands: Commands
+    triggers: TriggerCommands
+    feeds: Feeds
+    base_url: str  # where the outside world reaches it
+    local_url: str  # where this machine does
+    is_drained: bool = False
+    working: asyncio.Task[None] | None = None  # on triggers
+
+    async def drain(self) -> None:
+        """Begin nothing new, and give attempts in flight their time. The API may answer meanwhile."""
+        if not self.is_drained:
+            self.is_drained = True
+            stopping = self.engine.stop()  # at the same time: from now on nothing is started, by whomever
+            await asyncio.gather(stopping, *([_ended(self.working)] if self.working else []))
+
+
+@asynccontextmanager
+async def assembled(
+    settings: Settings,
+    *,
+    address: Address | None = None,
+    clock: Clock | None = None,
+    tuning: Tuning | None = None,
+    executors: Executors | None = None,
+    migrate: bool = False,
+) -> AsyncIterator[App]:
+    """An engine that is started. Without `executors` it starts and answers, and leaves the runs to other nodes."""
+    load_modules(settings.imports)
+    clock = clock or SystemClock(settings.clock_skew)
+    local_url = url_of(address or (settings.host, settings.port))
+    base_url = settings.base_url or local_url
+    async with AsyncExitStack() as stack:
+        store = await open_store(settings.database_url, clock, migrate=migrate)
+        stack.push_async_callback(store.close)
+        feeds = Feeds(store, clock)
+        stack.push_async_callback(feeds.close)
+        engine = await _build_engine(settings, store, clock, base_url, tuning, executors)
+        commands = _build_commands(settings, engine)  # before the engine: its first run may want a child
+        await engine.start()
+        triggers = TriggerCommands(commands, store, now=engine.time.now, new_id=new_id, base_url=base_url)
+        app = App(settings, store, engine, commands, triggers, feeds, base_url, local_url)
+        stack.push_async_callback(app.drain)
+        begin_chore(Retention(store, clock, settings.retention), stack)
+        yield app
+
+
+def begin_chore(chore: Poller, stack: AsyncExitStack) -> None:
+    """Let it go on beside the engine, until the stack is left."""
+    stack.push_async_callback(_ended, asyncio.create_task(Polling(chore).work()))
+
+
+async def _build_engine(
+    settings: Settings, store: Store, clock: Clock, base_url: str, tuning: Tuning | None, executors: Executors | None
+) -> Engine:
+    key = settings.secret_key or await store.setting("secret_key", secrets.token_urlsafe(32))
+    return Engine(
+        store,
+        clock=clock,
+        tokens=CallbackTokens(key, base_url),
+        executors=executors or {},
+        serves=(*registry.names(), *python_registry.serves()),
+        tuning=tuning or tuning_of(settings),
+        new_id=new_id,
+        claims=executors is not None,
+    )
+
+
+def _build_commands(settings: Settings, engine: Engine) -> Commands:
+    """Where other nodes may have other code, an action this one lacks is no mistake."""
+    alone = not is_shared(settings.database_url)
+    known = (*CORE.names(), *registry.names()) if alone else None
+    return Commands(engine, limits=Limits(steps=settings.max_steps_per_workflow), actions=known)
+
+
+def tuning_of(settings: Settings) -> Tuning:
+    """The numbers of the engine that an operator may decide."""
+    lease = settings.lease_seconds
+    return Tuning(
+        lease=lease,
+        beat=lease / 5,
+        margin=lease / 5,
+        drain=settings.drain_seconds,
+        slots=settings.max_parallel_steps,
+        poison_after=settings.poison_attempts,
+        queues=settings.queues or None,
+    )
+
+
+def url_of(address: Address) -> str:
+    """The URL of an address, as a browser on this machine would write it."""
+    host, port = address
+    host = _EVERY_HOST.get(host, host)
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+async def _ended(work: asyncio.Task[None]) -> None:
+    work.cancel()
+    await asyncio.gather(work, return_exceptions=True)
