@@ -12,6 +12,12 @@ from __future__ import annotations
 from typing import Final
 
 from sqlalchemy import (
+    BIGINT,
+    BINARY,
+    TEXT,
+    TIMESTAMP,
+    UUID,
+    VARBINARY,
     BigInteger,
     Boolean,
     Column,
@@ -25,11 +31,11 @@ from sqlalchemy import (
     UniqueConstraint,
     text,
 )
-from sqlalchemy.dialects.mysql import BIGINT, BINARY, LONGBLOB, LONGTEXT, VARBINARY
-from sqlalchemy.dialects.postgresql import TEXT, TIMESTAMP, UUID
 
 #: The newest migration this code was made for.
 HEAD: Final = "0003"
+#: MariaDB and MySQL make a LONGTEXT or a LONGBLOB of a column of this length.
+_LONGEST: Final = 2**32 - 1
 
 ID: Final = LargeBinary().with_variant(UUID(), "postgresql").with_variant(BINARY(16), "mysql")
 MOMENT: Final = Integer().with_variant(TIMESTAMP(timezone=True), "postgresql").with_variant(BIGINT(), "mysql")
@@ -38,8 +44,8 @@ NAME: Final = Text().with_variant(TEXT(collation="C"), "postgresql").with_varian
 WORD: Final = Text().with_variant(VARBINARY(128), "mysql")
 HERO: Final = Text().with_variant(VARBINARY(1020), "mysql")
 KEY: Final = Text().with_variant(TEXT(collation="C"), "postgresql").with_variant(VARBINARY(3000), "mysql")
-LONG: Final = Text().with_variant(LONGTEXT(charset="utf8mb4", collation="utf8mb4_bin"), "mysql")
-DATA: Final = LargeBinary().with_variant(LONGBLOB(), "mysql")
+LONG: Final = Text().with_variant(TEXT(_LONGEST, collation="utf8mb4_bin"), "mysql")
+DATA: Final = LargeBinary().with_variant(LargeBinary(_LONGEST), "mysql")
 FLAG: Final = Boolean().with_variant(Integer(), "sqlite")
 
 UNOWNED: Final = text("owner is null and ended_at is null")
