@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from detent.store.memory import MemoryStore
-    from detent.testing.answers import Asked, Output, Response
+    from detent.testing.answers import After, Asked, Output, Response
     from detent.testing.at_once import speedrun, speedrun_async
     from detent.testing.clock import FakeClock
     from detent.testing.crashing import CrashMatrix, Point, crash_matrix
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from detent.testing.trial import NeverEnds, NotTheSame
 
 _HOMES = {
+    "After": "detent.testing.answers",
     "Asked": "detent.testing.answers",
     "CrashMatrix": "detent.testing.crashing",
     "FakeClock": "detent.testing.clock",
@@ -39,6 +40,7 @@ _HOMES = {
     "speedrun_async": "detent.testing.at_once",
 }
 __all__ = [
+    "After",
     "Asked",
     "CrashMatrix",
     "FakeClock",

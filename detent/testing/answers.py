@@ -11,11 +11,13 @@ import msgspec
 
 from detent.access.orders import UNSET
 from detent.graph.model import StepKind
+from detent.instant import Instant, micros
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
 from detent.steps.action_step import failure_of
 from detent.steps.action_values import encode_output
 from detent.steps.http import Answer, outcome_of
+from detent.testing.clock import Length, seconds_of
 
 _value = msgspec.json.Decoder().decode
 
@@ -28,6 +30,14 @@ class Response:
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class After:
+    """The answer that a durable function gets, or a wait, that long after the run began and not before."""
+
+    length: Length
+    answer: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +71,9 @@ class Answers:
     one name apart."""
 
     def __init__(self, given: Mapping[str, Any] | None = None) -> None:
-        self._given = dict(given or {})
+        later = {name: one for name, one in (given or {}).items() if isinstance(one, After)}
+        self._after = {name: micros(seconds_of(one.length)) for name, one in later.items()}
+        self._given = {**(given or {}), **{name: one.answer for name, one in later.items()}}
 
     def __contains__(self, key: object) -> bool:
         return isinstance(key, str) and self.name_for(key) is not None
@@ -73,6 +85,10 @@ class Answers:
         name = key.partition(":")[2] if key.startswith("@") else key
         found = (name, key.partition("#")[0], name.partition("#")[0])
         return next((one for one in found if one in self._given), None)
+
+    def after(self, key: str) -> Instant:
+        """How long after the beginning the answer comes."""
+        return self._after.get(self.name_for(key) or key, 0)
 
     def names(self) -> tuple[str, ...]:
         return tuple(self._given)

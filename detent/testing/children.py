@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Coroutine
 from typing import Any, ClassVar
@@ -16,9 +17,9 @@ from detent.run.state import Checkpoint
 from detent.run.view import Child, FunctionPort
 from detent.steps.action_step import failure_of
 from detent.steps.action_values import encode_output
-from detent.testing.answers import Answers, Asked, Output, value_of
+from detent.testing.answers import Asked, Output, value_of
 from detent.testing.ids import WISHED, id_of_child
-from detent.testing.stage import is_dead
+from detent.testing.stage import Stage, is_dead
 from detent.testing.store import for_ever
 
 
@@ -27,13 +28,13 @@ class WithChildren:
 
     kind: ClassVar[StepKind] = StepKind.FUNCTION
 
-    def __init__(self, inner: FunctionStep, answers: Answers) -> None:
-        self._inner, self._answers = inner, answers
+    def __init__(self, inner: FunctionStep, stage: Stage) -> None:
+        self._inner, self._stage = inner, stage
 
     def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
         view = call.view
         if view is not None and view.port is not None:
-            port = _Port(view.port, call.run_id, self._answers)
+            port = _Port(view.port, call.run_id, self._stage)
             call = msgspec.structs.replace(call, view=msgspec.structs.replace(view, port=port))
         return self._inner.begin(call)
 
@@ -44,8 +45,8 @@ class WithChildren:
 class _Port:
     """The port of a function; it starts no child that is answered."""
 
-    def __init__(self, inner: FunctionPort, run: bytes, answers: Answers) -> None:
-        self._inner, self._run, self._answers = inner, run, answers
+    def __init__(self, inner: FunctionPort, run: bytes, stage: Stage) -> None:
+        self._inner, self._run, self._stage, self._answers = inner, run, stage, stage.answers
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
@@ -55,6 +56,7 @@ class _Port:
         if name is None:
             WISHED.set([id_of_child(self._run, key)])
             return await self._inner.start_child(key, child)
+        await asyncio.sleep(self._stage.time_left(key))
         end = await self._end(key, Asked(name, 1, child.body))
         if is_dead():
             await for_ever()

@@ -42,7 +42,7 @@ def executors(
     functions = FunctionStep(clock=clock, registry=staged, bodies=StagedBodies(stage, keeper), strict=strict)
     inside: list[StepExecutor] = [
         StagedChainStep(staged, clock.wall, keeper),
-        WithChildren(functions, stage.answers),
+        WithChildren(functions, stage),
     ]
     made: dict[StepKind, Any] = {one.kind: Staged(one, stage) for one in whole}
     made |= {one.kind: Counted(one, stage) for one in inside}

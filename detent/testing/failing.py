@@ -35,7 +35,8 @@ def call(name: str, *values: Any, **named: Any) -> Code:
     module = "detent" if name in ("Permanent", "RetryLater") else "detent.testing"
     given = [repr(value) for value in values]
     given += [f"{key}={value!r}" for key, value in named.items() if value is not None]
-    return Code(f"{name}({', '.join(given)})", (f"from {module} import {name}",))
+    inside = [line for value in values if isinstance(value, Code) for line in value.imports]
+    return Code(f"{name}({', '.join(given)})", (f"from {module} import {name}", *inside))
 
 
 def failure(status: str, error: Document | None) -> Code:

@@ -192,7 +192,14 @@ class StagedBodies(Bodies):
 
         if silence is not None:
             nothing_came = Fail(StepError("timeout", silence), timed_out=True)
-            return asyncio.get_running_loop().call_soon(tell, nothing_came).cancel
+            return asyncio.get_running_loop().call_later(stage.time_left(key), tell, nothing_came).cancel
+        if is_answered and (left := stage.time_left(key)):
+            return _later(left, lambda: self._perform(work, context, tell, returned))
+        return self._perform(work, context, tell, returned)
+
+    def _perform(self, work: StepWork, context: StepContext, tell: Told, returned: Callable[[], None]) -> CallOff:
+        stage, key = self._stage, context.step
+        is_answered = key in stage.answers
         body = _answered(work, stage, context) if is_answered else work.function.function
         staged = replace(
             work.function,
@@ -201,6 +208,14 @@ class StagedBodies(Bodies):
             transactional=work.function.transactional and not is_answered,
         )
         return super().begin(_with(work, staged), context, tell, returned)
+
+
+def _later(seconds: float, begin: Callable[[], CallOff]) -> CallOff:
+    """Begin it so much later, unless it is called off before."""
+    ways: list[CallOff] = []
+    timer = asyncio.get_running_loop().call_later(seconds, lambda: ways.append(begin()))
+    ways.append(timer.cancel)
+    return lambda: [way() for way in ways]
 
 
 def _answered(work: StepWork, stage: Stage, context: StepContext) -> Callable[..., Any]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from detent.run.keys import Op, name_of, op_of
@@ -14,6 +15,7 @@ Document = Mapping[str, Any]
 
 _SUCCESS, _CANCELLED = "success", "cancelled"
 _TOLD: Final = (Op.STEP, Op.WAIT, Op.SIGNAL, Op.CHILD)
+_FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 _GIVEN_UP: Final = "given_up"
 NOTHING_COMES: Final = Code("TimeoutError")
 
@@ -25,12 +27,14 @@ class Told:
     then that it was begun."""
 
     answers: dict[str, Any] = field(default_factory=dict)
+    times: dict[str, str] = field(default_factory=dict)  # when those of a function came
     route: list[str] = field(default_factory=list)
     unsure: set[str] = field(default_factory=set)
 
 
-def told(events: Iterable[Document]) -> Told:
-    """What the entries of the journal say."""
+def told(events: Sequence[Document], started_at: str) -> Told:
+    """What the entries of the journal say. Where things went on side by side, or the function asked for the time, their
+    answers come when they came then."""
     found, begun, ended = Told(), {}, {}
     for event in events:
         key = event["step"]
@@ -47,7 +51,35 @@ def told(events: Iterable[Document]) -> Told:
                 found.unsure.add(found.route[-1])
     _add_answers(found, begun, ended)
     _add_signals(found, begun, ended)
+    if _is_timed(begun, ended):
+        began = _instant(started_at)
+        for key, at in found.times.items():
+            if found.answers[key] is not NOTHING_COMES:
+                seconds = (_instant(at) - began).total_seconds()
+                found.answers[key] = call("After", round(max(0.0, seconds), 6), found.answers[key])
     return found
+
+
+def _is_timed(begun: Mapping[str, Document], ended: Mapping[str, Document]) -> bool:
+    """Whether two things went on at once, or the time was looked at."""
+    if any(op_of(key) is Op.NOW for key in ended):
+        return True
+    spans = []
+    for key, event in ended.items():
+        end = _instant(event["at"])
+        begin = _instant(begun[key]["at"]) if key in begun else end - timedelta(milliseconds=event["duration_ms"] or 0)
+        spans.append((begin, end))
+    spans += [(_instant(event["at"]), _LAST) for key, event in begun.items() if key not in ended]
+    latest = _FIRST
+    for begin, end in sorted(spans):
+        if begin < latest:
+            return True
+        latest = max(latest, end)
+    return False
+
+
+def _instant(text: str) -> datetime:
+    return datetime.fromisoformat(text)
 
 
 def named(answers: Mapping[str, Any]) -> dict[str, Any]:
@@ -75,6 +107,8 @@ def _add_answers(found: Told, begun: Mapping[str, Document], ended: Mapping[str,
         if op not in _TOLD or op is Op.SIGNAL:
             continue
         end = ended.get(key)
+        if end is not None:
+            found.times[key] = end["at"]
         if end is None or (end["status"] == _CANCELLED and op is Op.STEP):
             found.answers[key] = _unfinished(begun.get(key))
         elif op is Op.WAIT and end["status"] != _SUCCESS:
@@ -99,17 +133,18 @@ def _add_signals(found: Told, begun: Mapping[str, Document], ended: Mapping[str,
     came = defaultdict(list)
     for key, event in ended.items():
         if op_of(key) is Op.SIGNAL:
-            came[name_of(key)].append((key, (event["result"] or {}).get("output")))
+            came[name_of(key)].append((key, event))
     asked = [key for key in (*ended, *begun) if op_of(key) is Op.ASK]
     for key in dict.fromkeys(asked):
         found.answers[_as_signal(key)] = NOTHING_COMES
     for name, signals in came.items():
         number = 1
-        for key, data in signals:
+        for key, event in signals:
             while _asking(name, number) in ended:
                 number += 1
             asking = _asking(name, number)
-            found.answers[_as_signal(asking)] = data
+            found.answers[_as_signal(asking)] = (event["result"] or {}).get("output")
+            found.times[_as_signal(asking)] = event["at"]
             if asking not in begun:
                 found.unsure.add(_label(key))
             number += 1

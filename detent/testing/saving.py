@@ -54,7 +54,7 @@ def as_test(run: Document, definition: Document, entries: Iterable[Document], *,
     saved = _begun(definition)
     _check(run, events, definition)
     if definition.get("function"):
-        saved.told = told(events)
+        saved.told = told(events, run["started_at"])
         saved.goes_on = any(event["step"] == Op.CONTINUE for event in events)
         saved.edited = edited
     elif definition.get("class"):

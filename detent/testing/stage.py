@@ -57,6 +57,7 @@ class Stage:
         self.ran: Counter[str] = Counter()
         self.effect: Callable[[str, str], None] = lambda when, step: None
         self.signals: dict[tuple[bytes, str], asyncio.Future[Any]] = {}  # what functions ask for, by run and key
+        self.time_left: Callable[[str], float] = lambda key: 0.0  # until the answer to this comes
         self.is_beyond: Callable[[bytes], bool] = lambda run: False  # whether nothing of that run is to happen
         self.forgotten: dict[str, None] = {}  # operations that durable functions began and did not await
         self._works: set[Any] = set()

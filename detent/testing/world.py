@@ -63,6 +63,8 @@ class World:
         self.store.is_dead = is_dead
         self.answers = answers or Answers()
         self.stage = Stage(self.loop, self.answers)
+        self._began = self.clock.wall()
+        self.stage.time_left = lambda key: max(0, self._due(key) - self.clock.wall()) / SECOND
         self.tokens = CallbackTokens("a key for tests", "http://detent.test")
         self.serves: set[str] = set()
         self.initial_state: Any = None
@@ -200,7 +202,11 @@ class World:
             return False
         if self._send_answer() or self._look_at_mail():
             return True
-        timer, parked = self._next_timer(), self._next_parked()
+        timer, parked, answer = self._next_timer(), self._next_parked(), self._next_answer()
+        others = [time for time in (timer, parked and parked[2]) if time is not None]
+        if answer is not None and answer <= min([self._horizon, *others]):
+            self.clock.move_to(answer)
+            return True
         if timer is not None and (parked is None or timer < parked[2]) and (timer <= self._horizon or self._asking):
             self.clock.move_to(timer)
             return True
@@ -246,11 +252,22 @@ class World:
         return False
 
     def _is_to_be_answered(self, run: bytes, key: str) -> bool:
-        """Whether it was not answered yet; from now on it is."""
-        if (run, key) in self._answered or key not in self.answers or self.answers.silence(key) is not None:
+        """Whether it was not answered yet, and is to be by now; from here on it is."""
+        if not self._has_answer(run, key) or self._due(key) > self.clock.wall():
             return False
         self._answered.add((run, key))
         return True
+
+    def _has_answer(self, run: bytes, key: str) -> bool:
+        return (run, key) not in self._answered and key in self.answers and self.answers.silence(key) is None
+
+    def _due(self, key: str) -> Instant:
+        return self._began + self.answers.after(key)
+
+    def _next_answer(self) -> Instant | None:
+        """When somebody is answered next who waits for it."""
+        waits = [*self.open_waits(), *self.open_signals()]
+        return min((self._due(key) for run, key, _ in waits if self._has_answer(run, key)), default=None)
 
     def open_waits(self, of: bytes | None = None) -> list[tuple[bytes, str, str]]:
         """Run, step and name of the callbacks that could be received now; the name has its number."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -12,7 +14,7 @@ from detent.python.function import ChildFailed, Run, StepFailed, WaitTimeout, wo
 from detent.python.marks import step
 from detent.python.workflow import Workflow
 from detent.steps.actions import ActionError, Permanent
-from detent.testing import NeverEnds, Output, Response, crash_matrix, raised, speedrun
+from detent.testing import After, NeverEnds, Output, Response, crash_matrix, raised, speedrun
 
 RAN: list[str] = []
 
@@ -33,6 +35,22 @@ def test_an_answer_with_a_number_is_for_that_one_and_the_others_are_for_the_rest
     answers = {"body": 1, "body#2": 2, "w": 3, "w#3": 4, "s": 5, "s#2": 6}
     assert speedrun(asks, answers=answers).output == [1, 2, 1, 3, 3, 4, 5, 6, 5]
     assert crash_matrix(asks, answers=answers).ending.output == [1, 2, 1, 3, 3, 4, 5, 6, 5]
+
+
+@workflow(name="testing-answers-in-turn")
+async def in_turn(run: Run) -> list[Any]:
+    asked: list[asyncio.Future[Any]] = [run.wait("w"), run.signal("s"), run.step(body, "a"), run.child(child, 1)]
+    return [await one for one in asyncio.as_completed([*asked, run.sleep(20)])] + [run.now().isoformat()]
+
+
+def test_an_answer_comes_when_it_is_said_to() -> None:
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    given: dict[str, Any] = {"w": 4, "s": 1, "body": 2, "testing-answers-child": 3}
+    answers = {name: After(f"{number}m", number) for name, number in given.items()}
+    run = speedrun(in_turn, answers=answers, at=at)
+    assert run.output == [None, 1, 2, 3, 4, "2026-01-01T00:04:00+00:00"]
+    assert run.slept == timedelta(minutes=4)
+    assert crash_matrix(in_turn, answers=answers, at=at).ending.output == run.output
 
 
 @workflow(name="testing-answers-gives-up")

@@ -38,6 +38,7 @@ FIRST: dict[str, tuple[Any, list[Any], dict[str, Any]]] = {
     "waits": (shop.kept_waits, [shop.Order("o\"1'", ["a\n", "\N{PILE OF POO}"])], {"note": '"""\\'}),
     "signals": (shop.kept_signals, [], {}),
     "race": (shop.kept_race, [], {}),
+    "order": (shop.kept_order, [], {}),
     "unheard": (shop.kept_unheard, [], {}),
     "failures": (shop.kept_failures, [], {}),
     "children": (shop.kept_children, [], {}),
@@ -121,9 +122,13 @@ async def make(commands: Any, called: str) -> dict[str, str]:
     for number in (1, 2):
         await runs["signals"].signal("s", {"n": number})
         await runs["unheard"].signal("s", number)
+    await answer(runs["order"], "b", at="@wait:b")
     await answer(runs["waits"], {"b": 1}, at="@wait:w")
     await answer(runs["waits"], None, at="@wait:w#2")
     await answer(runs["race"], "came", at="@wait:w")
+    await runs["order"].signal("c", "c")
+    await asyncio.sleep(0.2)
+    await answer(runs["order"], "a", at="@wait:a")
     await answer(runs["yaml"], {"b": 1}, at="ask", by="Bob")
     await runs["one_name"].signal("same", "signal")
     await answer(runs["one_name"], "wait", at="@wait:same")

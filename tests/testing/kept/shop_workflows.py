@@ -142,6 +142,33 @@ async def kept_race(run: Run) -> list[Any]:
     return found
 
 
+async def nap(seconds: float) -> float:
+    real("nap")
+    await asyncio.sleep(seconds)
+    return seconds
+
+
+@workflow
+async def kept_slow_kid(run: Run) -> str:
+    await run.sleep(1.5)
+    return "slow"
+
+
+@workflow
+async def kept_order(run: Run) -> list[Any]:
+    waits = [run.wait("a"), run.wait("b"), run.signal("c")]
+    found = [await one for one in asyncio.as_completed(waits)]
+    try:
+        async with asyncio.timeout(0.5):
+            await run.child(kept_slow_kid)
+    except TimeoutError:
+        found.append("late")
+    naps: list[asyncio.Future[Any]] = [run.step(nap, 0.6), run.step(nap, 0.2), run.child(kept_kid, 1), run.sleep(0.4)]
+    found += [await one for one in asyncio.as_completed(naps)]
+    await run.sleep(1)
+    return found
+
+
 @workflow
 async def kept_unheard(run: Run) -> Any:
     await run.sleep(0.5)
