@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from detent import app
+from detent import app, assembly
 from detent.python.chain_step import ChainStep
 from detent.python.durations import days
 from detent.python.marks import step
@@ -20,6 +20,7 @@ from tests.api.server import serving, statuses
 def served(code: PythonRegistry, monkeypatch: pytest.MonkeyPatch) -> PythonRegistry:
     """What this process serves is of this test alone."""
     monkeypatch.setattr(app, "python_registry", code)
+    monkeypatch.setattr(assembly, "python_registry", code)
     monkeypatch.setattr(app, "ChainStep", functools.partial(ChainStep, code))
     return code
 
