@@ -39,15 +39,16 @@ def call(name: str, *values: Any, **named: Any) -> Code:
     return Code(f"{name}({', '.join(given)})", (f"from {module} import {name}", *inside))
 
 
-def failure(status: str, error: Document | None) -> Code:
-    """An exception that lets a step of a definition or of a durable function, or a child of one, end as it did."""
+def failure(status: str, error: Document | None, *, at_once: bool = False) -> Code:
+    """An exception that lets a step of a definition or of a durable function, or a child of one, end as it did; with
+    `at_once` it is not tried again first."""
     if error is None:
         error = {"code": _NO_CODE, "message": _PEOPLE}
     code, message = str(error["code"]), str(error["message"])
     if status == TIMEOUT or code == TIMEOUT:
         return Code(f"TimeoutError({message!r})")
     name, _, text = message.partition(": ")
-    made = _builtin(name, text) if code == _NO_CODE else None
+    made = _builtin(name, text) if code == _NO_CODE and not at_once else None
     if made is not None and not issubclass(getattr(builtins, name), _PECULIAR):
         return made
     return call("Permanent", message, code=None if code == _NO_CODE else code)

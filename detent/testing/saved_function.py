@@ -49,9 +49,10 @@ def told(events: Sequence[Document], started_at: str) -> Told:
             found.route.append(on_route(_label(key), event["status"]))
             if event["error"] and event["error"]["code"] == _GIVEN_UP:
                 found.unsure.add(found.route[-1])
-    _add_answers(found, begun, ended)
+    is_timed = _is_timed(begun, ended)
+    _add_answers(found, begun, ended, at_once=is_timed)
     _add_signals(found, begun, ended)
-    if _is_timed(begun, ended):
+    if is_timed:
         began = _instant(started_at)
         for key, at in found.times.items():
             if found.answers[key] is not NOTHING_COMES:
@@ -101,7 +102,7 @@ def _label(key: str) -> str:
     return key.partition(":")[2] or key if key.startswith("@") else key
 
 
-def _add_answers(found: Told, begun: Mapping[str, Document], ended: Mapping[str, Document]) -> None:
+def _add_answers(found: Told, begun: Mapping[str, Document], ended: Mapping[str, Document], *, at_once: bool) -> None:
     for key in (*ended, *(key for key in begun if key not in ended)):
         op = op_of(key)
         if op not in _TOLD or op is Op.SIGNAL:
@@ -119,7 +120,7 @@ def _add_answers(found: Told, begun: Mapping[str, Document], ended: Mapping[str,
         elif end["status"] == _CANCELLED:
             found.answers[key] = call("Output", then="cancel", reason=end["error"] and end["error"]["message"])
         else:
-            found.answers[key] = failure(end["status"], end["error"])
+            found.answers[key] = failure(end["status"], end["error"], at_once=at_once)
 
 
 def _unfinished(begun: Document | None) -> Code:
