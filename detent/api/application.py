@@ -8,6 +8,8 @@ from litestar import Litestar
 from litestar.datastructures import State
 from litestar.exceptions import HTTPException
 from litestar.openapi import OpenAPIConfig
+from litestar.plugins import PluginProtocol
+from litestar.plugins.core import MsgspecDIPlugin
 from litestar.types import ASGIApp
 
 from detent.api import (
@@ -58,6 +60,15 @@ ROUTES = [
 ]
 
 
+class _Api(Litestar):
+    """Litestar without what it adds for pydantic and attrs wherever they are installed: to load it and ask it about
+    every route is half of what it costs to begin, and nothing here is a model of theirs."""
+
+    @staticmethod
+    def _get_default_plugins(plugins: list[PluginProtocol]) -> list[PluginProtocol]:
+        return [*plugins, MsgspecDIPlugin()]
+
+
 def build_api(
     commands: Commands,
     trigger_commands: TriggerCommands,
@@ -75,7 +86,7 @@ def build_api(
     def guard(app: ASGIApp) -> ASGIApp:
         return OriginGuard(app, hosts)
 
-    return Litestar(
+    return _Api(
         route_handlers=ROUTES,
         state=State(
             {

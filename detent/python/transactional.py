@@ -14,8 +14,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
-from sqlalchemy.ext.asyncio import async_sessionmaker
-
 from detent.clock import SystemClock
 from detent.errors import DetentError, InvalidInput
 from detent.python.undivided import undivided
@@ -44,7 +42,7 @@ class Transactions:
     def use(self, *factories: Callable[[], Any]) -> None:
         """Take sessions from these: a `sessionmaker` for plain steps, an `async_sessionmaker` for coroutines."""
         for factory in factories:
-            if isinstance(factory, async_sessionmaker):
+            if _makes_async(factory):
                 self._awaited = factory
             elif callable(factory):
                 self._blocking = factory
@@ -98,6 +96,11 @@ class Transactions:
     def _noted(self, url: object, place: Place) -> Place:
         self._places[str(url)] = place
         return place
+
+
+def _makes_async(factory: Any) -> bool:
+    """Whether it is an `async_sessionmaker`: its sessions are entered asynchronously. Only who has one loads it."""
+    return hasattr(getattr(factory, "class_", None), "__aenter__")
 
 
 def _located(connection: Any) -> Place:
