@@ -18,7 +18,7 @@ from detent.observe.logs import LEVELS
 from detent.planner import judge
 from detent.run.status import TERMINAL
 from detent.settings import FIELDS, PREFIX
-from detent.steps import http
+from detent.steps import action_step, http
 from detent.steps.core_actions import CORE
 from detent.steps.egress import EgressPolicy
 from tests.docs.pages import DOCS, ROOT, headings, remarked_table, table, tables
@@ -67,6 +67,7 @@ def test_every_code_of_a_step_error_has_a_row() -> None:
     ]
     written = {code for path in sources for code in _codes(ast.parse(path.read_text()))}
     told = {code for _, code in vars(http)["_CODES"]} | {judge.TEMPLATE_ERROR, judge.CONDITION_ERROR}
+    told |= set(vars(action_step)["_OURS"].values())
     assert set(table("retries-and-failures.md", "code", "what happened", "tried again")) == written | told
 
 
