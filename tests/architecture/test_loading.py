@@ -42,7 +42,9 @@ def test_only_a_node_that_runs_workflows_loads(module: str, answering: set[str],
     assert module in working
 
 
-@pytest.mark.parametrize("module", ["pydantic", "attr", "sqlalchemy.orm", "sqlalchemy.dialects.mysql"])
+@pytest.mark.parametrize(
+    "module", ["pydantic", "attr", "sqlalchemy.orm", "sqlalchemy.dialects.mysql", "sqlalchemy.dialects.postgresql"]
+)
 def test_who_answers_from_a_database_of_his_own_does_not_load(module: str, answering: set[str]) -> None:
     assert module not in answering
 

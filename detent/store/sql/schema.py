@@ -4,7 +4,8 @@ Statements that are not hot are compiled from this description; the hot ones are
 foreign keys on run, journal, inbox and callback: a flush checks nothing but its fence.
 
 PostgreSQL keeps ids as `uuid` and instants as `timestamptz`, for people who look; SQLite keeps 16 bytes and integer
-microseconds. Either way Python sees bytes and integers.
+microseconds. Either way Python sees bytes and integers. What PostgreSQL has besides stands in the migrations:
+its indexes are partial as those of SQLite are, its journal has partitions, and rows that change often have room to.
 """
 
 from __future__ import annotations
@@ -93,7 +94,6 @@ Index(
     workflow.c.tenant,
     workflow.c.name,
     unique=True,
-    postgresql_where=text("deleted_at is null"),
     sqlite_where=text("deleted_at is null"),
 )
 
@@ -147,13 +147,12 @@ run = Table(
     sqlite_strict=True,
 )
 Index("run_list", run.c.tenant, run.c.workflow, run.c.id)
-Index("run_due", run.c.queue, run.c.priority, run.c.wake_at, postgresql_where=UNOWNED, sqlite_where=UNOWNED)
-Index("run_owner", run.c.owner, postgresql_where=OWNED, sqlite_where=OWNED)
+Index("run_due", run.c.queue, run.c.priority, run.c.wake_at, sqlite_where=UNOWNED)
+Index("run_owner", run.c.owner, sqlite_where=OWNED)
 Index(
     "run_ended",
     run.c.status,
     run.c.ended_at,
-    postgresql_where=text("ended_at is not null"),
     sqlite_where=text("ended_at is not null"),
 )
 Index(
@@ -161,7 +160,6 @@ Index(
     run.c.tenant,
     run.c.request_id,
     unique=True,
-    postgresql_where=text("request_id is not null"),
     sqlite_where=text("request_id is not null"),
 )
 Index(
@@ -170,14 +168,13 @@ Index(
     run.c.hero_type,
     run.c.hero_id,
     run.c.id,
-    postgresql_where=text("hero_type is not null"),
     sqlite_where=text("hero_type is not null"),
 )
-Index("run_origin", run.c.origin, postgresql_where=text("origin is not null"), sqlite_where=text("origin is not null"))
-Index("run_parent", run.c.parent, postgresql_where=text("parent is not null"), sqlite_where=text("parent is not null"))
-Index("run_fired", run.c.fired_by, run.c.id, postgresql_where=FIRED, sqlite_where=FIRED)
-Index("run_troubled", run.c.tenant, run.c.status, run.c.id, postgresql_where=TROUBLED, sqlite_where=TROUBLED)
-Index("run_active", run.c.tenant, run.c.active_key, unique=True, postgresql_where=HOLDS, sqlite_where=HOLDS)
+Index("run_origin", run.c.origin, sqlite_where=text("origin is not null"))
+Index("run_parent", run.c.parent, sqlite_where=text("parent is not null"))
+Index("run_fired", run.c.fired_by, run.c.id, sqlite_where=FIRED)
+Index("run_troubled", run.c.tenant, run.c.status, run.c.id, sqlite_where=TROUBLED)
+Index("run_active", run.c.tenant, run.c.active_key, unique=True, sqlite_where=HOLDS)
 
 journal = Table(
     "journal",
@@ -194,9 +191,8 @@ journal = Table(
     PrimaryKeyConstraint("run", "seq"),
     sqlite_strict=True,
     sqlite_with_rowid=False,
-    postgresql_partition_by="range (run)",
 )
-Index("journal_failed", journal.c.tenant, journal.c.run, postgresql_where=FAILURES, sqlite_where=FAILURES)
+Index("journal_failed", journal.c.tenant, journal.c.run, sqlite_where=FAILURES)
 
 inbox = Table(
     "inbox",
@@ -219,7 +215,6 @@ Index(
     inbox.c.source,
     inbox.c.source_seq,
     unique=True,
-    postgresql_where=text("source is not null"),
     sqlite_where=text("source is not null"),
 )
 
@@ -238,7 +233,6 @@ callback = Table(
     PrimaryKeyConstraint("run", "step"),
     sqlite_strict=True,
     sqlite_with_rowid=False,
-    postgresql_with={"fillfactor": 80},  # its state changes in place
 )
 
 kept = Table(
@@ -268,7 +262,6 @@ lease = Table(
     Column("node", ID, primary_key=True),
     Column("until", MOMENT, nullable=False),
     sqlite_strict=True,
-    postgresql_with={"fillfactor": 50},  # written with every heartbeat
 )
 
 setting = Table(
@@ -312,8 +305,8 @@ trigger = Table(
 )
 Index("trigger_list", trigger.c.tenant, trigger.c.id)
 Index("trigger_workflow", trigger.c.workflow)
-Index("trigger_due", trigger.c.next_at, trigger.c.id, postgresql_where=SCHEDULED, sqlite_where=SCHEDULED)
-Index("trigger_key", trigger.c.tenant, trigger.c.key, postgresql_where=LISTENING, sqlite_where=LISTENING)
+Index("trigger_due", trigger.c.next_at, trigger.c.id, sqlite_where=SCHEDULED)
+Index("trigger_key", trigger.c.tenant, trigger.c.key, sqlite_where=LISTENING)
 
 firing = Table(
     "firing",
@@ -336,23 +329,21 @@ firing = Table(
     sqlite_strict=True,
 )
 Index("firing_list", firing.c.tenant, firing.c.trigger, firing.c.id)
-Index("firing_due", firing.c.due_at, firing.c.id, postgresql_where=PENDING, sqlite_where=PENDING)
+Index("firing_due", firing.c.due_at, firing.c.id, sqlite_where=PENDING)
 Index(
     "firing_open",
     firing.c.trigger,
     firing.c.state,
     firing.c.due_at,
     firing.c.id,
-    postgresql_where=PENDING,
     sqlite_where=PENDING,
 )
-Index("firing_settled", firing.c.at, postgresql_where=SETTLED, sqlite_where=SETTLED)
+Index("firing_settled", firing.c.at, sqlite_where=SETTLED)
 Index(
     "firing_slot",
     firing.c.trigger,
     firing.c.slot,
     unique=True,
-    postgresql_where=text("slot is not null"),
     sqlite_where=text("slot is not null"),
 )
 Index(
@@ -360,6 +351,5 @@ Index(
     firing.c.trigger,
     firing.c.dedup,
     unique=True,
-    postgresql_where=text("dedup is not null"),
     sqlite_where=text("dedup is not null"),
 )
