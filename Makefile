@@ -5,7 +5,7 @@ SHELL := /bin/sh
 
 BIN := .venv/bin
 SOURCES := $(wildcard detent tests bench)
-WORKERS ?= 2
+WORKERS ?= 3
 SECONDS ?=
 SEED ?=
 ARGS ?=
