@@ -9,6 +9,8 @@ WORKERS ?= 3
 SECONDS ?=
 SEED ?=
 ARGS ?=
+# Bytecode is kept, whatever the environment says: tests start hundreds of processes that would compile everything anew.
+export PYTHONDONTWRITEBYTECODE :=
 LIMITS = $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 help: ## Show this list

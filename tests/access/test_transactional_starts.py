@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
@@ -203,17 +204,24 @@ async def test_an_open_transaction_puts_off_starts_of_its_hero_and_holds_up_no_o
             first = sync.start(Patient, hero=HERO, connection=connection)
             held_up = asyncio.create_task(start(Patient, hero=HERO))
             await asyncio.sleep(0.2)
-            async with asyncio.timeout(6):  # once, it takes as long as a lock is waited for
+            async with asyncio.timeout(20):  # once, it takes as long as a lock is waited for
                 await (await greeted(fresh())).result()
                 with pytest.raises(Unavailable, match="another transaction is starting the same"):
                     await held_up
-            async with asyncio.timeout(1.5):
-                with pytest.raises(Unavailable, match="another transaction is starting the same"):
-                    await start(Patient, hero=HERO)
-                await (await greeted(fresh())).result()
+            # What is known to be held up waits for no lock. The quickest of a few counts: others use the machine too.
+            assert min([await put_off_and_greeted() for _ in range(4)]) < 1.5
         with pytest.raises(AlreadyActive) as refused:
             await start(Patient, hero=HERO)
         assert refused.value.run == first.id
+
+
+async def put_off_and_greeted() -> float:
+    """How many seconds it takes to be put off, and then to greet another hero."""
+    began = time.monotonic()
+    with pytest.raises(Unavailable, match="another transaction is starting the same"):
+        await start(Patient, hero=HERO)
+    await (await greeted(fresh())).result(timeout=20)
+    return time.monotonic() - began
 
 
 async def compete(rival: Caller, *, undo: bool) -> str:
