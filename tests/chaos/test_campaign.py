@@ -38,8 +38,8 @@ def test_kills_of_the_one_node_on_sqlite_break_no_promise(tmp_path: Path) -> Non
 def test_kills_stops_and_crashes_of_three_nodes_on_postgresql_break_no_promise(tmp_path: Path) -> None:
     report = asyncio.run(on_postgres(20, SEED, tmp_path, print))
     assert judge([report], recovery=PATIENCE) == []
-    assert report.faults["kill"] >= 6
-    assert report.faults["restart"] >= 4
+    assert report.faults["kill"] >= 4
+    assert report.faults["restart"] >= 2
     assert report.faults["pause"] >= 1
     assert report.recovery, "no kill was followed by enough calm to see how long recovery takes"
     assert_worked(report)
