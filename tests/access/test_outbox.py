@@ -27,6 +27,7 @@ from detent.app import App
 from detent.errors import InvalidInput, NotFound
 from detent.ids import RUN, parse
 from detent.outbox.table import BATCH
+from tests.access.callers import fresh
 from tests.access.flows import Greeting, Patient
 from tests.access.ledger import blocking
 from tests.servers.mariadb import MariadbServer
@@ -270,12 +271,13 @@ def database(request: pytest.FixtureRequest) -> str:
 
 async def test_rows_for_a_hero_that_an_open_transaction_holds_hold_up_no_others(database: str, shop: Path) -> None:
     own = create_engine(blocking(database), poolclass=NullPool)
+    hero, other_hero = fresh(), fresh()
     async with node(database, workflows=["tests.access.flows"], outbox_urls=f"sqlite:///{shop}", migrate=True):
         with own.connect() as rival:
-            await asyncio.to_thread(sync.start, Patient, hero=HERO, connection=rival)
+            await asyncio.to_thread(sync.start, Patient, hero=hero, connection=rival)
             with connected(shop) as connection:
-                behind = [sync.start(Patient, hero=HERO, connection=connection) for _ in range(BATCH + 1)]
-                other = sync.start(Greeting, hero=("User", "other"), input={"who": "x"}, connection=connection)
+                behind = [sync.start(Patient, hero=hero, connection=connection) for _ in range(BATCH + 1)]
+                other = sync.start(Greeting, hero=other_hero, input={"who": "x"}, connection=connection)
             async with asyncio.timeout(10):
                 assert await (await begun(RunHandle(other.id))).result() == "HELLO X"
             assert [error for _, error in rows(shop)] == [None] * len(behind)

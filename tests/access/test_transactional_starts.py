@@ -31,9 +31,8 @@ from detent.errors import (
     StoreError,
     Unavailable,
 )
-from detent.ids import new_id
 from detent.store.opening import migrate_store
-from tests.access.callers import CALLERS, Caller, Undone
+from tests.access.callers import CALLERS, Caller, Undone, fresh
 from tests.access.flows import Greeting, Patient
 
 HERO = ("User", "7")
@@ -191,47 +190,43 @@ async def greeted(hero: tuple[str, str]) -> RunHandle:
             await asyncio.sleep(0.05)
 
 
-def fresh() -> tuple[str, str]:
-    """A hero that never was. Where one was, and its entry of the index is not yet swept away, InnoDB locks the entry
-    behind it too when it looks for a double: and that may be of the open transaction."""
-    return ("User", new_id().hex())
-
-
 async def test_an_open_transaction_puts_off_starts_of_its_hero_and_holds_up_no_others(rival: Caller) -> None:
     async with node(rival.url, workflows=["tests.access.flows"], migrate=True):
         await (await start(Greeting, hero=fresh(), input={"who": "x"})).result(timeout=20)
+        hero = fresh()
         async with rival.within() as connection:
-            first = sync.start(Patient, hero=HERO, connection=connection)
-            held_up = asyncio.create_task(start(Patient, hero=HERO))
+            first = sync.start(Patient, hero=hero, connection=connection)
+            held_up = asyncio.create_task(start(Patient, hero=hero))
             await asyncio.sleep(0.2)
             async with asyncio.timeout(20):  # once, it takes as long as a lock is waited for
                 await (await greeted(fresh())).result()
                 with pytest.raises(Unavailable, match="another transaction is starting the same"):
                     await held_up
             # What is known to be held up waits for no lock. The quickest of a few counts: others use the machine too.
-            assert min([await put_off_and_greeted() for _ in range(4)]) < 1.5
+            assert min([await put_off_and_greeted(hero) for _ in range(4)]) < 1.5
         with pytest.raises(AlreadyActive) as refused:
-            await start(Patient, hero=HERO)
+            await start(Patient, hero=hero)
         assert refused.value.run == first.id
 
 
-async def put_off_and_greeted() -> float:
+async def put_off_and_greeted(hero: tuple[str, str]) -> float:
     """How many seconds it takes to be put off, and then to greet another hero."""
     began = time.monotonic()
     with pytest.raises(Unavailable, match="another transaction is starting the same"):
-        await start(Patient, hero=HERO)
+        await start(Patient, hero=hero)
     await (await greeted(fresh())).result(timeout=20)
     return time.monotonic() - began
 
 
 async def compete(rival: Caller, *, undo: bool) -> str:
     """What comes of the second of two starts for one hero, once the first is committed or undone."""
+    hero = fresh()
     async with rival.within() as second:
-        looked_at = sync.start(Greeting, hero=("User", "8"), input={"who": "x"}, connection=second)
+        looked_at = sync.start(Greeting, hero=fresh(), input={"who": "x"}, connection=second)
         with suppress(Undone):
             async with rival.within() as first:
-                sync.start(Patient, hero=HERO, connection=first)
-                late = asyncio.create_task(asyncio.to_thread(sync.start, Patient, hero=HERO, connection=second))
+                sync.start(Patient, hero=hero, connection=first)
+                late = asyncio.create_task(asyncio.to_thread(sync.start, Patient, hero=hero, connection=second))
                 await asyncio.sleep(0.3)
                 assert not late.done(), "two open transactions hold the same hero"
                 if undo:
