@@ -14,7 +14,8 @@ import uvloop
 from bench.serving import Meter, Voice, serve
 from detent.clock import SystemClock
 from detent.ids import new_id
-from detent.store.opening import open_store, scheme, sqlite_path
+from detent.store.addresses import scheme, sqlite_path
+from detent.store.opening import open_store
 from detent.store.sql.postgres.wire import Address, Connection, connect
 from detent.store.sql.sqlite.access import CHECKPOINT_BYTES, checkpoint
 

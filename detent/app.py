@@ -40,7 +40,7 @@ from detent.steps.actions import registry
 from detent.steps.egress import EgressPolicy
 from detent.steps.http import HttpStep
 from detent.steps.http_client import HttpSettings
-from detent.store.opening import is_shared, scheme
+from detent.store.addresses import is_shared, scheme
 from detent.triggers.working import TriggerWork
 
 try:

@@ -30,7 +30,8 @@ from detent.steps.actions import registry
 from detent.steps.core_actions import CORE
 from detent.steps.modules import load_modules
 from detent.steps.protocol import StepExecutor
-from detent.store.opening import is_shared, open_store
+from detent.store.addresses import is_shared
+from detent.store.opening import open_store
 from detent.store.protocol import Store
 from detent.triggers.commands import TriggerCommands
 

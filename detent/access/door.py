@@ -29,7 +29,7 @@ from detent.client.errors import NoConnection
 from detent.client.spelling import server_url
 from detent.engine.resident import Resident, resident
 from detent.settings import Settings
-from detent.store.opening import scheme
+from detent.store.addresses import scheme
 
 if TYPE_CHECKING:
     from detent.access.here import Opened

@@ -18,7 +18,7 @@ from detent.engine.commands import Given, Start, StartOptions
 from detent.errors import NotFound
 from detent.ids import RUN, WORKFLOW, show
 from detent.instant import as_datetime
-from detent.store.opening import scheme
+from detent.store.addresses import scheme
 
 T = TypeVar("T")
 

@@ -26,7 +26,7 @@ from detent.observe import listen
 from detent.observe.logs import log_events
 from detent.run.status import TERMINAL
 from detent.settings import Settings
-from detent.store.opening import scheme
+from detent.store.addresses import scheme
 
 DATABASE: Final = Settings().database_url  # so that the other commands, typed beside it, find its engine
 REFRESH: Final = 0.1

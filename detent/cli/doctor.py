@@ -21,7 +21,8 @@ from detent.errors import DetentError, InvalidInput, StoreInUse
 from detent.settings import FIELDS, Loaded, load_settings
 from detent.steps.modules import load_modules
 from detent.steps.rules import parse_rule
-from detent.store.opening import open_store, scheme, sqlite_path
+from detent.store.addresses import scheme, sqlite_path
+from detent.store.opening import open_store
 from detent.store.rows import Finding
 from detent.version import VERSION
 

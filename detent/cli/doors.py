@@ -20,6 +20,8 @@ from detent.client.errors import NoConnection
 from detent.client.spelling import duration, given, place, server_url
 from detent.errors import DetentError
 from detent.settings import Settings
+from detent.store.addresses import scheme, sqlite_path
+from detent.store.sql.sqlite.lock import FileLock
 
 #: Seconds. A person who waits for an answer wants to know soon that nobody is there; one who follows a run does not
 #: mind that the server is started anew meanwhile.
@@ -115,6 +117,7 @@ def open_door(
     """To the Detent at `url`; else to the one that has the database; else to the database itself, which must be there
     unless the command `makes_database`s."""
     with ExitStack() as stack:
+        url = url or _found(settings.database_url)
         if url is None:
             # Loaded when it is needed: who has an address needs no engine in this process.
             from detent.cli.here import open_database
@@ -127,6 +130,12 @@ def open_door(
         connections = Connections(server_url(url))
         stack.callback(connections.close)
         yield Door(connections.send, patience)
+
+
+def _found(database_url: str) -> str | None:
+    """Where the process answers that has the file."""
+    is_file = scheme(database_url) == "sqlite"
+    return FileLock(sqlite_path(database_url)).url() if is_file else None
 
 
 def _status_and_body(answer: Answer) -> tuple[int, Document]:

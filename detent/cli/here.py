@@ -8,7 +8,7 @@ from detent.access.here import open_here
 from detent.access.near import NearWay
 from detent.errors import StoreError
 from detent.settings import Settings
-from detent.store.opening import scheme, sqlite_path
+from detent.store.addresses import scheme, sqlite_path
 
 
 def open_database(settings: Settings, *, makes: bool) -> AbstractContextManager[NearWay | str]:

@@ -23,7 +23,7 @@ from detent.ids import RUN, show
 from detent.instant import SECOND
 from detent.observe import listen
 from detent.run.status import TERMINAL
-from detent.store.opening import scheme
+from detent.store.addresses import scheme
 
 REFRESH: Final = 0.1
 _OURS: Final = f'  File "{Path(detent.__file__).parent}'

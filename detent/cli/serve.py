@@ -20,7 +20,7 @@ from detent.cli.terminal import err, warn
 from detent.errors import InvalidInput, Problem
 from detent.observe.logs import log_events
 from detent.settings import Settings
-from detent.store.opening import is_shared, scheme
+from detent.store.addresses import is_shared, scheme
 
 Queues = Annotated[str | None, typer.Option("--queues", metavar="A,B", help="Only runs of these queues.")]
 Migrate = Annotated[bool, typer.Option("--migrate", help="Bring the tables up to date first.")]

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from detent.errors import InvalidInput, Problem
 from detent.outbox.relay import Outbox
 from detent.outbox.sqlite import SqliteOutbox
-from detent.store.opening import scheme, sqlite_path
+from detent.store.addresses import scheme, sqlite_path
 
 
 def open_outbox(url: str) -> Outbox:

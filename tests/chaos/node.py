@@ -41,7 +41,8 @@ from detent.steps.action_step import ActionStep
 from detent.steps.egress import EgressPolicy
 from detent.steps.http import HttpStep
 from detent.steps.protocol import StepExecutor
-from detent.store.opening import is_shared, open_store
+from detent.store.addresses import is_shared
+from detent.store.opening import open_store
 from detent.store.protocol import Store
 from detent.store.rows import RunFilter
 from tests.chaos.actions import REGISTRY

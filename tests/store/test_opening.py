@@ -15,9 +15,10 @@ from detent.clock import SystemClock
 from detent.errors import SchemaMismatch, StoreError
 from detent.ids import new_id
 from detent.store import migrations
+from detent.store.addresses import sqlite_path
 from detent.store.memory import MemoryStore
 from detent.store.migrations.statements import revisions, statements
-from detent.store.opening import migrate_store, open_store, sqlite_path, stored_revision
+from detent.store.opening import migrate_store, open_store, stored_revision
 from detent.store.rows import RunFilter
 from detent.store.sql.schema import HEAD, metadata
 from detent.store.sql.sqlite.store import SqliteStore

@@ -9,9 +9,12 @@ import fcntl
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from detent.errors import StoreInUse
+
+#: What the operating system knows of all locks. To try whether one is free would take it from who wants it just then.
+_LOCKS: Final = Path("/proc/locks")
 
 
 class FileLock:
@@ -69,3 +72,19 @@ class FileLock:
         except (OSError, ValueError):
             return {}
         return note if isinstance(note, dict) else {}
+
+    def url(self) -> str | None:
+        """Where the process answers that has the file. Null if nobody has it, if he does not say, or where the
+        operating system does not tell who holds a lock: then it takes an attempt to find out."""
+        note = self._read()
+        pid, url = note.get("pid"), note.get("url")
+        return url if isinstance(url, str) and self._is_held_by(pid) else None
+
+    def _is_held_by(self, pid: object) -> bool:
+        try:
+            place, locks = self._path.stat().st_ino, _LOCKS.read_text().splitlines()
+        except OSError:
+            return False
+        # "6: FLOCK  ADVISORY  WRITE 2872 fe:00:2662338 0 EOF"; who waits for one has "->" before its kind.
+        held = [words for line in locks if len(words := line.split()) == 8 and words[1] == "FLOCK"]
+        return any((words[4], words[5].rpartition(":")[2]) == (str(pid), str(place)) for words in held)

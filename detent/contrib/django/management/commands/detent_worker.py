@@ -11,7 +11,7 @@ from detent.access.configuring import settings_of
 from detent.access.embedded import node
 from detent.app import run_process, told_to_stop
 from detent.observe.logs import log_events
-from detent.store.opening import scheme
+from detent.store.addresses import scheme
 
 
 class Command(BaseCommand):

@@ -1,0 +1,43 @@
+"""What the URL of a database says, before anything of that database is loaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+from urllib.parse import unquote, urlsplit
+
+from detent.errors import StoreError
+
+
+def scheme(url: str) -> Literal["memory", "sqlite", "postgresql", "mysql"]:
+    """Which database a URL means."""
+    match urlsplit(url).scheme:
+        case "memory":
+            return "memory"
+        case "sqlite":
+            return "sqlite"
+        case "postgresql" | "postgres":
+            return "postgresql"
+        case "mysql" | "mariadb":
+            return "mysql"
+        case other if "+" in other:
+            raise StoreError(f"{other!r} names a driver, and Detent has its own: write {other.partition('+')[0]}://...")
+        case other:
+            raise StoreError(
+                f"{other or url!r} is no database Detent knows; use sqlite:///path/to/detent.db, "
+                "postgresql://user@host/database, mysql://user@host/database or memory://"
+            )
+
+
+def is_shared(url: str) -> bool:
+    """Whether several nodes can work on that database."""
+    return scheme(url) in ("postgresql", "mysql")
+
+
+def sqlite_path(url: str) -> Path:
+    """The file that a `sqlite:` URL names: three slashes and a relative path, or four and an absolute one."""
+    parts = urlsplit(url)
+    path = unquote(parts.path)[1:]
+    if parts.netloc or not path:
+        raise StoreError(f"{url!r} names no file; write sqlite:///detent.db, or sqlite:////var/lib/detent.db")
+    return Path(path)
