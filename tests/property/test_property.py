@@ -17,7 +17,7 @@ from tests.property.campaign import Campaign, Report, campaign
 from tests.property.server import served
 from tests.servers.postgres import PostgresServer
 
-SECONDS = 18.0
+SECONDS = 12.0
 # The same requests on every machine that decides about a change, others wherever there is time to look.
 SEED = 1 if os.environ.get("CI") else secrets.randbelow(1_000_000)
 

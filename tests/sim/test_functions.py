@@ -20,7 +20,7 @@ from tests.sim.heir_rules import EarlyKey, KeptKey, LostKey, WastedKey
 from tests.sim.mutants import Mutant
 from tests.sim.swarm import Swarm
 
-SECONDS = float(os.environ.get("DETENT_SIM_SECONDS", "30"))
+SECONDS = float(os.environ.get("DETENT_SIM_SECONDS", "18"))
 
 pytestmark = pytest.mark.slow
 

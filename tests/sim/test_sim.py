@@ -10,7 +10,7 @@ import pytest
 from tests.sim.campaign import kill, run_campaign
 from tests.sim.mutants import MUTANTS, Mutant
 
-SECONDS = float(os.environ.get("DETENT_SIM_SECONDS", "20"))
+SECONDS = float(os.environ.get("DETENT_SIM_SECONDS", "14"))
 
 #: Worlds in which a rule was broken once. They become other worlds when the way worlds are drawn changes; the bugs
 #: themselves live on as mutants.
