@@ -103,10 +103,12 @@ class Committer:
         while True:
             await self._wake.wait()
             self._wake.clear()
-            while self._queue or self._rivals:
+            while self._queue or self._rivals or self.is_unsure:
                 self._sent = True
                 if self._queue:
                     await self._commit(self._rivals.without_known(self._take()))
+                elif not self._rivals:
+                    await self._make_sure()
                 if self._rivals:
                     await self._commit_rivals()
                 self._sent = False
@@ -211,7 +213,8 @@ class Committer:
                     emit("flush.repeated", epoch=self.epoch)
                 flushed = await self._store.flush(self._node, self.epoch, flush, again=again, patience=patience)
             except StoreLocked:
-                if any(map(keys_of, flush.starts)):
+                # While it is unsure what was applied, it was the epoch that could not be raised: no start is to blame.
+                if not self.is_unsure and any(map(keys_of, flush.starts)):
                     raise _Locked(again) from None
                 await asyncio.sleep(pause)
             except StoreBusy:
@@ -231,6 +234,14 @@ class Committer:
                     raise Fenced
                 return flushed
             pause = min(LONGEST_PAUSE, pause * 2)
+
+    async def _make_sure(self) -> None:
+        """What was of unknown fate was given up, and nothing else is to be sent: the doubt ends all the same, or this
+        node would never claim again."""
+        try:
+            await self._raise_epoch()
+        except StoreError:
+            await asyncio.sleep(LONGEST_PAUSE)
 
     async def _raise_epoch(self) -> None:
         epoch = await self._store.raise_epoch(self._node, self.epoch)

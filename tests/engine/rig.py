@@ -106,7 +106,7 @@ class VirtualClock:
         return asyncio.get_running_loop().time()
 
 
-Fault = Literal["busy", "error", "lost", "applied"]
+Fault = Literal["busy", "locked", "error", "lost", "applied"]
 
 
 class Line:
@@ -149,6 +149,8 @@ class Line:
         fault = waiting.popleft() if waiting else None
         if fault == "busy":
             raise StoreBusy
+        if fault == "locked":
+            raise StoreLocked
         if fault == "error":
             raise StoreError(f"{verb} was refused")
         if fault == "lost":

@@ -13,6 +13,7 @@ from detent.engine.commands import Commands
 from detent.errors import HeldUp, StoreError, Unavailable
 from detent.graph import codec
 from detent.ids import new_id
+from detent.instant import SECOND
 from detent.store.rows import Flush, NewVersion
 from tests.engine.doors import start
 from tests.engine.rig import TENANT, Fault, Line, Rig, done, rig, virtual
@@ -275,6 +276,37 @@ async def test_a_start_of_unknown_fate_that_is_then_held_up_is_made_once_or_not_
         assert len(world.store.table) == (fault == "applied")
         for run in world.store.table:
             assert await world.ended(run) == "completed"
+
+
+@virtual
+async def test_a_lock_that_keeps_the_epoch_from_being_raised_is_no_rival_of_a_start() -> None:
+    async with rig() as world:
+        engine = await world.engine(lease=10.0)
+        await _one_per_hero(world)
+        world.lines[engine].break_next("flush", "lost")
+        world.lines[engine].break_next("raise_epoch", "locked", "locked", "locked")
+        run = await start(engine, "w", hero=("User", "7"))
+        assert await world.ended(run.run) == "completed"
+        assert not engine.node.committer.is_unsure
+
+
+@virtual
+async def test_a_doubt_ends_when_what_it_was_about_is_given_up_and_nothing_else_is_to_be_written() -> None:
+    async with rig() as world:
+        engine = await world.engine(lease=10.0)
+        await _one_per_hero(world)
+
+        def burst(verb: str, arguments: tuple[Any, ...]) -> bool:
+            if verb == "flush":
+                "\udcff".encode()
+            return False
+
+        world.lines[engine].refuses = burst
+        world.lines[engine].break_next("raise_epoch", "busy", "lost")
+        with pytest.raises(StoreError):
+            await start(engine, "w", start_at=world.clock.wall() + 3600 * SECOND)
+        world.lines[engine].refuses = lambda verb, arguments: False
+        await world.until(lambda: not engine.node.committer.is_unsure)
 
 
 @virtual
