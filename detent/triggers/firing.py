@@ -26,6 +26,8 @@ PATIENCE: Final = 2.0
 _LOOK_AGAIN: Final = 0.02
 #: Whoever looks for open firings leaves those alone whose sender is still being served.
 _HEAD_START: Final = 5 * SECOND
+#: The clock of one who says "up to now" may be ahead of the database's.
+_CLOCKS_DIFFER: Final = 60 * SECOND
 _AT_ONCE: Final = 16
 _PAGE: Final = 500
 _MOST_PAGES: Final = 40
@@ -106,14 +108,14 @@ class FiringCommands(TriggerGround):
         return Backfilled([firing.slot for firing in made if firing.slot is not None], made)
 
     def _slots(self, row: TriggerRow, begin: Instant, end: Instant) -> list[Instant]:
-        problems = []
+        problems, now = [], self._now()
         if begin > end:
             problems.append(Problem("from", "lies after `to`"))
-        if end > self._now():
+        if end > now + _CLOCKS_DIFFER:
             problems.append(Problem("to", "lies in the future; those slots come by themselves"))
         if problems:
             raise InvalidInput("the range cannot be filled", problems)
-        found = slots_between(*schedule_of(row), begin - 1, end, MOST_SLOTS)
+        found = slots_between(*schedule_of(row), begin - 1, min(end, now), MOST_SLOTS)
         if found.more:
             message = f"there are more than {MOST_SLOTS} slots in that range; take a shorter one"
             raise InvalidInput("the range cannot be filled", [Problem("from", message)])

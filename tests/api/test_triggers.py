@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -11,6 +12,8 @@ import pytest
 
 from detent.api.trigger_documents import BackfillDocument, EventDocument, FiringDocument, TriggerDocument
 from detent.api.wire import Many, One
+from detent.clock import SystemClock
+from detent.instant import as_datetime
 from tests.api.server import PATIENCE, Detent
 
 TRIGGERS = "/api/v1/triggers"
@@ -159,6 +162,18 @@ async def test_a_backfill_is_told_first_and_passes_over_slots_that_have_a_firing
     for wrong in ({"from": "x", "to": "y"}, {"from": span["to"], "to": span["from"]}, {},
                   span | {"to": "2999-01-01T00:00:00Z"}, span | {"from": "2020-01-01T00:00:00Z"}):  # fmt: skip
         assert (await detent.call("POST", place, json=wrong)).status == 400, wrong
+
+
+async def test_a_backfill_up_to_now_bears_with_a_clock_that_is_ahead_and_fires_nothing_early(detent: Detent) -> None:
+    await detent.save(ECHO)
+    trigger = await made(detent, type="cron", config={"cron_expression": "* * * * *"})
+    now = as_datetime(SystemClock().wall())
+    span = {"from": (now - timedelta(minutes=5)).isoformat(), "to": (now + timedelta(seconds=55)).isoformat()}
+    answer = await detent.call("POST", f"{TRIGGERS}/{trigger['id']}/backfill", json=span)
+    assert answer.status == 200, answer.text
+    slots = [datetime.fromisoformat(slot) for slot in answer.json["data"]["slots"]]
+    assert len(slots) >= 4
+    assert max(slots) <= as_datetime(SystemClock().wall())
 
 
 async def test_an_event_fires_the_triggers_that_listen_to_its_type_once_for_each_id(detent: Detent) -> None:
