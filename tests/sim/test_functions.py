@@ -15,7 +15,8 @@ from detent.planner import flow
 from detent.python.function.book import Book
 from detent.run.plan import Plan
 from detent.run.state import Phase
-from tests.sim.function_world import function_campaign
+from tests.sim.counters import Counters
+from tests.sim.function_world import FunctionWorld, function_campaign
 from tests.sim.heir_rules import EarlyKey, KeptKey, LostKey, WastedKey
 from tests.sim.mutants import Mutant
 from tests.sim.swarm import Swarm
@@ -104,6 +105,10 @@ def test_no_rule_of_functions_is_broken_in_fresh_worlds() -> None:
     assert counters["function completed"] > 20
     assert counters["key was handed over"] > 0
     assert counters["rival was refused"] > 0
+
+
+def test_a_node_in_doubt_with_nothing_to_write_claims_again() -> None:
+    assert FunctionWorld(2_552_507_519, Counters()).run() is None
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
