@@ -176,9 +176,8 @@ def notes(step: Document, now: int) -> str:
     until = step.get("until") or step.get("next_at")
     if until and step["status"] not in ENDED:
         left = duration(max(0, instant(until) - now) / SECOND)
-        words.append(
-            {"scheduled": f"again in {left}", "waiting": f"at most {left} more"}.get(step["status"], f"{left} left")
-        )
+        due = f"again in {left}" if tries > 1 or step["attempts"] else f"in {left}"
+        words.append({"scheduled": due, "waiting": f"at most {left} more"}.get(step["status"], f"{left} left"))
     return ", ".join(words)
 
 

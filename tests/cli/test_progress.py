@@ -66,13 +66,23 @@ def test_a_terminal_shows_each_step_with_its_state_time_and_reason() -> None:
                 "step-0": step("success", duration_ms=45.0, finished_at=iso(NOW), status_code=201),
                 "step-1": step("scheduled", attempt=3, next_at=iso(NOW + 2 * SECOND)),
                 "step-2": step("failed", error={"message": "no\n  way"}),
-                "step-3": step("pending"),
+                "step-3": step("scheduled", next_at=iso(NOW + 5 * SECOND)),
             }
         }
     )
     view.close()
     text = shown(console)
-    for words in ("✓ step-0  success", "45 ms", "201", "attempt 3, again in 2.0 s", "✗ step-2", "no way", "· step-3"):
+    assert "again in 5.0 s" not in text, "it was not begun before"
+    for words in (
+        "in 5.0 s",
+        "✓ step-0  success",
+        "45 ms",
+        "201",
+        "attempt 3, again in 2.0 s",
+        "✗ step-2",
+        "no way",
+        "step-3",
+    ):
         assert words in text
 
 
