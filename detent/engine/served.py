@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 
 class Served:
@@ -10,17 +10,19 @@ class Served:
 
     def __init__(self, known: Collection[str]) -> None:
         self._first = frozenset(known)
-        self._known = self._first
+        self._known, self._sorted = self._first, sorted(self._first)
         self._more: Callable[[], Iterable[str]] = tuple
 
     def learn_from(self, more: Callable[[], Iterable[str]]) -> None:
         """Ask there what is defined by now."""
         self._more = more
 
-    def all(self) -> list[str]:
-        """Everything that is there now."""
-        self._known = self._first.union(self._more())
-        return sorted(self._known)
+    def all(self) -> Sequence[str]:
+        """Everything that is there now. Asked at every claim."""
+        known = self._first.union(self._more())
+        if known != self._known:
+            self._known, self._sorted = known, sorted(known)
+        return self._sorted
 
     def has(self, code: Collection[str]) -> bool:
         """Whether all of that is there. Asked at every start: only what is not known is looked for."""

@@ -124,13 +124,12 @@ def _prepare(engine: Engine, node: Node, request: StartRequest) -> tuple[Unit, S
     owned = plan.end is not None or (not later and _is_kept(engine, node, request, state, plan, now))
     wake_at = None if owned else now if plan.start else state.next_wake()
     row = _row(request, facts, opened.opening, Status.PENDING if later else Status.RUNNING, wake_at, owned=owned)
-    known = len(state.history)
-    held = HeldRun(facts.id, 1, request.prepared, state, placed=_placed(request), pending=1, known=known)
+    held = _held(request, state) if owned else None
     size = ROW_BYTES + len(request.input) + sum(ROW_BYTES + len(entry.data) for entry in opened.entries)
-    unit = Unit(facts.id, held if owned else None, plan, size, start=row, entries=opened.entries)
+    unit = Unit(facts.id, held, plan, size, start=row, entries=opened.entries)
     unit.callbacks = _callbacks(request, facts.id)
     unit.messages = start_messages(facts, request.origin, request.origin_kind)
-    if owned:
+    if held is not None:
         node.runner.hold(held)
         if plan.end is not None:
             # Everything was decided at once: it begins and ends in one flush.
@@ -138,6 +137,11 @@ def _prepare(engine: Engine, node: Node, request: StartRequest) -> tuple[Unit, S
             unit.messages += end_messages(state, plan.end)
     ended = node.runner.awaited.end_of(facts.id) if request.watch else None
     return unit, StartedRun(facts.id, facts.started_at, ended, Status(row.status))
+
+
+def _held(request: StartRequest, state: RunState) -> HeldRun:
+    placed, known = _placed(request), len(state.history)
+    return HeldRun(state.facts.id, 1, request.prepared, state, placed=placed, pending=1, known=known)
 
 
 def unowned(request: StartRequest, now: Instant) -> tuple[NewRun, list[NewCallback]]:
