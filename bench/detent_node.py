@@ -17,26 +17,26 @@ import psutil
 
 from bench.load import FlushCounter, burst, each, one_at_a_time, run_to_end
 from bench.serving import Voice, serve
-from detent.app import run_process
-from detent.authoring.compiled import Limits
 from detent.clock import SystemClock
+from detent.commands import Commands, Given, encode_input
 from detent.engine.callbacks import CallbackTokens
-from detent.engine.commands import Commands, Given, encode_input
 from detent.engine.engine import Engine
-from detent.engine.starting import StartRequest, start_run
+from detent.engine.start import StartRequest, start_run
+from detent.forms.compiled import Limits
 from detent.graph.model import StepKind
 from detent.ids import new_id
 from detent.observe import listen
-from detent.python.chain_step import ChainStep
-from detent.python.function.function_step import FunctionStep
+from detent.process import run_process
+from detent.python.classes.executor import ChainStep
+from detent.python.functions.executor import FunctionStep
 from detent.python.registry import CodeKind
 from detent.python.registry import registry as python_registry
 from detent.steps.action_step import ActionStep
+from detent.steps.actions import load_modules
 from detent.steps.egress import EgressPolicy
-from detent.steps.http import HttpStep
-from detent.steps.modules import load_modules
+from detent.steps.http.step import HttpStep
 from detent.steps.protocol import StepExecutor
-from detent.store.opening import open_store
+from detent.store.factory import open_store
 from detent.store.protocol import Store
 
 MOST_STEPS = 20_001

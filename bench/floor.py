@@ -14,10 +14,10 @@ import uvloop
 from bench.serving import Meter, Voice, serve
 from detent.clock import SystemClock
 from detent.ids import new_id
-from detent.store.addresses import scheme, sqlite_path
-from detent.store.opening import open_store
-from detent.store.sql.postgres.wire import Address, Connection, connect
-from detent.store.sql.sqlite.access import CHECKPOINT_BYTES, checkpoint
+from detent.store.factory import open_store
+from detent.store.sql.postgres.connection import Address, Connection, connect
+from detent.store.sql.sqlite.connection import CHECKPOINT_BYTES, checkpoint
+from detent.store.url import scheme, sqlite_path
 
 INPUT = '{"body":{"order":7},"headers":{},"query":{}}'
 OUTPUT = '{"n":9}'

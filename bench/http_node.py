@@ -8,10 +8,10 @@ from typing import Any
 
 from bench.load import each
 from bench.serving import Meter, Voice, serve
-from detent.api.serving import listening
-from detent.app import App, bind, run_process, running
-from detent.engine.commands import Given
+from detent.api.server.listener import listening
+from detent.commands import Given
 from detent.observe import listen
+from detent.process import App, bind, run_process, running
 from detent.settings import Settings
 
 WIDTH = 500

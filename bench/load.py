@@ -7,7 +7,7 @@ from typing import Any
 
 from bench.serving import Meter
 from detent.engine.engine import Engine
-from detent.engine.starting import StartedRun, StartRequest, start_run
+from detent.engine.start import StartedRun, StartRequest, start_run
 from detent.errors import Unavailable
 from detent.store.protocol import Store
 from detent.store.rows import Flush, Flushed

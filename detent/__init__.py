@@ -13,24 +13,23 @@ from detent.version import VERSION
 if TYPE_CHECKING:
     from asyncio import gather
 
-    from detent.access import sync
-    from detent.access.configuring import configure
-    from detent.access.embedded import node
-    from detent.access.handles import RunHandle
-    from detent.access.scopes import runs
-    from detent.access.starting import start
     from detent.client.async_client import AsyncClient
     from detent.client.client import Client
+    from detent.embed import sync
+    from detent.embed.config import configure
+    from detent.embed.node import node
+    from detent.embed.runs import RunHandle, runs
+    from detent.embed.start import start
     from detent.errors import AlreadyActive
-    from detent.python.durations import days, hours, minutes, seconds, weeks
-    from detent.python.function import ChildFailed, Run, StepContext, StepFailed, WaitTimeout
-    from detent.python.function.workflow import workflow
+    from detent.python.classes.workflow import Workflow
+    from detent.python.decorators import cancel_if, step
+    from detent.python.flow import reattempt
+    from detent.python.functions import ChildFailed, Run, StepContext, StepFailed, WaitTimeout
+    from detent.python.functions.workflow import workflow
     from detent.python.heroes import HeroRef, heroes
-    from detent.python.marks import cancel_if, step
-    from detent.python.policies import reattempt
-    from detent.python.transactional import transactions
-    from detent.python.workflow import Workflow
+    from detent.python.transactions import transactions
     from detent.steps.actions import ActionContext, ActionError, Permanent, RetryLater, action
+    from detent.values.durations import days, hours, minutes, seconds, weeks
 
 __version__ = VERSION
 __all__ = [
@@ -71,21 +70,20 @@ __all__ = [
 ]
 
 _NAMES_BY_HOME = {
-    "detent.access.configuring": "configure",
-    "detent.access.embedded": "node",
-    "detent.access.handles": "RunHandle",
-    "detent.access.scopes": "runs",
-    "detent.access.starting": "start",
+    "detent.embed.config": "configure",
+    "detent.embed.node": "node",
+    "detent.embed.runs": "RunHandle runs",
+    "detent.embed.start": "start",
     "detent.client.async_client": "AsyncClient",
     "detent.client.client": "Client",
     "detent.errors": "AlreadyActive",
-    "detent.python.durations": "days hours minutes seconds weeks",
-    "detent.python.function": "ChildFailed Run StepContext StepFailed WaitTimeout gather workflow",
+    "detent.values.durations": "days hours minutes seconds weeks",
+    "detent.python.functions": "ChildFailed Run StepContext StepFailed WaitTimeout gather workflow",
     "detent.python.heroes": "HeroRef heroes",
-    "detent.python.marks": "cancel_if step",
-    "detent.python.policies": "reattempt",
-    "detent.python.transactional": "transactions",
-    "detent.python.workflow": "Workflow",
+    "detent.python.decorators": "cancel_if step",
+    "detent.python.flow": "reattempt",
+    "detent.python.transactions": "transactions",
+    "detent.python.classes.workflow": "Workflow",
     "detent.steps.actions": "ActionContext ActionError Permanent RetryLater action",
 }
 _HOMES = {name: home for home, names in _NAMES_BY_HOME.items() for name in names.split()}
@@ -93,7 +91,7 @@ _HOMES = {name: home for home, names in _NAMES_BY_HOME.items() for name in names
 
 def __getattr__(name: str) -> Any:
     if name == "sync":
-        return import_module("detent.access.sync")
+        return import_module("detent.embed.sync")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'detent' has no attribute {name!r}")

@@ -18,6 +18,8 @@ from detent.errors import InvalidInput, Problem
 
 PREFIX: Final = "DETENT_"
 FILE: Final = "detent.toml"
+#: The tenant of everything, until there are others.
+DEFAULT_TENANT: Final = 1
 #: Read by the tests, and by clients (the address of their server), but no settings.
 _FOREIGN: Final = ("DETENT_TEST_", "DETENT_URL")
 _WORDS: Final = {**dict.fromkeys(("true", "1", "yes", "on"), True), **dict.fromkeys(("false", "0", "no", "off"), False)}

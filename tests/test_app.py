@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from detent.app import bind
-from detent.assembly import tuning_of, url_of
+from detent.app import tuning_of, url_of
 from detent.errors import InvalidInput
+from detent.process import bind
 from detent.settings import Settings
 from tests.api.server import Detent, serving
 

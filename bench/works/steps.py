@@ -12,7 +12,7 @@ from bench.child import Child
 from bench.figures import median, p50, p99
 from bench.footprint import Footprint, on_mariadb, on_postgres, on_sqlite
 from bench.stage import STORES, Stage
-from detent.store.addresses import sqlite_path
+from detent.store.url import sqlite_path
 
 STEPS = 10
 PEER_WAYS = {"threads": "16 threads", "async": "64 async", "queue": "queue"}

@@ -11,16 +11,27 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeVar
 
-from detent.api.cursors import CursorScope
-from detent.api.queries import flag_of, grouped, instant_of, number_of, pair_of, word_of
-from detent.api.spelling import Spellings, our_names, refuse_if_any, spellings
-from detent.authoring.compiled import TriggerType
-from detent.authoring.fields import Problems, described, shown
-from detent.engine.commands import DEFAULT_TENANT, Commands
+from detent.api.request import (
+    CursorScope,
+    Spellings,
+    flag_of,
+    grouped,
+    instant_of,
+    number_of,
+    our_names,
+    pair_of,
+    refuse_if_any,
+    spellings,
+    word_of,
+)
+from detent.commands import Commands
 from detent.errors import NotFound
+from detent.forms.compiled import TriggerType
 from detent.ids import RUN, TRIGGER, WORKFLOW, InvalidId, parse
 from detent.run.status import OPEN, Status
+from detent.settings import DEFAULT_TENANT
 from detent.store.rows import Place, RunFilter
+from detent.values.fields import Problems, described, shown
 
 T = TypeVar("T")
 Values = Mapping[str, Sequence[Any]]

@@ -42,7 +42,7 @@ def main() -> None:
     arguments = sys.argv[1:]
     name = arguments[0] if arguments else "--help"
     if name in COMMANDS:
-        import_module("detent.cli.calling").call(name, arguments[1:])
+        import_module("detent.cli.main").call(name, arguments[1:])
     elif name in ("--help", "-h", "help"):
         print(_help())
     elif name in ("--version", "-V"):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from detent.cli import COMMANDS
-from detent.cli.building import command_of, commands_below
+from detent.cli.main import command_of, commands_below
 
 SHELLS: Final = ("bash", "zsh", "fish")
 _WHERE: Final = {

@@ -11,13 +11,13 @@ from typing import Annotated, Any
 
 import typer
 
-from detent.authoring.documents import decode_json
-from detent.authoring.durations import parse_duration
-from detent.cli.terminal import warn
+from detent.cli.output.terminal import warn
 from detent.clock import SystemClock
 from detent.errors import InvalidInput, Problem
 from detent.instant import as_datetime
 from detent.settings import Settings, load_settings
+from detent.values.durations import parse_duration
+from detent.values.json import decode_json
 
 INPUT_LIMIT = 256 * 1024
 

@@ -10,7 +10,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from detent.client.client import Client
+from detent.client.client import AsyncRun, Client, Run
 from detent.client.documents import (
     Attempt,
     Backfill,
@@ -58,7 +58,6 @@ from detent.client.errors import (
     Unavailable,
     UnexpectedAnswer,
 )
-from detent.client.faces import AsyncRun, Run
 from detent.client.runs import RunFilter
 
 if TYPE_CHECKING:

@@ -11,11 +11,24 @@ from typing import Self, TypeVar
 import aiohttp
 from yarl import URL
 
-from detent.client.calls import Answer, Asked, Effect, Give, Hear, Listen, Pause, Request, Send, Terms, Told, Turns
-from detent.client.connections import LONGEST_IDLE
+from detent.client.calls import (
+    Answer,
+    Asked,
+    Effect,
+    Give,
+    Hear,
+    Listen,
+    Pause,
+    Request,
+    Send,
+    Terms,
+    Told,
+    Turns,
+    server_url,
+)
+from detent.client.client import AsyncRun, AsyncTriggers, AsyncWorkflows, Awaiting, ClientOperations
 from detent.client.errors import ClientClosed, NoConnection
-from detent.client.faces import AsyncRun, AsyncTriggers, AsyncWorkflows, Awaiting, ClientOperations
-from detent.client.spelling import server_url
+from detent.client.transports import LONGEST_IDLE
 
 T = TypeVar("T")
 

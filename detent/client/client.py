@@ -2,19 +2,277 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from contextlib import closing
+from functools import partial
+from inspect import signature
 from threading import Event
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, overload
 
-from detent.client.calls import Answer, Asked, Effect, Give, Hear, Listen, Pause, Request, Send, Terms, Told, Turns
-from detent.client.connections import Connections, Stream
+from detent.client import runs as run_calls
+from detent.client import stream, triggers, workflows
+from detent.client.calls import (
+    Answer,
+    Asked,
+    Effect,
+    Give,
+    Hear,
+    Listen,
+    Pause,
+    Request,
+    Send,
+    Terms,
+    Told,
+    Turns,
+    server_url,
+)
+from detent.client.documents import Started
 from detent.client.errors import ClientClosed, NoConnection
-from detent.client.faces import Blocking, ClientOperations, Run, Triggers, Workflows
-from detent.client.spelling import server_url
+from detent.client.transports import Connections, Stream
 
+# The two faces of the client, from one description of each operation.
+#
+# An operation is a function that describes what is asked. As an attribute of a face it is a method with the same
+# parameters: on a `Blocking` face it returns what was asked for, on an `Awaiting` one it returns an awaitable of it.
+# The type checker knows both, and neither is written twice.
+
+
+P = ParamSpec("P")
 T = TypeVar("T")
+
+
+class Line(Protocol):
+    """A way to the server that blocks."""
+
+    def ask(self, asked: Asked[T]) -> T: ...
+
+    def tell(self, told: Told[T]) -> Iterator[T]: ...
+
+
+class AsyncLine(Protocol):
+    """A way to the server that is awaited."""
+
+    async def ask(self, asked: Asked[T]) -> T: ...
+
+    def tell(self, told: Told[T]) -> AsyncIterator[T]: ...
+
+
+class Blocking:
+    """A face whose methods return when they are done. `about` is what its operations are about, such as a run's id."""
+
+    def __init__(self, line: Line, *about: str) -> None:
+        self.line, self.about = line, about
+
+
+class Awaiting:
+    """A face whose methods are awaited."""
+
+    def __init__(self, line: AsyncLine, *about: str) -> None:
+        self.line, self.about = line, about
+
+
+class _Method(Generic[P, T]):
+    """An operation in the body of a face's class."""
+
+    def __init__(self, describe: Callable[..., T], *, given: int = 0) -> None:
+        self._describe, self.__doc__ = describe, describe.__doc__
+        known = signature(describe)
+        # What the face fills in itself is no parameter of the method.
+        self._signature = known.replace(parameters=[*known.parameters.values()][given:])
+
+    def __set_name__(self, kind: type, name: str) -> None:
+        self.__name__ = name
+
+    def bound(self, face: Blocking | Awaiting, act: Callable[[T], object]) -> Callable[P, object]:
+        def method(*args: P.args, **options: P.kwargs) -> object:
+            return act(self._describe(*face.about, *args, **options))
+
+        method.__name__, method.__doc__ = self.__name__, self.__doc__
+        method.__signature__ = self._signature  # type: ignore[attr-defined]
+        return method
+
+
+class Asks(_Method[P, Asked[T]]):
+    """An operation with one answer."""
+
+    @overload
+    def __get__(self, face: None, kind: type) -> Self: ...
+    @overload
+    def __get__(self, face: Blocking, kind: type) -> Callable[P, T]: ...
+    @overload
+    def __get__(self, face: Awaiting, kind: type) -> Callable[P, Coroutine[Any, Any, T]]: ...
+    def __get__(self, face: Blocking | Awaiting | None, kind: type) -> object:
+        return self if face is None else self.bound(face, face.line.ask)
+
+
+class Tells(_Method[P, Told[T]]):
+    """An operation that gives one thing after the other."""
+
+    @overload
+    def __get__(self, face: None, kind: type) -> Self: ...
+    @overload
+    def __get__(self, face: Blocking, kind: type) -> Callable[P, Iterator[T]]: ...
+    @overload
+    def __get__(self, face: Awaiting, kind: type) -> Callable[P, AsyncIterator[T]]: ...
+    def __get__(self, face: Blocking | Awaiting | None, kind: type) -> object:
+        return self if face is None else self.bound(face, face.line.tell)
+
+
+class Starts(_Method[P, Asked[Started]]):
+    """An operation that makes a run and gives its handle."""
+
+    @overload
+    def __get__(self, face: None, kind: type) -> Self: ...
+    @overload
+    def __get__(self, face: Blocking, kind: type) -> Callable[P, Run]: ...
+    @overload
+    def __get__(self, face: Awaiting, kind: type) -> Callable[P, Coroutine[Any, Any, AsyncRun]]: ...
+    def __get__(self, face: Blocking | Awaiting | None, kind: type) -> object:
+        if face is None:
+            return self
+        if isinstance(face, Blocking):
+            return self.bound(face, partial(_run, face.line))
+        return self.bound(face, partial(_async_run, face.line))
+
+
+def asks(describe: Callable[P, Asked[T]]) -> Asks[P, T]:
+    return Asks(describe)
+
+
+def tells(describe: Callable[P, Told[T]]) -> Tells[P, T]:
+    return Tells(describe)
+
+
+def starts(describe: Callable[P, Asked[Started]]) -> Starts[P]:
+    return Starts(describe)
+
+
+def asks_of(describe: Callable[Concatenate[str, P], Asked[T]]) -> Asks[P, T]:
+    """An operation about what the face is about."""
+    return Asks(describe, given=1)
+
+
+def tells_of(describe: Callable[Concatenate[str, P], Told[T]]) -> Tells[P, T]:
+    return Tells(describe, given=1)
+
+
+def starts_of(describe: Callable[Concatenate[str, P], Asked[Started]]) -> Starts[P]:
+    return Starts(describe, given=1)
+
+
+class RunOperations:
+    """What can be done with one run."""
+
+    get = asks_of(run_calls.get)
+    wait = asks_of(run_calls.wait)
+    result = asks_of(run_calls.result)
+    cancel = asks_of(run_calls.cancel)
+    pause = asks_of(run_calls.pause)
+    resume = asks_of(run_calls.resume)
+    skip = asks_of(run_calls.skip)
+    reattempt = asks_of(run_calls.reattempt)
+    finish = asks_of(run_calls.finish)
+    retry = starts_of(run_calls.retry)
+    rerun = starts_of(run_calls.rerun)
+    fork = starts_of(run_calls.fork)
+    resolve = asks_of(run_calls.resolve)
+    signal = asks_of(run_calls.signal)
+    why = asks_of(run_calls.why)
+    history = tells_of(run_calls.history)
+    events = tells_of(stream.events)
+    follow = tells_of(stream.follow)
+
+
+class Run(RunOperations, Blocking):
+    """A handle of one run. `started` is what its start was answered with, if this client started it."""
+
+    def __init__(self, line: Line, id: str, started: Started | None = None) -> None:  # noqa: A002
+        super().__init__(line, id)
+        self.id, self.started = id, started
+
+    def __repr__(self) -> str:
+        return f"Run({self.id!r})"
+
+
+class AsyncRun(RunOperations, Awaiting):
+    """A handle of one run. `started` is what its start was answered with, if this client started it."""
+
+    def __init__(self, line: AsyncLine, id: str, started: Started | None = None) -> None:  # noqa: A002
+        super().__init__(line, id)
+        self.id, self.started = id, started
+
+    def __repr__(self) -> str:
+        return f"AsyncRun({self.id!r})"
+
+
+def _run(line: Line, asked: Asked[Started]) -> Run:
+    started = line.ask(asked)
+    return Run(line, started.run_id, started)
+
+
+async def _async_run(line: AsyncLine, asked: Asked[Started]) -> AsyncRun:
+    started = await line.ask(asked)
+    return AsyncRun(line, started.run_id, started)
+
+
+class WorkflowOperations:
+    """What can be done with workflows."""
+
+    create = asks(workflows.create)
+    save = asks(workflows.save)
+    get = asks(workflows.get)
+    list = tells(workflows.list_all)
+    delete = asks(workflows.delete)
+    enable = asks(workflows.enable)
+    disable = asks(workflows.disable)
+
+
+class Workflows(WorkflowOperations, Blocking):
+    """`client.workflows`"""
+
+
+class AsyncWorkflows(WorkflowOperations, Awaiting):
+    """`client.workflows`"""
+
+
+class TriggerOperations:
+    """What can be done with triggers and their firings."""
+
+    create = asks(triggers.create)
+    get = asks(triggers.get)
+    list = tells(triggers.list_all)
+    update = asks(triggers.update)
+    delete = asks(triggers.delete)
+    fire = asks(triggers.fire)
+    pause = asks(triggers.pause)
+    resume = asks(triggers.resume)
+    next = asks(triggers.coming)
+    preview = asks(triggers.preview)
+    backfill = asks(triggers.backfill)
+    firings = tells(triggers.firings)
+    firing = asks(triggers.firing)
+    replay = asks(triggers.replay)
+
+
+class Triggers(TriggerOperations, Blocking):
+    """`client.triggers`"""
+
+
+class AsyncTriggers(TriggerOperations, Awaiting):
+    """`client.triggers`"""
+
+
+class ClientOperations:
+    """What can be done with a Detent as a whole."""
+
+    start = starts(run_calls.start)
+    runs = tells(run_calls.list_all)
+    timeline = tells(run_calls.timeline)
+    bulk = asks(run_calls.bulk)
+    callback = asks(run_calls.callback)
+    send_event = asks(run_calls.send_event)
+    health = asks(run_calls.health)
 
 
 class Client(ClientOperations, Blocking):

@@ -2,39 +2,57 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal, TypedDict, Unpack
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from msgspec import UNSET, UnsetType
 
-from detent.client.calls import JSON, PAGE, Answer, Call, Pages, json_body, one, page
-from detent.client.documents import (
-    Bulk,
-    Happening,
-    Json,
-    PastAttempt,
-    RunDocument,
-    RunSummary,
-    SentSignal,
-    Started,
-    Why,
-)
-from detent.client.spelling import (
+from detent.client.calls import (
+    JSON,
+    PAGE,
+    Answer,
+    Call,
+    Conversation,
+    Pages,
+    Pause,
     Seconds,
+    Terms,
     When,
+    bare,
     duration,
     given,
     header_text,
     hero_text,
     instant,
+    json_body,
     moment,
+    one,
+    page,
     pairs,
     place,
     repeated,
     seconds,
 )
+from detent.client.documents import (
+    Bulk,
+    Happening,
+    Health,
+    Json,
+    PastAttempt,
+    Received,
+    RunDocument,
+    RunSummary,
+    SentEvent,
+    SentSignal,
+    Started,
+    Why,
+)
+from detent.client.errors import RunFailed, StillRunning
 
 Action = Literal["cancel", "pause", "resume", "retry", "rerun"]
 
@@ -243,3 +261,95 @@ def timeline(hero: tuple[str, str] | str, *, limit: int = PAGE) -> Pages[Happeni
     """Everything that happened in all runs of a hero, in the order of time, `limit` in each request."""
     query = given(hero=hero_text(hero), limit=limit)
     return Pages(Call("GET", place("timeline"), page(Happening), query=query))
+
+
+# Conversations that go on until a run has ended.
+
+
+LONGEST_POLL: Final = 20.0
+#: A server that does not keep its answer back is asked this often.
+_SHORTEST_ROUND: Final = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The run once it has ended; StillRunning when the time is over."""
+
+    run: str
+    timeout: float
+
+    def talk(self, terms: Terms) -> Conversation[RunDocument]:
+        until = terms.now() + self.timeout
+        while True:
+            begun = terms.now()
+            found = yield from poll(self.run, max(0.0, min(LONGEST_POLL, until - begun))).talk(terms)
+            if found.is_over:
+                return found
+            if terms.now() >= until:
+                raise StillRunning(found)
+            early = min(_SHORTEST_ROUND - (terms.now() - begun), until - terms.now())
+            if early > 0:
+                yield Pause(early)
+
+
+@dataclass(frozen=True, slots=True)
+class Resulting:
+    """The output of the run once it has completed; RunFailed if it ended in another way. One that went on as a new run
+    gives what the last of them gives."""
+
+    waiting: Waiting
+
+    def talk(self, terms: Terms) -> Conversation[Json]:
+        until, waiting = terms.now() + self.waiting.timeout, self.waiting
+        while True:
+            run = yield from waiting.talk(terms)
+            if run.status != "completed":
+                raise RunFailed(run)
+            match run.output:
+                case {"continued_as": str(follower), **others} if not others and follower.startswith("run_"):
+                    waiting = Waiting(follower, max(0.0, until - terms.now()))
+                case output:
+                    return output
+
+
+def wait(run: str, timeout: Seconds | None = None) -> Waiting:
+    """The run once it has ended, however it ended. StillRunning if that takes longer than `timeout` seconds."""
+    return Waiting(run, math.inf if timeout is None else seconds(timeout))
+
+
+def result(run: str, timeout: Seconds | None = None) -> Resulting:
+    """The output of the run once it has completed. RunFailed if it ended in another way; StillRunning if that takes
+    longer than `timeout` seconds."""
+    return Resulting(wait(run, timeout))
+
+
+# What the outside world tells a Detent: answers to waits, events, and the question how it is.
+
+
+_WAITS: Final = "/wh/"
+
+
+def callback(url_or_token: str, body: Json = None, *, message_id: str | None = None) -> Call[Received]:
+    """Answer a wait step, at the URL of its callback or by the token alone. It is sent to this client's own server,
+    whatever host the URL names. The same `message_id` again is the same callback again."""
+    url = urlsplit(url_or_token)
+    token = unquote(url.path.rpartition("/")[2])
+    return Call(
+        "POST",
+        _WAITS + quote(token, safe=""),
+        one(Received),
+        query=parse_qsl(url.query, keep_blank_values=True),
+        body=json_body(body),
+        headers={**JSON, "webhook-id": header_text(message_id or secrets.token_hex(16))},
+    )
+
+
+def send_event(type: str, data: Json = None, *, id: str | None = None) -> Call[SentEvent]:  # noqa: A002
+    """Tell that something happened; event triggers of that type fire. The same `id` again fires nothing again."""
+    body = {"type": type, "data": {} if data is None else data, "id": id or secrets.token_hex(16)}
+    return Call("POST", place("events"), one(SentEvent), body=json_body(body), headers=JSON)
+
+
+def health() -> Call[Health]:
+    """Whether it can take work. Unavailable if it is starting, draining or cut off."""
+    return Call("GET", "/health/ready", bare(Health), repeatable=False)

@@ -23,13 +23,14 @@ from detent.client.calls import (
     Request,
     Telling,
     Terms,
+    given,
     is_passing,
     page,
+    place,
 )
 from detent.client.documents import Entry
 from detent.client.errors import ApiError, NoConnection, UnexpectedAnswer, refusal
 from detent.client.runs import get
-from detent.client.spelling import given, place
 
 #: A stream that is silent for longer is taken for dead; a live one sends a comment now and then.
 LONGEST_SILENCE: Final = 60.0

@@ -8,9 +8,8 @@ from typing import Final
 
 from msgspec import UNSET, UnsetType
 
-from detent.client.calls import JSON, PAGE, Call, Pages, json_body, one, page
+from detent.client.calls import JSON, PAGE, Call, Pages, given, instant, json_body, one, page, place
 from detent.client.documents import Backfill, Firing, Json, Trigger
-from detent.client.spelling import given, instant, place
 
 _trigger: Final = one(Trigger)
 _firing: Final = one(Firing)

@@ -9,9 +9,8 @@ from typing import Any, Final
 import msgspec
 import yaml
 
-from detent.client.calls import PAGE, Answer, Call, Pages, bare, one, page
+from detent.client.calls import PAGE, Answer, Call, Pages, bare, given, one, page, place
 from detent.client.documents import SavedWorkflow, Workflow
-from detent.client.spelling import given, place
 from detent.errors import InvalidInput
 
 #: A definition: as a mapping, as the text of a YAML or JSON document, or as the path of a file with one.

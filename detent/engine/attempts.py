@@ -9,16 +9,15 @@ from types import CoroutineType
 from typing import Any
 
 from detent.clock import Clock
-from detent.engine.held import HeldRun
+from detent.engine.owned_run import HeldRun
 from detent.graph.model import StepKind
 from detent.observe.failpoints import reach
 from detent.planner.calls import make_call
-from detent.run.call import StepCall
+from detent.run.call import FunctionPort, StepCall
 from detent.run.outcomes import Fail, Outcome, StepError
 from detent.run.plan import Start
-from detent.run.view import FunctionPort
-from detent.steps.failures import told_of, traceback_of
 from detent.steps.protocol import StepExecutor
+from detent.steps.user_code import told_of, traceback_of
 
 Work = Coroutine[Any, Any, Outcome]
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from detent.engine.committer import Committer, Fenced
-from detent.engine.equipment import Equipment
-from detent.engine.held import HeldRun
-from detent.engine.mailbox import Mailbox
-from detent.engine.quarantine import is_set_aside
+from detent.engine.context import Equipment
+from detent.engine.inbox import Mailbox
+from detent.engine.owned_run import HeldRun
+from detent.engine.release import is_set_aside
 from detent.engine.runner import Runner
 from detent.errors import EngineError, UnknownEntry
 from detent.instant import micros

@@ -8,13 +8,12 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from detent.clock import Clock, DatabaseTime
+from detent.engine.cache import Graphs
 from detent.engine.callbacks import CallbackTokens
+from detent.engine.children import Family
 from detent.engine.committer import Fenced
-from detent.engine.equipment import Equipment
-from detent.engine.family import Family
-from detent.engine.graphs import Graphs
+from detent.engine.context import Equipment, Served
 from detent.engine.node import Node
-from detent.engine.served import Served
 from detent.engine.tuning import Tuning
 from detent.errors import StoreError, Unavailable
 from detent.graph.model import StepKind

@@ -11,14 +11,14 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
+from detent.engine.background import Takeovers, Watchdog
 from detent.engine.claims import Claims
 from detent.engine.committer import Committer, Fenced
-from detent.engine.equipment import Equipment
-from detent.engine.mailbox import Mailbox
+from detent.engine.context import Equipment
+from detent.engine.inbox import Mailbox
 from detent.engine.poller import Polling
 from detent.engine.runner import Runner
-from detent.engine.unit import Unit
-from detent.engine.watch import Takeovers, Watchdog
+from detent.engine.write import Unit
 from detent.errors import Unavailable
 from detent.observe.failpoints import reach
 from detent.store.rows import Flushed

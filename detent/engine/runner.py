@@ -6,24 +6,21 @@ whether the run can leave memory. Nothing here waits for the database.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from detent.clock import Clock, DatabaseTime
-from detent.engine import quarantine
+from detent.engine import release
 from detent.engine.attempts import Attempts
-from detent.engine.awaited import Awaited
+from detent.engine.children import Family, end_messages
 from detent.engine.committer import Committer
-from detent.engine.family import Family, end_messages
-from detent.engine.function_port import Functions, carried, timed_out
-from detent.engine.held import HeldRun
-from detent.engine.leaving import Leaving
-from detent.engine.locks import Locks
-from detent.engine.placement import Placement, place_of
+from detent.engine.functions import Functions, carried, timed_out
+from detent.engine.owned_run import HeldRun, Locks, Placement, place_of
+from detent.engine.release import Leaving
 from detent.engine.timers import Timers
-from detent.engine.troubles import tell_end, tell_trouble
 from detent.engine.tuning import Tuning
-from detent.engine.unit import ROW_BYTES, Unit
+from detent.engine.write import ROW_BYTES, Unit
 from detent.errors import StoreError
 from detent.graph.model import StepKind
 from detent.instant import micros
@@ -31,11 +28,74 @@ from detent.observe import emit, heard
 from detent.planner.advance import advance, is_wanted, put_back, take_ready
 from detent.planner.moves import graph_of
 from detent.run import events
-from detent.run.outcomes import Outcome
+from detent.run.journal import Entry, Kind, decode_data
+from detent.run.outcomes import Outcome, StepError
 from detent.run.plan import NOTHING, Plan, Start
 from detent.run.state import RunState
+from detent.run.status import Status
 from detent.steps.protocol import StepExecutor
 from detent.store.rows import End, Flushed, NewCallback, Park
+
+# Those who wait for this node to write the end of a run.
+
+
+class Awaited:
+    """A future for each of them, by run."""
+
+    def __init__(self) -> None:
+        self._futures: dict[bytes, list[asyncio.Future[None]]] = {}
+
+    def end_of(self, run: bytes) -> asyncio.Future[None]:
+        """Done when this node has written the run's end; cancelled if there is no such run after all."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._futures.setdefault(run, []).append(future)
+        return future
+
+    def has_ended(self, run: bytes) -> None:
+        for future in self._futures.pop(run, ()):
+            if not future.done():
+                future.set_result(None)
+
+    def is_not_there(self, run: bytes) -> None:
+        for future in self._futures.pop(run, ()):
+            future.cancel()
+
+
+# What goes wrong in the code of workflows, told as events: the journal has it too, but nobody looks there unasked.
+
+
+#: The entries of an attempt after which its step is tried again.
+_AGAIN: Final = (Kind.RETRY, Kind.BEGAN)
+#: Of a traceback its end is told: that names the place.
+_LONGEST: Final = 2_000
+
+
+def tell_trouble(run: bytes, entry: Entry) -> None:
+    """Tell that a step paused its run, or that its attempt failed and is repeated. Other entries are not even read."""
+    if entry.step is None or not (entry.kind == Kind.PAUSED or entry.kind in _AGAIN):
+        return
+    data = decode_data(entry.data)
+    if entry.kind == Kind.PAUSED:
+        facts = {"reason": data.by, **_error(data.error)}
+        emit("run.paused", run=run, step=entry.step, attempt=entry.attempt, **facts)
+    elif data.error is not None:
+        emit("step.again", run=run, step=entry.step, attempt=entry.attempt, error=data.error.message)
+
+
+def tell_end(end: End) -> None:
+    """Tell that a run has ended, and louder that it failed."""
+    emit("run.ended", run=end.run, status=end.status)
+    if end.status in (Status.FAILED, Status.TIMEOUT):
+        emit("run.failed", run=end.run, status=end.status, error=end.error)
+
+
+def _error(error: StepError | None) -> dict[str, Any]:
+    if error is None:
+        return {}
+    detail = error.detail.get("traceback") if isinstance(error.detail, dict) else error.detail
+    trace = {"traceback": detail[-_LONGEST:]} if isinstance(detail, str) else {}
+    return {"error": error.message, **trace}
+
 
 _STOP_OR_GO: Final = (events.Paused, events.Resumed)
 
@@ -368,7 +428,7 @@ class Runner:
         return len(self.held) - self._resting
 
     def _set_aside(self, held: HeldRun, event: events.Event, message: int | None, error: Exception) -> None:
-        emit("run.quarantined", run=held.id, error=quarantine.reason(error))
+        emit("run.quarantined", run=held.id, error=release.reason(error))
         self.let_go(held)
         self.leaving.set_aside(held, event, message, error)
 

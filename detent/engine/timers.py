@@ -8,7 +8,7 @@ from heapq import heapify, heappop, heappush
 from typing import Final
 
 from detent.clock import DatabaseTime
-from detent.engine.held import HeldRun
+from detent.engine.owned_run import HeldRun
 from detent.instant import SECOND
 
 #: The loop's clock and the database's are not the same; look again this soon if the time has not quite come.

@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import cast
 
-from detent.expressions import operators
-from detent.expressions.errors import EvaluationError, SyntaxProblem
+from detent.expressions import values as operators
+from detent.expressions.errors import Budget, EvaluationError, SyntaxProblem
 from detent.expressions.functions import TABLE
-from detent.expressions.limits import NESTING_LIMIT, Budget
-from detent.expressions.nodes import (
+from detent.expressions.parser import (
     Arithmetic,
     Array,
     Call,
@@ -25,6 +24,7 @@ from detent.expressions.nodes import (
 )
 from detent.expressions.paths import Evaluate, Key, Reading, Scope, as_key, follow, static_path
 from detent.expressions.values import NUMBERS, equal, truthy
+from detent.values.limits import NESTING_LIMIT
 
 
 class Mode(Enum):

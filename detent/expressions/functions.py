@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NoReturn
 
-from detent.expressions import operators
-from detent.expressions.errors import EvaluationError
-from detent.expressions.limits import Budget, check_length
+from detent.expressions import values as operators
+from detent.expressions.errors import Budget, EvaluationError, check_length
 from detent.expressions.values import NUMBERS, SMALL, as_json, as_text, kind_of, opened, settled, utf8_length
 
 ANY_NUMBER = 50

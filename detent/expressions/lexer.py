@@ -5,7 +5,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from detent.expressions.errors import SyntaxProblem
-from detent.expressions.limits import LARGEST_INTEGER, SOURCE_LIMIT
+from detent.values.limits import LARGEST_INTEGER, SOURCE_LIMIT
 
 BLANKS = frozenset(" \t\r\n")
 DIGITS = frozenset("0123456789")

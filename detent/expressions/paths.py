@@ -7,10 +7,10 @@ Only mappings, arrays and text are ever entered, by their items and never by an 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from detent.expressions.errors import EvaluationError, MissingValue, TruncatedValue
-from detent.expressions.limits import LARGEST_INTEGER, SMALLEST_INTEGER, Budget
-from detent.expressions.nearest import nearest
+from detent.expressions.errors import Budget, EvaluationError, MissingValue, TruncatedValue
 from detent.expressions.values import PLAIN, Deferred, Truncated, kind_of, opened, resolve, some_keys
+from detent.values.limits import LARGEST_INTEGER, SMALLEST_INTEGER
+from detent.values.nearest import nearest
 
 Scope = Mapping[str, object]
 Evaluate = Callable[[Scope, Budget], object]

@@ -10,11 +10,9 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from detent.expressions.compiler import Mode, build
-from detent.expressions.errors import EvaluationError, Place, SyntaxProblem, TruncatedValue, UnresolvedTemplate
+from detent.expressions.errors import Budget, EvaluationError, Place, SyntaxProblem, TruncatedValue, UnresolvedTemplate
 from detent.expressions.lexer import tokenize_template
-from detent.expressions.limits import Budget
-from detent.expressions.nodes import Reference
-from detent.expressions.parser import parse
+from detent.expressions.parser import Reference, parse
 from detent.expressions.paths import Evaluate, Scope
 from detent.expressions.values import as_text, measured, utf8_length
 

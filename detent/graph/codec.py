@@ -15,18 +15,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from detent.errors import EngineError
-from detent.graph.model import (
-    Edge,
-    Ending,
-    FailurePolicy,
-    Graph,
-    Join,
-    OnCrash,
-    Retry,
-    Route,
-    Step,
-    StepKind,
-)
+from detent.graph.model import Edge, Ending, FailurePolicy, Graph, Join, OnCrash, Retry, Route, Step, StepKind
 
 VERSION: Final = 1
 

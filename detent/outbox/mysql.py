@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from detent.outbox.table import CREATE, NAME, Waiting, read
-from detent.store.sql.mysql.address import Address
-from detent.store.sql.mysql.link import Link
-from detent.store.sql.mysql.literal import text
+from detent.store.sql.mysql.connection import Address, Link
+from detent.store.sql.mysql.flush import quote
 
 _THERE: Final = f"select 1 from information_schema.tables where table_schema = database() and table_name = '{NAME}'"
 
@@ -34,7 +33,7 @@ class MysqlOutbox:
         await self._link.send(f"delete from {NAME} where seq in ({listed})")
 
     async def refuse(self, row: int, error: str) -> None:
-        await self._link.send(f"update {NAME} set error = {text(error)} where seq = {int(row)}")
+        await self._link.send(f"update {NAME} set error = {quote(error)} where seq = {int(row)}")
 
     async def close(self) -> None:
         await self._link.close()

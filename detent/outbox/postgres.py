@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from detent.outbox.table import CREATE, NAME, Waiting, read
-from detent.store.sql.postgres.link import Link
-from detent.store.sql.postgres.wire import Address
+from detent.store.sql.postgres.connection import Address, Link
 
 
 class PostgresOutbox:

@@ -9,8 +9,8 @@ from detent.instant import Instant
 from detent.planner.judge import Judge
 from detent.planner.prepared import Prepared
 from detent.planner.settle import Settling
+from detent.run.call import Op, name_of
 from detent.run.journal import EntryData, Kind
-from detent.run.keys import Op, name_of
 from detent.run.outcomes import StepError
 from detent.run.state import Checkpoint, Operation, Phase, RunState
 from detent.run.status import Status, moved

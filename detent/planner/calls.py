@@ -9,10 +9,9 @@ from detent.graph.model import Ending, StepKind
 from detent.planner.judge import TEMPLATE_ERROR
 from detent.planner.prepared import Prepared
 from detent.planner.scope import build_scope
-from detent.run.call import StepCall
+from detent.run.call import FunctionPort, RunView, StepCall
 from detent.run.outcomes import Fail, StepError
 from detent.run.state import RunState
-from detent.run.view import FunctionPort, RunView
 
 _SEE_THEIR_RUN: Final = (StepKind.PYTHON, StepKind.FUNCTION)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from detent.authoring.durations import parse_duration
 from detent.errors import InvalidInput
 from detent.expressions import ExpressionError, Scope
 from detent.graph.model import StepKind
@@ -18,6 +17,7 @@ from detent.planner.scope import build_scope
 from detent.run.journal import Decided
 from detent.run.outcomes import StepError
 from detent.run.state import Phase, RunState
+from detent.values.durations import parse_duration
 
 CONDITION_ERROR = "condition_error"
 TEMPLATE_ERROR = "template_error"

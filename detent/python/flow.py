@@ -6,11 +6,184 @@ was asked for is remembered, so that even `except BaseException` does not.
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, NoReturn
 
-from detent.python.durations import Duration, in_seconds
-from detent.run.outcomes import LONGEST_REASON, Cancel, Pause, Reattempt
-from detent.run.plain_text import plain_text
+from detent.errors import InvalidInput
+from detent.run.outcomes import LONGEST_REASON, Cancel, Pause, Reattempt, Skip, StepError
+from detent.steps.actions import Permanent, RetryLater, wait_of
+from detent.values.durations import Duration, in_seconds
+from detent.values.nearest import nearest
+from detent.values.text import plain_text
+
+# What becomes of a run when the code of a step raises: `on_exception`.
+#
+#     on_exception="pause"                                     # the default: a person looks at it and resumes
+#     on_exception=reattempt(max=5, wait="10s", then="cancel")
+#     on_exception={RateLimited: reattempt(wait="1m"), ValueError: "skip", Exception: "pause"}
+#
+# Of a mapping the entry of the nearest class counts: the error's own, else the first of its base classes that is
+# there.
+
+
+PAUSE, CANCEL, SKIP, REATTEMPT = "pause", "cancel", "skip", "reattempt"
+ENDS: Final = (PAUSE, CANCEL, SKIP)
+ACTIONS: Final = (*ENDS, REATTEMPT)
+#: Waits grow no longer than this by themselves.
+LONGEST_WAIT: Final = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What to do about an exception. The rest is of `reattempt`: again after `wait`, `factor` times as long each time;
+    `then` when `max` attempts were made (null: never)."""
+
+    action: str
+    max: int | None = None
+    wait: Duration = 2.0
+    factor: float = 2.0
+    then: str = PAUSE
+
+    def as_json(self) -> Any:
+        """For people and fingerprints."""
+        if self.action != REATTEMPT:
+            return self.action
+        return {REATTEMPT: {"max": self.max, "wait": self.wait, "factor": self.factor, "then": self.then}}
+
+
+def pause() -> Policy:
+    """The run stands still until somebody resumes it; then the step is tried again."""
+    return Policy(PAUSE)
+
+
+def cancel() -> Policy:
+    """The run is cancelled."""
+    return Policy(CANCEL)
+
+
+def skip() -> Policy:
+    """The step is left out, and the run goes on."""
+    return Policy(SKIP)
+
+
+def reattempt(
+    max: int | None = None,  # noqa: A002 - the word people use for it
+    wait: Duration = 2.0,
+    factor: float = 2.0,
+    then: str | Callable[[], Policy] = PAUSE,
+) -> Policy:
+    """The step is tried again after `wait`, `factor` times as long each time and at most an hour. `max` counts all its
+    attempts; when they are used up `then` happens: "pause", "cancel" or "skip"."""
+    return Policy(REATTEMPT, max, wait, factor, then if isinstance(then, str) else then().action)
+
+
+_WRITERS: Final[Mapping[Any, Policy]] = {writer: writer() for writer in (pause, cancel, skip, reattempt)}
+
+
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """The policy of each class of errors; `default` for those of no class."""
+
+    default: Policy = Policy(PAUSE)
+    by_class: tuple[tuple[type[BaseException], Policy], ...] = ()
+
+    def of(self, error: BaseException) -> Policy:
+        """The policy of the nearest class."""
+        if self.by_class:
+            for kind in type(error).__mro__:
+                for known, policy in self.by_class:
+                    if kind is known:
+                        return policy
+        return self.default
+
+    def as_json(self) -> Any:
+        """For people and fingerprints."""
+        if not self.by_class:
+            return self.default.as_json()
+        return {kind.__qualname__: policy.as_json() for kind, policy in self.by_class}
+
+
+def read_policies(given: object) -> Policies:
+    """What an `on_exception` says, or InvalidInput."""
+    if not isinstance(given, Mapping):
+        return Policies(_read_policy(given))
+    found = []
+    for kind, policy in given.items():
+        if not isinstance(kind, type) or not issubclass(kind, BaseException):
+            raise InvalidInput(f"on_exception: {_shown(kind)} is not a class of exceptions")
+        found.append((kind, _read_policy(policy)))
+    return Policies(by_class=tuple(found))
+
+
+def _read_policy(given: object) -> Policy:
+    policy = _WRITERS.get(given) if callable(given) else given
+    if isinstance(given, str):
+        # The spelling with an exclamation mark is that of other libraries.
+        policy = Policy(given.removesuffix("!"))
+    if not isinstance(policy, Policy):
+        raise InvalidInput(f"on_exception: {_shown(given)} is no policy; {_choices(ACTIONS)}")
+    if policy.action not in ACTIONS:
+        raise InvalidInput(f"on_exception: {policy.action!r} is no policy{_hint(policy.action, ACTIONS)}")
+    if policy.then not in ENDS:
+        raise InvalidInput(f"reattempt: `then` cannot be {policy.then!r}{_hint(policy.then, ENDS)}")
+    if policy.max is not None and not _is_number(policy.max, int, 1, 1_000_000):
+        raise InvalidInput(f"reattempt: `max` must be 1 or more, not {_shown(policy.max)}")
+    if not _is_number(policy.factor, int | float, 1, 100):
+        raise InvalidInput(f"reattempt: `factor` must be between 1 and 100, not {_shown(policy.factor)}")
+    try:
+        return replace(policy, wait=in_seconds(policy.wait), factor=float(policy.factor))
+    except InvalidInput as error:
+        raise InvalidInput(f"reattempt: `wait`: {error.message}") from None
+
+
+def outcome_of(
+    policies: Policies, error: BaseException, kept: StepError, *, attempt: int, where: str
+) -> Skip | Reattempt | Cancel | Pause:
+    """What is to become of the run. `kept` is the error as it is recorded, `where` names the step for people."""
+    policy, kind = policies.of(error), type(error)
+    action = policy.action
+    if issubclass(kind, Permanent) and action == REATTEMPT:
+        action = policy.then
+    elif issubclass(kind, RetryLater) and action in (REATTEMPT, PAUSE):
+        action = policy.then if _is_used_up(policy, attempt) else REATTEMPT
+        if action == REATTEMPT:
+            # Who says no length of time, or none at all, is not tried again in a circle.
+            return Reattempt(wait_of(error) or _wait(policy, attempt), kept)
+    elif action == REATTEMPT and _is_used_up(policy, attempt):
+        action = policy.then
+    if action == REATTEMPT:
+        return Reattempt(_wait(policy, attempt), kept)
+    if action == SKIP:
+        return Skip(kept)
+    reason = f"an exception in {where}"
+    return Cancel(reason, kept) if action == CANCEL else Pause(reason, kept)
+
+
+def _is_used_up(policy: Policy, attempt: int) -> bool:
+    return policy.action == REATTEMPT and policy.max is not None and attempt >= policy.max
+
+
+def _wait(policy: Policy, attempt: int) -> float:
+    wait = float(policy.wait)  # type: ignore[arg-type]  # seconds since it was read
+    return max(wait, min(LONGEST_WAIT, wait * policy.factor ** min(attempt - 1, 64)))
+
+
+def _is_number(value: Any, kind: Any, least: int, most: int) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool) and least <= value <= most
+
+
+def _shown(value: object) -> str:
+    return repr(value)[:80]
+
+
+def _choices(words: tuple[str, ...]) -> str:
+    return "choose " + ", ".join(map(repr, words[:-1])) + f" or {words[-1]!r}"
+
+
+def _hint(word: str, words: tuple[str, ...]) -> str:
+    meant = nearest(word, words)
+    return f"; did you mean {meant!r}?" if meant else f"; {_choices(words)}"
 
 
 class FlowControl(BaseException):

@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from typing import Any, Final, NamedTuple, TypeVar
 
 from detent.errors import Conflict, InvalidInput
-from detent.expressions.nearest import nearest
 from detent.python.hero_adapters import DjangoModel, SqlAlchemyModel
+from detent.values.nearest import nearest
 
 Loader = Callable[[str], Any]
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from detent.authoring.compiled import Compiled
 from detent.errors import Conflict, InvalidDefinition
+from detent.forms.compiled import Compiled
 
 
 class CodeKind(StrEnum):

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from detent.authoring.fields import Fields, Problems
-from detent.authoring.steps_form import read_name
-from detent.authoring.steps_step import read_priority, read_queue
 from detent.errors import InvalidInput
-from detent.expressions.nearest import nearest
-from detent.python.durations import in_seconds
-from detent.python.policies import Policies, read_policies
+from detent.forms.names import read_name, read_priority, read_queue
+from detent.python.flow import Policies, read_policies
+from detent.values.durations import in_seconds
+from detent.values.fields import Fields, Problems
+from detent.values.nearest import nearest
 
 SETTINGS: Final = (
     *("name", "queue", "priority", "max_duration", "allow_multiple", "may_proceed_without_hero"),

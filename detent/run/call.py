@@ -3,12 +3,143 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final, Protocol
 
 import msgspec
 
-from detent.graph.model import StepKind
-from detent.run.view import RunView
+from detent.graph.model import Ending, Graph, StepKind
+from detent.run.state import Checkpoint, Operation, RunFacts
+
+# What code of the user's may know of its run: never more than what is durable.
+
+
+class FunctionListener(Protocol):
+    """What a durable function is told while it runs. It must only take note, and act later by itself."""
+
+    def ended(self, checkpoint: Checkpoint) -> None:
+        """This stands in the journal now."""
+
+    def begun(self, key: str) -> None:
+        """That this was begun, or will be tried again, stands in the journal now."""
+
+    def look(self) -> None:
+        """Perhaps it must stop."""
+
+
+class FunctionPort(Protocol):
+    """What a durable function asks of the engine. What is to be written is only queued here; the listener is told when
+    it is durable. If it cannot be written, the function is stopped."""
+
+    def history(self) -> Sequence[Checkpoint]:
+        """What is on record, in the journal's order."""
+
+    def operations(self) -> Mapping[str, Operation]:
+        """What was begun and has not ended."""
+
+    def listen(self, listener: FunctionListener) -> None:
+        """Tell this one from now on."""
+
+    def must_stop(self) -> bool:
+        """Whether nothing new may begin: the run is paused, or the node is about to leave."""
+
+    def patience(self) -> int:
+        """How long it may stay in memory with nothing to do but wait, in microseconds."""
+
+    def now(self) -> int:
+        """The database's time."""
+
+    def call_at(self, when: int, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call back at that time; gives the way to call it off."""
+
+    def begin(self, operation: Operation, *, callback: bool = False) -> None:
+        """Put on record that it was begun; with `callback` make the place where its answer is received."""
+
+    def end(self, checkpoint: Checkpoint, ms: float | None = None) -> None:
+        """Put on record that it has ended, unless it has already."""
+
+    def expire(self, key: str) -> None:
+        """The time of a wait is over: it ends as timed out, unless its answer came before. Either way it then stands in
+        the history."""
+
+    def lock(self) -> None:
+        """Something begins that locks the run's row: what would stop the function waits."""
+
+    def unlock(self) -> None:
+        """It is over."""
+
+    async def start_child(self, key: str, child: Child) -> str:
+        """Start the child of an operation, once, however often it is asked for; gives its id. Its end will stand in the
+        history. Raises what a start raises."""
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A run that a durable function starts. `origin_kind`: it does not serve the function but takes over from it."""
+
+    workflow: str
+    body: Any
+    hero: tuple[str, str] | None = None
+    priority: int | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    origin_kind: str | None = None
+
+
+class RunView(msgspec.Struct, frozen=True):
+    """One run as one attempt sees it. `generation` is the ownership under which the attempt runs; only a durable
+    function has a `port`."""
+
+    facts: RunFacts
+    graph: Graph
+    generation: int
+    result_of: Callable[[str], bytes | None]
+    ending_of: Callable[[str], Ending | None]
+    port: FunctionPort | None = None
+
+
+# The keys of what a durable function waits for: a step has its name, everything else begins with an `@`.
+
+
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
+
+
+class Op(StrEnum):
+    """What an operation is; all but steps are told by how their key begins."""
+
+    STEP = ""
+    SLEEP = "@sleep"
+    TIMER = "@timer"
+    WAIT = "@wait"
+    SIGNAL = "@signal"  # that came
+    ASK = "@ask"  # for a signal
+    CHILD = "@child"
+    NOW = "@now"
+    CONTINUE = "@continue"
+
+
+def is_name(text: str) -> bool:
+    """Whether a step, a wait or a signal of a durable function can be called so."""
+    return _NAME.fullmatch(text) is not None
+
+
+def op_of(key: str) -> Op:
+    """What the operation of that key is."""
+    if not key.startswith("@"):
+        return Op.STEP
+    return Op(key.partition(":")[0].partition("#")[0])
+
+
+def name_of(key: str) -> str:
+    """What was asked for, without how often."""
+    return key.partition(":")[2].partition("#")[0]
+
+
+def signal_key(name: str, number: int) -> str:
+    """The key of the signal of that name that comes as that number, from 1."""
+    return f"{Op.SIGNAL}:{name}" if number == 1 else f"{Op.SIGNAL}:{name}#{number}"
 
 
 class StepCall(msgspec.Struct, frozen=True):

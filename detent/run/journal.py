@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from detent.run.outcomes import LONGEST_REASON, StepError
-from detent.run.plain_text import plain_text
+from detent.values.text import plain_text
 
 
 class Kind(StrEnum):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from detent.graph.model import StepKind
-from detent.run.plain_text import plain_text
+from detent.values.text import plain_text
 
 LONGEST_CODE: Final = 128
 LONGEST_MESSAGE: Final = 4_000

@@ -9,13 +9,11 @@ from typing import Any, ClassVar, Final
 from detent.graph.model import StepKind
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
-from detent.steps.action_values import OutputTooLarge, Unserialisable, encode_output
-from detent.steps.actions import EXCEPTION, Action, ActionError, Permanent, Registry, code_of, wait_of
+from detent.steps.actions import CORE, EXCEPTION, Action, ActionError, Permanent, Registry, code_of, wait_of
 from detent.steps.actions import registry as default_registry
-from detent.steps.binding import InvalidParameters, did_you_mean
-from detent.steps.core_actions import CORE
-from detent.steps.failures import message_of, told_of, traceback_of
-from detent.steps.threads import ThreadPool
+from detent.steps.arguments import InvalidParameters, did_you_mean
+from detent.steps.output import OutputTooLarge, Unserialisable, encode_output
+from detent.steps.user_code import ThreadPool, message_of, told_of, traceback_of
 
 THREADS: Final = 32
 #: What is wrong with a call or its result however often it is repeated.

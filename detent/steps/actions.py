@@ -16,18 +16,33 @@ is useless, `RetryLater(seconds)` how long to wait at least. An action may be ca
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from math import isnan
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from detent.errors import Conflict, InvalidInput
+from detent.errors import Conflict, InvalidInput, Problem
 from detent.run.outcomes import LONGEST_CODE
-from detent.run.plain_text import plain_text
-from detent.steps.binding import ActionContext, Bind, compile_binding, innermost
+from detent.steps.arguments import ActionContext, Bind, compile_binding, innermost
+from detent.values.text import plain_text
+
+__all__ = [
+    "Action",
+    "ActionContext",
+    "ActionError",
+    "Permanent",
+    "Registry",
+    "RetryLater",
+    "action",
+    "is_core",
+    "registry",
+]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -153,14 +168,36 @@ def _is_same(known: Callable[..., Any], function: Callable[..., Any]) -> bool:
 registry: Final = Registry()
 action: Final = registry.action
 
-__all__ = [
-    "Action",
-    "ActionContext",
-    "ActionError",
-    "Permanent",
-    "Registry",
-    "RetryLater",
-    "action",
-    "is_core",
-    "registry",
-]
+
+# The actions every node has.
+
+
+CORE: Final = Registry(is_core=True)
+
+
+@CORE.action("core.echo", inline=True)
+def echo(**parameters: Any) -> dict[str, Any]:
+    """Give back the parameters."""
+    return parameters
+
+
+@CORE.action("core.fail", inline=True)
+def fail(message: str = "failed on purpose", code: str = "failed", retry: bool = False) -> Any:
+    """Fail with this message and code; with `retry`, as a failure that another attempt could mend."""
+    raise (ActionError if retry else Permanent)(message, code=code)
+
+
+# Loads the user's modules, which register actions when they are imported.
+
+
+def load_modules(names: Iterable[str]) -> None:
+    """Import each, or InvalidInput; modules of the current folder are found too."""
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except Exception as error:
+            problem = Problem("import", f"{name}: {type(error).__name__}: {error}")
+            raise InvalidInput(f"cannot load the module {name}", [problem]) from error

@@ -25,8 +25,15 @@ from typing import Final
 
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from detent.steps.networks import METADATA, METADATA_NAMES, Address, denied_because, judged_addresses
-from detent.steps.rules import Rule, parse_rule
+from detent.steps.egress_rules import (
+    METADATA,
+    METADATA_NAMES,
+    Address,
+    Rule,
+    denied_because,
+    judged_addresses,
+    parse_rule,
+)
 
 AddressInfo = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[object, ...]]
 

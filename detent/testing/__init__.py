@@ -9,35 +9,33 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from detent.store.memory import MemoryStore
-    from detent.testing.answers import After, Asked, Output, Response
-    from detent.testing.at_once import speedrun, speedrun_async
+    from detent.store.memory.store import MemoryStore
+    from detent.testing.answers import After, Asked, Output, Response, raised
     from detent.testing.clock import FakeClock
-    from detent.testing.crashing import CrashMatrix, Point, crash_matrix
-    from detent.testing.ending import Speedrun, StepRun
+    from detent.testing.crashes import CrashMatrix, Point, crash_matrix
     from detent.testing.engine import MemoryEngine, MemoryRun
-    from detent.testing.raising import raised
-    from detent.testing.trial import NeverEnds, NotTheSame
+    from detent.testing.result import Speedrun, StepRun
+    from detent.testing.speedruns import NeverEnds, NotTheSame, speedrun, speedrun_async
 
 _HOMES = {
     "After": "detent.testing.answers",
     "Asked": "detent.testing.answers",
-    "CrashMatrix": "detent.testing.crashing",
+    "CrashMatrix": "detent.testing.crashes",
     "FakeClock": "detent.testing.clock",
     "MemoryEngine": "detent.testing.engine",
     "MemoryRun": "detent.testing.engine",
-    "MemoryStore": "detent.store.memory",
-    "NeverEnds": "detent.testing.trial",
-    "NotTheSame": "detent.testing.trial",
+    "MemoryStore": "detent.store.memory.store",
+    "NeverEnds": "detent.testing.speedruns",
+    "NotTheSame": "detent.testing.speedruns",
     "Output": "detent.testing.answers",
-    "Point": "detent.testing.crashing",
+    "Point": "detent.testing.crashes",
     "Response": "detent.testing.answers",
-    "Speedrun": "detent.testing.ending",
-    "StepRun": "detent.testing.ending",
-    "crash_matrix": "detent.testing.crashing",
-    "raised": "detent.testing.raising",
-    "speedrun": "detent.testing.at_once",
-    "speedrun_async": "detent.testing.at_once",
+    "Speedrun": "detent.testing.result",
+    "StepRun": "detent.testing.result",
+    "crash_matrix": "detent.testing.crashes",
+    "raised": "detent.testing.answers",
+    "speedrun": "detent.testing.speedruns",
+    "speedrun_async": "detent.testing.speedruns",
 }
 __all__ = [
     "After",

@@ -5,19 +5,50 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, Literal
 
 import msgspec
 
-from detent.access.orders import UNSET
+from detent.embed.request import UNSET
 from detent.graph.model import StepKind
 from detent.instant import Instant, micros
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
 from detent.steps.action_step import failure_of
-from detent.steps.action_values import encode_output
-from detent.steps.http import Answer, outcome_of
+from detent.steps.http.step import Answer, outcome_of
+from detent.steps.output import encode_output
 from detent.testing.clock import Length, seconds_of
+
+# An exception of a class that the code under test knows, made without knowing how that class is made.
+
+
+def raised(place: str, message: str = "", *, code: str | None = None) -> Exception:
+    """An exception of the class at that place, such as `shop.errors.CardDeclined`, which says `message`. Its
+    constructor is not called; `code` is what an error of an action shows."""
+    kind = _found(place)
+    try:
+        error = kind.__new__(kind, message)
+    except Exception:  # noqa: BLE001 - a class that is made in its own way: at least the name is the same
+        error = type(kind.__name__, (Exception,), {})(message)
+    if code is not None:
+        error.code = code
+    made: Exception = error
+    return made
+
+
+def _found(place: str) -> Any:
+    parts = place.split(".")
+    for end in range(len(parts) - 1, 0, -1):
+        try:
+            found: Any = import_module(".".join(parts[:end]))
+        except ModuleNotFoundError:
+            continue
+        for name in parts[end:]:
+            found = getattr(found, name)
+        return found
+    raise ModuleNotFoundError(f"there is no {place!r}")
+
 
 _value = msgspec.json.Decoder().decode
 

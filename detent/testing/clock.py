@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import selectors
+from asyncio import events
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import Context, ContextVar, copy_context
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final, TypeVarTuple
 
-from detent.authoring.durations import parse_duration
 from detent.clock import SystemClock
 from detent.instant import SECOND, Instant, as_datetime, micros
+from detent.values.durations import parse_duration
 
 Length = float | str | timedelta
 
@@ -51,3 +57,219 @@ def seconds_of(length: Length = 0.0, /, **units: float) -> float:
     if isinstance(length, timedelta):
         return length.total_seconds() + more
     return parse_duration(length) + more
+
+
+# An event loop whose time is a FakeClock's.
+#
+# Where a loop would wait, it asks `when_idle` what is to happen, which may move the clock. Only what happens outside
+# of this thread is waited for: threads, and sockets while somebody uses them. The clock then goes on as the machine's
+# does.
+
+
+Ts = TypeVarTuple("Ts")
+
+_OWN_SOCKETS: Final = 1
+_LOOK_AGAIN: Final = 0.05
+#: What is due so soon happens at once, so that looking at things costs no time; but no more often than this in a row.
+_MOMENT: Final = 0.001
+_MOST_HURRIED: Final = 5
+
+
+class Life:
+    """One process of a world: from the moment it dies nothing of it happens any more."""
+
+    def __init__(self) -> None:
+        self.is_dead = False
+        self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.context = copy_context()
+        self.context.run(LIFE.set, self)
+
+
+LIFE: ContextVar[Life | None] = ContextVar("LIFE", default=None)
+NOBODY: Final = Context()
+
+
+class _Waiting(selectors.DefaultSelector):
+    """Asks before it waits."""
+
+    before_wait: Callable[[], list[Any]]
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        found = super().select(0)
+        if found or (timeout is not None and timeout <= 0):
+            return found
+        return self.before_wait()
+
+    def wait(self, seconds: float) -> list[tuple[selectors.SelectorKey, int]]:
+        return super().select(seconds)
+
+
+class FakeLoop(asyncio.SelectorEventLoop):
+    """Real asyncio under a fake clock. `effects` counts what is being done of the users' code."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        self.clock = clock
+        self.effects = 0
+        self.when_idle: Callable[[], None] = self._nothing_happens
+        self._threads = 0
+        self._called_at: float | None = None
+        self._dead = False
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._system = SystemClock()
+        self._waiting = _Waiting()
+        self._waiting.before_wait = self._before_wait
+        super().__init__(self._waiting)
+        self._clock_resolution = _MOMENT
+        self._hurried = (0.0, 0)
+
+    def time(self) -> float:
+        return self.clock.monotonic()
+
+    def next_timer(self) -> float | None:
+        """When the loop would wake up by itself."""
+        times: list[float] = [handle.when() for handle in self._handles_to_come() if not handle.cancelled()]
+        return min(times, default=None)
+
+    # -- time that a call takes
+
+    @contextmanager
+    def called(self) -> Iterator[None]:
+        """While this lasts, code of the test's is called that no clock of ours can hurry."""
+        self._called_at = self._system.monotonic()
+        try:
+            yield
+            self.time_passes()
+        finally:
+            self._called_at = None
+
+    def time_passes(self) -> None:
+        """If the call has taken so long that something was due meanwhile, that happens now."""
+        if self._called_at is None:
+            return
+        now, timer = self._system.monotonic(), self.next_timer()
+        taken = now - self._called_at
+        if timer is None or timer - self.time() > taken:
+            return
+        self._called_at = now
+        self.clock.advance(taken)
+        with inside_of(self):
+            for handle in sorted(self._handles_to_come(), key=asyncio.TimerHandle.when):
+                if not handle.cancelled() and handle.when() <= self.time():
+                    handle._run()  # noqa: SLF001 - as the loop itself would
+                    handle.cancel()
+
+    # -- idleness
+
+    def _before_wait(self) -> list[Any]:
+        if self._threads or (self.effects and len(self._waiting.get_map()) > _OWN_SOCKETS):
+            return self._wait_really()
+        if not self._is_at_once():
+            self.when_idle()
+        return []
+
+    def _is_at_once(self) -> bool:
+        timer, now = self.next_timer(), self.time()
+        if timer is None or timer - now >= _MOMENT:
+            return False
+        count = self._hurried[1] + 1 if self._hurried[0] == now else 1
+        self._hurried = (now, count)
+        if count > _MOST_HURRIED:
+            self.clock.advance(max(timer - now, 1e-6))
+        return True
+
+    def _wait_really(self) -> list[Any]:
+        begun, timer = self._system.monotonic(), self.next_timer()
+        left = _LOOK_AGAIN if timer is None else min(_LOOK_AGAIN, max(0.0, timer - self.time()))
+        found = self._waiting.wait(left)
+        self.clock.advance(max(self._system.monotonic() - begun, 0.0 if found else left))
+        return found
+
+    def _nothing_happens(self) -> None:
+        raise RuntimeError("nothing is left to happen")
+
+    def run_in_executor(self, executor: Any, func: Callable[[*Ts], Any], *args: *Ts) -> asyncio.Future[Any]:
+        future = super().run_in_executor(executor, func, *args)
+        self._threads += 1
+        # In nobody's context: that of a process which is dead by then would keep it from being called.
+        future.add_done_callback(self._thread_ended, context=NOBODY)
+        return future
+
+    def _thread_ended(self, future: asyncio.Future[Any]) -> None:
+        self._threads -= 1
+
+    # -- death
+
+    def create_task(self, coro: Any, *, name: object = None, context: Any = None) -> asyncio.Task[Any]:
+        # Kept: one that is forgotten would be ended, with its `finally`, while others are still alive.
+        task: asyncio.Task[Any] = super().create_task(coro, name=name, context=context)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard, context=NOBODY)
+        return task
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        if not self._dead:  # what the dead leave undone is no mistake
+            super().call_exception_handler(context)
+
+    def end_all(self) -> None:
+        """End what is left of every process."""
+        self._dead, this = True, asyncio.current_task(self)
+        for task in list(self._tasks):
+            if task is not this and not task.done():
+                end(task.get_coro())
+
+    def bury(self, life: Life) -> None:
+        """Nothing that this process has begun or would begin happens any more."""
+        life.is_dead = self._dead = True
+        self.effects = 0
+        for handle in (*self._ready, *self._handles_to_come()):  # type: ignore[attr-defined]  # of BaseEventLoop
+            _still(handle)
+
+    def _handles_to_come(self) -> list[asyncio.TimerHandle]:
+        handles: list[asyncio.TimerHandle] = self._scheduled  # type: ignore[attr-defined]  # of BaseEventLoop
+        return handles
+
+    def call_soon(
+        self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
+    ) -> asyncio.Handle:
+        handle = super().call_soon(callback, *args, context=context)
+        if self._dead:
+            _still(handle)
+        return handle
+
+    def call_at(
+        self, when: float, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        handle = super().call_at(when, callback, *args, context=context)
+        if self._dead:
+            _still(handle)
+        return handle
+
+
+def _still(handle: asyncio.Handle) -> None:
+    life = handle._context.get(LIFE)  # type: ignore[attr-defined]  # noqa: SLF001 - whose it is stands nowhere else
+    if life is not None and life.is_dead:
+        handle.cancel()
+
+
+def end(work: Any) -> None:
+    """End a coroutine where it stands."""
+    try:
+        work.close()
+    except RuntimeError:
+        return  # it wants to wait for something while it ends: nobody does
+
+
+def outside_of_loops() -> AbstractContextManager[None]:
+    """As if no loop were running in this thread: another one can be run, and code that wants none is content."""
+    return inside_of(None)
+
+
+@contextmanager
+def inside_of(loop: asyncio.AbstractEventLoop | None) -> Iterator[None]:
+    """As if this loop were the one that is running in this thread."""
+    outer = events._get_running_loop()  # noqa: SLF001 - what every loop is entered and left by
+    events._set_running_loop(loop)  # noqa: SLF001
+    try:
+        yield
+    finally:
+        events._set_running_loop(outer)  # noqa: SLF001

@@ -6,14 +6,14 @@ from collections.abc import Callable, Coroutine, Mapping
 from contextlib import ExitStack
 from typing import Any
 
-from detent.access.orders import UNSET
-from detent.engine.commands import Commands, StartOptions
+from detent.commands import Commands, StartOptions
+from detent.embed.request import UNSET
 from detent.ids import RUN, show
 from detent.instant import micros
 from detent.testing.answers import Answers
 from detent.testing.clock import FakeClock, Length, seconds_of
-from detent.testing.ending import Speedrun, ending_of
-from detent.testing.subject import standing_in, subject_of
+from detent.testing.result import Speedrun, ending_of
+from detent.testing.speedruns import standing_in, subject_of
 from detent.testing.world import World
 
 

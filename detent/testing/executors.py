@@ -2,26 +2,132 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
-from detent.app import LOOPBACK
+import msgspec
+
 from detent.clock import Clock
-from detent.graph.model import StepKind
-from detent.python.function.function_step import FunctionStep
+from detent.graph.model import Ending, StepKind
+from detent.process import LOOPBACK
+from detent.python.functions.executor import FunctionStep
+from detent.python.transactions import Transactions, keeper
+from detent.run.call import Child, FunctionPort, StepCall
+from detent.run.outcomes import EMPTY_RESULT, Outcome, StepError
+from detent.run.state import Checkpoint
 from detent.settings import Settings
-from detent.steps.action_step import ActionStep
+from detent.steps.action_step import ActionStep, failure_of
 from detent.steps.actions import registry
 from detent.steps.egress import EgressPolicy
-from detent.steps.http import HttpStep
-from detent.steps.http_client import HttpSettings
+from detent.steps.http.step import HttpSettings, HttpStep
+from detent.steps.output import encode_output
 from detent.steps.protocol import StepExecutor
-from detent.testing.children import WithChildren
-from detent.testing.keeping import MemoryKeeper
+from detent.testing.answers import Asked, Output, value_of
+from detent.testing.ids import WISHED, id_of_child
 from detent.testing.python_stage import StagedBodies, StagedChainStep, StagedRegistry
-from detent.testing.stage import Counted, SameThread, Stage, Staged
+from detent.testing.stage import Counted, SameThread, Stage, Staged, is_dead
+from detent.testing.store import for_ever
+
+# The children of durable functions: each has an id that follows from its parent, and an answer can stand in for it.
+
+
+class WithChildren:
+    """The executor of durable functions, whose children can be answered."""
+
+    kind: ClassVar[StepKind] = StepKind.FUNCTION
+
+    def __init__(self, inner: FunctionStep, stage: Stage) -> None:
+        self._inner, self._stage = inner, stage
+
+    def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
+        view = call.view
+        if view is not None and view.port is not None:
+            port = _Port(view.port, call.run_id, self._stage)
+            call = msgspec.structs.replace(call, view=msgspec.structs.replace(view, port=port))
+        return self._inner.begin(call)
+
+    async def close(self) -> None:
+        await self._inner.close()
+
+
+class _Port:
+    """The port of a function; it starts no child that is answered."""
+
+    def __init__(self, inner: FunctionPort, run: bytes, stage: Stage) -> None:
+        self._inner, self._run, self._stage, self._answers = inner, run, stage, stage.answers
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    async def start_child(self, key: str, child: Child) -> str:
+        name = None if child.origin_kind else self._answers.name_for(key)
+        if name is None:
+            WISHED.set([id_of_child(self._run, key)])
+            return await self._inner.start_child(key, child)
+        await asyncio.sleep(self._stage.time_left(key))
+        end = await self._end(key, Asked(name, 1, child.body))
+        if is_dead():
+            await for_ever()
+        if end is not None:
+            self._inner.end(end)
+        return ""
+
+    async def _end(self, key: str, asked: Asked) -> Checkpoint | None:
+        """How the child ends; null if it never does."""
+        now, given = self._inner.now(), None
+        try:
+            given = self._answers.of(asked)
+            given = await given if inspect.isawaitable(given) else given
+            result = encode_output(value_of(given))
+        except Exception as error:  # noqa: BLE001 - an answer that raises is a child that fails
+            ending = Ending.FAILED
+            if self._answers.silence(key) is not None:
+                if not str(error):
+                    return None
+                ending = Ending.TIMEOUT
+            return Checkpoint(key, ending, EMPTY_RESULT, failure_of(error).error, now)
+        if isinstance(given, Output) and given.then == "cancel":
+            called_off = StepError("child", given.reason or "the test cancels it")
+            return Checkpoint(key, Ending.CANCELLED, EMPTY_RESULT, called_off, now)
+        return Checkpoint(key, Ending.SUCCESS, result, None, now)
+
+
+# Transactional steps where Detent's tables are in memory: the user's transactions are real, what is kept is not.
+#
+# A result is kept when its transaction was committed, as it would be in the user's own database, and is there after a
+# crash.
+
+
+class MemoryKeeper(Transactions):
+    """Takes its sessions from where the user's steps get theirs."""
+
+    def __init__(self, kept: dict[tuple[bytes, str], bytes]) -> None:
+        vars(self).update(vars(keeper))
+        self._kept = kept
+
+    def keep(self, call: StepCall, generation: int, body: Callable[[object], bytes]) -> bytes:
+        if self._blocking is None:
+            return super().keep(call, generation, body)  # which says what is missing
+        key = (call.run_id, call.step)
+        if key not in self._kept:
+            with self._blocking() as session, session.begin():
+                result = body(session)
+            self._kept[key] = result
+        return self._kept[key]
+
+    async def keep_async(self, call: StepCall, generation: int, body: Callable[[object], Awaitable[bytes]]) -> bytes:
+        if self._awaited is None:
+            return await super().keep_async(call, generation, body)
+        key = (call.run_id, call.step)
+        if key not in self._kept:
+            async with self._awaited() as session, session.begin():
+                result = await body(session)
+            self._kept[key] = result
+        return self._kept[key]
 
 
 def executors(

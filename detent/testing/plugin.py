@@ -10,8 +10,8 @@ import pytest
 
 if TYPE_CHECKING:
     from detent.testing.clock import FakeClock
-    from detent.testing.ending import Speedrun
     from detent.testing.engine import MemoryEngine
+    from detent.testing.result import Speedrun
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def fake_clock() -> FakeClock:
 @pytest.fixture
 def speedrun() -> Callable[..., Speedrun]:
     """`speedrun(workflow, hero=..., answers={...})`: a run to its end at once."""
-    function: Callable[..., Any] = import_module("detent.testing.at_once").speedrun
+    function: Callable[..., Any] = import_module("detent.testing.speedruns").speedrun
     return function
 
 

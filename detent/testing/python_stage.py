@@ -16,23 +16,23 @@ from typing import Any
 
 import msgspec
 
-from detent.access.orders import UNSET
+from detent.embed.request import UNSET
 from detent.errors import InvalidInput
 from detent.ids import RUN, parse
-from detent.python.chain import Chain, Link
-from detent.python.chain_step import ChainStep
-from detent.python.durations import Duration
-from detent.python.function.bodies import Bodies, CallOff, Given, Told
-from detent.python.function.pending import Pending, StepWork
-from detent.python.function.run import Run
-from detent.python.function.step_function import StepContext, StepFunction
-from detent.python.function.workflow import FunctionWorkflow
+from detent.python.classes.compiled import Chain, Link
+from detent.python.classes.executor import ChainStep
+from detent.python.classes.state import StateType
+from detent.python.functions.operations import Pending, StepWork
+from detent.python.functions.run import Run
+from detent.python.functions.step import StepContext, StepFunction
+from detent.python.functions.step_runner import Bodies, CallOff, Given, Told
+from detent.python.functions.workflow import FunctionWorkflow
 from detent.python.registry import CodeKind, PythonRegistry, Registered, registry
-from detent.python.run_state import StateType
-from detent.python.transactional import Transactions
+from detent.python.transactions import Transactions
 from detent.run.outcomes import Fail, StepError
 from detent.testing.answers import Answers, Asked, Output, value_of
 from detent.testing.stage import Killed, SameThread, Stage
+from detent.values.durations import Duration
 
 
 class StagedChainStep(ChainStep):

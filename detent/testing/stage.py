@@ -11,9 +11,9 @@ from typing import Any, Never, TypeVar
 from detent.run.call import StepCall
 from detent.run.outcomes import Outcome
 from detent.steps.protocol import StepExecutor
-from detent.steps.threads import ThreadPool
+from detent.steps.user_code import ThreadPool
 from detent.testing.answers import Answers
-from detent.testing.loop import LIFE, FakeLoop, end, outside_of_loops
+from detent.testing.clock import LIFE, FakeLoop, end, outside_of_loops
 from detent.testing.store import for_ever
 
 Result = TypeVar("Result")

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Never
 
 from detent.clock import Clock
-from detent.store.memory import MemoryStore
-from detent.store.memory_tables import StoredRun
+from detent.store.memory.store import MemoryStore
+from detent.store.memory.tables import StoredRun
 from detent.store.rows import Claims, Flush, Flushed
 
 

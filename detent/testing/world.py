@@ -13,24 +13,23 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
+from detent.commands import Commands
 from detent.engine.callbacks import CallbackTokens
-from detent.engine.commands import DEFAULT_TENANT, Commands
 from detent.engine.engine import Engine
 from detent.engine.tuning import Tuning
 from detent.graph import codec
 from detent.ids import RUN, show
 from detent.instant import SECOND, Instant
+from detent.run.call import Op, name_of
 from detent.run.journal import Kind
-from detent.run.keys import Op, name_of
-from detent.settings import Settings
+from detent.settings import DEFAULT_TENANT, Settings
 from detent.steps.actions import registry
-from detent.store.memory_tables import StoredRun
+from detent.store.memory.tables import StoredRun
 from detent.store.rows import CallbackState, MessageKind
 from detent.testing.answers import Answers, Asked, Response, plain, value_of
-from detent.testing.clock import FakeClock
+from detent.testing.clock import NOBODY, FakeClock, FakeLoop, Life, outside_of_loops
 from detent.testing.executors import executors
 from detent.testing.ids import Ids
-from detent.testing.loop import NOBODY, FakeLoop, Life, outside_of_loops
 from detent.testing.stage import Stage, is_dead
 from detent.testing.store import WatchedStore
 

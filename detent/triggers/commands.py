@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from detent.triggers.editor import MOST_PREVIEWED, KeepingCommands
 from detent.triggers.firing import Backfilled
-from detent.triggers.keeping import MOST_PREVIEWED, KeepingCommands
-from detent.triggers.receiving import FORGED, ReceivingCommands, Sent
+from detent.triggers.receiver import FORGED, ReceivingCommands, Sent
 
 __all__ = ["FORGED", "MOST_PREVIEWED", "Backfilled", "Sent", "TriggerCommands"]
 

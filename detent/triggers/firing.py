@@ -7,19 +7,20 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from detent.authoring.slots import MOST_SLOTS, slots_between
-from detent.engine.commands import DEFAULT_TENANT, INPUT_LIMIT
-from detent.engine.commands.ground import encoder
+from detent.commands.context import encoder
 from detent.errors import Conflict, InvalidInput, Problem, StoreError, TooLarge, Unavailable
+from detent.forms.schedule import MOST_SLOTS, slots_between
 from detent.ids import FIRING, show
 from detent.instant import SECOND, Instant
 from detent.observe.failpoints import reach
+from detent.settings import DEFAULT_TENANT
 from detent.store.trigger_rows import OPEN_FIRINGS, FiringRow, FiringState, NewFiring, Overlap, TriggerRow, Verdict
-from detent.triggers import kept
-from detent.triggers.ground import TriggerGround
-from detent.triggers.keeping import schedule_of
-from detent.triggers.kept import Event, Kept
-from detent.triggers.processing import MOST_QUEUED
+from detent.triggers import record
+from detent.triggers.context import TriggerGround
+from detent.triggers.editor import schedule_of
+from detent.triggers.processor import MOST_QUEUED
+from detent.triggers.record import Event, Kept
+from detent.values.limits import INPUT_LIMIT
 
 #: How long an answer waits for a firing that another one is at.
 PATIENCE: Final = 2.0
@@ -70,13 +71,13 @@ class FiringCommands(TriggerGround):
                 request = Kept(body=body, event=Event(show(FIRING, new.id), row.key or ""))
             case _:
                 request = Kept(body=body)
-        [firing] = await self._keep([new._replace(request=kept.encode(request))])
+        [firing] = await self._keep([new._replace(request=record.encode_request(request))])
         return await self._settle(firing)
 
     async def replay(self, trigger: str, firing: str, *, tenant: int = DEFAULT_TENANT) -> FiringRow:
         """Do again what a firing did, with what was received then."""
         row, old = await self.trigger(trigger, tenant=tenant), await self.firing(trigger, firing, tenant=tenant)
-        request = kept.request_of(old)
+        request = record.request_of(old)
         if old.state in OPEN_FIRINGS:
             raise Conflict(f"the firing has not ended: it is {old.state}")
         if request.forged:
@@ -143,7 +144,7 @@ class FiringCommands(TriggerGround):
             kind=kind,
             state=FiringState.DUE,
             due_at=self._now() + _HEAD_START,
-            request=kept.encode(request),
+            request=record.encode_request(request),
         )
 
     async def _keep(self, firings: Sequence[NewFiring]) -> list[FiringRow]:

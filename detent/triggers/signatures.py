@@ -20,10 +20,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from detent.authoring.json_strict import decode_json
-from detent.authoring.signature import Encoding, Preset, standard_key
 from detent.errors import InvalidInput
+from detent.forms.triggers import Encoding, Preset, standard_key
 from detent.instant import SECOND, Instant, micros
+from detent.values.json import decode_json
 
 _MOST_SIGNATURES: Final = 20
 _LONGEST_HEADER: Final = 8_192

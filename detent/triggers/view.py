@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from detent.authoring.signature import HIDDEN
+from detent.forms.triggers import HIDDEN
 from detent.ids import FIRING, RUN, TRIGGER, WORKFLOW, show
 from detent.instant import Instant, iso
 from detent.store.trigger_rows import FiringRow, TriggerRow
-from detent.triggers import kept, reasons
+from detent.triggers import record
 
 #: What stands in the place of a secret. Sent back, it means the secret that is there.
 
@@ -40,7 +40,7 @@ def trigger_document(row: TriggerRow, base_url: str) -> dict[str, Any]:
 
 def firing_document(row: FiringRow, *, whole: bool = False) -> dict[str, Any]:
     """The document of a firing; in lists without what was received."""
-    request, why = kept.request_of(row), reasons.decode(row.message)
+    request, why = record.request_of(row), record.decode(row.message)
     document = {
         "id": show(FIRING, row.id),
         "trigger_id": show(TRIGGER, row.trigger),

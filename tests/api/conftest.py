@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.store.opening import migrate_store
+from detent.store.factory import migrate_store
 from tests.api.server import Detent, serving
 from tests.api.shop import Shop, open_shop
 from tests.servers.postgres import PostgresServer

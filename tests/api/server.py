@@ -10,8 +10,8 @@ from typing import Any
 
 import aiohttp
 
-from detent.api.serving import listening
-from detent.app import LOOPBACK, App, bind, running
+from detent.api.server.listener import listening
+from detent.process import LOOPBACK, App, bind, running
 from detent.run.status import TERMINAL
 from detent.settings import Settings
 

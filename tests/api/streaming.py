@@ -18,18 +18,18 @@ from litestar import Litestar
 from litestar.datastructures import State
 from litestar.exceptions import HTTPException
 
-from detent.api.connections import Connection
-from detent.api.problems import on_detent_error, on_http_error, on_surprise
-from detent.api.streams import ROUTES
-from detent.app import bind, run_process
+from detent.api.errors import on_detent_error, on_http_error, on_surprise
+from detent.api.routes.streams import ROUTES
+from detent.api.server.protocol import Connection
 from detent.clock import SystemClock
-from detent.engine.feeds import Feeds
 from detent.errors import DetentError
 from detent.ids import RUN, new_id, show
 from detent.observe import emit
+from detent.process import bind, run_process
 from detent.run.journal import Entry, Kind
 from detent.store.protocol import DoorStore
 from detent.store.rows import RunRow
+from detent.views.feeds import Feeds
 from tests.store.make import NOON
 
 PACE = 0.02

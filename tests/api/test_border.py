@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack
 import psutil
 import pytest
 
-from detent.api import border
+from detent.api.server import protocol
 from tests.api.raw import Line, Said, dialled, request
 from tests.api.server import Detent
 from tests.api.test_routes import ECHO, waiting
@@ -40,7 +40,7 @@ def path_of(url: str) -> str:
 async def test_a_head_that_does_not_come_in_time_is_408(
     api: Detent, monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:
-    monkeypatch.setattr(border, "HEAD_SECONDS", 0.5)
+    monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.5)
     async with dialled(api) as line, asyncio.TaskGroup() as group:
         group.create_task(line.drip(sent, 0.02))
         assert_refused(await line.answer(), 408)
@@ -51,7 +51,7 @@ async def test_a_head_that_does_not_come_in_time_is_408(
 async def test_the_head_of_a_later_request_on_the_line_has_its_time_too(
     api: Detent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(border, "HEAD_SECONDS", 0.5)
+    monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.5)
     async with dialled(api) as line, asyncio.TaskGroup() as group:
         await line.send(LIVE)
         assert (await line.answer()).status == 200
@@ -64,7 +64,7 @@ async def test_the_head_of_a_later_request_on_the_line_has_its_time_too(
 async def test_a_body_that_drips_is_408_and_consumes_nothing(
     api: Detent, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
-    monkeypatch.setattr(border, "BODY_SECONDS", 0.5)
+    monkeypatch.setattr(protocol, "BODY_SECONDS", 0.5)
     url = await waiting(api)
     drops = b"1\r\na\r\n" * 600 if "chunked" in how else b"a" * 3999
     async with dialled(api) as line, asyncio.TaskGroup() as group:
@@ -152,8 +152,8 @@ async def test_a_long_address_is_414(api: Detent) -> None:
 async def test_more_connections_than_there_is_room_for_are_503_and_the_others_go_on(
     api: Detent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(border, "MOST_CONNECTIONS", 5)
-    monkeypatch.setattr(border, "_MOST_REFUSED", 2)
+    monkeypatch.setattr(protocol, "MOST_CONNECTIONS", 5)
+    monkeypatch.setattr(protocol, "_MOST_REFUSED", 2)
     async with AsyncExitStack() as stack:
         lines: list[Line] = [await stack.enter_async_context(dialled(api)) for _ in range(5)]
         for line in lines:

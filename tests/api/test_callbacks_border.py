@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from detent.api import guessing
+from detent.api.server import guards
 from detent.engine.callbacks import CallbackTokens
 from detent.observe import listen
 from tests.api.server import Detent, statuses
@@ -77,7 +77,7 @@ async def test_a_payload_that_is_refused_leaves_the_wait_as_it_was(api: Detent) 
 @pytest.mark.slow
 @pytest.mark.case("D9")
 async def test_tokens_cannot_be_found_by_trying(detent: Detent, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guessing, "ALLOWED", 100_000)
+    monkeypatch.setattr(guards, "ALLOWED", 100_000)
     await detent.save(WAIT)
     started = await detent.start("waits", {})
     good = (await detent.run(started))["callbacks"][0]["url"].rpartition("/")[2]
@@ -102,7 +102,7 @@ async def test_ten_thousand_random_tokens_are_known_to_nobody(api: Detent) -> No
 
 @pytest.mark.case("D9")
 async def test_looking_at_unknown_addresses_is_slowed_down_as_well(api: Detent) -> None:
-    statuses_seen = [(await api.call("GET", f"/wh/{number}")).status for number in range(guessing.ALLOWED + 1)]
+    statuses_seen = [(await api.call("GET", f"/wh/{number}")).status for number in range(guards.ALLOWED + 1)]
     assert set(statuses_seen[:-1]) == {404}
     assert statuses_seen[-1] == 429
 

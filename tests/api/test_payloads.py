@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from detent.engine.payloads import BASE64, Payload, read_headers, read_message_id, read_payload, read_query
 from detent.errors import DetentError, InvalidInput, TooLarge
+from detent.values.http_body import BASE64, Payload, read_headers, read_message_id, read_payload, read_query
 
 JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"

@@ -9,7 +9,7 @@ import pytest
 from litestar import Request
 
 from detent import errors
-from detent.api.problems import on_detent_error
+from detent.api.errors import on_detent_error
 from detent.errors import DetentError, EngineError
 
 KNOWN = [

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from detent.engine.commands import DEFAULT_TENANT
 from detent.ids import RUN, parse
+from detent.settings import DEFAULT_TENANT
 from tests.api.server import Detent, serving
 
 pytestmark = pytest.mark.slow

@@ -7,8 +7,8 @@ import re
 import msgspec
 import pytest
 
-from detent.api.guessing import ALLOWED
-from detent.api.wire import Many, One, RunDocument, RunSummary, SavedWorkflow, StartedDocument, WorkflowDocument
+from detent.api.documents import Many, One, RunDocument, RunSummary, SavedWorkflow, StartedDocument, WorkflowDocument
+from detent.api.server.guards import ALLOWED
 from tests.api.server import Detent
 
 WORKFLOWS = "/api/v1/workflows"

@@ -7,8 +7,7 @@ import json
 import msgspec
 import pytest
 
-from detent.api import examples
-from detent.api.wire import (
+from detent.api.documents import (
     BulkDocument,
     ExecutionStarted,
     HierarchyDocument,
@@ -21,6 +20,7 @@ from detent.api.wire import (
     WhyDocument,
     WorkflowDocument,
 )
+from detent.api.openapi import examples
 from tests.api.server import Detent
 from tests.api.shop import Shop
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from detent.python.function import Run, gather, workflow
-from detent.python.marks import step
+from detent.python.decorators import step
+from detent.python.functions import Run, gather, workflow
 from tests.api.server import Detent
 
 RUNS = "/api/v1/runs"

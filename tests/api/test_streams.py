@@ -17,7 +17,7 @@ import aiohttp
 import pytest
 from litestar import Litestar
 
-from detent.api import streams
+from detent.api.routes import streams
 from detent.observe import heard
 from tests.api.server import Detent
 from tests.api.streaming import Server, Tape, size_of, streaming

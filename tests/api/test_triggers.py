@@ -10,8 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from detent.api.trigger_documents import BackfillDocument, EventDocument, FiringDocument, TriggerDocument
-from detent.api.wire import Many, One
+from detent.api.documents import BackfillDocument, EventDocument, FiringDocument, Many, One, TriggerDocument
 from detent.clock import SystemClock
 from detent.instant import as_datetime
 from tests.api.server import PATIENCE, Detent

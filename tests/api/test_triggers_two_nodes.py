@@ -7,9 +7,9 @@ from collections import Counter
 
 import pytest
 
-from detent.engine.commands import DEFAULT_TENANT
 from detent.ids import TRIGGER, parse
 from detent.instant import SECOND
+from detent.settings import DEFAULT_TENANT
 from detent.store.protocol import Store
 from detent.store.rows import RunFilter
 from detent.store.trigger_rows import NewTrigger

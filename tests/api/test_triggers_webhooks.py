@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from detent.api.guessing import ALLOWED
+from detent.api.server.guards import ALLOWED
 from detent.clock import SystemClock
 from detent.instant import SECOND
 from tests.api.server import Answer, Detent

@@ -9,7 +9,7 @@ import pytest
 from tests.api.conftest import EVERY_DATABASE
 from tests.api.server import Detent, statuses
 from tests.api.shop import Shop
-from tests.authoring.workflows import CHECKOUT_FLOW, ORDER_PROCESSING, TRIAL_EXPIRY
+from tests.forms.workflows import CHECKOUT_FLOW, ORDER_PROCESSING, TRIAL_EXPIRY
 
 pytestmark = [pytest.mark.slow, EVERY_DATABASE]
 

@@ -8,8 +8,8 @@ from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-MAX_FILE = 400
-MAX_FUNCTION = 40
+MAX_FILE = 600
+MAX_FUNCTION = 60
 FORBIDDEN_MODULES = frozenset({"utils", "util", "helpers", "helper", "common", "base", "manager", "misc"})
 FORBIDDEN_WORDS = frozenset({"job", "jobs", "task", "tasks", "execution", "executions"})
 

@@ -20,7 +20,7 @@ INNER_IMPORTS = {
     "alembic": "only a migration needs it, and it is slow to load",
     "detent.store.migrations": "only a migration needs it, and it is slow to load",
     "detent.outbox": "the drivers of other databases are optional dependencies",
-    "detent.access": "who has an address, or a connection of his own, needs no engine in his process",
+    "detent.embed": "who has an address, or a connection of his own, needs no engine in his process",
     "detent.cli": "a command's module is loaded when the command is called",
 }
 CORE = ("engine", "planner", "run", "graph", "expressions")
@@ -31,11 +31,11 @@ def test_there_is_something_to_measure() -> None:
     assert {source.path.parts[1] for source in SOURCES} >= {"graph", "planner", "run"}
 
 
-def test_no_file_is_longer_than_400_lines() -> None:
+def test_no_file_is_longer_than_600_lines() -> None:
     assert measure.long_files(SOURCES) == []
 
 
-def test_no_function_is_longer_than_40_lines() -> None:
+def test_no_function_is_longer_than_60_lines() -> None:
     assert measure.long_functions(SOURCES) == []
 
 

@@ -7,7 +7,7 @@ import pytest
 
 ASKING = """
 import sys
-from detent.access.here import open_here
+from detent.embed.local import open_here
 from detent.client.calls import Request
 from detent.settings import Settings
 
@@ -16,7 +16,7 @@ with open_here(Settings(database_url="memory://")) as way:
 assert answer.status == 200, answer
 print(*sys.modules)
 """
-NODE = "import sys, detent.app, detent.api.serving; print(*sys.modules)"
+NODE = "import sys, detent.process, detent.api.server.listener; print(*sys.modules)"
 
 
 def loaded(program: str) -> set[str]:
@@ -35,7 +35,7 @@ def working() -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "module", ["aiohttp", "uvicorn", "detent.app", "detent.steps.http", "detent.python.chain_step"]
+    "module", ["aiohttp", "uvicorn", "detent.process", "detent.steps.http.step", "detent.python.classes.executor"]
 )
 def test_only_a_node_that_runs_workflows_loads(module: str, answering: set[str], working: set[str]) -> None:
     assert module not in answering

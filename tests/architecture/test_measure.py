@@ -20,14 +20,14 @@ def function(count: int) -> str:
     return "\n".join(["def long() -> None:", *["    pass"] * (count - 1)])
 
 
-def test_a_file_of_401_lines_is_found_and_one_of_400_is_not() -> None:
-    assert measure.long_files([source(lines(401))]) == ["detent/engine/sample.py: 401 lines, at most 400"]
-    assert measure.long_files([source(lines(400))]) == []
+def test_a_file_of_601_lines_is_found_and_one_of_600_is_not() -> None:
+    assert measure.long_files([source(lines(601))]) == ["detent/engine/sample.py: 601 lines, at most 600"]
+    assert measure.long_files([source(lines(600))]) == []
 
 
-def test_a_function_of_41_lines_is_found_and_one_of_40_is_not() -> None:
-    assert measure.long_functions([source(function(41))]) == ["detent/engine/sample.py:1 long: 41 lines, at most 40"]
-    assert measure.long_functions([source(function(40))]) == []
+def test_a_function_of_61_lines_is_found_and_one_of_60_is_not() -> None:
+    assert measure.long_functions([source(function(61))]) == ["detent/engine/sample.py:1 long: 61 lines, at most 60"]
+    assert measure.long_functions([source(function(60))]) == []
 
 
 @pytest.mark.parametrize("text", ["from detent.b import thing", "from detent import b", "import detent.b",

@@ -15,7 +15,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from detent.store.opening import migrate_store
+from detent.store.factory import migrate_store
 from tests.chaos.campaign import Orders, Report, Tell, campaign
 from tests.chaos.python_booking import make_beside
 from tests.chaos.tuning import RECOVERY

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
-from detent.store.addresses import is_shared
+from detent.store.url import is_shared
 from tests.chaos.checker import Checker, Verdict
 from tests.chaos.cluster import Cluster, Node
 from tests.chaos.evidence import Evidence, Onlooker, gather

@@ -15,7 +15,7 @@ import asyncmy.errors
 import asyncpg
 
 from detent.run.journal import Entry
-from detent.store.addresses import scheme, sqlite_path
+from detent.store.url import scheme, sqlite_path
 from tests.servers.target import Hit, read_ledger
 
 RUNS = """select id, workflow, version, status, input, opening, owner, started_at, expires_at, ended_at, error,

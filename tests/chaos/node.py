@@ -24,27 +24,27 @@ from typing import Any
 from aiohttp import web
 
 from detent.clock import SystemClock
+from detent.commands import Commands, Given
+from detent.commands.start import StartOptions
 from detent.engine.callbacks import CallbackTokens
-from detent.engine.commands import Commands, Given
-from detent.engine.commands.starts import StartOptions
 from detent.engine.engine import Engine
 from detent.engine.tuning import Tuning
 from detent.errors import AlreadyActive, Conflict, DetentError, StoreBusy, StoreInUse
 from detent.graph.model import StepKind
 from detent.ids import RUN, new_id, show
 from detent.observe import listen
-from detent.python.chain_step import ChainStep
-from detent.python.function.bodies import Bodies
-from detent.python.function.function_step import FunctionStep
+from detent.python.classes.executor import ChainStep
+from detent.python.functions.executor import FunctionStep
+from detent.python.functions.step_runner import Bodies
 from detent.python.registry import registry as python_registry
 from detent.steps.action_step import ActionStep
 from detent.steps.egress import EgressPolicy
-from detent.steps.http import HttpStep
+from detent.steps.http.step import HttpStep
 from detent.steps.protocol import StepExecutor
-from detent.store.addresses import is_shared
-from detent.store.opening import open_store
+from detent.store.factory import open_store
 from detent.store.protocol import Store
 from detent.store.rows import RunFilter
+from detent.store.url import is_shared
 from tests.chaos.actions import REGISTRY
 from tests.chaos.tuning import CHAOS, SECRET
 
@@ -202,7 +202,7 @@ def load_python(options: argparse.Namespace, clock: SystemClock) -> dict[StepKin
     keeper = None
     if is_shared(options.store):
         import_module("tests.chaos.python_booking").use_database(options.store)
-        keeper = import_module("detent.python.transactional").keeper
+        keeper = import_module("detent.python.transactions").keeper
     chain, function = ChainStep(now=clock.wall, keeper=keeper), FunctionStep(clock=clock, bodies=Bodies(keeper=keeper))
     return {StepKind.PYTHON: chain, StepKind.FUNCTION: function}
 

@@ -10,7 +10,7 @@ import pytest
 from detent.clock import SystemClock
 from detent.ids import RUN, parse
 from detent.instant import SECOND
-from detent.store.opening import open_store
+from detent.store.factory import open_store
 from detent.store.protocol import Store
 from detent.store.rows import Flush, NewRun
 from tests.chaos.cluster import eventually

@@ -10,7 +10,7 @@ import pytest
 
 from detent.observe import failpoints
 from detent.observe.failpoints import FAILPOINTS, armed, parse
-from detent.store.opening import migrate_store
+from detent.store.factory import migrate_store
 from tests.chaos.cluster import Node
 from tests.chaos.programs import chain
 from tests.chaos.scene import Scene

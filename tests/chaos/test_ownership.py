@@ -8,7 +8,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from detent.store.opening import migrate_store
+from detent.store.factory import migrate_store
 from tests.chaos.cluster import Node, eventually
 from tests.chaos.evidence import Evidence
 from tests.chaos.programs import chain

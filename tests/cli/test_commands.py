@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from detent.cli import COMMANDS
-from detent.cli.building import command_of, commands_below
+from detent.cli.main import command_of, commands_below
 from tests.cli.program import detent, environment, started
 
 ECHO = "name: echo\ntasks:\n  a: {action: core.echo, with: {x: '{{trigger.body.x ?? 0}}'}}\n"

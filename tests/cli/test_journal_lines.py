@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from detent.cli.journal_lines import lines_of
-from detent.engine.entry_view import entry_document
+from detent.cli.output.journal import lines_of
 from detent.ids import NODE, show
-from detent.python.function.errors import WaitTimeout
+from detent.python.functions.errors import WaitTimeout
 from detent.run.journal import Entry, EntryData, Kind, encode_data
+from detent.views.runs import entry_document
 
 ID = bytes(range(16))
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from detent.cli.progress import LineView, LiveView, detail, step_rows
-from detent.cli.terminal import duration
+from detent.cli.output.progress import LineView, LiveView, detail, step_rows
+from detent.cli.output.terminal import duration
 from detent.graph.draw import outline
 from detent.graph.model import Edge, Graph, Step, StepKind
 from detent.instant import iso

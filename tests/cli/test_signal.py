@@ -11,7 +11,7 @@ from tests.cli.program import detent, started
 pytestmark = pytest.mark.slow
 
 FUNCTION = """\
-from detent.python.function import Run, workflow
+from detent.python.functions import Run, workflow
 
 
 @workflow

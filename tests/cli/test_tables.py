@@ -8,12 +8,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from rich.console import Console
 
-from detent.cli import tables
-from detent.cli.calling import _with_values
-from detent.cli.journal_lines import lines_of
+from detent.cli.main import _with_values
 from detent.cli.options import read_labels, read_moment, read_seconds
-from detent.cli.tables import Column, ago, show_table
-from detent.cli.terminal import one_line
+from detent.cli.output import terminal as tables
+from detent.cli.output.journal import lines_of
+from detent.cli.output.terminal import Column, ago, one_line, show_table
 from detent.clock import SystemClock
 from detent.errors import InvalidInput
 from detent.instant import as_datetime

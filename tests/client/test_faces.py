@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from detent import AsyncClient, Client
-from detent.client import faces
+from detent.client import client
 
 PAIRS = [
     (Client("http://x"), AsyncClient("http://x")),
@@ -49,7 +49,7 @@ def test_a_method_of_a_run_does_not_ask_for_the_run() -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", [faces.ClientOperations, faces.RunOperations, faces.WorkflowOperations, faces.TriggerOperations]
+    "kind", [client.ClientOperations, client.RunOperations, client.WorkflowOperations, client.TriggerOperations]
 )
 def test_every_operation_says_what_it_does(kind: type) -> None:
     operations = [one for name, one in vars(kind).items() if not name.startswith("_")]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import detent.client
-from detent.client import faces, runs
+from detent.client import client, runs
 from detent.errors import DetentError
 from detent.settings import load_settings
 from tests.docs.pages import DOCS, Block, blocks_of, module_name, table
@@ -56,10 +56,10 @@ def test_every_error_has_a_row() -> None:
 
 def test_every_method_has_a_row() -> None:
     places = {
-        "client": faces.ClientOperations,
-        "client.workflows": faces.WorkflowOperations,
-        "client.triggers": faces.TriggerOperations,
-        "run": faces.RunOperations,
+        "client": client.ClientOperations,
+        "client.workflows": client.WorkflowOperations,
+        "client.triggers": client.TriggerOperations,
+        "run": client.RunOperations,
     }
     known = {f"{place}.{name}" for place, kind in places.items() for name in vars(kind) if not name.startswith("_")}
     assert set(table(PAGE.name, "method", "does")) == known

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from detent.client import runs, signals, workflows
+from detent.client import runs, workflows
 from detent.client.calls import Answer, Call
 from detent.client.errors import Conflict, LimitExceeded, NoConnection, Unavailable
 from tests.client.talking import Stage, answered
@@ -69,13 +69,13 @@ def test_a_request_id_is_the_key() -> None:
 
 def test_a_callback_that_is_sent_again_is_the_same_message() -> None:
     stage = Stage([LOST, answered(200, {"data": {"status": "accepted", "step": "w"}})])
-    stage.ask(signals.callback("AZx"))
+    stage.ask(runs.callback("AZx"))
     assert len({request.headers["webhook-id"] for request in stage.sent}) == 1
 
 
 def test_an_event_that_is_sent_again_has_the_same_id() -> None:
     stage = Stage([LOST, answered(202, {"data": {"id": "e", "type": "t"}})])
-    stage.ask(signals.send_event("t"))
+    stage.ask(runs.send_event("t"))
     assert len({request.body for request in stage.sent}) == 1
 
 
@@ -116,5 +116,5 @@ def test_too_many_requests_are_fewer_then() -> None:
 def test_a_question_about_health_is_answered_at_once() -> None:
     stage = Stage([NOT_NOW, OK])
     with pytest.raises(Unavailable):
-        stage.ask(signals.health())
+        stage.ask(runs.health())
     assert stage.pauses == []

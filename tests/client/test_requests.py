@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from detent.api.application import ROUTES
-from detent.client import runs, signals, triggers, workflows
+from detent.api.app import ROUTES
+from detent.client import runs, triggers, workflows
 from detent.client.calls import Call, Pages, Terms
 from detent.errors import InvalidInput
 
@@ -91,14 +91,14 @@ TABLE: list[tuple[Call[Any] | Pages[Any], str]] = [
     ),
     (runs.resolve("run_1", "a", happened=False), 'POST /api/v1/runs/run_1/steps/a/resolve {"happened":false}'),
     (runs.why("run_1"), "GET /api/v1/runs/run_1/why"),
-    (signals.callback("AZ_x", {"ok": True}), 'POST /wh/AZ_x {"ok":true}'),
-    (signals.callback("https://public.example/wh/AZ_x?action=approve&b="), "POST /wh/AZ_x?action=approve&b= null"),
-    (signals.callback("http://h/webhook/workflow/resume/AZ%2Fx", 1), "POST /wh/AZ%2Fx 1"),
+    (runs.callback("AZ_x", {"ok": True}), 'POST /wh/AZ_x {"ok":true}'),
+    (runs.callback("https://public.example/wh/AZ_x?action=approve&b="), "POST /wh/AZ_x?action=approve&b= null"),
+    (runs.callback("http://h/webhook/workflow/resume/AZ%2Fx", 1), "POST /wh/AZ%2Fx 1"),
     (
-        signals.send_event("order.paid", {"n": 1}, id="e1"),
+        runs.send_event("order.paid", {"n": 1}, id="e1"),
         'POST /api/v1/events {"type":"order.paid","data":{"n":1},"id":"e1"}',
     ),
-    (signals.health(), "GET /health/ready"),
+    (runs.health(), "GET /health/ready"),
     (
         triggers.create("x", "cron", {"cron_expression": "0 9 * * *"}, name="daily", condition="true"),
         (

@@ -14,7 +14,7 @@ import pytest
 
 from detent import Client
 from detent.client import ClientClosed, NoConnection, Unavailable, UnexpectedAnswer
-from detent.client.connections import MOST_IDLE
+from detent.client.transports import MOST_IDLE
 from tests.client.playing import Play, Player, playing
 
 WORKFLOW = {"data": {"id": "wf_1", "name": "order"}}

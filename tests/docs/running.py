@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from aiohttp import web
 
 from detent.clock import SystemClock
+from detent.commands import Commands, Given, Start
 from detent.engine.callbacks import CallbackTokens
-from detent.engine.commands import Commands, Given, Start
 from detent.engine.engine import Engine
 from detent.graph.model import StepKind
 from detent.ids import RUN, new_id, show
@@ -20,8 +20,8 @@ from detent.run.status import TERMINAL
 from detent.steps.action_step import ActionStep
 from detent.steps.actions import registry
 from detent.steps.egress import EgressPolicy
-from detent.steps.http import HttpStep
-from detent.store.memory import MemoryStore
+from detent.steps.http.step import HttpStep
+from detent.store.memory.store import MemoryStore
 from detent.store.rows import Receipt
 
 _HOST: Final = re.compile(r"https?://[a-z0-9.-]+(:[0-9]+)?")

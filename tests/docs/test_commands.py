@@ -15,7 +15,7 @@ def commands() -> Iterator[tuple[str, Any]]:
     """Every command by its words, those below a command too."""
     for name in COMMANDS:
         app = typer.Typer(add_completion=False)
-        import_module(f"detent.cli.{name}").add_to(app)
+        import_module(f"detent.cli.commands.{name}").add_to(app)
         command = typer.main.get_command(app)
         below = getattr(command, "commands", None)
         if below:

@@ -9,18 +9,20 @@ import pytest
 from litestar.testing import RequestFactory
 
 from detent import errors
-from detent.api.application import ROUTES
-from detent.api.problems import REFUSALS, on_detent_error
-from detent.authoring import retries, signature, steps_form, steps_step, triggers, waits
+from detent.api.app import ROUTES
+from detent.api.errors import REFUSALS, on_detent_error
+from detent.forms import triggers
+from detent.forms.steps import form, step
 from detent.graph.model import Ending, OnCrash, StepKind
 from detent.observe import EVENTS
 from detent.observe.logs import LEVELS
 from detent.planner import judge
 from detent.run.status import TERMINAL
 from detent.settings import FIELDS, PREFIX
-from detent.steps import action_step, http
-from detent.steps.core_actions import CORE
+from detent.steps import action_step
+from detent.steps.actions import CORE
 from detent.steps.egress import EgressPolicy
+from detent.steps.http import step as http_step
 from tests.docs.pages import DOCS, ROOT, headings, remarked_table, table, tables
 
 #: Kinds of the graph that the steps form cannot write.
@@ -35,9 +37,9 @@ def test_every_kind_of_step_has_its_heading() -> None:
 
 def test_every_key_of_the_steps_form_has_a_row() -> None:
     rows = {row[0] for one in tables("steps.md") if one.header[0] == "key" for row in one.rows}
-    known = _words(steps_form, "_FIELDS") | _words(steps_step, "_ALL_FIELDS") | _words(retries, "_BLOCK_FIELDS")
-    known |= _words(waits, "_WAIT_FIELDS") | _words(triggers, "_BLOCK_FIELDS")
-    known |= _words(signature, "_SIGNATURE_FIELDS")
+    known = _words(form, "_FIELDS") | _words(step, "_ALL_FIELDS") | _words(step, "_BLOCK_FIELDS")
+    known |= _words(step, "_WAIT_FIELDS") | _words(triggers, "_BLOCK_FIELDS")
+    known |= _words(triggers, "_SIGNATURE_FIELDS")
     # Other spellings, and what a heading is about, stand in the text.
     text = (DOCS / "steps.md").read_text()
     elsewhere = {"steps", "retry", "sleep", "wait_for_webhook"}
@@ -50,7 +52,7 @@ def _words(module: object, name: str) -> set[str]:
 
 
 def test_every_built_in_action_has_a_row() -> None:
-    assert set(table("steps.md", "built in", "does")) == {*steps_step.CORE_ACTIONS, *CORE.names()}
+    assert set(table("steps.md", "built in", "does")) == {*step.CORE_ACTIONS, *CORE.names()}
 
 
 def test_every_outcome_and_status_has_a_row() -> None:
@@ -66,7 +68,7 @@ def test_every_code_of_a_step_error_has_a_row() -> None:
         for path in sorted((ROOT / "detent" / part).rglob("*.py"))
     ]
     written = {code for path in sources for code in _codes(ast.parse(path.read_text()))}
-    told = {code for _, code in vars(http)["_CODES"]} | {judge.TEMPLATE_ERROR, judge.CONDITION_ERROR}
+    told = {code for _, code in vars(http_step)["_CODES"]} | {judge.TEMPLATE_ERROR, judge.CONDITION_ERROR}
     told |= set(vars(action_step)["_OURS"].values())
     assert set(table("retries-and-failures.md", "code", "what happened", "tried again")) == written | told
 

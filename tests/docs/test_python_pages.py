@@ -9,12 +9,11 @@ import pytest
 
 import detent
 from detent import Workflow
-from detent.access.handles import HandleOperations
-from detent.access.scopes import Scope
-from detent.python.function.run import Run
-from detent.python.marks import OPTIONS
+from detent.embed.runs import HandleOperations, Scope
+from detent.python.classes.workflow import RESERVED
+from detent.python.decorators import OPTIONS
+from detent.python.functions.run import Run
 from detent.python.settings import SETTINGS, Drift
-from detent.python.workflow import RESERVED
 from tests.docs.pages import DOCS, ROOT, blocks_of, tables
 
 PROGRAMS = [page for page in sorted(DOCS.glob("*.md")) if any(block.language == "pycon" for block in blocks_of(page))]

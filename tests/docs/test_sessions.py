@@ -8,9 +8,9 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from detent.api.serving import listening
-from detent.app import bind, running
-from detent.assembly import url_of
+from detent.api.server.listener import listening
+from detent.app import url_of
+from detent.process import bind, running
 from detent.settings import Settings
 from tests.docs import console
 from tests.docs.curl import SERVER, Session, commands, differences

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from detent.authoring.documents import read_definition
-from detent.authoring.json_strict import parse_json
-from detent.authoring.steps_form import compile_steps
 from detent.errors import InvalidDefinition
+from detent.forms.definition import read_definition
+from detent.forms.steps.form import compile_steps
 from detent.steps.actions import registry
+from detent.values.json import parse_json
 from tests.docs import python_blocks, running
 from tests.docs.pages import Block, blocks, blocks_of
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from detent.authoring.steps_form import compile_steps
-from detent.engine.commands import Commands, Given, Start, StartOptions
+from detent.commands import Commands, Given, Start, StartOptions
 from detent.engine.engine import Engine
+from detent.forms.steps.form import compile_steps
 from detent.graph import codec
 from detent.ids import RUN, new_id, show
 from detent.store.rows import NewVersion, SavedVersion

@@ -21,13 +21,13 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, cast
 
-from detent.authoring.steps_form import compile_steps
 from detent.clock import Clock
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
-from detent.engine.starting import StartedRun, StartRequest, start_run
+from detent.engine.start import StartedRun, StartRequest, start_run
 from detent.engine.tuning import Tuning
 from detent.errors import CommitUnknown, StoreBusy, StoreError, StoreLocked
+from detent.forms.steps.form import compile_steps
 from detent.graph import codec
 from detent.graph.model import Graph, StepKind
 from detent.ids import new_id
@@ -36,8 +36,8 @@ from detent.observe import listen
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
 from detent.run.status import TERMINAL
-from detent.store.heart import TaskHeart
-from detent.store.memory import MemoryStore
+from detent.store.heartbeat import TaskHeart
+from detent.store.memory.store import MemoryStore
 from detent.store.protocol import Heart, Store
 from detent.store.rows import Flush, MessageKind, NewVersion, Receipt, RunRow
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from detent.authoring.steps_form import compile_steps
-from detent.engine.commands import Commands
-from detent.engine.commands.bulk import Wish
-from detent.engine.presence import Presence
+from detent.commands import Commands
+from detent.commands.bulk import Wish
+from detent.engine.background import Presence
 from detent.errors import Conflict, TooLarge
+from detent.forms.steps.form import compile_steps
 from detent.graph import codec
 from detent.instant import SECOND
 from detent.run.outcomes import Cancel, Move

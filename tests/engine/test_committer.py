@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from detent.authoring.steps_form import compile_steps
-from detent.engine.commands import Commands
+from detent.commands import Commands
 from detent.errors import HeldUp, StoreError, Unavailable
+from detent.forms.steps.form import compile_steps
 from detent.graph import codec
 from detent.ids import new_id
 from detent.instant import SECOND

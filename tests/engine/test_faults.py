@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from detent.engine.commands import Commands
+from detent.commands import Commands
 from detent.engine.engine import Engine
 from detent.errors import StoreError
 from detent.ids import RUN, show

@@ -13,17 +13,15 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from detent.engine.entry_view import entry_document, entry_json
-from detent.engine.feed import Feed
-from detent.engine.feeds import Feeds
-from detent.engine.journal_pages import PAGE_BYTES, PAGE_ENTRIES, JournalPages
 from detent.ids import new_id
 from detent.observe import heard
 from detent.run.journal import Decided, Entry, EntryData, Kind, encode_data
 from detent.run.outcomes import StepError
 from detent.run.status import TERMINAL
-from detent.store.memory import MemoryStore
+from detent.store.memory.store import MemoryStore
 from detent.store.protocol import DoorStore
+from detent.views.feeds import PAGE_BYTES, PAGE_ENTRIES, Feed, Feeds, JournalPages
+from detent.views.runs import entry_document, entry_json
 from tests.engine.rig import Line, VirtualClock, rig, virtual
 from tests.store.make import NOON, Node, end, entry
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from detent.engine.active import LONGEST_KEY, active_key
-from detent.engine.commands import Commands
-from detent.engine.commands.bulk import Wish
+from detent.commands import Commands
+from detent.commands.bulk import Wish
+from detent.engine.start import LONGEST_KEY, active_key
 from detent.errors import AlreadyActive, Unavailable
 from detent.ids import RUN, show
 from detent.store.rows import RunFilter

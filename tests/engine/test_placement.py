@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from detent.engine.commands import Commands, Start
+from detent.commands import Commands, Start
 from detent.graph import codec
 from detent.graph.model import Edge, Graph, OnCrash, Retry, Step, StepKind
 from detent.run.outcomes import Move

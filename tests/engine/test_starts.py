@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from detent.api.wire import run_summary
-from detent.engine.commands import Commands
+from detent.api.documents import run_summary
+from detent.commands import Commands
 from detent.errors import InvalidInput, NotFound, NotStartable, RequestIdReused, RequestIdTaken
 from detent.ids import WORKFLOW, show
 from detent.instant import SECOND

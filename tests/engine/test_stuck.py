@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from detent.engine.stuck import stuck_runs
 from detent.graph.model import Graph, Step, StepKind
 from detent.ids import RUN, show
 from detent.run.outcomes import Pause
+from detent.views.stuck import stuck_runs
 from tests.engine.rig import Rig, rig, virtual
 
 DAY = 86400.0

@@ -7,7 +7,7 @@ import gc
 from typing import Any
 
 from detent.clock import DatabaseTime, SystemClock
-from detent.engine.held import HeldRun
+from detent.engine.owned_run import HeldRun
 from detent.engine.timers import KEPT, Timers
 from detent.graph.model import Graph, Step, StepKind
 from detent.planner.prepared import prepare

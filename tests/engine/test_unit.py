@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from detent.engine.unit import LONGEST_ERROR, Unit
+from detent.engine.write import LONGEST_ERROR, Unit
 from detent.run.plan import Plan
 from detent.store.rows import End, Flush
 

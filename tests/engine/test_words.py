@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from detent.engine.commands import StartOptions
-from detent.engine.commands.words import check_words
+from detent.commands import StartOptions
+from detent.commands.start import check_words
 from detent.errors import InvalidInput
 from tests.engine.doors import save, start
 from tests.engine.rig import rig, virtual

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from detent import examples
-from detent.app import bind
-from detent.authoring.documents import read_definition
-from detent.authoring.steps_form import compile_steps
 from detent.examples import EXAMPLES, SERVICE_URL, Example
 from detent.examples.service import Shop, serving_shop
+from detent.forms.definition import read_definition
+from detent.forms.steps.form import compile_steps
+from detent.process import bind
 from tests.api.server import Detent, serving, statuses
 
 WANTED = {

@@ -17,7 +17,7 @@ from detent.expressions import (
     compile_expression,
     compile_template,
 )
-from detent.expressions.nearest import nearest
+from detent.values.nearest import nearest
 from tests.expressions.scopes import SCOPE, value
 
 ESCAPES = [

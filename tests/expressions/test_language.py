@@ -2,14 +2,7 @@
 
 import pytest
 
-from detent.expressions import (
-    FUNCTIONS,
-    EvaluationError,
-    Mode,
-    Scope,
-    SyntaxProblem,
-    compile_expression,
-)
+from detent.expressions import FUNCTIONS, EvaluationError, Mode, Scope, SyntaxProblem, compile_expression
 from detent.expressions.functions import TABLE
 from tests.expressions.scopes import SCOPE, Counted, value
 

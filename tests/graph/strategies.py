@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from detent.graph.model import (
-    Edge,
-    Ending,
-    FailurePolicy,
-    Graph,
-    Join,
-    OnCrash,
-    Retry,
-    Route,
-    Step,
-    StepKind,
-)
+from detent.graph.model import Edge, Ending, FailurePolicy, Graph, Join, OnCrash, Retry, Route, Step, StepKind
 
 SECONDS = st.floats(min_value=0, max_value=1e9, allow_nan=False)
 TEXT = st.text(st.characters(codec="utf-8"), max_size=12)

@@ -12,18 +12,7 @@ from hypothesis import strategies as st
 
 from detent.errors import EngineError
 from detent.graph import codec
-from detent.graph.model import (
-    FAILURES,
-    Edge,
-    FailurePolicy,
-    Graph,
-    Join,
-    OnCrash,
-    Retry,
-    Route,
-    Step,
-    StepKind,
-)
+from detent.graph.model import FAILURES, Edge, FailurePolicy, Graph, Join, OnCrash, Retry, Route, Step, StepKind
 from tests.graph.strategies import JSON, graphs
 
 GOLDEN = Path(__file__).parent / "golden" / "graph_v1.json"

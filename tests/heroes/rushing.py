@@ -15,11 +15,11 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from detent.app import LOOPBACK, running
 from detent.client import AsyncClient
-from detent.engine.commands import Given, StartOptions
+from detent.commands import Given, StartOptions
 from detent.errors import AlreadyActive
 from detent.ids import RUN, show
+from detent.process import LOOPBACK, running
 from detent.settings import Settings
 
 HERO = ("User", "42")

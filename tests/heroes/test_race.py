@@ -14,7 +14,7 @@ import pytest
 
 from detent.clock import SystemClock
 from detent.ids import RUN, show
-from detent.store.opening import migrate_store, open_store
+from detent.store.factory import migrate_store, open_store
 from detent.store.rows import RunFilter
 from tests.api.server import serving
 from tests.heroes.rushing import DEFINITION

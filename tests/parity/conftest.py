@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 import pytest
 
 import detent
-from detent.app import App
 from detent.engine.tuning import Tuning
+from detent.process import App
 from tests.parity import flows
 from tests.servers.mariadb import MariadbServer
 from tests.servers.postgres import PostgresServer

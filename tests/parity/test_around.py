@@ -16,9 +16,9 @@ from typer import Exit
 
 import detent
 from detent import sync
-from detent.cli.doctor import doctor
-from detent.cli.init import init
-from detent.cli.migrate import migrate
+from detent.cli.commands.doctor import doctor
+from detent.cli.commands.init import init
+from detent.cli.commands.migrate import migrate
 from detent.errors import InvalidInput
 from detent.store.sql.schema import HEAD
 from detent.testing import speedrun

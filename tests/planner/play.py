@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from detent.authoring.steps_form import compile_steps
+from detent.forms.steps.form import compile_steps
 from detent.graph.model import Graph, StepKind
 from detent.instant import SECOND, micros
 from detent.planner import Prepared, Reuse, advance, begin_again, fold, open_later, open_run, prepare

@@ -7,8 +7,8 @@ from typing import Any, Final
 from hypothesis import strategies as st
 from schemathesis import Case
 
-from detent.authoring.durations import parse_duration
 from detent.errors import InvalidInput
+from detent.values.durations import parse_duration
 from tests.property.pools import FED, Pools
 
 #: A route that may wait is not asked to wait for longer, or there would be little time for others.

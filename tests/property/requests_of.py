@@ -9,7 +9,7 @@ from typing import Any, Final
 from hypothesis import strategies as st
 from schemathesis import APIOperation, Case, GenerationMode
 
-from tests.authoring.test_steps_properties import GARBAGE, definitions
+from tests.forms.test_steps_properties import GARBAGE, definitions
 from tests.graph.strategies import JSON
 from tests.property.feeding import Feeder
 from tests.property.pools import WORKFLOWS, Pools

@@ -16,9 +16,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from detent.api.serving import listening
-from detent.app import bind, running, told_to_stop
+from detent.api.server.listener import listening
 from detent.observe import listen
+from detent.process import bind, running, told_to_stop
 from detent.settings import Settings
 
 ROOT = Path(__file__).parents[2]

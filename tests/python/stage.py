@@ -17,22 +17,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from detent.clock import SystemClock
+from detent.commands import Commands, Given, Start, StartOptions
 from detent.engine.callbacks import CallbackTokens
-from detent.engine.commands import Commands, Given, Start, StartOptions
 from detent.engine.engine import Engine
 from detent.engine.tuning import Tuning
 from detent.graph.model import Ending, Graph, StepKind
 from detent.ids import RUN, new_id, show
-from detent.python.chain_step import ChainStep
+from detent.python.classes.executor import ChainStep
+from detent.python.classes.workflow import Workflow, WorkflowType
 from detent.python.heroes import Heroes
 from detent.python.registry import PythonRegistry
-from detent.python.workflow import Workflow, WorkflowType
-from detent.run.call import StepCall
+from detent.run.call import RunView, StepCall
 from detent.run.outcomes import Done, Finish, Outcome
 from detent.run.state import RunFacts
 from detent.run.status import TERMINAL
-from detent.run.view import RunView
-from detent.store.opening import open_store
+from detent.store.factory import open_store
 from detent.store.protocol import Store
 
 RUN_ID = bytes(range(16))

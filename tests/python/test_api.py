@@ -7,21 +7,21 @@ from typing import Any
 
 import pytest
 
-from detent import app, assembly
-from detent.python.chain_step import ChainStep
-from detent.python.durations import days
-from detent.python.marks import step
+from detent import app, process
+from detent.python.classes.executor import ChainStep
+from detent.python.classes.workflow import Workflow
+from detent.python.decorators import step
 from detent.python.registry import PythonRegistry
-from detent.python.workflow import Workflow
+from detent.values.durations import days
 from tests.api.server import serving, statuses
 
 
 @pytest.fixture
 def served(code: PythonRegistry, monkeypatch: pytest.MonkeyPatch) -> PythonRegistry:
     """What this process serves is of this test alone."""
+    monkeypatch.setattr(process, "python_registry", code)
     monkeypatch.setattr(app, "python_registry", code)
-    monkeypatch.setattr(assembly, "python_registry", code)
-    monkeypatch.setattr(app, "ChainStep", functools.partial(ChainStep, code))
+    monkeypatch.setattr(process, "ChainStep", functools.partial(ChainStep, code))
     return code
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from detent.python.classes.workflow import Workflow
+from detent.python.decorators import cancel_if, step
+from detent.python.flow import reattempt
 from detent.python.heroes import Heroes, HeroRef
-from detent.python.marks import cancel_if, step
-from detent.python.policies import reattempt
 from detent.python.registry import PythonRegistry
-from detent.python.workflow import Workflow
 from detent.run.outcomes import Cancel, Done, Reattempt, Skip
 from tests.python.stage import output_of, play
 

@@ -9,10 +9,10 @@ import pytest
 
 from detent.errors import Conflict
 from detent.graph.model import OnCrash
-from detent.python.durations import days, hours, minutes, seconds, weeks
-from detent.python.marks import cancel_if, step
+from detent.python.classes.workflow import Workflow
+from detent.python.decorators import cancel_if, step
 from detent.python.registry import PythonRegistry
-from detent.python.workflow import Workflow
+from detent.values.durations import days, hours, minutes, seconds, weeks
 from tests.python.stage import made, method
 
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from detent.python.marks import step
+from detent.python.classes.workflow import Workflow
+from detent.python.decorators import step
 from detent.python.registry import PythonRegistry
-from detent.python.workflow import Workflow
 from tests.python.stage import Theatre, endings, theatre
 
 WAIT = 0.4

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from detent.python.marks import step
-from detent.python.policies import cancel, pause, reattempt, skip
+from detent.python.classes.workflow import Workflow
+from detent.python.decorators import step
+from detent.python.flow import cancel, pause, reattempt, skip
 from detent.python.registry import PythonRegistry
-from detent.python.workflow import Workflow
 from detent.run.outcomes import Cancel, Done, Pause, Reattempt, Skip
 from detent.steps.actions import Permanent, RetryLater
 from tests.python.stage import play

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from detent.python.classes.workflow import Workflow
+from detent.python.decorators import cancel_if, step
 from detent.python.flow import FlowControl
-from detent.python.marks import cancel_if, step
 from detent.python.registry import PythonRegistry
-from detent.python.workflow import Workflow
 from detent.run.outcomes import Cancel, Finish, Pause, Reattempt, Skip
 from tests.python.stage import output_of, play
 

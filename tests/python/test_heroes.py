@@ -17,13 +17,13 @@ from sqlalchemy.ext.asyncio import async_sessionmaker, create_async_engine
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, sessionmaker
 
 from detent.errors import Conflict, InvalidInput
+from detent.python.classes.workflow import Workflow
+from detent.python.decorators import step
 from detent.python.hero_adapters import SqlAlchemyModel
 from detent.python.heroes import Heroes, HeroRef
-from detent.python.marks import step
 from detent.python.registry import PythonRegistry
-from detent.python.workflow import Workflow
 from detent.run.outcomes import Cancel, Done, Pause
-from detent.testing.keeping import MemoryKeeper
+from detent.testing.executors import MemoryKeeper
 from tests.python.stage import play
 
 
@@ -331,9 +331,9 @@ django.setup()
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from detent.python.heroes import Heroes
-from detent.python.marks import step
+from detent.python.decorators import step
 from detent.python.registry import PythonRegistry
-from detent.python.workflow import Workflow
+from detent.python.classes.workflow import Workflow
 from tests.python.stage import play
 
 call_command("migrate", verbosity=0)

@@ -11,12 +11,12 @@ import pytest
 
 from detent.clock import SystemClock
 from detent.graph.model import StepKind
-from detent.python.function import Run, StepFailed
-from detent.python.function.bodies import Bodies
-from detent.python.function.function_step import FunctionStep
-from detent.python.function.workflow import workflow
-from detent.python.leash import Leash
-from detent.python.marks import step
+from detent.python.commit_guard import Leash
+from detent.python.decorators import step
+from detent.python.functions import Run, StepFailed
+from detent.python.functions.executor import FunctionStep
+from detent.python.functions.step_runner import Bodies
+from detent.python.functions.workflow import workflow
 from tests.python.function.test_engine import begin, engine, until
 
 LATE = TimeoutError("late")

@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from detent.python.chain_step import ChainStep
+from detent.python.classes.executor import ChainStep
+from detent.python.classes.workflow import Workflow
+from detent.python.decorators import step
+from detent.python.flow import reattempt
 from detent.python.heroes import Heroes
-from detent.python.marks import step
-from detent.python.policies import reattempt
 from detent.python.registry import PythonRegistry
-from detent.python.workflow import Workflow
 from detent.run.outcomes import Cancel, Done, Pause, Reattempt
 from detent.steps.actions import Permanent, RetryLater
 from tests.python.stage import call_of, play, theatre

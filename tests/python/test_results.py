@@ -11,9 +11,9 @@ from typing import Any, TypedDict
 import msgspec
 import pytest
 
-from detent.python.marks import step
+from detent.python.classes.workflow import Workflow
+from detent.python.decorators import step
 from detent.python.registry import PythonRegistry
-from detent.python.workflow import Workflow
 from detent.run.outcomes import Done, Finish, Pause, Skip
 from tests.python.stage import call_of, output_of, play
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from detent.errors import NameTaken
+from detent.python.classes.workflow import Workflow
+from detent.python.decorators import cancel_if, step
+from detent.python.flow import reattempt
 from detent.python.heroes import Heroes
-from detent.python.marks import cancel_if, step
-from detent.python.policies import reattempt
 from detent.python.registry import PythonRegistry
-from detent.python.workflow import Workflow
 from tests.python.stage import endings, theatre
 
 

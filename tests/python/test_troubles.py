@@ -12,11 +12,11 @@ from detent.clock import SystemClock
 from detent.instant import SECOND
 from detent.observe import listen
 from detent.observe.logs import log_events
+from detent.python.classes.workflow import Workflow
+from detent.python.decorators import cancel_if, step
+from detent.python.flow import reattempt
 from detent.python.heroes import Heroes
-from detent.python.marks import cancel_if, step
-from detent.python.policies import reattempt
 from detent.python.registry import PythonRegistry
-from detent.python.workflow import Workflow
 from tests.python.stage import theatre
 
 

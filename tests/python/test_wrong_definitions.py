@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from detent.errors import InvalidDefinition
-from detent.python.marks import cancel_if, step
-from detent.python.policies import reattempt
+from detent.python.classes.workflow import Workflow
+from detent.python.decorators import cancel_if, step
+from detent.python.flow import reattempt
 from detent.python.registry import PythonRegistry
-from detent.python.workflow import Workflow
 from tests.python.stage import made, method
 
 

@@ -7,15 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from detent.run.journal import (
-    NO_DATA,
-    Decided,
-    EntryData,
-    decode_data,
-    decode_opening,
-    encode_data,
-    encode_opening,
-)
+from detent.run.journal import NO_DATA, Decided, EntryData, decode_data, decode_opening, encode_data, encode_opening
 from detent.run.outcomes import StepError
 
 NAMES = st.text(min_size=1, max_size=5)

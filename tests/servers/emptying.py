@@ -1,7 +1,6 @@
 """Empties the tables of a MariaDB database."""
 
-from detent.store.sql.mysql.address import Address
-from detent.store.sql.mysql.wire import connect
+from detent.store.sql.mysql.connection import Address, connect
 from detent.store.sql.schema import metadata
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.store.opening import migrate_store
+from detent.store.factory import migrate_store
 from tests.servers.emptying import empty
 from tests.servers.locks import exclusive
 from tests.servers.mariadb import MariadbServer

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from detent.engine.commands import StartOptions
+from detent.commands import StartOptions
 from detent.errors import AlreadyActive, Conflict, StoreError, Unavailable
 from detent.graph.model import StepKind
 from detent.ids import RUN, parse

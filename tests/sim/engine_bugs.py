@@ -7,16 +7,16 @@ from importlib import import_module
 from typing import Any, Final
 
 from detent.clock import DatabaseTime
+from detent.commands import StartOptions
 from detent.engine.attempts import Attempts
+from detent.engine.background import Watchdog
 from detent.engine.claims import Claims
-from detent.engine.commands import StartOptions
 from detent.engine.committer import Committer, Fenced, _Refused
-from detent.engine.held import HeldRun
 from detent.engine.node import Node
+from detent.engine.owned_run import HeldRun
 from detent.engine.runner import Runner
 from detent.engine.timers import Timers
-from detent.engine.unit import Unit
-from detent.engine.watch import Watchdog
+from detent.engine.write import Unit
 from detent.errors import CommitUnknown, StoreBusy, StoreError
 from detent.planner.apply import Change
 from detent.planner.prepared import Prepared
@@ -30,8 +30,8 @@ from detent.store.rows import Flush, Flushed
 planning = import_module("detent.planner.advance")
 running = import_module("detent.engine.runner")
 living = import_module("detent.engine.node")
-processing = import_module("detent.triggers.processing")
-doing_again = import_module("detent.engine.commands.again")
+processing = import_module("detent.triggers.processor")
+doing_again = import_module("detent.commands.rerun")
 
 Patches = tuple[tuple[Any, Any, Any], ...]
 

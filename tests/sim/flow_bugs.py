@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from detent.engine.attempts import Attempts
-from detent.engine.held import HeldRun
+from detent.engine.owned_run import HeldRun
 from detent.graph.model import Ending
 from detent.planner.apply import Change
 from detent.planner.prepared import Prepared

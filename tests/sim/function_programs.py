@@ -6,8 +6,8 @@ import asyncio
 import random
 from typing import TYPE_CHECKING, Any
 
-from detent.python.function import ChildFailed, Run, StepContext, StepFailed, WaitTimeout, gather, workflow
-from detent.python.marks import step
+from detent.python.decorators import step
+from detent.python.functions import ChildFailed, Run, StepContext, StepFailed, WaitTimeout, gather, workflow
 
 if TYPE_CHECKING:
     from tests.sim.function_world import FunctionWorld

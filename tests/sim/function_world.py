@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from detent.engine.commands import Given, StartOptions
+from detent.commands import Given, StartOptions
 from detent.errors import AlreadyActive, DetentError, StoreError, Unavailable
 from detent.graph import codec
 from detent.graph.model import Ending, StepKind
@@ -22,11 +22,11 @@ from detent.ids import RUN, parse, show
 from detent.instant import SECOND
 from detent.planner.fold import fold
 from detent.planner.prepared import prepare
-from detent.python.function.function_step import FunctionStep
-from detent.python.function.step_function import StepContext
-from detent.python.function.workflow import FunctionWorkflow
+from detent.python.functions.executor import FunctionStep
+from detent.python.functions.step import StepContext
+from detent.python.functions.workflow import FunctionWorkflow
+from detent.run.call import Op, op_of
 from detent.run.journal import Kind
-from detent.run.keys import Op, op_of
 from detent.run.outcomes import Done
 from detent.run.state import RunFacts, RunState
 from detent.run.status import TERMINAL, Status

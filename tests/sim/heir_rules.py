@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from detent.clock import Clock
-from detent.engine.active import active_key
-from detent.engine.family import CONTINUED
+from detent.engine.children import CONTINUED
+from detent.engine.start import active_key
+from detent.run.call import Op
 from detent.run.journal import Kind
-from detent.run.keys import Op
-from detent.store.memory import MemoryStore
+from detent.store.memory.store import MemoryStore
 from detent.store.rows import Flush, Flushed, NewRun, spent_key
 from tests.sim.store import ModelStore
 from tests.sim.story import Violation

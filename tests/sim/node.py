@@ -6,14 +6,14 @@ import random
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
+from detent.commands import Commands
 from detent.engine.callbacks import CallbackTokens
-from detent.engine.commands import Commands
 from detent.engine.engine import Engine
 from detent.graph.model import StepKind
 from detent.run.call import StepCall
 from detent.steps.protocol import StepExecutor
-from detent.triggers.processing import Processor
-from detent.triggers.working import TriggerWork
+from detent.triggers.processor import Processor
+from detent.triggers.worker import TriggerWork
 from tests.sim.effects import Effect, SimExecutor
 from tests.sim.loop import Process
 from tests.sim.store import NodeClock, connect

@@ -14,8 +14,8 @@ from typing import Any, Final, TypeVar, cast
 from detent.clock import Clock
 from detent.errors import CommitUnknown, DetentError, StoreBusy, StoreLocked
 from detent.instant import SECOND
-from detent.store.heart import TaskHeart
-from detent.store.memory import MemoryStore
+from detent.store.heartbeat import TaskHeart
+from detent.store.memory.store import MemoryStore
 from detent.store.protocol import Heart, Store
 from detent.store.rows import Flush
 from tests.sim.loop import OUTSIDE, Process, SimLoop

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import pytest
 
-from detent.engine import function_port, operation_mail, runner
-from detent.engine.commands.functions import FunctionCommands
+from detent.commands.signals import FunctionCommands
+from detent.engine import functions, inbox, runner
 from detent.planner import flow
-from detent.python.function.book import Book
+from detent.python.functions.operations import Book
 from detent.run.plan import Plan
 from detent.run.state import Phase
 from tests.sim.counters import Counters
@@ -25,7 +25,7 @@ SECONDS = float(os.environ.get("DETENT_SIM_SECONDS", "18"))
 
 pytestmark = pytest.mark.slow
 
-_end = function_port.EnginePort.end
+_end = functions.EnginePort.end
 
 
 def _told_at_once(self: Any, checkpoint: Any, ms: float | None = None) -> None:
@@ -60,7 +60,7 @@ def _forgets(mail: Any, held: Any) -> Any:
     return None if event is not None and held.port is None and event.key.startswith("@signal") else event
 
 
-_operation_event = operation_mail.operation_event
+_operation_event = inbox.operation_event
 _in_place_of = FunctionCommands._in_place_of
 
 
@@ -81,7 +81,7 @@ HEIRS: Final = {
 }
 
 MUTANTS: Final = (
-    Mutant("a function is told what is not durable", patches=((function_port.EnginePort, "end", _told_at_once),)),
+    Mutant("a function is told what is not durable", patches=((functions.EnginePort, "end", _told_at_once),)),
     Mutant("a replay goes by the order of calls", patches=((Book, "next_ended", _by_order_of_call),)),
     Mutant(
         "what comes while a function falls asleep is not looked at", patches=((flow, "suspended", _asleep_for_good),)

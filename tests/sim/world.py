@@ -8,7 +8,7 @@ from collections import deque
 from typing import Any
 
 from detent import observe
-from detent.engine.commands import Given, Start, StartOptions
+from detent.commands import Given, Start, StartOptions
 from detent.errors import StoreBusy, StoreError
 from detent.ids import RUN
 from detent.ids import show as show_id

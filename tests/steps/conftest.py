@@ -6,7 +6,7 @@ import pytest
 from aiohttp.abc import AbstractResolver
 
 from detent.steps.egress import EgressPolicy
-from detent.steps.http import HttpSettings, HttpStep
+from detent.steps.http.step import HttpSettings, HttpStep
 from tests.steps.listeners import FakeDns
 
 OpenHttp = Callable[..., HttpStep]

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from detent.steps.action_step import ActionStep
-from detent.steps.action_values import OutputTooLarge, Unserialisable, encode_output
 from detent.steps.actions import Registry
-from detent.steps.json_border import is_acceptable_json
+from detent.steps.http.response import is_acceptable_json
+from detent.steps.output import OutputTooLarge, Unserialisable, encode_output
 from tests.steps.calls import failed, perform
 
 LIMIT = 256 * 1024

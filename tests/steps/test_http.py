@@ -11,7 +11,7 @@ from detent.graph.model import StepKind
 from detent.instant import SECOND
 from detent.run.outcomes import Done, Fail
 from detent.steps.egress import EgressPolicy
-from detent.steps.http import HttpSettings, HttpStep
+from detent.steps.http.step import HttpSettings, HttpStep
 from tests.steps.calls import answer, attempt, call_of, done, failed, request
 from tests.steps.conftest import OpenHttp
 from tests.steps.listeners import FakeDns, answering, listening, website

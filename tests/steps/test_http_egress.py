@@ -9,8 +9,7 @@ from aiohttp import ClientConnectorError, web
 
 from detent.run.outcomes import Fail, Outcome
 from detent.steps.egress import EgressDenied, EgressGuard, EgressPolicy
-from detent.steps.http import HttpSettings, HttpStep
-from detent.steps.http_client import open_session
+from detent.steps.http.step import HttpSettings, HttpStep, open_session
 from tests.steps.calls import answer, done, failed, request
 from tests.steps.certificates import Authority, make_authority
 from tests.steps.conftest import OpenHttp

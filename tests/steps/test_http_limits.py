@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import psutil
 import pytest
 
-from detent.steps.http import HttpStep
+from detent.steps.http.step import HttpStep
 from tests.steps.calls import answer, done, failed, request
 from tests.steps.listeners import Handler, answering, listening, saying
 

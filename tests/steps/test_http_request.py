@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from detent.graph.model import StepKind
-from detent.steps.http import HttpStep
-from detent.steps.http_request import InvalidRequest, build_request, parse_target
+from detent.steps.http.request import InvalidRequest, build_request, parse_target
+from detent.steps.http.step import HttpStep
 from tests.steps.calls import call_of, done, failed, request
 from tests.steps.listeners import answering, canary, listening
 

@@ -3,8 +3,8 @@
 import pytest
 
 from detent.run.outcomes import Done
-from detent.steps.http import HttpStep
-from detent.steps.json_border import is_acceptable_json
+from detent.steps.http.response import is_acceptable_json
+from detent.steps.http.step import HttpStep
 from tests.steps.calls import done, request
 from tests.steps.listeners import answering, listening
 

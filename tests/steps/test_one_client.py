@@ -8,7 +8,7 @@ import detent
 
 PACKAGE = Path(detent.__file__).parent
 CLIENTS = {"http.client", "httpx", "niquests", "requests", "urllib.request", "urllib3", "pycurl", "ftplib", "smtplib"}
-ONLY_HERE = {"aiohttp": {"steps/http_client.py"}}
+ONLY_HERE = {"aiohttp": {"steps/http/step.py"}}
 # The client and the command line ask the user's own node, and the examples' shop plays the outside world.
 NOT_STEPS = {"cli", "client", "testing", "examples"}
 

@@ -11,8 +11,7 @@ from detent.errors import Conflict, InvalidInput
 from detent.graph.model import StepKind
 from detent.run.outcomes import Done
 from detent.steps.action_step import ActionStep
-from detent.steps.actions import Registry, is_core
-from detent.steps.core_actions import CORE
+from detent.steps.actions import CORE, Registry, is_core
 from tests.steps.calls import call_of
 
 

@@ -10,7 +10,7 @@ from functools import partial
 
 import pytest
 
-from detent.steps.threads import Escaped, ThreadPool
+from detent.steps.user_code import Escaped, ThreadPool
 
 PATIENCE = 5.0
 
@@ -68,7 +68,8 @@ async def test_an_error_that_escaped_is_named_with_its_cause(pool: ThreadPool) -
 async def test_tidying_that_raises_takes_no_thread(pool: ThreadPool, monkeypatch: pytest.MonkeyPatch) -> None:
     tidied: list[str] = []
     monkeypatch.setattr(
-        "detent.steps.threads.TIDYING", [raising(SystemExit()), lambda: tidied.append(threading.current_thread().name)]
+        "detent.steps.user_code.TIDYING",
+        [raising(SystemExit()), lambda: tidied.append(threading.current_thread().name)],
     )
     async with asyncio.timeout(PATIENCE):
         for number in range(4):

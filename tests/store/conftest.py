@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from detent.clock import SystemClock
-from detent.store.opening import open_store
+from detent.store.factory import open_store
 from detent.store.protocol import Store
 from detent.store.sql.mysql.store import MysqlStore
-from detent.store.sql.postgres.migrate import migrate
+from detent.store.sql.postgres.connection import Address
+from detent.store.sql.postgres.migration import migrate
 from detent.store.sql.postgres.store import PostgresStore
-from detent.store.sql.postgres.wire import Address
 from detent.store.sql.schema import metadata
 from detent.store.sql.sqlite.store import SqliteStore
 from tests.servers.postgres import PostgresServer

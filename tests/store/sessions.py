@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from detent.store.sql.postgres.wire import Address, Connection, connect
+from detent.store.sql.postgres.connection import Address, Connection, connect
 
 PATIENCE = 10.0
 WAITING = """

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from detent.run.journal import Kind
-from detent.store.memory import MemoryStore
+from detent.store.memory.store import MemoryStore
 from detent.store.protocol import Store
 from detent.store.rows import Flush, MessageKind, RunFilter
-from detent.store.sql.mysql.literal import literal
+from detent.store.sql.mysql.flush import literal
 from tests.store.make import HOUR, NOON, Node, activation, callback, end, entries, entry, message, park, start
 from tests.store.sessions import session
 from tests.store.wires import wire

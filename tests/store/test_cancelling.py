@@ -5,8 +5,7 @@ import asyncio
 import pytest
 
 from detent.errors import StoreBusy
-from detent.store.sql.postgres.link import Link, Pool
-from detent.store.sql.postgres.wire import Address, Connection, translated
+from detent.store.sql.postgres.connection import Address, Connection, Link, Pool, translated
 
 pytestmark = pytest.mark.slow
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from detent.store.sql.mysql.address import Address
-from detent.store.sql.mysql.wire import Wire, connect
+from detent.store.sql.mysql.connection import Address, Wire, connect
 
 NOWHERE = "mysql://detent@127.0.0.1:1/nothing"
 

@@ -9,14 +9,12 @@ import pytest
 from detent.clock import SystemClock
 from detent.errors import CommitUnknown, SchemaMismatch, StoreBusy, StoreError
 from detent.ids import new_id
-from detent.store.opening import migrate_store, open_store, stored_revision
+from detent.store.factory import migrate_store, open_store, stored_revision
 from detent.store.rows import Flush, MessageKind, RunFilter
-from detent.store.sql.mysql.address import Address
-from detent.store.sql.mysql.examine import judged
-from detent.store.sql.mysql.link import Link
-from detent.store.sql.mysql.migrate import migrate, steps
+from detent.store.sql.mysql.connection import Address, Link, Wire
+from detent.store.sql.mysql.maintenance import judged
+from detent.store.sql.mysql.migration import migrate, steps
 from detent.store.sql.mysql.store import MysqlStore
-from detent.store.sql.mysql.wire import Wire
 from detent.store.sql.schema import HEAD, metadata
 from tests.servers.mariadb import MariadbServer
 from tests.servers.proxy import BlackHole, CutBefore, CutReplyAfter, FaultProxy

@@ -9,9 +9,9 @@ import pytest
 from detent.clock import SystemClock
 from detent.errors import CommitUnknown, SchemaMismatch, StoreBusy, StoreError
 from detent.store.rows import Flush, MessageKind
-from detent.store.sql.postgres.migrate import migrate
+from detent.store.sql.postgres.connection import Address
+from detent.store.sql.postgres.migration import migrate
 from detent.store.sql.postgres.store import PostgresStore
-from detent.store.sql.postgres.wire import Address
 from detent.store.sql.schema import HEAD
 from tests.servers.postgres import PostgresServer
 from tests.servers.proxy import BlackHole, CutBefore, CutReplyAfter, FaultProxy

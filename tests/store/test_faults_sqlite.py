@@ -15,10 +15,10 @@ import pytest
 
 from detent.clock import SystemClock
 from detent.errors import SchemaMismatch, StoreBusy, StoreError, StoreInUse
-from detent.store.opening import migrate_store, stored_revision
+from detent.store.factory import migrate_store, stored_revision
 from detent.store.rows import Flush, MessageKind
 from detent.store.sql.schema import HEAD
-from detent.store.sql.sqlite.access import CHECKPOINT_BYTES
+from detent.store.sql.sqlite.connection import CHECKPOINT_BYTES
 from detent.store.sql.sqlite.store import SqliteStore
 from tests.store.make import Node, end, entries, entry, start, version
 

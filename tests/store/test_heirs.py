@@ -9,10 +9,10 @@ import pytest
 
 from detent.clock import SystemClock
 from detent.errors import StoreBusy, StoreLocked
-from detent.store.opening import open_store
+from detent.store.factory import open_store
 from detent.store.protocol import Store
 from detent.store.rows import Flush, NewRun, SavedVersion, spent_key
-from detent.store.sql.mysql.literal import blob
+from detent.store.sql.mysql.flush import blob
 from tests.store.make import HOUR, NOON, Node, end, entries, park, start, version
 from tests.store.sessions import session
 from tests.store.wires import wire

@@ -15,13 +15,13 @@ from detent.clock import SystemClock
 from detent.errors import SchemaMismatch, StoreError
 from detent.ids import new_id
 from detent.store import migrations
-from detent.store.addresses import sqlite_path
-from detent.store.memory import MemoryStore
+from detent.store.factory import migrate_store, open_store, stored_revision
+from detent.store.memory.store import MemoryStore
 from detent.store.migrations.statements import revisions, statements
-from detent.store.opening import migrate_store, open_store, stored_revision
 from detent.store.rows import RunFilter
 from detent.store.sql.schema import HEAD, metadata
 from detent.store.sql.sqlite.store import SqliteStore
+from detent.store.url import sqlite_path
 from tests.servers.postgres import PostgresServer
 from tests.store.sessions import session
 
@@ -58,7 +58,7 @@ def test_without_its_driver_a_server_says_what_to_install(driver: str, url: str,
 import asyncio, sys
 sys.modules["{driver}"] = None
 from detent.clock import SystemClock
-from detent.store.opening import open_store
+from detent.store.factory import open_store
 asyncio.run(open_store("{url}", SystemClock()))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
@@ -69,7 +69,7 @@ def test_sqlite_needs_neither_the_driver_nor_alembic_once_its_tables_are_there(t
     program = f"""
 import asyncio, sys
 from detent.clock import SystemClock
-from detent.store.opening import open_store
+from detent.store.factory import open_store
 async def main():
     await (await open_store("sqlite:///{tmp_path}/detent.db", SystemClock())).close()
 asyncio.run(main())

@@ -11,14 +11,13 @@ from sqlalchemy import ClauseElement
 
 from detent.ids import new_id
 from detent.store.rows import Flush, RunFilter, SavedVersion
-from detent.store.sql import statements, statements_triggers
-from detent.store.sql.compiling import compiled
-from detent.store.sql.postgres.doors import DIALECT as POSTGRES
-from detent.store.sql.postgres.shape import usual_columns
-from detent.store.sql.postgres.statement import CHECKED_USUAL
+from detent.store.sql import statements
+from detent.store.sql.compiler import compiled
+from detent.store.sql.postgres.commands import DIALECT as POSTGRES
+from detent.store.sql.postgres.connection import Address, Connection, connect
+from detent.store.sql.postgres.flush import CHECKED_USUAL, usual_columns
 from detent.store.sql.postgres.store import PostgresStore
-from detent.store.sql.postgres.wire import Address, Connection, connect
-from detent.store.sql.sqlite.doors import DIALECT as SQLITE
+from detent.store.sql.sqlite.commands import DIALECT as SQLITE
 from detent.store.sql.sqlite.store import SqliteStore
 from tests.store.make import Node, end, entries, start, version
 from tests.store.sessions import session
@@ -46,10 +45,10 @@ select gen_random_uuid(), 1, $1, 1, 'completed', 'cron', '{}', 1, 'a', 0, now(),
 from generate_series(1, 20000) g"""
 
 ALL_AT_ONCE = [
-    statements_triggers.OTHERS_STARTING,
-    statements_triggers.OTHERS_DUE,
-    statements_triggers.OTHERS_QUEUED,
-    statements_triggers.OPEN_RUNS,
+    statements.OTHERS_STARTING,
+    statements.OTHERS_DUE,
+    statements.OTHERS_QUEUED,
+    statements.OPEN_RUNS,
 ]
 TROUBLED = statements.runs(RunFilter(statuses=("failed",)), cursor=False, oldest_first=False)
 HEROES = statements.runs(RunFilter(hero_type="h", hero_id="1"), cursor=False, oldest_first=False)
@@ -81,7 +80,7 @@ async def test_e9_what_is_due_is_found_beside_a_hundred_thousand_that_are_not(
         if analyzed:
             await connection.execute("analyze")
         now = await postgres_store.now()
-        for clause in (statements_triggers.DUE_TRIGGERS, statements_triggers.DUE_FIRINGS):
+        for clause in (statements.DUE_TRIGGERS, statements.DUE_FIRINGS):
             rows, ways = await touched(connection, clause, {"now": now, "limit": 100})
             assert rows < 20, (clause, rows, ways)
         asked = {"trigger": busy, "firing": due, "due_at": now, "now": now, "limit": 10}
@@ -132,12 +131,12 @@ def way(db: sqlite3.Connection, clause: ClauseElement) -> str:
 
 async def test_sqlite_finds_what_is_due_by_an_index(sqlite_store: SqliteStore, tmp_path: Path) -> None:
     expected = {
-        "trigger_due": statements_triggers.DUE_TRIGGERS,
-        "firing_due": statements_triggers.DUE_FIRINGS,
-        "trigger_key": statements_triggers.LISTENERS,
-        "firing_open": statements_triggers.OTHERS_STARTING,
-        "run_fired": statements_triggers.OPEN_RUNS,
-        "firing_settled": statements_triggers.OLD_FIRINGS,
+        "trigger_due": statements.DUE_TRIGGERS,
+        "firing_due": statements.DUE_FIRINGS,
+        "trigger_key": statements.LISTENERS,
+        "firing_open": statements.OTHERS_STARTING,
+        "run_fired": statements.OPEN_RUNS,
+        "firing_settled": statements.OLD_FIRINGS,
         "run_troubled": TROUBLED,
         "run_hero": HEROES,
         "run_origin": statements.runs(RunFilter(origin=new_id()), cursor=False, oldest_first=False),

@@ -8,11 +8,11 @@ from sqlalchemy import ClauseElement
 
 from detent.ids import new_id
 from detent.store.rows import RunFilter
-from detent.store.sql import statements, statements_triggers
-from detent.store.sql.mysql.literal import blob
-from detent.store.sql.mysql.speaking import spoken
+from detent.store.sql import statements
+from detent.store.sql.mysql.commands import spoken
+from detent.store.sql.mysql.connection import Wire
+from detent.store.sql.mysql.flush import blob
 from detent.store.sql.mysql.store import MysqlStore
-from detent.store.sql.mysql.wire import Wire
 from tests.store.make import WORKFLOW, Node, start
 from tests.store.wires import wire
 
@@ -109,13 +109,13 @@ async def test_what_is_due_is_found_beside_ten_thousand_that_are_not(
         if analyzed:
             await connection.send('analyze table run, firing, "trigger"')
         for clause, most in (
-            (statements_triggers.DUE_TRIGGERS, 20),
-            (statements_triggers.DUE_FIRINGS, 20),
-            (statements_triggers.OTHERS_STARTING, 20),
-            (statements_triggers.OTHERS_QUEUED, 20),
-            (statements_triggers.OTHERS_DUE, 30),
-            (statements_triggers.OPEN_RUNS, 20),
-            (statements_triggers.OLD_FIRINGS, 20),
+            (statements.DUE_TRIGGERS, 20),
+            (statements.DUE_FIRINGS, 20),
+            (statements.OTHERS_STARTING, 20),
+            (statements.OTHERS_QUEUED, 20),
+            (statements.OTHERS_DUE, 30),
+            (statements.OPEN_RUNS, 20),
+            (statements.OLD_FIRINGS, 20),
             (statements.runs(RunFilter(statuses=("failed",)), cursor=False, oldest_first=False), 20),
             (statements.runs(RunFilter(hero_type="h", hero_id="1"), cursor=False, oldest_first=False), 20),
             (statements.runs(RunFilter(request_id="r"), cursor=False, oldest_first=False), 20),

@@ -9,13 +9,12 @@ import pytest
 from detent.clock import SystemClock
 from detent.errors import CommitUnknown, StoreBusy
 from detent.ids import new_id
-from detent.store.heart import STANDSTILL
+from detent.store.heartbeat import STANDSTILL
 from detent.store.rows import Flush, MessageKind
-from detent.store.sql.postgres.nodes import CLAIM, MAIL
-from detent.store.sql.postgres.shape import flush_columns, usual_columns
-from detent.store.sql.postgres.statement import FLUSH, USUAL
+from detent.store.sql.postgres.connection import Address, connect
+from detent.store.sql.postgres.flush import FLUSH, USUAL, flush_columns, usual_columns
+from detent.store.sql.postgres.node import CLAIM, MAIL
 from detent.store.sql.postgres.store import PostgresStore
-from detent.store.sql.postgres.wire import Address, connect
 from tests.servers.postgres import PostgresServer
 from tests.store.make import Node, end, entries, entry, park, start
 from tests.store.sessions import eventually, session

@@ -8,11 +8,9 @@ import pytest
 from detent.errors import StoreBusy, StoreLocked
 from detent.ids import new_id
 from detent.store.rows import Delivery, Flush, Receipt
-from detent.store.sql.mysql.faults import Refusal
-from detent.store.sql.mysql.flush import NOW, fence
-from detent.store.sql.mysql.literal import blob
+from detent.store.sql.mysql.connection import Refusal, Wire
+from detent.store.sql.mysql.flush import NOW, blob, fence
 from detent.store.sql.mysql.store import MysqlStore
-from detent.store.sql.mysql.wire import Wire
 from tests.store.make import HOUR, Node, activation, callback, end, entries, entry, park, start
 from tests.store.sessions import eventually
 from tests.store.wires import somebody_waits, value, wire

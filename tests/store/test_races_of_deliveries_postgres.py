@@ -6,7 +6,7 @@ import asyncpg
 import pytest
 
 from detent.store.rows import Delivery
-from detent.store.sql.postgres.doors import DELIVER_MANY
+from detent.store.sql.postgres.commands import DELIVER_MANY
 from detent.store.sql.postgres.store import PostgresStore
 from tests.store.make import Node, activation, callback
 from tests.store.sessions import session

@@ -10,10 +10,9 @@ import pytest
 from detent.clock import SystemClock
 from detent.ids import new_id
 from detent.store.rows import Flush, NewRun, SavedVersion
-from detent.store.sql.postgres.shape import usual_columns
-from detent.store.sql.postgres.statement import CHECKED_USUAL
+from detent.store.sql.postgres.connection import Connection
+from detent.store.sql.postgres.flush import CHECKED_USUAL, usual_columns
 from detent.store.sql.postgres.store import PostgresStore
-from detent.store.sql.postgres.wire import Connection
 from detent.store.trigger_rows import FiringState, NewTrigger, Overlap, Verdict
 from tests.store.make import HOUR, NOON, Node, entries, firing, start, trigger, version
 from tests.store.sessions import session, somebody_waits

@@ -9,10 +9,10 @@ import pytest
 from detent.errors import StoreBusy
 from detent.ids import new_id
 from detent.store.rows import Flush, MessageKind, Receipt
-from detent.store.sql.postgres.doors import DELIVER
-from detent.store.sql.postgres.nodes import CLAIM
+from detent.store.sql.postgres.commands import DELIVER
+from detent.store.sql.postgres.connection import Connection
+from detent.store.sql.postgres.node import CLAIM
 from detent.store.sql.postgres.store import PostgresStore
-from detent.store.sql.postgres.wire import Connection
 from tests.store.make import HOUR, NOON, Node, activation, callback, end, entries, entry, park, start
 from tests.store.sessions import eventually, session, somebody_waits
 

@@ -9,9 +9,9 @@ import pytest
 
 from detent.store.rows import Flush
 from detent.store.sql.postgres import partitions
+from detent.store.sql.postgres.connection import Connection
 from detent.store.sql.postgres.partitions import WEEK, Week, smallest_id, week_of
 from detent.store.sql.postgres.store import PostgresStore
-from detent.store.sql.postgres.wire import Connection
 from detent.store.sql.sqlite.store import SqliteStore
 from tests.store.make import NOON, Node, end, entries, entry, start
 from tests.store.sessions import session

@@ -4,8 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from detent.store.sql.mysql.address import Address
-from detent.store.sql.mysql.wire import Wire, connect
+from detent.store.sql.mysql.connection import Address, Wire, connect
 from tests.store.sessions import PATIENCE
 
 WAITING = """

@@ -6,13 +6,13 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
-from detent.python.durations import days
-from detent.python.function.run import Run
-from detent.python.function.workflow import workflow
-from detent.python.marks import cancel_if, step
-from detent.python.policies import reattempt
-from detent.python.workflow import Workflow
+from detent.python.classes.workflow import Workflow
+from detent.python.decorators import cancel_if, step
+from detent.python.flow import reattempt
+from detent.python.functions.run import Run
+from detent.python.functions.workflow import workflow
 from detent.steps.actions import action
+from detent.values.durations import days
 
 ORDER = """
 name: order

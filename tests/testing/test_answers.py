@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from detent.python.function import ChildFailed, Run, StepFailed, WaitTimeout, workflow
-from detent.python.marks import step
-from detent.python.workflow import Workflow
+from detent.python.classes.workflow import Workflow
+from detent.python.decorators import step
+from detent.python.functions import ChildFailed, Run, StepFailed, WaitTimeout, workflow
 from detent.steps.actions import ActionError, Permanent
 from detent.testing import After, NeverEnds, Output, Response, crash_matrix, raised, speedrun
 

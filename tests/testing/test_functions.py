@@ -11,7 +11,7 @@ import pytest
 
 from detent.errors import InvalidDefinition, InvalidInput
 from detent.observe import listen
-from detent.python.function import Run, gather, workflow
+from detent.python.functions import Run, gather, workflow
 from detent.testing import NeverEnds, NotTheSame, crash_matrix, speedrun
 
 clock = itertools.count()

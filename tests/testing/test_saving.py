@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 import yaml
 
-from detent.engine.entry_view import entry_document
 from detent.errors import InvalidInput
-from detent.python.function import Run, workflow
+from detent.python.functions import Run, workflow
 from detent.python.registry import registry
 from detent.testing import MemoryEngine, MemoryRun, Response
-from detent.testing.saving import as_test
+from detent.testing.export import as_test
+from detent.views.runs import entry_document
 from tests.testing.shop import ORDER, Signup, User, checkout
 
 Finish = Callable[[MemoryEngine, MemoryRun], None]

@@ -11,11 +11,11 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.orm import Session, sessionmaker
 
-from detent.python.function.run import Run
-from detent.python.function.workflow import workflow
-from detent.python.marks import step
-from detent.python.transactional import keeper, transactions
-from detent.python.workflow import Workflow
+from detent.python.classes.workflow import Workflow
+from detent.python.decorators import step
+from detent.python.functions.run import Run
+from detent.python.functions.workflow import workflow
+from detent.python.transactions import keeper, transactions
 from detent.steps.actions import action
 from detent.testing import speedrun
 

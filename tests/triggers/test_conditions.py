@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from detent.authoring.compiled import TriggerType
 from detent.expressions import ExpressionError
-from detent.triggers.conditions import Facts, condition_problems, evaluate
+from detent.forms.compiled import TriggerType
+from detent.triggers.record import Facts, condition_problems, evaluate
 
 FACTS = Facts(
     body={"total": 12, "items": [{"sku": "a"}], "note": None},

@@ -10,9 +10,9 @@ import pytest
 from detent.errors import Conflict, InvalidInput, NotFound, StoreError
 from detent.ids import FIRING, show
 from detent.store.trigger_rows import FiringRow
-from detent.triggers import kept
-from detent.triggers.processing import LEASE
-from detent.triggers.working import FIRINGS_KEPT, OldFirings
+from detent.triggers import record
+from detent.triggers.processor import LEASE
+from detent.triggers.worker import FIRINGS_KEPT, OldFirings
 from tests.triggers.world import World, sent, virtual, world
 
 SCHEMA = {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}
@@ -184,7 +184,7 @@ async def test_a_payload_that_does_not_fit_is_refused_and_kept_with_its_problems
         for body in (b'{"n": "x"}', b"not json", b'{"n": 1e400}', b"\xff", b"[" * 100_000):
             firing = await here.commands().receive_webhook(row, sent(body))
             assert firing.state == "refused"
-            assert kept.request_of(firing).raw == body
+            assert record.request_of(firing).raw == body
         assert len(here.rig.store.table) == 0
         await here.save()
         replayed = await here.commands().replay(trigger, show(FIRING, here.fired()[0].id))

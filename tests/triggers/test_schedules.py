@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from detent.authoring.slots import next_slots
+from detent.forms.schedule import next_slots
 from detent.instant import SECOND, iso
-from detent.triggers.schedules import GRACE, take
+from detent.triggers.worker import GRACE, take
 from tests.engine.rig import NOON
 from tests.triggers.world import MINUTE, World, virtual, world
 

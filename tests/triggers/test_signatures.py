@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from standardwebhooks.webhooks import Webhook
 
-from detent.authoring.triggers import read_trigger_config
+from detent.forms.triggers import read_trigger_config
 from detent.instant import SECOND, Instant
 from detent.triggers.signatures import Refused, Verified, request_id, signature_secrets, verify
 

@@ -11,8 +11,7 @@ from cronsim import CronSim
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from detent.authoring.schedule import Missed
-from detent.authoring.slots import MOST_SLOTS, Between, jittered, missed, next_slots, slots_between
+from detent.forms.schedule import MOST_SLOTS, Between, Missed, jittered, missed, next_slots, slots_between
 from detent.instant import SECOND, Instant, iso
 
 MINUTE = 60 * SECOND

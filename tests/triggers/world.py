@@ -10,14 +10,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from detent.engine.commands import Commands
+from detent.commands import Commands
 from detent.engine.engine import Engine
 from detent.ids import TRIGGER, new_id, show
 from detent.store.protocol import Store
 from detent.store.trigger_rows import FiringRow, TriggerRow
 from detent.triggers.commands import TriggerCommands
-from detent.triggers.kept import Kept, webhook_request
-from detent.triggers.working import TriggerWork
+from detent.triggers.record import Kept, webhook_request
+from detent.triggers.worker import TriggerWork
 from tests.engine.rig import OWNER, Rig, VirtualLoop, rig
 
 BASE_URL = "https://detent.example"

@@ -33,6 +33,8 @@ from sqlalchemy import (
     text,
 )
 
+from detent.errors import SchemaMismatch
+
 #: The newest migration this code was made for.
 HEAD: Final = "0003"
 #: MariaDB and MySQL make a LONGTEXT or a LONGBLOB of a column of this length.
@@ -353,3 +355,19 @@ Index(
     unique=True,
     sqlite_where=text("dedup is not null"),
 )
+
+
+# Which revision of the tables this code works on.
+
+
+def require_head(found: str | None) -> None:
+    """Refuse to work on tables of another shape."""
+    if found == HEAD:
+        return
+    if found is not None and found > HEAD:
+        raise SchemaMismatch(
+            f"the tables of this database are at revision {found}, made by a newer Detent than this one (it knows "
+            f"{HEAD}); install that version"
+        )
+    state = "has no tables of Detent yet" if found is None else f"is at revision {found}, and this Detent needs {HEAD}"
+    raise SchemaMismatch(f"the database {state}: run `detent migrate`")

@@ -7,10 +7,9 @@ import random
 from typing import Any
 
 from detent.graph.model import Ending
-from detent.run.keys import name_of, signal_key
+from detent.run.call import Child, name_of, signal_key
 from detent.run.outcomes import EMPTY_RESULT, Outcome, StepError, Suspend
 from detent.run.state import Checkpoint, Operation
-from detent.run.view import Child
 from tests.python.function.ports import Port, Record, Stage
 from tests.python.function.programs import make_program, played
 

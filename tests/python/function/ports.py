@@ -12,14 +12,12 @@ from typing import Any
 from detent.clock import SystemClock
 from detent.graph.model import Ending
 from detent.instant import SECOND
-from detent.python.function.function_step import FunctionStep
-from detent.python.function.workflow import FunctionWorkflow
+from detent.python.functions.executor import FunctionStep
+from detent.python.functions.workflow import FunctionWorkflow
 from detent.python.registry import PythonRegistry
-from detent.run.call import StepCall
-from detent.run.keys import signal_key
+from detent.run.call import Child, FunctionListener, RunView, StepCall, signal_key
 from detent.run.outcomes import EMPTY_RESULT, Outcome, StepError, Suspend
 from detent.run.state import Checkpoint, Operation, RunFacts
-from detent.run.view import Child, FunctionListener, RunView
 
 NOON = 1_790_000_000 * SECOND
 

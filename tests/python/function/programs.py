@@ -7,8 +7,8 @@ import random
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-from detent.python.function import ChildFailed, Run, StepFailed, gather, workflow
-from detent.python.marks import step
+from detent.python.decorators import step
+from detent.python.functions import ChildFailed, Run, StepFailed, gather, workflow
 
 #: What it is, a small number that means something else to each, and its parts.
 Part = tuple[str, int, tuple["Program", ...]]

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from detent.app import App
-from detent.engine.mailbox import Mailbox
+from detent.engine.inbox import Mailbox
 from detent.ids import RUN, show
-from detent.python.function import Run, workflow
+from detent.process import App
+from detent.python.functions import Run, workflow
 from detent.store.rows import Mail, MessageKind, RunRow
 from tests.python.function.test_engine import begin, ended, engine, plus, until
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from detent.python.function import FunctionWorkflow, Run, workflow
-from detent.python.marks import step
+from detent.python.decorators import step
+from detent.python.functions import FunctionWorkflow, Run, workflow
 from detent.python.registry import code_name
 from detent.run.outcomes import Outcome, Pause, StepError, Suspend
 from tests.python.function.ports import Stage

@@ -10,21 +10,21 @@ from typing import Any
 
 import pytest
 
-from detent.app import App, running
-from detent.cli.journal_lines import lines_of
+from detent.cli.output.journal import lines_of
 from detent.clock import SystemClock
-from detent.engine.commands import Given
-from detent.engine.entry_view import entry_document
+from detent.commands import Given
 from detent.engine.tuning import Tuning
 from detent.graph.model import StepKind
 from detent.ids import RUN, show
-from detent.python.function import ChildFailed, Run, gather, workflow
-from detent.python.function.bodies import Bodies
-from detent.python.function.function_step import FunctionStep
-from detent.python.marks import step
+from detent.process import App, running
+from detent.python.decorators import step
+from detent.python.functions import ChildFailed, Run, gather, workflow
+from detent.python.functions.executor import FunctionStep
+from detent.python.functions.step_runner import Bodies
 from detent.run.status import TERMINAL
 from detent.settings import Settings
 from detent.steps.actions import RetryLater
+from detent.views.runs import entry_document
 
 QUICK = Tuning(poll=0.02, idle_poll=0.05, mail_poll=0.02, park_after=0.2, drain=2.0)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from detent.python.function import Run, workflow
+from detent.python.functions import Run, workflow
 from tests.python.function.test_engine import begin, ended, engine, until
 
 

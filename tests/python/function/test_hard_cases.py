@@ -14,9 +14,9 @@ import pytest
 from detent.errors import InvalidDefinition, InvalidInput
 from detent.graph.model import Ending, Retry
 from detent.observe import listen
-from detent.python.function import Run, StepFailed, gather, workflow
-from detent.python.marks import step
-from detent.python.policies import reattempt
+from detent.python.decorators import step
+from detent.python.flow import reattempt
+from detent.python.functions import Run, StepFailed, gather, workflow
 from detent.run.outcomes import Cancel, Done, Fail, Pause, Reattempt, Suspend
 from detent.run.state import Checkpoint
 from detent.steps.actions import Permanent, RetryLater

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from detent.app import App
-from detent.engine.active import active_key
-from detent.engine.commands import Given, Start, StartOptions
+from detent.commands import Given, Start, StartOptions
+from detent.engine.start import active_key
 from detent.errors import AlreadyActive
 from detent.ids import RUN, parse, show
-from detent.python.function import Run, workflow
-from detent.python.marks import step
+from detent.process import App
+from detent.python.decorators import step
+from detent.python.functions import Run, workflow
 from detent.store.rows import RunRow, spent_key
 from tests.python.function.ports import Stage
 from tests.python.function.test_engine import ended, engine, plus, until

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from detent.python.function import Run, gather, workflow
-from detent.python.marks import step
+from detent.python.decorators import step
+from detent.python.functions import Run, gather, workflow
 from detent.run.outcomes import Cancel, Done, Outcome, Reattempt
 from tests.python.function.ports import Stage
 from tests.python.function.test_operations import output

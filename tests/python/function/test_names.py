@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from detent.errors import InvalidDefinition, InvalidInput
-from detent.python.function import Run, workflow
-from detent.python.marks import step
+from detent.python.classes.workflow import Workflow
+from detent.python.decorators import step
+from detent.python.functions import Run, workflow
 from detent.python.registry import registry
-from detent.python.workflow import Workflow
 from tests.python.function.ports import Stage
 from tests.python.function.test_operations import double, output
 

@@ -11,11 +11,11 @@ import msgspec
 import pytest
 
 from detent.graph.model import Retry
-from detent.python.function import Run, workflow
-from detent.python.function.bodies import Bodies, Given
-from detent.python.function.pending import StepWork
-from detent.python.function.step_function import StepContext, step_function
-from detent.python.marks import step
+from detent.python.decorators import step
+from detent.python.functions import Run, workflow
+from detent.python.functions.operations import StepWork
+from detent.python.functions.step import StepContext, step_function
+from detent.python.functions.step_runner import Bodies, Given
 from detent.run.outcomes import Cancel, Fail, Outcome, Pause, Reattempt, Suspend
 from detent.steps.actions import Permanent
 from tests.python.function.ports import Stage

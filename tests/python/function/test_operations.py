@@ -9,8 +9,8 @@ from datetime import timedelta
 from typing import Any
 
 from detent.instant import SECOND
-from detent.python.function import Run, StepContext, StepFailed, WaitTimeout, gather, workflow
-from detent.python.marks import step
+from detent.python.decorators import step
+from detent.python.functions import Run, StepContext, StepFailed, WaitTimeout, gather, workflow
 from detent.run.outcomes import Done, Fail, Outcome, Pause, Suspend
 from tests.python.function.ports import NOON, Port, Stage
 

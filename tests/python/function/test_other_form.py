@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from detent.clock import SystemClock
-from detent.python.chain_step import ChainStep
-from detent.python.function import Run, workflow
-from detent.python.function.function_step import FunctionStep
-from detent.python.marks import step
+from detent.python.classes.executor import ChainStep
+from detent.python.classes.workflow import Workflow
+from detent.python.decorators import step
+from detent.python.functions import Run, workflow
+from detent.python.functions.executor import FunctionStep
 from detent.python.registry import PythonRegistry
-from detent.python.workflow import Workflow
-from detent.run.call import StepCall
+from detent.run.call import RunView, StepCall
 from detent.run.outcomes import Pause
 from detent.run.state import RunFacts
-from detent.run.view import RunView
 from tests.python.function.ports import Port, Record
 
 

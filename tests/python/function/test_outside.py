@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from detent.python.function import Run, StepFailed, workflow
-from detent.python.marks import step
+from detent.python.decorators import step
+from detent.python.functions import Run, StepFailed, workflow
 from tests.python.function.ports import Stage
 from tests.python.function.test_operations import double, output
 

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from detent.graph.model import Ending
-from detent.python.function import ChildFailed, Run, StepContext, StepFailed, WaitTimeout, gather, workflow
-from detent.python.marks import step
+from detent.python.decorators import step
+from detent.python.functions import ChildFailed, Run, StepContext, StepFailed, WaitTimeout, gather, workflow
 from detent.run.outcomes import Done, Suspend
 from detent.run.state import Checkpoint
 from tests.python.function.ports import Port, Stage

@@ -6,11 +6,11 @@ import asyncio
 import gc
 from typing import Any
 
-from detent.python.function import Run, gather, workflow
-from detent.python.function.book import Book
-from detent.python.function.driver import Driver
-from detent.python.function.loop import FunctionLoop
-from detent.python.function.work import Work
+from detent.python.functions import Run, gather, workflow
+from detent.python.functions.driver import Driver
+from detent.python.functions.loop import FunctionLoop
+from detent.python.functions.operations import Book
+from detent.python.functions.runner import Work
 from detent.run.state import RunState
 from tests.python.function.test_engine import begin, ended, engine
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from detent.python.function import Run, gather, workflow
-from detent.python.marks import step
+from detent.python.decorators import step
+from detent.python.functions import Run, gather, workflow
 from detent.run.outcomes import Done, Suspend
 from detent.steps.actions import RetryLater
 from tests.python.function.ports import Port, Stage

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.python.function import Run, workflow
+from detent.python.functions import Run, workflow
 from tests.python.function.test_engine import begin, ended, engine, until
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 
 import detent
-from detent.cli.calling import call
+from detent.cli.main import call
 
 shop: Any = import_module("shop_workflows")  # the old or the new one, in the folder where this runs
 IDS = Path("ids.json")

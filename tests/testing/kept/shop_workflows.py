@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import detent
-from detent import (
+from detent import (  # fmt: skip
     ChildFailed,
     Permanent,
     RetryLater,
@@ -19,7 +19,7 @@ from detent import (
     reattempt,
     step,
     workflow,
-)  # fmt: skip
+)
 
 
 @dataclass

@@ -9,15 +9,91 @@ which is slow, and a deadlock while it works that off can bring the server down.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from detent.run.journal import Entry
 from detent.store.rows import End, Flush, NewRun
-from detent.store.sql.mysql.literal import any_of, blob, by_place, data, in_parts, listed, number, text
-from detent.store.sql.starts import heirs_of
+from detent.store.sql.compiler import heirs_of
+
+# Values as SQL text. The driver has no arguments that travel apart from a packet of several statements.
+#
+# A text with a backslash goes as hexadecimal digits, so that it means the same in every `sql_mode`.
+
+
+T = TypeVar("T")
+
+PART: Final = 50
+
+
+def quote(value: str | None) -> str:
+    """A text or null, in the connection's utf8mb4."""
+    if value is None:
+        return "null"
+    if "\\" in value:
+        return f"_utf8mb4 x'{value.encode().hex()}'"
+    return "'" + value.replace("'", "''") + "'"
+
+
+def data(value: bytes | None) -> str:
+    """JSON bytes or null, as text."""
+    return "null" if value is None else quote(str(value, "utf-8"))
+
+
+def blob(value: bytes | None) -> str:
+    """Bytes or null: an id, a hash."""
+    return "null" if value is None else f"x'{value.hex()}'"
+
+
+def number(value: int | None) -> str:
+    return "null" if value is None else str(int(value))
+
+
+def literal(value: Any) -> str:
+    """Any of them; a list becomes what stands between the parentheses of `in (...)`."""
+    match value:
+        case None:
+            return "null"
+        case bool() | int():
+            return str(int(value))
+        case bytes():
+            return blob(value)
+        case str():
+            return quote(value)
+        case list():
+            return listed(value)
+    raise TypeError(f"{type(value).__name__} is no value of the database")
+
+
+def listed(values: Iterable[Any]) -> str:
+    return ",".join(map(literal, values))
+
+
+def filled(statement: str, values: Sequence[Any]) -> str:
+    """A statement with `%s` in place of each value."""
+    return statement % tuple(map(literal, values))
+
+
+def any_of(places: Iterable[str]) -> str:
+    """A condition that is true in each of these places."""
+    return "(" + " or ".join(places) + ")"
+
+
+def by_place(places: Sequence[str], values: Sequence[str]) -> str:
+    """The value that belongs to a row, told by which of the places it is in."""
+    if len(set(values)) == 1:
+        return values[0]
+    arms = (f"when {place} then {value}" for place, value in zip(places, values, strict=True))
+    return f"case {' '.join(arms)} end"
+
+
+def in_parts(rows: Sequence[T]) -> Iterator[Sequence[T]]:
+    """A few rows at a time: the cost of `by_place` grows with the square."""
+    for start in range(0, len(rows), PART):
+        yield rows[start : start + PART]
+
 
 NOW: Final = "timestampdiff(microsecond, '1970-01-01', utc_timestamp(6))"
 SELECT_NOW: Final = f"select {NOW}"
@@ -73,7 +149,7 @@ def look_for_taken(starts: Sequence[NewRun]) -> str | None:
     ):
         wanted = {(start.tenant, getattr(start, name)) for start in starts if getattr(start, name) is not None}
         for tenant in sorted({tenant for tenant, _ in wanted}):
-            keys = ",".join(text(key) for own, key in sorted(wanted) if own == tenant)
+            keys = ",".join(quote(key) for own, key in sorted(wanted) if own == tenant)
             looks.append(
                 f"select '{column}', id, tenant, {column} from run force index ({index})"
                 f" where tenant = {tenant:d} and {column} in ({keys})"
@@ -151,7 +227,7 @@ class Packet:
     def _inheritance(self, heirs: list[NewRun]) -> Iterator[str]:
         for part in in_parts(heirs):
             places = any_of(
-                f"id = {blob(heir.heir_of)} and tenant = {heir.tenant:d} and active_key = {text(heir.active_key)}"
+                f"id = {blob(heir.heir_of)} and tenant = {heir.tenant:d} and active_key = {quote(heir.active_key)}"
                 for heir in part
             )
             yield (
@@ -180,13 +256,13 @@ class Packet:
     def _start(self, start: NewRun) -> str:
         return ",".join(
             (
-                blob(start.id), number(start.tenant), blob(start.workflow), number(start.version), text(start.status),
-                text(start.trigger), data(start.input), data(start.opening),
+                blob(start.id), number(start.tenant), blob(start.workflow), number(start.version), quote(start.status),
+                quote(start.trigger), data(start.input), data(start.opening),
                 blob(self._node if start.owned else None), number(start.owned), number(start.wake_at),
-                number(start.expires_at), text(start.queue), number(start.priority), text(start.code),
-                text(start.request_id), blob(start.request_hash), text(start.hero_type), text(start.hero_id),
-                text(_plain(start.labels)), blob(start.origin), blob(start.parent), number(start.started_at),
-                text(start.origin_kind), blob(start.fired_by), text(start.active_key),
+                number(start.expires_at), quote(start.queue), number(start.priority), quote(start.code),
+                quote(start.request_id), blob(start.request_hash), quote(start.hero_type), quote(start.hero_id),
+                quote(_plain(start.labels)), blob(start.origin), blob(start.parent), number(start.started_at),
+                quote(start.origin_kind), blob(start.fired_by), quote(start.active_key),
             )
         )  # fmt: skip
 
@@ -202,7 +278,7 @@ class Packet:
                 place = f"run = {blob(message.source)} and seq = {message.source_seq:d}"
                 conditions.append(f"not exists (select 1 from journal where {place})")
             values = (
-                number(message.tenant), blob(message.run), text(message.kind), text(message.step), data(message.data),
+                number(message.tenant), blob(message.run), quote(message.kind), quote(message.step), data(message.data),
                 blob(message.source), number(message.source_seq), NOW,
             )  # fmt: skip
             rows.append((",".join(values), f"from dual where {' and '.join(conditions)}" if conditions else None))
@@ -220,7 +296,7 @@ class Packet:
         rows: list[Row] = []
         for callback in self._flush.callbacks:
             values = (
-                number(callback.tenant), blob(callback.run), text(callback.step), number(callback.early), "'pending'",
+                number(callback.tenant), blob(callback.run), quote(callback.step), number(callback.early), "'pending'",
                 NOW,
             )  # fmt: skip
             rows.append((",".join(values), self._if_started(callback.run)))
@@ -248,8 +324,8 @@ class Packet:
             yield (
                 f"update {_RUNS} set owner = null,"
                 f" wake_at = {by_place(places, [number(park.wake_at) for park in parks])},"
-                f" status = {by_place(places, [text(park.status) for park in parks])},"
-                f" queue = coalesce({by_place(places, [text(park.queue) for park in parks])}, queue),"
+                f" status = {by_place(places, [quote(park.status) for park in parks])},"
+                f" queue = coalesce({by_place(places, [quote(park.queue) for park in parks])}, queue),"
                 f" priority = coalesce({by_place(places, [number(park.priority) for park in parks])}, priority)"
                 f" where {any_of(places)} and owner = {blob(self._node)} and ended_at is null"
             )
@@ -259,9 +335,9 @@ class Packet:
             places = [f"id = {blob(end.run)} and epoch = {end.generation:d}" for end in part]
             yield (
                 f"update {_RUNS} set owner = null, wake_at = null,"
-                f" status = {by_place(places, [text(end.status) for end in part])},"
+                f" status = {by_place(places, [quote(end.status) for end in part])},"
                 f" output = {by_place(places, [data(end.output) for end in part])},"
-                f" error = {by_place(places, [text(end.error) for end in part])},"
+                f" error = {by_place(places, [quote(end.error) for end in part])},"
                 f" ended_at = {by_place(places, [number(end.ended_at) for end in part])}"
                 f" where {any_of(places)} and owner = {blob(self._node)} and ended_at is null"
             )
@@ -294,7 +370,7 @@ def _inserts(into: str, rows: Sequence[Row], unless: str) -> Iterator[str]:
 def _entry(entry: Entry) -> str:
     tenant, run, seq, at, kind, step, attempt, outcome, written = entry
     place = f"{tenant:d},x'{run.hex()}',{seq:d},{at:d}"
-    return f"{place},{text(kind)},{text(step)},{attempt:d},{text(outcome)},{data(written)}"
+    return f"{place},{quote(kind)},{quote(step)},{attempt:d},{quote(outcome)},{data(written)}"
 
 
 def _plain(labels: str | None) -> str | None:
@@ -305,7 +381,7 @@ def _plain(labels: str | None) -> str | None:
 
 
 def _callback(run: bytes, step: str) -> str:
-    return f"run = {blob(run)} and step = {text(step)}"
+    return f"run = {blob(run)} and step = {quote(step)}"
 
 
 def _is_there(run: bytes) -> str:

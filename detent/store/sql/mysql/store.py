@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from detent.clock import Clock
-from detent.store.sql.mysql.address import Address
-from detent.store.sql.mysql.doors import MysqlDoors
-from detent.store.sql.mysql.keeper import MysqlKeeper
-from detent.store.sql.mysql.link import Pool
-from detent.store.sql.mysql.migrate import migrate, revision
-from detent.store.sql.mysql.nodes import MysqlNodes
-from detent.store.sql.revision import require_head
+from detent.store.sql.mysql.commands import MysqlDoors
+from detent.store.sql.mysql.connection import Address, Pool
+from detent.store.sql.mysql.maintenance import MysqlKeeper
+from detent.store.sql.mysql.migration import migrate, revision
+from detent.store.sql.mysql.node import MysqlNodes
+from detent.store.sql.schema import require_head
 
 POOL_SIZE: Final = 5
 

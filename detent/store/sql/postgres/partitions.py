@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from detent.instant import SECOND, as_datetime
-from detent.store.sql.postgres.wire import Connection
+from detent.store.sql.postgres.connection import Connection
 
 WEEK: Final = 7 * 86_400 * SECOND
 #: Weeks are counted from a Monday.

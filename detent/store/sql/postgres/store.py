@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from detent.clock import Clock
-from detent.store.sql.postgres.doors import PostgresDoors
-from detent.store.sql.postgres.keeper import PostgresKeeper
-from detent.store.sql.postgres.link import Pool
-from detent.store.sql.postgres.migrate import migrate, revision
-from detent.store.sql.postgres.nodes import PostgresNodes
-from detent.store.sql.postgres.wire import Address
-from detent.store.sql.revision import require_head
+from detent.store.sql.postgres.commands import PostgresDoors
+from detent.store.sql.postgres.connection import Address, Pool
+from detent.store.sql.postgres.maintenance import PostgresKeeper
+from detent.store.sql.postgres.migration import migrate, revision
+from detent.store.sql.postgres.node import PostgresNodes
+from detent.store.sql.schema import require_head
 
 POOL_SIZE: Final = 5
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from detent.clock import Clock
-from detent.store.sql.sqlite.access import Access, Role
-from detent.store.sql.sqlite.doors import SqliteDoors
-from detent.store.sql.sqlite.keeper import SqliteKeeper
-from detent.store.sql.sqlite.nodes import SqliteNodes
+from detent.store.sql.sqlite.commands import SqliteDoors
+from detent.store.sql.sqlite.connection import Access, Role
+from detent.store.sql.sqlite.maintenance import SqliteKeeper
+from detent.store.sql.sqlite.node import SqliteNodes
 
 
 class SqliteStore(SqliteNodes, SqliteDoors, SqliteKeeper):

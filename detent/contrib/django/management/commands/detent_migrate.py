@@ -6,8 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from detent.contrib.django.apps import make_tables
-from detent.contrib.django.conf import given
+from detent.contrib.django.apps import given, make_tables
 
 
 class Command(BaseCommand):

@@ -7,11 +7,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from detent.access.configuring import settings_of
-from detent.access.embedded import node
-from detent.app import run_process, told_to_stop
+from detent.embed.config import settings_of
+from detent.embed.node import node
 from detent.observe.logs import log_events
-from detent.store.addresses import scheme
+from detent.process import run_process, told_to_stop
+from detent.store.url import scheme
 
 
 class Command(BaseCommand):

@@ -1,0 +1,184 @@
+"""The application: its table of routes, and how it answers errors."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final, Protocol
+
+from litestar import Litestar, get
+from litestar.datastructures import State
+from litestar.exceptions import HTTPException
+from litestar.openapi import OpenAPIConfig
+from litestar.plugins import PluginProtocol
+from litestar.plugins.core import MsgspecDIPlugin
+from litestar.types import ASGIApp
+
+from detent.api.documents import Health
+from detent.api.errors import on_detent_error, on_http_error, on_surprise
+from detent.api.openapi.operations import TAGS, operation_id, refusals
+from detent.api.openapi.page import DocsPage, show_openapi
+from detent.api.request import AnyRequest
+from detent.api.routes import (
+    callbacks,
+    heroes,
+    pages,
+    run_control,
+    runs,
+    starts,
+    streams,
+    triggers,
+    webhooks,
+    workflows,
+)
+from detent.api.server.guards import Guesses, OriginGuard, known_hosts
+from detent.commands import Commands
+from detent.engine.engine import Engine
+from detent.errors import DetentError, StoreError, Unavailable
+from detent.settings import Settings
+from detent.store.protocol import Store
+from detent.triggers.commands import TriggerCommands
+from detent.values.limits import INPUT_LIMIT
+from detent.version import VERSION
+from detent.views.feeds import Feeds
+
+# Whether the process lives, and whether it can do its work.
+
+
+PATIENCE: Final = 2.0
+
+
+@get("/health/live", tags=["health"], summary="Is the process alive")
+async def live() -> Health:
+    """Always `ok` while the process answers at all."""
+    return Health("ok")
+
+
+@get("/health/ready", tags=["health"], summary="Can it take work", responses=refusals())
+async def ready(request: AnyRequest) -> Health:
+    """`ok` while the engine has its place and the database answers; 503 when starting, draining or cut off."""
+    if not request.app.state["is_ready"]():
+        raise Unavailable("the engine is starting, draining or without its database")
+    try:
+        async with asyncio.timeout(PATIENCE):
+            await request.app.state["check"]()
+    except (TimeoutError, StoreError):
+        raise Unavailable("the database does not answer") from None
+    return Health("ok")
+
+
+ROUTES = [
+    *workflows.ROUTES,
+    *starts.ROUTES,
+    *runs.ROUTES,
+    *run_control.ROUTES,
+    *heroes.ROUTES,
+    *streams.ROUTES,
+    *triggers.ROUTES,
+    *webhooks.ROUTES,
+    *callbacks.ROUTES,
+    live,
+    ready,
+    pages.show_index,
+    show_openapi,
+]
+
+
+class _Api(Litestar):
+    """Litestar without what it adds for pydantic and attrs wherever they are installed: to load it and ask it about
+    every route is half of what it costs to begin, and nothing here is a model of theirs."""
+
+    @staticmethod
+    def _get_default_plugins(plugins: list[PluginProtocol]) -> list[PluginProtocol]:
+        return [*plugins, MsgspecDIPlugin()]
+
+
+def build_api(
+    commands: Commands,
+    trigger_commands: TriggerCommands,
+    feeds: Feeds,
+    *,
+    is_ready: Callable[[], bool],
+    check: Callable[[], Awaitable[object]],
+    base_url: str,
+    loose: bool = False,
+) -> Litestar:
+    """The API before one engine's commands. `check` asks the database for a sign of life. With `loose` it answers to
+    any host name."""
+    hosts = known_hosts(base_url, loose=loose)
+
+    def guard(app: ASGIApp) -> ASGIApp:
+        return OriginGuard(app, hosts)
+
+    return _Api(
+        route_handlers=ROUTES,
+        state=State(
+            {
+                "commands": commands,
+                "triggers": trigger_commands,
+                "feeds": feeds,
+                "is_ready": is_ready,
+                "check": check,
+                "guesses": Guesses(),
+                "forgeries": Guesses(),
+                "hosts": hosts,
+            }
+        ),
+        exception_handlers={DetentError: on_detent_error, HTTPException: on_http_error, Exception: on_surprise},
+        middleware=[guard],
+        request_max_body_size=INPUT_LIMIT,
+        openapi_config=_openapi(),
+        logging_config=None,
+    )
+
+
+def _openapi() -> OpenAPIConfig:
+    return OpenAPIConfig(
+        title="Detent",
+        version=VERSION,
+        description="A durable workflow engine: save workflows, start runs, receive callbacks. Requests and "
+        "answers are JSON; `{workflow}` is an id or a name.",
+        path="/docs",
+        render_plugins=[DocsPage(path="/")],
+        create_examples=False,
+        operation_id_creator=operation_id,
+        use_handler_docstrings=True,
+        tags=TAGS,
+    )
+
+
+# The API before an engine that runs already, wherever its requests come from.
+
+
+class Served(Protocol):
+    """What stands behind the API."""
+
+    @property
+    def settings(self) -> Settings: ...
+    @property
+    def store(self) -> Store: ...
+    @property
+    def engine(self) -> Engine: ...
+    @property
+    def commands(self) -> Commands: ...
+    @property
+    def triggers(self) -> TriggerCommands: ...
+    @property
+    def feeds(self) -> Feeds: ...
+    @property
+    def base_url(self) -> str: ...
+    @property
+    def local_url(self) -> str: ...
+
+
+def api_of(app: Served) -> Litestar:
+    """The API before a running engine."""
+    return build_api(
+        app.commands,
+        app.triggers,
+        app.feeds,
+        is_ready=lambda: app.engine.is_ready,
+        check=app.store.now,
+        base_url=app.base_url,
+        loose=app.settings.allow_loose_auth,
+    )

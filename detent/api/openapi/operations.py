@@ -1,0 +1,298 @@
+"""What OpenAPI says of a route that its types do not: its parameters, the body it takes and the errors it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from litestar.handlers import HTTPRouteHandler
+from litestar.openapi.datastructures import ResponseSpec
+from litestar.openapi.spec import (
+    Example,
+    OpenAPIMediaType,
+    OpenAPIResponse,
+    Operation,
+    Parameter,
+    Reference,
+    RequestBody,
+    Schema,
+    Tag,
+)
+from litestar.openapi.spec.base import BaseSchemaObject
+from litestar.openapi.spec.enums import OpenAPIFormat, OpenAPIType
+from litestar.types import Method
+
+from detent.api.errors import Refusal
+from detent.api.filters import MOST_ROWS, ROWS, SCOPES
+from detent.api.request import camel_case
+from detent.forms.compiled import TriggerType
+from detent.run.status import Status
+
+BOOLEAN: Final = Schema(type=OpenAPIType.BOOLEAN)
+INTEGER: Final = Schema(type=OpenAPIType.INTEGER)
+TEXT: Final = Schema(type=OpenAPIType.STRING)
+ANYTHING: Final = Schema(description="Any JSON value.")
+_ANY: Final = Schema(description="Any JSON value, at most 256 KB.")
+_DEFINITION: Final = Schema(
+    type=OpenAPIType.OBJECT,
+    description="A workflow definition, in JSON or YAML, at most 1 MB.",
+    required=["name", "tasks"],
+    properties={"name": TEXT, "tasks": Schema(type=OpenAPIType.OBJECT)},
+)
+_DEFINITION_EXAMPLE: Final = {
+    "name": "order-processing",
+    "tasks": {
+        "charge": {
+            "url": "https://shop.example/api/charge",
+            "body": {"order_id": "{{trigger.body.order_id}}"},
+            "retries": 3,
+        },
+        "receipt": {
+            "needs": ["charge"],
+            "if": "tasks.charge.status_code == 200",
+            "url": "https://shop.example/api/send-receipt",
+        },
+    },
+}
+#: What each part of the API is about, in the order in which it is shown.
+TAGS: Final = [
+    Tag("workflows", "Definitions, and their versions."),
+    Tag("starts", "Starting runs: at once or later, once for each request id."),
+    Tag("runs", "Looking at runs, steering them, and running them again. `/executions` is another name of `/runs`."),
+    Tag("triggers", "What starts runs by itself: schedules, webhooks and events."),
+    Tag("events", "Telling what has happened, to every workflow that listens for it."),
+    Tag("webhooks", "Where other systems start runs."),
+    Tag("callbacks", "Where other systems answer a step that waits."),
+    Tag("health", "For load balancers and supervisors."),
+]
+#: What stands in a path, by name: what it is, and an example.
+_IN_PATH: Final = {
+    "workflow": ("The workflow's id or its name.", "order-processing"),
+    "run": ("The run's id.", "run_01k5c1v6p2f7x8y9z0a1b2c3d4"),
+    "step": ("The step's name.", "charge"),
+    "name": ("The signal's name.", "paid"),
+    "hero_type": ("The type of what the runs are about.", "User"),
+    "hero_id": ("Its id.", "42"),
+    "token": ("The token at the end of the callback's address.", "AZk3…"),
+    "trigger": ("The trigger's id.", "trg_01k5c1v6p2f7x8y9z0a1b2c3d4"),
+    "firing": ("The firing's id.", "fir_01k5c1v6p2f7x8y9z0a1b2c3d4"),
+}
+
+
+@dataclass
+class _Whole(BaseSchemaObject):
+    """A value of an example. The framework would leave its nulls out."""
+
+    value: Any = None
+
+    def to_schema(self) -> Any:
+        return self.value
+
+
+def example_of(value: Any) -> Example:
+    return Example(value=_Whole(value))
+
+
+def query(name: str, schema: Schema, description: str, example: Any = None) -> Parameter:
+    """A parameter in the query. One that is an array may be there several times."""
+    return Parameter(name=name, param_in="query", schema=schema, description=description, example=example)
+
+
+def header(name: str, description: str, example: str) -> Parameter:
+    """A header that a route reads."""
+    return Parameter(name=name, param_in="header", schema=TEXT, description=description, example=example)
+
+
+def texts() -> Schema:
+    """A parameter that may be repeated."""
+    return Schema(type=OpenAPIType.ARRAY, items=TEXT)
+
+
+def record_schema(properties: Mapping[str, Schema], *, required: Sequence[str] = ()) -> Schema:
+    """The schema of a body with these fields and no others."""
+    return Schema(
+        type=OpenAPIType.OBJECT,
+        properties=dict(properties),
+        required=list(required) or None,
+        additional_properties=False,
+    )
+
+
+def takes(schema: Schema, example: Any, *kinds: str, required: bool = False) -> RequestBody:
+    """A body with an example."""
+    shown = {"example": example_of(example)}
+    content = {
+        kind: OpenAPIMediaType(schema=schema, examples={**shown} if kind == "application/json" else None)
+        for kind in kinds or ("application/json",)
+    }
+    return RequestBody(content=content, required=required)
+
+
+def operation(*parameters: Parameter, body: RequestBody | None = None) -> type[Operation]:
+    """The class of an operation with these parameters, beside those in its path, and this body."""
+
+    @dataclass
+    class Described(Operation):
+        def __post_init__(self) -> None:
+            self.request_body = body or self.request_body
+            in_path = [_described(parameter) for parameter in self.parameters or ()]
+            names = {parameter.name for parameter in in_path if isinstance(parameter, Parameter)}
+            self.parameters = [*in_path, *(each for each in parameters if each.name not in names)] or None
+            _drop_foreign_refusal(self)
+
+    return Described
+
+
+def _drop_foreign_refusal(described: Operation) -> None:
+    """The framework thinks that a path of texts can be invalid, and shows an error that is not of our form."""
+    bad = (described.responses or {}).get("400")
+    shapes = [media.schema for media in (bad.content or {}).values()] if isinstance(bad, OpenAPIResponse) else []
+    if described.responses and any(isinstance(shape, Schema) for shape in shapes):
+        del described.responses["400"]
+
+
+def _described(parameter: Parameter | Reference) -> Parameter | Reference:
+    if isinstance(parameter, Reference) or parameter.param_in != "path" or parameter.name not in _IN_PATH:
+        return parameter
+    description, example = _IN_PATH[parameter.name]
+    return replace(parameter, description=description, example=example, schema=TEXT)
+
+
+DEFINITION: Final = takes(_DEFINITION, _DEFINITION_EXAMPLE, "application/json", "application/yaml", required=True)
+DATA: Final = takes(_ANY, {"order_id": 123, "email": "alice@example.com"})
+#: A route with nothing to say beside its path.
+Plain: Final = operation()
+#: A route whose whole body is data.
+TakesAnything: Final = operation(body=DATA)
+#: A route whose body is a workflow definition.
+TakesDefinition: Final = operation(body=DEFINITION)
+
+
+def operation_id(handler: HTTPRouteHandler, method: Method, path: list[Any]) -> str:
+    """The name of an operation for client generators: that of its handler, and where one handler has several paths,
+    with the path in it."""
+    name = camel_case(handler.handler_name)
+    if len(handler.paths) == 1:
+        return name
+    words = [part for part in path if isinstance(part, str)]
+    if "executions" in words:
+        return name.replace("Run", "Execution")
+    if "webhook" in words:
+        return f"{name}ByWebhook"
+    return f"{name}OfWorkflow" if "workflows" in words else name
+
+
+def refusals(*statuses: int) -> dict[int, ResponseSpec]:
+    """The errors a route gives. 503 comes from every route, when the database is away."""
+    return {status: _refusal(status) for status in (*statuses, 503)}
+
+
+def _refusal(status: int) -> ResponseSpec:
+    description, error, code, message = _WHY[status]
+    value: dict[str, Any] = {"error": error, "code": code, "message": message}
+    if status == 400:
+        value["details"] = {"validation_errors": [{"field": "limit", "message": "must be a number from 1 to 200"}]}
+    examples = [example_of(value)]
+    return ResponseSpec(Refusal, generate_examples=False, description=description, examples=examples)
+
+
+def answers(status: int, container: Any, description: str, example: Any = None) -> dict[int, ResponseSpec]:
+    """A good answer, with an example of it."""
+    examples = None if example is None else [example_of(example)]
+    return {status: ResponseSpec(container, generate_examples=False, description=description, examples=examples)}
+
+
+#: By status: when, then the error of the example.
+_WHY: Final = {
+    400: (
+        "The request is not right; `details` says where.",
+        *("invalid_argument", "WFENG005", "the list cannot be read"),
+    ),
+    401: (
+        "Its signature is not good.",
+        *("unauthenticated", "bad_signature", "the signature does not match"),
+    ),
+    403: (
+        "Not allowed from there.",
+        *("permission_denied", "permission_denied", "a page of another site may not change anything here"),
+    ),
+    404: ("There is nothing of that name.", *("not_found", "not_found", "there is no workflow 'x'")),
+    409: ("The state of things forbids it.", *("conflict", "WFENG002", "Cannot cancel a finished workflow")),
+    410: ("Its time is over.", *("gone", "webhook_expired", "Webhook expired")),
+    412: (
+        "It was changed since it was read.",
+        *("precondition_failed", "precondition_failed", "the workflow 'x' was changed by somebody else; read it again"),
+    ),
+    413: ("The body is larger than its limit.", *("too_large", "too_large", "the body is larger than its limit")),
+    429: (
+        "Too many unknown tokens from there.",
+        *("limit_exceeded", "limit_exceeded", "too many unknown callback addresses"),
+    ),
+    503: (
+        "Not now; try again after `Retry-After` seconds.",
+        *("unavailable", "unavailable", "the database cannot be reached just now"),
+    ),
+}
+
+
+# The parameters that several routes share, as OpenAPI tells them.
+
+
+_INSTANT: Final = Schema(type=OpenAPIType.STRING, format=OpenAPIFormat.DATE_TIME)
+_STATUSES: Final = Schema(
+    type=OpenAPIType.ARRAY,
+    items=Schema(type=OpenAPIType.STRING, enum=[*(str(status) for status in Status), *SCOPES]),
+)
+_ROWS: Final = Schema(type=OpenAPIType.INTEGER, minimum=1, maximum=MOST_ROWS, default=ROWS)
+
+_STATUS_HELP: Final = (
+    "Only runs with this status; several mean any of them. `active` are all that have not ended, `performing` those "
+    "that a node has in its hands, `ready` those that none has and that are not paused."
+)
+
+PAGE_PARAMETERS: Final = (
+    query("limit", _ROWS, f"How many at most, 1 to {MOST_ROWS}.", ROWS),
+    query("cursor", TEXT, "The `next_cursor` of the page before. It belongs to this list, filter and order."),
+)
+RUN_PARAMETERS: Final[tuple[Parameter, ...]] = (
+    query("status", _STATUSES, _STATUS_HELP, ["failed", "timeout"]),
+    query("workflow", TEXT, "Only runs of this workflow, by id or name.", "order-processing"),
+    query("trigger", TEXT, f"Only runs started by this: {', '.join(TriggerType)}, or a trigger's id.", "cron"),
+    query("hero", TEXT, "Only runs about this, `type:id`.", "order:123"),
+    query("label", texts(), "Only runs with this label, `key:value`; several must all be there.", ["team:shop"]),
+    query("request_id", TEXT, "Only the run that this request id started.", "order-123"),
+    query("origin", TEXT, "Only runs made from this run by retry, rerun or fork.", "run_01k5c1v6p2f7x8y9z0a1b2c3d4"),
+    query("started_after", _INSTANT, "Only runs that began at this instant or later.", "2026-02-22T00:00:00Z"),
+    query("started_before", _INSTANT, "Only runs that began before this instant.", "2026-02-23T00:00:00Z"),
+    query(
+        "sort",
+        Schema(type=OpenAPIType.STRING, enum=["-started_at", "started_at"], default="-started_at"),
+        "Newest first, or oldest first.",
+        "started_at",
+    ),
+    *PAGE_PARAMETERS,
+)
+WAIT: Final = query("wait", TEXT, "Keep the answer back until the run has ended, at most so long (up to 60s).", "30s")
+LOOK_PARAMETERS: Final = (
+    query("include", TEXT, "Further lists: `actions`, `resources`, `events`, `children`, with commas.", "events"),
+    query("limit", INTEGER, "How many of each further list, 1 to 200; 100 if nothing is said.", 100),
+    query("offset", INTEGER, "How many of each further list to leave out first.", 0),
+    WAIT,
+)
+REQUEST_ID: Final = header(
+    "Idempotency-Key",
+    "A request id, up to 255 characters. The same again gives the run that was started first.",
+    "order-123",
+)
+ALLOW_MULTIPLE: Final = query(
+    "allow_multiple", BOOLEAN, "Start it beside an active run of that hero, even where `one_per_hero` is said.", True
+)
+START_PARAMETERS: Final = (
+    REQUEST_ID,
+    query("start_at", TEXT, "When it begins: an instant, or a time from now. Until then it is pending.", "10m"),
+    WAIT,
+    query("label", texts(), "A label of the run, `key:value`.", ["team:shop"]),
+    query("hero", TEXT, "What the run is about, `type:id`.", "order:123"),
+    ALLOW_MULTIPLE,
+)

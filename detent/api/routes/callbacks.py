@@ -1,0 +1,153 @@
+"""Where the outside world answers a wait step. Only POST answers; whoever merely looks changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from typing import Any, Final
+
+from litestar import MediaType, Response, post, route
+from litestar.params import FromPath
+
+from detent.api.documents import One, Received
+from detent.api.errors import REFUSALS, refuse_callback, refuse_guesses
+from detent.api.openapi.operations import TakesAnything, answers, refusals
+from detent.api.request import AnyRequest, commands, headers_of
+from detent.api.routes.pages import PAGE_HEADERS, page
+from detent.api.server.guards import Guesses
+from detent.commands.callbacks import CallbackView
+from detent.instant import iso
+from detent.store.rows import CallbackState, Receipt
+from detent.values.http_body import read_message_id, read_payload, read_query
+from detent.values.limits import INPUT_LIMIT
+
+# The page behind a callback URL that a person opens. It says what it is about and asks; looking changes nothing.
+
+
+_MOST_SHOWN: Final = 20
+_LONGEST_SHOWN: Final = 200
+_STYLE: Final = """<style>
+main { max-width: 34rem; margin: 12vh auto 0; border: 1px solid var(--line); border-radius: 12px; padding: 2rem }
+main p { margin: .8rem 0 } dl { display: grid; grid-template-columns: auto 1fr; gap: .2rem 1rem; margin: 1.2rem 0 }
+dt { color: var(--soft); margin: 0 } dd { margin: 0; font-weight: 600; overflow-wrap: anywhere }
+button { background: #2563eb; color: #fff; border: 0; border-radius: 8px; font-weight: 600; margin-top: .6rem }
+button:hover { background: #1d4ed8 } button:focus-visible { outline: 3px solid #93c5fd }
+</style>"""
+
+#: What a person is told who has pressed the button.
+_RESULTS: Final = {
+    Receipt.ACCEPTED: ("Thank you", "Your answer was received and the workflow goes on. You can close this page."),
+    Receipt.EARLY: ("Thank you", "Your answer was received and is kept until the workflow needs it."),
+    Receipt.USED: ("Already answered", "Somebody has answered this before. Nothing was changed."),
+    Receipt.EXPIRED: ("Too late", "The time for this answer is over. Nothing was changed."),
+    Receipt.NOT_ACTIVE: ("Too early", "The workflow does not take this answer yet. Please try again later."),
+    Receipt.NOT_FOUND: ("Not found", "There is nothing to answer at this address. Was it copied as a whole?"),
+}
+_OVER: Final = {CallbackState.RECEIVED: Receipt.USED, CallbackState.EXPIRED: Receipt.EXPIRED}
+
+
+def confirm_page(view: CallbackView | None, query: Mapping[str, str], now: int) -> str:
+    """Asks before it answers a wait step; says so if there is nothing to answer any more."""
+    if view is None:
+        return result_page(Receipt.NOT_FOUND)
+    is_late = view.until is not None and view.until <= now
+    over = _OVER.get(CallbackState(view.state), Receipt.EXPIRED if is_late else None)
+    if over is not None:
+        return result_page(over, about=_about(view, {}))
+    # A form without an address is sent to the page's own, with all its parameters.
+    return _card(
+        "Please confirm",
+        "<p>A workflow is waiting for your answer. Nothing has happened yet: it goes on when you press the button.</p>"
+        f'{_about(view, query)}<form method="post"><button>Confirm</button></form>',
+    )
+
+
+def result_page(receipt: Receipt, about: str = "") -> str:
+    """What has become of an answer."""
+    title, words = _RESULTS[receipt]
+    return _card(title, f"<p>{words}</p>{about}")
+
+
+def _card(title: str, body: str) -> str:
+    return page(title, f"{_STYLE}<main><h1>{title}</h1>{body}</main>")
+
+
+def _about(view: CallbackView, query: Mapping[str, str]) -> str:
+    facts = {"Workflow": view.workflow, "Step": view.step}
+    if view.until is not None:
+        facts["Until"] = iso(view.until)[:16].replace("T", " ") + " UTC"
+    facts |= {f"Sends {name}": value for name, value in list(query.items())[:_MOST_SHOWN]}
+    lines = (f"<dt>{escape(_cut(name))}<dd>{escape(_cut(value))}" for name, value in facts.items())
+    return f"<dl>{''.join(lines)}</dl>"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "…"
+
+
+PATHS: Final = ["/wh/{token:str}", "/webhook/workflow/resume/{token:str}"]
+TAKEN: Final = {Receipt.ACCEPTED: "accepted", Receipt.EARLY: "buffered"}
+STATUS: Final = {
+    Receipt.ACCEPTED: 200,
+    Receipt.EARLY: 202,
+    **{receipt: facts[0] for receipt, facts in REFUSALS.items()},
+}
+
+
+@post(
+    PATHS,
+    tags=["callbacks"],
+    summary="Answer a wait step",
+    status_code=200,
+    operation_class=TakesAnything,
+    responses={
+        **answers(200, One[Received], "The step has its callback."),
+        **answers(202, One[Received], "The step is not active yet; the callback is kept for it."),
+        **refusals(400, 404, 409, 410, 413, 429),
+    },
+    request_max_body_size=INPUT_LIMIT,
+)
+async def receive_callback(request: AnyRequest, token: FromPath[str]) -> Response[Any]:
+    """The body becomes the step's `body`: JSON, a form, text, or bytes as base64. What is answered with 2xx is durable
+    and counts exactly once; the same `webhook-id` or `Idempotency-Key` again gets the first answer again."""
+    headers = headers_of(request)
+    payload = read_payload(headers, await request.body())
+    receipt, _ = await commands(request).deliver(
+        token,
+        body=payload.body,
+        encoding=payload.encoding,
+        headers=headers,
+        query=read_query(request.scope["query_string"]),
+        message_id=read_message_id(headers),
+    )
+    if receipt is Receipt.NOT_FOUND and (wait := _count_guess(request)) is not None:
+        return refuse_guesses(wait)
+    if headers.get("accept", "").startswith("text/html"):  # a person pressed the button
+        return _page(result_page(receipt), STATUS[receipt])
+    if receipt not in TAKEN:
+        return refuse_callback(receipt)
+    place = commands(request).callback_place(token)
+    return Response(One(Received(TAKEN[receipt], place[1] if place else "")), status_code=STATUS[receipt])
+
+
+@route(PATHS, http_method=["GET", "HEAD"], include_in_schema=False, media_type=MediaType.HTML)
+async def show_callback(request: AnyRequest, token: FromPath[str]) -> Response[Any]:
+    """A page with a button: link checkers and mail scanners fetch addresses, and must not answer for a person."""
+    view = await commands(request).callback_state(token)
+    if view is None and (wait := _count_guess(request)) is not None:
+        return refuse_guesses(wait)
+    query = read_query(request.scope["query_string"])
+    return _page(confirm_page(view, query, commands(request).now()), 404 if view is None else 200)
+
+
+def _page(html: str, status: int) -> Response[Any]:
+    return Response(html, status_code=status, media_type=MediaType.HTML, headers=PAGE_HEADERS)
+
+
+def _count_guess(request: AnyRequest) -> float | None:
+    """Note a token that nobody made. Gives the seconds to wait if there were too many from there."""
+    guesses: Guesses = request.app.state["guesses"]
+    return guesses.count(request.client.host if request.client else "")
+
+
+ROUTES = [receive_callback, show_callback]

@@ -1,0 +1,87 @@
+"""The few plain pages: no script, nothing from elsewhere, everything escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Final
+from urllib.parse import quote
+
+from litestar import MediaType, Response, get
+
+from detent.api.request import AnyRequest, commands
+from detent.ids import RUN, show
+from detent.instant import iso
+from detent.store.rows import RunRow, WorkflowRow
+from detent.version import VERSION
+
+PAGE_HEADERS: Final = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; "
+    "frame-ancestors 'none'; base-uri 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+_ROWS: Final = 25
+_STYLE: Final = """
+:root { color-scheme: light dark; --soft: #6b7280; --line: #8883; --good: #15803d; --bad: #b91c1c; --busy: #b45309 }
+@media (prefers-color-scheme: dark) { :root { --good: #4ade80; --bad: #f87171; --busy: #fbbf24 } }
+body { font: 16px/1.55 system-ui, sans-serif; max-width: 56rem; margin: 3rem auto; padding: 0 1.25rem }
+h1 { font-size: 1.6rem; margin: 0 } h2 { font-size: 1.05rem; margin: 2.2rem 0 .4rem }
+p.soft, .soft { color: var(--soft) } a { color: inherit; text-decoration-color: var(--soft) }
+table { border-collapse: collapse; width: 100% } td, th { text-align: left; padding: .35rem .9rem .35rem 0 }
+td:not(:last-child) { white-space: nowrap }
+tr { border-bottom: 1px solid var(--line) } th { font-weight: 500; color: var(--soft) }
+code, pre { font: 13.5px/1.5 ui-monospace, monospace } pre { overflow-x: auto; background: #8881; padding: .8rem }
+.completed { color: var(--good) } .failed, .timeout, .cancelled { color: var(--bad) } .running { color: var(--busy) }
+.method { font: 600 12px ui-monospace, monospace; display: inline-block; width: 3.6rem } dt { margin-top: .5rem }
+button { font: inherit; padding: .5rem 1.4rem; cursor: pointer } .paused { color: var(--busy) }
+"""
+
+
+def page(title: str, body: str) -> str:
+    """A whole page. `body` is HTML, escaped by whoever made it."""
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{_STYLE}</style>{body}</html>'
+    )
+
+
+@get("/", include_in_schema=False, media_type=MediaType.HTML)
+async def show_index(request: AnyRequest) -> Response[str]:
+    """What is here, and where to go from it."""
+    workflows = await commands(request).workflows(limit=_ROWS)
+    runs = await commands(request).runs(limit=_ROWS)
+    body = (
+        f'<h1>Detent</h1><p class="soft">version {escape(VERSION)} · <a href="/docs">API</a> · '
+        '<a href="/openapi.json">OpenAPI</a> · <a href="/health/ready">health</a></p>'
+        f"<h2>Workflows</h2>{_workflows(workflows)}<h2>Latest runs</h2>{_runs(runs)}"
+    )
+    return Response(page("Detent", body), media_type=MediaType.HTML, headers=PAGE_HEADERS)
+
+
+def _workflows(rows: Sequence[WorkflowRow]) -> str:
+    if not rows:
+        return '<p class="soft">None yet. <code>detent apply FILE</code> adds one.</p>'
+    lines = (
+        f'<tr><td><a href="{_place(row.name)}">{escape(row.name)}</a><td class="soft">version {row.version}'
+        f'<td><a href="{_place(row.name)}/runs">runs</a><td class="soft">{escape((row.description or "")[:120])}'
+        for row in rows
+    )
+    return f"<table>{''.join(lines)}</table>"
+
+
+def _runs(rows: Sequence[RunRow]) -> str:
+    if not rows:
+        return '<p class="soft">None yet.</p>'
+    lines = (
+        f'<tr><td><a href="{_place(row.workflow_name)}/runs/{show(RUN, row.id)}"><code>{show(RUN, row.id)}</code></a>'
+        f'<td>{escape(row.workflow_name)}<td class="{escape(row.status)}">{escape(row.status)}'
+        f'<td class="soft">{iso(row.started_at)[:19].replace("T", " ")}'
+        for row in rows
+    )
+    return f"<table><tr><th>Run<th>Workflow<th>Status<th>Started (UTC){''.join(lines)}</table>"
+
+
+def _place(name: str) -> str:
+    return escape(f"/api/v1/workflows/{quote(name, safe='')}")

@@ -1,0 +1,337 @@
+"""Routes that make a new run of an old one, and the one that says what an uncertain step did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+from litestar import Response, post
+from litestar.openapi.spec import Schema
+from litestar.openapi.spec.enums import OpenAPIType
+from litestar.params import FromPath
+
+from detent.api.documents import BulkDocument, One, RunDocument, bulk_document
+from detent.api.filters import read_filter
+from detent.api.openapi import examples
+from detent.api.openapi.operations import (
+    ANYTHING,
+    BOOLEAN,
+    INTEGER,
+    REQUEST_ID,
+    TEXT,
+    answers,
+    operation,
+    record_schema,
+    refusals,
+    takes,
+)
+from detent.api.request import AnyRequest, commands, object_body, our_names, read_json, refuse_if_any, spellings
+from detent.api.routes.runs import BASES, BY, CONTROLLED, RunAnswer, Workflow, places, run_row
+from detent.api.routes.starts import is_execution, named, request_id_of, run_answer
+from detent.commands import Commands, Start
+from detent.commands.bulk import MOST, Wish
+from detent.ids import RUN, show
+from detent.store.rows import RunFilter
+from detent.values.durations import SECONDS
+from detent.values.fields import Fields, Problems
+from detent.values.limits import INPUT_LIMIT
+
+_LONGEST_STEP: Final = 200
+_STATUS_CODE: Final = Schema(type=OpenAPIType.INTEGER, minimum=100, maximum=599)
+_RERUN: Final = takes(record_schema({"input": ANYTHING}), {"input": {"order_id": 124}})
+_FORK: Final = takes(
+    record_schema({"step": TEXT, "output": ANYTHING, "status_code": _STATUS_CODE}, required=["step"]),
+    {"step": "charge", "output": {"amount": 42.5}},
+    required=True,
+)
+_RESOLVE: Final = takes(
+    record_schema({"happened": BOOLEAN, "output": ANYTHING}, required=["happened"]),
+    {"happened": True, "output": {"amount": 42.5}},
+    required=True,
+)
+_MADE: Final[dict[str, Any]] = {
+    "tags": ["runs"],
+    "responses": {
+        **answers(201, One[RunDocument], "The new run.", examples.one(examples.AGAIN)),
+        **answers(200, One[RunDocument], "The request id is known: this is the run it made."),
+        **refusals(400, 403, 404, 409, 413),
+    },
+    "request_max_body_size": INPUT_LIMIT,
+}
+
+
+@post(places("/{run:str}/retry"), summary="Retry a run", operation_class=operation(REQUEST_ID), **_MADE)
+async def retry_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
+    """A new run, on the same version and with the same input, that begins at the steps that did not succeed: what
+    succeeded before them is taken over and not called again. The old run stays as it is."""
+    await run_row(commands(request), run, workflow)
+    await read_fields(request)
+    return await _made(request, await commands(request).retry(run, request_id=_request_id(request)))
+
+
+@post(
+    places("/{run:str}/rerun", below=False),
+    summary="Run the workflow again",
+    operation_class=operation(REQUEST_ID, body=_RERUN),
+    **_MADE,
+)
+async def rerun_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
+    """A new run from the beginning, of the workflow's current version, with the same input or with another body."""
+    fields = await read_fields(request, "input")
+    body = fields.values.get("input", msgspec.UNSET)
+    return await _made(request, await commands(request).rerun(run, body=body, request_id=_request_id(request)))
+
+
+@post(
+    places("/{run:str}/fork", below=False),
+    summary="Begin again at a step",
+    operation_class=operation(REQUEST_ID, body=_FORK),
+    **_MADE,
+)
+async def fork_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
+    """A new run on the same version that begins at a step: what does not depend on it is taken over. With `output` the
+    step is not run, but taken to have given that (an HTTP step with `status_code`, 200 if nothing is said)."""
+    fields = await read_fields(request, "step", "output", "status_code", required=("step",))
+    step = fields.text("step", most=_LONGEST_STEP)
+    status_code = fields.integer("status_code", least=100, most=599)
+    if status_code is not None and "output" not in fields.values:
+        fields.problems.add("status_code", "is only for a step with an output")
+    refuse_if_any(fields.problems, _MESSAGE)
+    made = await commands(request).fork(
+        run,
+        step or "",
+        output=fields.values.get("output", msgspec.UNSET),
+        status_code=status_code,
+        request_id=_request_id(request),
+    )
+    return await _made(request, made)
+
+
+@post(
+    places("/{run:str}/steps/{step:str}/resolve", below=False),
+    summary="Say whether a step happened",
+    **{
+        **CONTROLLED,
+        "operation_class": operation(body=_RESOLVE),
+        "responses": {**CONTROLLED["responses"], **refusals(400, 413)},
+    },
+    request_max_body_size=INPUT_LIMIT,
+)
+async def resolve_run_step(request: AnyRequest, run: FromPath[str], step: FromPath[str]) -> RunAnswer:
+    """For a step with `on_crash: ask` whose node died during it: nobody but a person can know whether it happened. If
+    it did, it ends `success` with `output`; if not, `failed`. The run goes on when no step is uncertain any more."""
+    fields = await read_fields(request, "happened", "output", required=("happened",))
+    happened = fields.boolean("happened", default=False)
+    refuse_if_any(fields.problems, _MESSAGE)
+    document = await commands(request).resolve(run, step, happened=happened, output=fields.get("output"), by=BY)
+    return run_answer(request, document)
+
+
+_MESSAGE: Final = "the request is not right"
+
+
+async def read_fields(request: AnyRequest, *known: str, required: tuple[str, ...] = ()) -> Fields:
+    """The fields of the body; those that are not known or missing are refused."""
+    problems = Problems()
+    found = our_names(object_body(await request.body(), _MESSAGE), spellings(*known), problems)
+    for name in required:
+        if found.get(name) is None:
+            problems.add(name, "is missing")
+    refuse_if_any(problems, _MESSAGE)
+    return Fields(found, "", problems)
+
+
+def _request_id(request: AnyRequest) -> str | None:
+    return request_id_of(request.scope["headers"])
+
+
+async def _made(request: AnyRequest, start: Start) -> RunAnswer:
+    id_ = show(RUN, start.run)
+    document = named(request, await commands(request).run(id_))
+    place = {"Location": f"{BASES[is_execution(request)]}/{id_}"}
+    return Response({"data": document}, status_code=201 if start.is_new else 200, headers=place)
+
+
+# Routes by which a person steers a run past a step: skip it, have it tried, or say that the run is done.
+
+
+_WAIT: Final = Schema(one_of=[Schema(type=OpenAPIType.NUMBER, minimum=0), TEXT])
+_SKIP: Final = takes(record_schema({"step": TEXT}), {"step": "charge"})
+_REATTEMPT: Final = takes(record_schema({"step": TEXT, "wait": _WAIT}), {"step": "charge", "wait": "10m"})
+
+
+def _controlled(body: Any) -> dict[str, Any]:
+    return {
+        **CONTROLLED,
+        "operation_class": operation(body=body),
+        "responses": {**CONTROLLED["responses"], **refusals(400)},
+    }
+
+
+@post(places("/{run:str}/skip"), summary="Skip a step of a run", **_controlled(_SKIP))
+async def skip_run_step(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
+    """The step ends `skipped`, whatever it is doing; without a name the one the run is at. The run goes on behind it,
+    also if it was paused. `skip_requested` is true if its node has not got to it yet."""
+    await run_row(commands(request), run, workflow)
+    fields = await read_fields(request, "step")
+    step = fields.text("step", most=_LONGEST_STEP)
+    refuse_if_any(fields.problems, _MESSAGE)
+    return run_answer(request, await commands(request).skip(run, step, by=BY))
+
+
+@post(places("/{run:str}/reattempt"), summary="Try a step of a run again", **_controlled(_REATTEMPT))
+async def reattempt_run_step(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
+    """In the same run, after `wait` (seconds, or a text such as `10m`), without it at once; without a name the step the
+    run is at. What it is doing is stopped, and its outcome does not count. A paused run goes on."""
+    await run_row(commands(request), run, workflow)
+    fields = await read_fields(request, "step", "wait")
+    step, wait = fields.text("step", most=_LONGEST_STEP), fields.duration("wait", unit=SECONDS)
+    refuse_if_any(fields.problems, _MESSAGE)
+    return run_answer(request, await commands(request).reattempt(run, step, wait=wait or 0.0, by=BY))
+
+
+@post(places("/{run:str}/finish"), summary="Finish a run", **CONTROLLED)
+async def finish_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
+    """The run is completed with what its last step gave; what has not ended is skipped, and what is in flight is
+    stopped."""
+    await run_row(commands(request), run, workflow)
+    return run_answer(request, await commands(request).finish(run, by=BY))
+
+
+# One wish for many runs, chosen by a filter. Without being told otherwise it only counts them.
+
+
+USUAL: Final = 1_000
+_NAMES: Final = spellings("action", "filter", "all", "dry_run", "limit")
+_WORDS: Final = Schema(one_of=[TEXT, Schema(type=OpenAPIType.ARRAY, items=TEXT)])
+_FILTER: Final = record_schema(
+    {
+        **dict.fromkeys(("status", "label"), _WORDS),
+        **dict.fromkeys(("workflow", "trigger", "hero", "request_id", "origin"), TEXT),
+        **dict.fromkeys(("started_after", "started_before"), TEXT),
+    }
+)
+_BODY: Final = takes(
+    record_schema(
+        {
+            "action": Schema(type=OpenAPIType.STRING, enum=[str(wish) for wish in Wish]),
+            "filter": _FILTER,
+            "all": BOOLEAN,
+            "dry_run": BOOLEAN,
+            "limit": INTEGER,
+        },
+        required=["action", "filter"],
+    ),
+    {"action": "retry", "filter": {"status": ["failed"], "workflow": "order-processing"}, "dry_run": False},
+    required=True,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BulkCall:
+    """What is wished, for which runs."""
+
+    wish: Wish
+    where: RunFilter
+    limit: int
+    dry_run: bool
+
+
+async def read_bulk(doors: Commands, body: bytes) -> BulkCall:
+    """The wish in a body, or everything that is wrong with it. A filter must be there, and one that is empty must be
+    meant: `all`."""
+    problems = Problems()
+    fields = Fields(our_names(object_body(body, _MESSAGE), _NAMES, problems), "", problems)
+    if fields.get("action") is None:
+        problems.add("action", f"is missing; write one of {', '.join(Wish)}")
+    wish = fields.choice("action", Wish, Wish.CANCEL)
+    where = await read_filter(doors, _filter(fields), problems)
+    limit = fields.integer("limit", least=1, most=MOST)
+    dry_run = fields.boolean("dry_run", default=True)
+    refuse_if_any(problems, _MESSAGE)
+    return BulkCall(wish, where, USUAL if limit is None else limit, dry_run)
+
+
+def _filter(fields: Fields) -> dict[str, Any]:
+    everything = fields.boolean("all", default=False)
+    found = fields.mapping("filter")
+    if fields.get("filter") is None:
+        fields.problems.add("filter", 'is missing; write for example {"status": ["failed"]}')
+    elif found == {} and not everything:
+        fields.problems.add("filter", 'is empty and would mean every run; write "all": true beside it if you mean that')
+    elif found and everything:
+        fields.problems.add("all", "is only for an empty filter")
+    return found or {}
+
+
+@post(
+    [f"{base}/bulk" for base in BASES],
+    tags=["runs"],
+    summary="Cancel, pause, resume, retry or rerun many runs",
+    status_code=200,
+    operation_class=operation(body=_BODY),
+    responses={
+        **answers(200, One[BulkDocument], "What came of it.", examples.one(examples.BULK)),
+        **refusals(400, 403, 413),
+    },
+)
+async def change_many_runs(request: AnyRequest) -> Response[One[BulkDocument]]:
+    """For the oldest `limit` runs that match `filter`, which has the fields of the list of runs. Unless `dry_run` is
+    false nothing is done, and the answer says how many match. Where the filter names no status, those are meant that
+    it can be done to. A run is retried or rerun this way once only."""
+    doors = commands(request)
+    call = await read_bulk(doors, await request.body())
+    result = await doors.bulk(call.wish, call.where, by=BY, limit=call.limit, dry_run=call.dry_run)
+    return Response(One(bulk_document(result, dry_run=call.dry_run)))
+
+
+# The route of signals: what durable functions are told while they run.
+
+
+_DATA: Final = takes(ANYTHING, {"sum": 120})
+
+
+class SignalDocument(msgspec.Struct, kw_only=True):
+    """A signal that was accepted: it is durable, and the run's function gets it when it asks for it."""
+
+    run_id: str
+    signal: str
+    accepted: bool = True
+
+
+@post(
+    places("/{run:str}/signals/{name:str}", below=False),
+    tags=["runs"],
+    summary="Send a signal to a run",
+    status_code=202,
+    operation_class=operation(body=_DATA),
+    responses={
+        **answers(
+            202,
+            One[SignalDocument],
+            "It will be heard.",
+            {"data": {"run_id": "run_01k5c1v6p2f7x8y9z0a1b2c3d4", "signal": "paid", "accepted": True}},
+        ),
+        **refusals(400, 404, 409, 413),
+    },
+    request_max_body_size=INPUT_LIMIT,
+)
+async def signal_run(request: AnyRequest, run: FromPath[str], name: FromPath[str]) -> Response[Any]:
+    """The body is the data of the signal, any JSON. The run must be one of a durable function and open; whether the
+    function asks for the signal before or after does not matter. Each signal is given once, in order."""
+    row = await commands(request).signal(run, name, read_json(await request.body(), empty=None))
+    return Response(One(SignalDocument(run_id=show(RUN, row.id), signal=name)), status_code=202)
+
+
+ROUTES = [
+    retry_run,
+    rerun_run,
+    fork_run,
+    resolve_run_step,
+    skip_run_step,
+    reattempt_run_step,
+    finish_run,
+    change_many_runs,
+    signal_run,
+]

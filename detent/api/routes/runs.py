@@ -1,0 +1,305 @@
+"""Routes of runs: by their own id, as executions, and below the workflow they belong to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+from litestar import Response, get, post
+from litestar.params import FromPath
+
+from detent.api.documents import (
+    HierarchyDocument,
+    Many,
+    One,
+    RunDocument,
+    RunSummary,
+    RunTree,
+    WhyDocument,
+    run_summary,
+    why_document,
+)
+from detent.api.filters import read_run_page
+from detent.api.openapi import examples
+from detent.api.openapi.operations import LOOK_PARAMETERS, RUN_PARAMETERS, Plain, answers, operation, refusals
+from detent.api.request import AnyRequest, commands, grouped, number_of, our_names, refuse_if_any, spellings, wait_of
+from detent.api.routes.starts import feeds, is_execution, run_answer
+from detent.commands import Commands
+from detent.errors import NotFound
+from detent.ids import RUN, WORKFLOW, InvalidId, parse, show
+from detent.run.status import TERMINAL
+from detent.store.rows import RunFilter, RunRow
+from detent.values.fields import Problems, shown
+from detent.views.feeds import Feeds
+from detent.views.runs import entry_json
+
+# What can be shown of a run beside its own document: its attempts, events and children, and its whole family.
+
+
+LISTS: Final = ("actions", "resources", "events", "children")
+_MESSAGE: Final = "the run cannot be shown"
+_MOST: Final = 200
+_USUAL: Final = 100
+_LARGEST_OFFSET: Final = 999_999_999
+_MOST_MEMBERS: Final = 1_000
+_DEEPEST: Final = 64
+_NAMES: Final = spellings("include", "limit", "offset", "wait")
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How somebody wants to see a run."""
+
+    include: frozenset[str]
+    limit: int
+    offset: int
+    wait: float | None
+
+
+def read_look(query: bytes) -> Look:
+    """What the query of a run says."""
+    problems = Problems()
+    given = our_names(grouped(query), _NAMES, problems)
+    include = {word.strip() for text in given.pop("include", ()) for word in text.split(",") if word.strip()}
+    for word in sorted(include - set(LISTS)):
+        problems.add("include", f"{shown(word)} is not one of {', '.join(LISTS)}")
+    found: dict[str, Any] = {}
+    readers = {
+        "limit": lambda text: number_of(text, 1, _MOST),
+        "offset": lambda text: number_of(text, 0, _LARGEST_OFFSET),
+        "wait": wait_of,
+    }
+    for name, texts in given.items():
+        try:
+            found[name] = readers[name](texts[-1])
+        except ValueError as error:
+            problems.add(name, str(error))
+    refuse_if_any(problems, _MESSAGE)
+    return Look(frozenset(include), found.get("limit", _USUAL), found.get("offset", 0), found.get("wait"))
+
+
+async def included(
+    commands: Commands, feeds: Feeds, run: bytes, document: dict[str, Any], look: Look
+) -> dict[str, Any]:
+    """The lists that were asked for, and which of them go on."""
+    lists: dict[str, list[Any]] = {}
+    more: list[str] = []
+    for name in LISTS:
+        if name not in look.include:
+            continue
+        found, goes_on = await _list(name, commands, feeds, run, document, look)
+        lists[name] = found
+        if goes_on:
+            more.append(name)
+    return {**lists, "more": more}
+
+
+async def _list(
+    name: str, commands: Commands, feeds: Feeds, run: bytes, document: dict[str, Any], look: Look
+) -> tuple[list[Any], bool]:
+    match name:
+        case "actions":
+            return _cut(_attempts(document), look)
+        case "events":
+            events = await feeds.wait_entries(run, look.offset, limit=look.limit)
+            rest = await feeds.wait_entries(run, events.entries[-1].seq, limit=1) if events.entries else None
+            return [msgspec.Raw(entry_json(entry)) for entry in events.entries], bool(rest and rest.entries)
+        case "children":
+            return _cut([run_summary(row) for row in await commands.children([run])], look)
+        case _:
+            # Nothing in this version links a resource of another system to a run.
+            return [], False
+
+
+def _cut(items: list[Any], look: Look) -> tuple[list[Any], bool]:
+    end = look.offset + look.limit
+    return items[look.offset : end], len(items) > end
+
+
+def _attempts(document: dict[str, Any]) -> list[dict[str, Any]]:
+    found = [
+        {"step": name, "type": step["type"], **attempt}
+        for name, step in document["tasks"].items()
+        for attempt in step["attempts"]
+    ]
+    return sorted(found, key=lambda attempt: (attempt["finished_at"], attempt["step"]))
+
+
+async def family(commands: Commands, row: RunRow) -> tuple[RunTree, bool]:
+    """The tree of runs a run belongs to, and whether it is all of it."""
+    top = await _first(commands, row)
+    root = _tree(top)
+    layer, members = {top.id: root}, 1
+    while layer and members < _MOST_MEMBERS:
+        below = await commands.children(list(layer))
+        grown: dict[bytes, RunTree] = {}
+        for child in below[: _MOST_MEMBERS - members]:
+            if child.parent is not None and child.parent in layer:
+                grown[child.id] = _tree(child)
+                layer[child.parent].children.append(grown[child.id])
+        members += len(grown)
+        layer = grown
+    return root, members < _MOST_MEMBERS
+
+
+async def _first(commands: Commands, row: RunRow) -> RunRow:
+    for _ in range(_DEEPEST):
+        if row.parent is None:
+            break
+        try:
+            row = await commands.run_row(show(RUN, row.parent))
+        except NotFound:
+            break  # it was kept for a shorter time than its children
+    return row
+
+
+def _tree(row: RunRow) -> RunTree:
+    summary: RunSummary = run_summary(row)
+    return RunTree(**msgspec.structs.asdict(summary), children=[])
+
+
+BASES: Final = ("/api/v1/runs", "/api/v1/executions")
+BELOW: Final = "/api/v1/workflows/{workflow:str}/runs"
+BY: Final = "api"
+_NOW: Final = answers(200, One[RunDocument], "The run as it is now.", examples.one(examples.RUN))
+CONTROLLED: Final[dict[str, Any]] = {
+    "tags": ["runs"],
+    "status_code": 200,
+    "operation_class": Plain,
+    "responses": {**_NOW, **refusals(403, 404, 409)},
+}
+
+RunAnswer = Response[Any]
+Workflow = FromPath[str | None]
+
+
+def places(rest: str = "", *, below: bool = True) -> list[str]:
+    """The paths of a route of runs; with `below` also that below a workflow."""
+    return [f"{base}{rest}" for base in (*BASES, *((BELOW,) if below else ()))]
+
+
+@get(
+    places(),
+    tags=["runs"],
+    summary="List runs",
+    operation_class=operation(*RUN_PARAMETERS),
+    responses={
+        **answers(200, Many[RunSummary], "A page of the list.", examples.many(examples.SUMMARY)),
+        **refusals(400, 404),
+    },
+)
+async def list_runs(request: AnyRequest, workflow: Workflow = None) -> Response[Many[RunSummary]]:
+    """Newest first. Every filter narrows the list; a filter that is not known is refused. Names in camelCase, and
+    statuses such as `Succeeded`, are understood too."""
+    doors = commands(request)
+    below = None if workflow is None else await _workflow_id(doors, workflow)
+    page = await read_run_page(doors, request.scope["query_string"], below=below)
+    rows = await doors.runs(limit=page.limit + 1, where=page.where, cursor=page.cursor, oldest_first=page.oldest_first)
+    found = [_summary(request, row) for row in rows[: page.limit]]
+    return Response(Many(found, page.scope.cursor(rows[page.limit - 1].id) if len(rows) > page.limit else None))
+
+
+@get(
+    places("/{run:str}"),
+    tags=["runs"],
+    summary="Get a run",
+    operation_class=operation(*LOOK_PARAMETERS),
+    responses={**_NOW, **refusals(400, 404)},
+)
+async def get_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
+    """With the state, attempts and result of each step. With `wait` it answers as soon as the run has ended, or with
+    the run as it is when the time is over."""
+    doors, look = commands(request), read_look(request.scope["query_string"])
+    row = await run_row(doors, run, workflow)
+    if look.wait and row.status not in TERMINAL:
+        await feeds(request).ended(row.id, look.wait)
+    document = await doors.run(run)
+    if look.include:
+        document |= await included(doors, feeds(request), row.id, document, look)
+    return run_answer(request, document)
+
+
+@post(places("/{run:str}/cancel"), summary="Cancel a run", **CONTROLLED)
+async def cancel_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
+    """Answers with the run; `cancel_requested` is true if its node has not got to it within two seconds."""
+    await run_row(commands(request), run, workflow)
+    return run_answer(request, await commands(request).cancel(run, by=BY))
+
+
+@post(places("/{run:str}/pause"), summary="Pause a run", **CONTROLLED)
+async def pause_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
+    """Attempts in flight finish, nothing new starts. `pause_requested` is true if its node has not got to it yet."""
+    await run_row(commands(request), run, workflow)
+    return run_answer(request, await commands(request).pause(run, by=BY))
+
+
+@post(places("/{run:str}/resume"), summary="Resume a run", **CONTROLLED)
+async def resume_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
+    """A paused run goes on. `resume_requested` is true if its node has not got to it yet."""
+    await run_row(commands(request), run, workflow)
+    return run_answer(request, await commands(request).resume(run, by=BY))
+
+
+@get(
+    places("/{run:str}/why", below=False),
+    tags=["runs"],
+    summary="Say why a run does not go on",
+    operation_class=Plain,
+    responses={**answers(200, One[WhyDocument], "What holds it up.", examples.one(examples.WHY)), **refusals(404)},
+)
+async def explain_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
+    """What blocks the run first, then the steps that wait for that: a callback, a sleep, a retry to come, a node that
+    is missing. Of a run that has ended, how it ended."""
+    row, status, reasons = await commands(request).why(run)
+    return run_answer(request, msgspec.to_builtins(why_document(row, status, reasons)))
+
+
+@get(
+    places("/{run:str}/hierarchy", below=False),
+    tags=["runs"],
+    summary="Get the family of a run",
+    operation_class=Plain,
+    responses={
+        **answers(200, One[HierarchyDocument], "The tree.", examples.one(examples.HIERARCHY)),
+        **refusals(404),
+    },
+)
+async def get_run_hierarchy(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
+    """The whole tree of parents and children that the run belongs to, from the run that was started first."""
+    row = await commands(request).run_row(run)
+    root, is_complete = await family(commands(request), row)
+    document = HierarchyDocument(run_id=show(RUN, row.id), complete=is_complete, root=root)
+    return run_answer(request, msgspec.to_builtins(document))
+
+
+async def run_row(doors: Commands, run: str, workflow: str | None) -> RunRow:
+    """The run, which is found only under its own workflow."""
+    row = await doors.run_row(run)
+    if workflow is not None and await _workflow_id(doors, workflow) != row.workflow:
+        raise NotFound(f"workflow {workflow[:200]!r} has no run {show(RUN, row.id)!r}")
+    return row
+
+
+async def _workflow_id(doors: Commands, key: str) -> bytes:
+    """The id of a workflow. One that was deleted is found by its id while it has runs."""
+    try:
+        return (await doors.workflow(key)).id
+    except NotFound:
+        try:
+            id_ = parse(WORKFLOW, key)
+        except InvalidId:
+            id_ = b""
+        if not id_ or not await doors.runs(limit=1, where=RunFilter(workflow=id_)):
+            raise
+        return id_
+
+
+def _summary(request: AnyRequest, row: RunRow) -> RunSummary:
+    summary = run_summary(row)
+    if is_execution(request):
+        summary.execution_id = summary.id
+    return summary
+
+
+ROUTES = [list_runs, get_run, cancel_run, pause_run, resume_run, explain_run, get_run_hierarchy]

@@ -1,0 +1,408 @@
+"""Starts as they come over HTTP, read from the raw parts of a request: its headers, its query and its body.
+
+On `/trigger` and webhooks the whole body is the run's, and options stand in the query and in `Idempotency-Key`. On
+`/execute` the body is an envelope that holds everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
+
+from litestar import Response, post
+from litestar.openapi.spec import Schema
+from litestar.openapi.spec.enums import OpenAPIType
+from litestar.params import FromPath
+
+from detent.api.documents import ExecutionStarted, One, StartedDocument, started_document
+from detent.api.openapi import examples
+from detent.api.openapi.operations import (
+    ANYTHING,
+    DATA,
+    INTEGER,
+    START_PARAMETERS,
+    TEXT,
+    answers,
+    operation,
+    record_schema,
+    refusals,
+    takes,
+)
+from detent.api.request import (
+    AnyRequest,
+    commands,
+    flag_of,
+    instant_of,
+    object_body,
+    our_names,
+    pair_of,
+    query_pairs,
+    read_json,
+    refuse_if_any,
+    seconds_of,
+    spellings,
+    wait_of,
+    word_of,
+)
+from detent.commands import Given, Start, StartOptions
+from detent.errors import InvalidInput
+from detent.ids import RUN, show
+from detent.instant import Instant, micros
+from detent.store.rows import RunRow
+from detent.values.fields import Fields, Problems, inside
+from detent.values.http_body import read_headers
+from detent.values.limits import INPUT_LIMIT
+from detent.views.feeds import Feeds
+
+Headers = Iterable[tuple[bytes, bytes]]
+Clock = Callable[[], Instant]
+T = TypeVar("T")
+
+LONGEST_REQUEST_ID: Final = 255
+MOST_LABELS: Final = 64
+LARGEST_PRIORITY: Final = 1_000
+TENANT: Final = "default"
+#: Who starts a run when nobody says it.
+SYSTEM: Final[Mapping[str, Any]] = {"userId": "system", "displayName": "System", "email": None}
+_MESSAGE: Final = "the run cannot be started"
+_OPTIONS: Final = spellings("start_at", "wait", "label", "hero", "allow_multiple")
+_ENVELOPE_NAMES: Final = spellings(
+    *("request_id", "principal", "trigger", "spec", "priority", "tenant_id", "labels", "hero", "start_at"),
+    "allow_multiple",
+)
+_PRINCIPAL: Final = spellings("user_id", "display_name", "email")
+_HERO: Final = spellings("type", "id")
+
+
+@dataclass(frozen=True, slots=True)
+class StartCall:
+    """What a run is given, how it is started, and how many seconds its end is waited for (null: not at all)."""
+
+    given: Given
+    options: StartOptions
+    wait: float | None = None
+
+
+@dataclass(slots=True)
+class Options:
+    """The options of a request and what they leave of its query. What is wrong with them is in `problems`."""
+
+    headers: dict[str, str]
+    query: dict[str, str]
+    problems: Problems
+    request_id: str | None = None
+    start_at: Instant | None = None
+    wait: float | None = None
+    labels: dict[str, str] = field(default_factory=dict)
+    hero: tuple[str, str] | None = None
+    allow_multiple: bool | None = None
+
+    def started(self, *, priority: int | None = None) -> StartOptions:
+        return StartOptions(
+            request_id=self.request_id,
+            start_at=self.start_at,
+            labels=self.labels,
+            hero=self.hero,
+            priority=priority,
+            allow_multiple=bool(self.allow_multiple),
+        )
+
+
+def read_trigger(headers: Headers, query: bytes, body: bytes, now: Clock) -> StartCall:
+    """A start whose whole body is the run's."""
+    options = read_options(headers, query, now)
+    refuse_if_any(options.problems, _MESSAGE)
+    given = Given(read_json(body, empty={}), options.headers, options.query)
+    return StartCall(given, options.started(), options.wait)
+
+
+def read_execute(headers: Headers, query: bytes, body: bytes, now: Clock) -> StartCall:
+    """A start whose body is an envelope. A field that it does not know is refused."""
+    options = read_options(headers, query, now)
+    problems = options.problems
+    envelope = Fields(our_names(object_body(body, _MESSAGE), _ENVELOPE_NAMES, problems), "", problems)
+    _take_envelope(envelope, options, now)
+    if envelope.get("tenant_id") not in (None, TENANT):
+        problems.add("tenantId", f"there is no tenant but {TENANT!r}")
+    priority = envelope.integer("priority", least=-LARGEST_PRIORITY, most=LARGEST_PRIORITY)
+    extra = {"principal": _principal(envelope), "spec": envelope.get("spec")}
+    refuse_if_any(problems, _MESSAGE)
+    trigger = envelope.values.get("trigger", {})
+    return StartCall(
+        Given(trigger, options.headers, options.query, extra), options.started(priority=priority), options.wait
+    )
+
+
+def read_options(headers: Headers, query: bytes, now: Clock) -> Options:
+    """The options in a request's headers and query; the headers and what else the query holds are the run's."""
+    options = Options(read_headers(headers), {}, Problems())
+    request_id = options.headers.get("idempotency-key")
+    if request_id is not None:
+        options.request_id = read_request_id(request_id, "Idempotency-Key", options.problems)
+    seen: set[str] = set()
+    for name, value in query_pairs(query):
+        ours = _OPTIONS.get(name)
+        if ours is None:
+            options.query[name] = value
+        elif ours == "label":
+            _add_label(options, name, value)
+        elif ours in seen:
+            options.problems.add(name, "is there twice")
+        else:
+            seen.add(ours)
+            _set(options, ours, name, value, now)
+    return options
+
+
+def request_id_of(headers: Headers) -> str | None:
+    """The request id in the headers, or InvalidInput."""
+    problems = Problems()
+    text = read_headers(headers).get("idempotency-key")
+    found = None if text is None else read_request_id(text, "Idempotency-Key", problems)
+    refuse_if_any(problems, _MESSAGE)
+    return found
+
+
+def read_request_id(text: str, path: str, problems: Problems) -> str | None:
+    """A request id: what tells one start that was sent twice from two starts."""
+    return _tried(lambda: word_of(text, LONGEST_REQUEST_ID), path, problems)
+
+
+def _set(options: Options, ours: str, path: str, value: str, now: Clock) -> None:
+    match ours:
+        case "start_at":
+            options.start_at = _tried(lambda: _start_at(value, now), path, options.problems)
+        case "wait":
+            options.wait = _tried(lambda: wait_of(value), path, options.problems)
+        case "allow_multiple":
+            options.allow_multiple = _tried(lambda: flag_of(value), path, options.problems)
+        case _:
+            options.hero = _tried(lambda: pair_of(value), path, options.problems)
+
+
+def _start_at(text: str, now: Clock) -> Instant:
+    """An instant, or a time from now."""
+    return instant_of(text) if "-" in text or "T" in text else now() + micros(seconds_of(text))
+
+
+def _add_label(options: Options, path: str, text: str) -> None:
+    pair = _tried(lambda: pair_of(text), path, options.problems)
+    if pair is None:
+        return
+    key, value = pair
+    if options.labels.setdefault(key, value) != value:
+        options.problems.add(path, f"the label {key!r} is there twice")
+    elif len(options.labels) > MOST_LABELS:
+        options.problems.add(path, f"at most {MOST_LABELS} labels are allowed")
+
+
+def _take_envelope(envelope: Fields, options: Options, now: Clock) -> None:
+    """Options in the envelope. One that the request has elsewhere too must not say something else."""
+    before = {name: getattr(options, name) for name in ("request_id", "start_at", "hero", "allow_multiple")}
+    request_id, start_at = envelope.get("request_id"), envelope.get("start_at")
+    if request_id is not None:
+        text = envelope.text("request_id", most=LONGEST_REQUEST_ID)
+        options.request_id = None if text is None else read_request_id(text, "requestId", options.problems)
+    if start_at is not None:
+        text = envelope.text("start_at", most=LONGEST_REQUEST_ID)
+        if text is not None:
+            _set(options, "start_at", "startAt", text, now)
+    if envelope.get("allow_multiple") is not None:
+        options.allow_multiple = envelope.boolean("allow_multiple", False)
+    _take_labels(envelope, options)
+    _take_hero(envelope, options)
+    for name, was in before.items():
+        if was is not None and getattr(options, name) != was:
+            options.problems.add(name, "is given in two places, and they differ")
+
+
+def _take_labels(envelope: Fields, options: Options) -> None:
+    labels = envelope.mapping("labels") or {}
+    inner = Fields(labels, "labels", options.problems)
+    for key, value in labels.items():
+        if not isinstance(value, str):
+            inner.wrong(key, "text")
+        else:
+            _add_label_pair(options, inside("labels", key), key, value)
+
+
+def _add_label_pair(options: Options, path: str, key: str, value: str) -> None:
+    if ":" in key:
+        options.problems.add(path, "the name of a label has no colon")
+    else:
+        _add_label(options, path, f"{key}:{value}")
+
+
+def _take_hero(envelope: Fields, options: Options) -> None:
+    written = envelope.get("hero")
+    if isinstance(written, str):
+        options.hero = _tried(lambda: pair_of(written), "hero", options.problems)
+        return
+    block = envelope.mapping("hero")
+    if block is None:
+        return
+    fields = Fields(our_names(block, _HERO, options.problems, "hero"), "hero", options.problems)
+    kind, id_ = fields.text("type", most=200), fields.text("id", most=200)
+    for name in ("type", "id"):
+        if fields.get(name) is None:
+            options.problems.add(fields.at(name), "is missing")
+    if kind is not None and ":" in kind:  # nobody could look for its runs
+        options.problems.add(fields.at("type"), "has a colon, which is not allowed here")
+    options.hero = (kind, id_) if kind is not None and id_ is not None else None
+
+
+def _principal(envelope: Fields) -> dict[str, Any]:
+    """Who is said to have started the run, under the names that templates read."""
+    block = envelope.mapping("principal")
+    if block is None:
+        return dict(SYSTEM)
+    fields = Fields(our_names(block, _PRINCIPAL, envelope.problems, "principal"), "principal", envelope.problems)
+    if fields.get("user_id") is None:
+        envelope.problems.add("principal.userId", "is missing")
+    return {
+        "userId": fields.text("user_id", most=200),
+        "displayName": fields.text("display_name", most=200),
+        "email": fields.text("email", most=320),
+    }
+
+
+def _tried(read: Callable[[], T], path: str, problems: Problems) -> T | None:
+    try:
+        return read()
+    except (ValueError, InvalidInput) as error:
+        problems.add(path, str(error))
+        return None
+
+
+# Routes that start runs, and how runs look below `/executions`: as ever, with `execution_id` beside `id`.
+
+
+BASE: Final = "/api/v1/executions"
+WORKFLOWS: Final = "/api/v1/workflows"
+_ENVELOPE_SCHEMA: Final = takes(
+    record_schema(
+        {
+            "requestId": Schema(type=OpenAPIType.STRING, max_length=255, description="Starts one run only, ever."),
+            "principal": record_schema({"userId": TEXT, "displayName": TEXT, "email": TEXT}, required=["userId"]),
+            "trigger": Schema(description="What becomes `trigger.body`, any JSON value."),
+            "spec": ANYTHING,
+            "priority": INTEGER,
+            "tenantId": Schema(type=OpenAPIType.STRING, enum=["default"]),
+            "labels": Schema(type=OpenAPIType.OBJECT, additional_properties=TEXT),
+            "hero": record_schema({"type": TEXT, "id": TEXT}, required=["type", "id"]),
+            "allowMultiple": Schema(
+                type=OpenAPIType.BOOLEAN, description="Beside an active run of that hero, where one only is allowed."
+            ),
+            "startAt": Schema(type=OpenAPIType.STRING, description="An instant, or a time from now such as `10m`."),
+        }
+    ),
+    {
+        "requestId": "ext-event-12345",
+        "principal": {"userId": "U123", "displayName": "Doug", "email": "doug@example.com"},
+        "trigger": {"source": "channel-x", "userId": "abc"},
+        "priority": 5,
+        "labels": {"team": "shop"},
+        "hero": {"type": "order", "id": "123"},
+    },
+)
+
+
+def feeds(request: AnyRequest) -> Feeds:
+    """What knows when runs end."""
+    found: Feeds = request.app.state["feeds"]
+    return found
+
+
+def is_execution(request: AnyRequest) -> bool:
+    """Whether the request speaks of executions."""
+    return request.scope["path"].startswith(BASE)
+
+
+def run_answer(request: AnyRequest, document: dict[str, Any]) -> Response[Any]:
+    """The answer with a document of a run."""
+    return Response({"data": named(request, document)})
+
+
+def named(request: AnyRequest, document: dict[str, Any]) -> dict[str, Any]:
+    """The document under the names of where it was asked for."""
+    if not is_execution(request):
+        return document
+    (first, id_), *rest = document.items()
+    return {first: id_, "execution_id": id_, **dict(rest)}
+
+
+@post(
+    WORKFLOWS + "/{workflow:str}/trigger",
+    tags=["starts"],
+    summary="Start a run",
+    operation_class=operation(*START_PARAMETERS, body=DATA),
+    responses={
+        **answers(201, One[StartedDocument], "It was started.", examples.one(examples.STARTED)),
+        **answers(200, One[StartedDocument], "The request id is known: this is the run it started."),
+        **refusals(400, 403, 404, 409, 413),
+    },
+    request_max_body_size=INPUT_LIMIT,
+)
+async def trigger_workflow(request: AnyRequest, workflow: FromPath[str]) -> Response[One[StartedDocument]]:
+    """The whole body is `trigger.body`. When this answers, the run is durable and will end. What else the query holds
+    is `trigger.query`."""
+    call = await _read(request, read_trigger)
+    started, ended = await _start(request, workflow, call)
+    document = started_document(started, ended)
+    place = f"{WORKFLOWS}/{document.workflow_id}/runs/{document.run_id}"
+    return Response(One(document), status_code=201 if started.is_new else 200, headers={"Location": place})
+
+
+@post(
+    WORKFLOWS + "/{workflow:str}/execute",
+    tags=["starts"],
+    summary="Start a run with an envelope",
+    status_code=202,
+    operation_class=operation(*START_PARAMETERS, body=_ENVELOPE_SCHEMA),
+    responses={
+        **answers(202, One[ExecutionStarted], "It was started.", examples.one(examples.EXECUTION)),
+        **answers(200, One[ExecutionStarted], "The request id is known: this is the run it started."),
+        **refusals(400, 403, 404, 409, 413),
+    },
+    request_max_body_size=INPUT_LIMIT,
+)
+async def execute_workflow(request: AnyRequest, workflow: FromPath[str]) -> Response[One[ExecutionStarted]]:
+    """The envelope's `trigger` is `trigger.body`. Without a `principal` it is the system that starts it. Names may be
+    written in snake_case too."""
+    call = await _read(request, read_execute)
+    started, ended = await _start(request, workflow, call)
+    document = _execution(started_document(started, ended))
+    place = {"Location": document.status_url}
+    return Response(One(document), status_code=202 if started.is_new else 200, headers=place)
+
+
+def _execution(started: StartedDocument) -> ExecutionStarted:
+    return ExecutionStarted(
+        execution_id=started.run_id,
+        run_id=started.run_id,
+        workflow_id=started.workflow_id,
+        status=started.status,
+        status_url=f"{BASE}/{started.run_id}",
+        finished_at=started.finished_at,
+        output=started.output,
+        error=started.error,
+    )
+
+
+async def _read(request: AnyRequest, read: Any) -> StartCall:
+    scope = request.scope
+    call: StartCall = read(scope["headers"], scope["query_string"], await request.body(), commands(request).now)
+    return call
+
+
+async def _start(request: AnyRequest, workflow: str, call: StartCall) -> tuple[Start, RunRow | None]:
+    """The run; and if its end is waited for, how it is when that has come or time is over."""
+    started = await commands(request).start(workflow, call.given, call.options)
+    if call.wait is None:
+        return started, None
+    await feeds(request).ended(started.run, call.wait)
+    return started, await commands(request).run_row(show(RUN, started.run))
+
+
+ROUTES = [trigger_workflow, execute_workflow]

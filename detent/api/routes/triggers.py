@@ -1,0 +1,484 @@
+"""Routes of triggers, their firings and their schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+from litestar import Response, delete, get, post, put
+from litestar.openapi.spec import Schema
+from litestar.openapi.spec.enums import OpenAPIFormat, OpenAPIType
+from litestar.params import FromPath
+
+from detent.api import documents
+from detent.api.documents import (
+    BackfillDocument,
+    FiringDocument,
+    Many,
+    One,
+    TriggerDocument,
+    firing_shown,
+    trigger_shown,
+)
+from detent.api.filters import LIST_MESSAGE, MOST_ROWS, ROWS
+from detent.api.openapi import examples
+from detent.api.openapi.operations import (
+    ANYTHING,
+    BOOLEAN,
+    PAGE_PARAMETERS,
+    TEXT,
+    Plain,
+    answers,
+    operation,
+    query,
+    record_schema,
+    refusals,
+    takes,
+)
+from detent.api.request import (
+    AnyRequest,
+    CursorScope,
+    Spellings,
+    flag_of,
+    grouped,
+    instant_of,
+    number_of,
+    object_body,
+    our_names,
+    refuse_if_any,
+    spellings,
+    word_of,
+)
+from detent.forms.compiled import TriggerType
+from detent.instant import Instant, iso
+from detent.settings import DEFAULT_TENANT
+from detent.store.trigger_rows import FiringRow, FiringState, TriggerRow
+from detent.triggers.commands import MOST_PREVIEWED, TriggerCommands
+from detent.values.fields import Fields, Problems, shown
+
+# The queries of the lists of triggers and firings, and of schedules.
+
+
+T = TypeVar("T")
+
+_ID_BYTES: Final = 16
+_COUNT: Final = 10
+_PAGE: Final = spellings("limit", "cursor")
+_TRIGGERS: Final = {
+    **_PAGE,
+    **spellings("workflow", "type", "enabled", workflow_id="workflow", trigger_type="type", is_enabled="enabled"),
+}
+_FIRINGS: Final = {**_PAGE, **spellings("state", status="state")}
+_PREVIEW: Final = spellings("cron_expression", "timezone", "count")
+_KINDS: Final = [kind.value for kind in TriggerType if kind is not TriggerType.API]
+_COUNTED: Final = Schema(type=OpenAPIType.INTEGER, minimum=1, maximum=MOST_PREVIEWED, default=_COUNT)
+
+COUNT: Final = query("count", _COUNTED, f"How many at most, 1 to {MOST_PREVIEWED}.", _COUNT)
+TRIGGER_PARAMETERS: Final = (
+    query("workflow", TEXT, "Only those of this workflow, by id or name.", "order-processing"),
+    query("type", Schema(type=OpenAPIType.STRING, enum=_KINDS), "Only those of this type.", "cron"),
+    query("enabled", BOOLEAN, "Only those that fire, or only those that are paused.", True),
+    *PAGE_PARAMETERS,
+)
+FIRING_PARAMETERS: Final = (
+    query("state", Schema(type=OpenAPIType.STRING, enum=list(map(str, FiringState))), "Only those.", "refused"),
+    *PAGE_PARAMETERS,
+)
+PREVIEW_PARAMETERS: Final = (
+    query("cron_expression", TEXT, "Minute, hour, day, month, weekday.", "0 9 * * 1-5"),
+    query("timezone", TEXT, "An IANA time zone; UTC if nothing is said.", "Europe/Zurich"),
+    COUNT,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerPage:
+    """A page of triggers: those after one."""
+
+    workflow: str | None
+    kind: str | None
+    enabled: bool | None
+    limit: int
+    after: bytes | None
+    scope: CursorScope
+
+
+@dataclass(frozen=True, slots=True)
+class FiringPage:
+    """A page of firings: those before one."""
+
+    state: str | None
+    limit: int
+    before: bytes | None
+    scope: CursorScope
+
+
+class _Query:
+    """A query string whose names are known, read one by one."""
+
+    def __init__(self, text: bytes, known: Spellings) -> None:
+        self.problems = Problems()
+        self._values: dict[str, list[str]] = {}
+        for name, values in grouped(text).items():
+            ours = known.get(name)
+            if ours is None:
+                hint = (
+                    self.problems.did_you_mean(name, known) or f"; known are {', '.join(sorted(set(known.values())))}"
+                )
+                self.problems.add(shown(name)[1:-1], f"unknown parameter{hint}")
+            else:
+                self._values.setdefault(ours, []).extend(values)
+
+    def one(self, name: str, read: Callable[[str], T]) -> T | None:
+        values = self._values.get(name)
+        if not values:
+            return None
+        if len(values) > 1:
+            self.problems.add(name, "is there twice")
+            return None
+        try:
+            return read(values[0])
+        except ValueError as error:
+            self.problems.add(name, str(error))
+            return None
+
+    def page(self, scope: CursorScope) -> tuple[int, bytes | None]:
+        limit = self.one("limit", lambda text: number_of(text, 1, MOST_ROWS)) or ROWS
+        place = self.one("cursor", lambda text: scope.place(text, _ID_BYTES)) if not self.problems.found else None
+        return limit, place
+
+    def refuse(self, message: str) -> None:
+        refuse_if_any(self.problems, message)
+
+
+def read_trigger_page(text: bytes) -> TriggerPage:
+    """The page of triggers that a query asks for."""
+    read = _Query(text, _TRIGGERS)
+    workflow, kind, enabled = read.one("workflow", word_of), read.one("type", _kind), read.one("enabled", flag_of)
+    scope = CursorScope("triggers", DEFAULT_TENANT, workflow, kind, enabled)
+    limit, after = read.page(scope)
+    read.refuse(LIST_MESSAGE)
+    return TriggerPage(workflow, kind, enabled, limit, after, scope)
+
+
+def read_firing_page(text: bytes, trigger: str) -> FiringPage:
+    """The page of a trigger's firings that a query asks for."""
+    read = _Query(text, _FIRINGS)
+    state = read.one("state", _state)
+    scope = CursorScope("firings", DEFAULT_TENANT, trigger, state)
+    limit, before = read.page(scope)
+    read.refuse(LIST_MESSAGE)
+    return FiringPage(state, limit, before, scope)
+
+
+def read_count(text: bytes) -> int:
+    """How many slots a query asks for."""
+    read = _Query(text, spellings("count"))
+    count = read.one("count", _count) or _COUNT
+    read.refuse("the slots cannot be told")
+    return count
+
+
+def read_preview(text: bytes) -> tuple[str | None, str | None, int]:
+    """Cron expression, time zone and count of a query."""
+    read = _Query(text, _PREVIEW)
+    found: tuple[Any, Any] = read.one("cron_expression", str), read.one("timezone", str)
+    count = read.one("count", _count) or _COUNT
+    read.refuse("the slots cannot be told")
+    return *found, count
+
+
+def _count(text: str) -> int:
+    return number_of(text, 1, MOST_PREVIEWED)
+
+
+def _kind(text: str) -> str:
+    word = {"schedule": "cron"}.get(text.lower(), text.lower())
+    if word not in _KINDS:
+        raise ValueError(f"must be one of {', '.join(_KINDS)}")
+    return word
+
+
+def _state(text: str) -> str:
+    if text not in list(FiringState):
+        raise ValueError(f"must be one of {', '.join(FiringState)}")
+    return text
+
+
+BASE: Final = "/api/v1/triggers"
+_TAGS: Final = ["triggers"]
+_INSTANT: Final = Schema(type=OpenAPIType.STRING, format=OpenAPIFormat.DATE_TIME)
+_OBJECT: Final = Schema(type=OpenAPIType.OBJECT, description="The fields of its type, as in a definition's block.")
+_CHANGE: Final = {"config": _OBJECT, "condition": TEXT, "name": TEXT, "note": TEXT, "enabled": BOOLEAN}
+_NEW: Final = takes(
+    record_schema({"workflow": TEXT, "type": TEXT, **_CHANGE}, required=["workflow", "type"]),
+    {
+        "workflow": "order-processing",
+        "type": "cron",
+        "name": "every weekday",
+        "config": {"cron_expression": "0 9 * * 1-5", "timezone": "Europe/Zurich", "overlap": "skip"},
+    },
+    required=True,
+)
+_CHANGED: Final = takes(
+    record_schema({**_CHANGE, "updated_at": _INSTANT}),
+    {"condition": "body.amount > 100", "enabled": True},
+    required=True,
+)
+_FIRE: Final = takes(record_schema({"body": ANYTHING}), {"body": {"order_id": 123}})
+_NOTE: Final = takes(record_schema({"note": TEXT}), {"note": "the shop is closed"})
+_RANGE: Final = takes(
+    record_schema({"from": _INSTANT, "to": _INSTANT, "dry_run": BOOLEAN}, required=["from", "to"]),
+    {"from": "2026-02-20T00:00:00Z", "to": "2026-02-21T00:00:00Z", "dry_run": True},
+    required=True,
+)
+_SHOWN: Final[dict[str, Any]] = {
+    "tags": _TAGS,
+    "status_code": 200,
+    "responses": {
+        **answers(200, One[TriggerDocument], "The trigger as it is now.", examples.one(documents.TRIGGER_EXAMPLE)),
+        **refusals(400, 403, 404, 409),
+    },
+}
+_FIRED: Final[dict[str, Any]] = {
+    "tags": _TAGS,
+    "status_code": 201,
+    "responses": {
+        **answers(
+            201, One[FiringDocument], "The firing, and what became of it.", examples.one(documents.FIRING_EXAMPLE)
+        ),
+        **refusals(400, 403, 404, 409, 413),
+    },
+}
+_SLOTS: Final[dict[str, Any]] = {
+    "tags": _TAGS,
+    "responses": {
+        **answers(200, One[list[str]], "The slots.", {"data": ["2026-02-23T08:00:00Z", "2026-02-24T08:00:00Z"]}),
+        **refusals(400, 404),
+    },
+}
+
+
+def triggers(request: AnyRequest) -> TriggerCommands:
+    """What every handler here calls."""
+    found: TriggerCommands = request.app.state["triggers"]
+    return found
+
+
+@post(
+    BASE,
+    tags=_TAGS,
+    summary="Create a trigger",
+    operation_class=operation(body=_NEW),
+    responses={
+        **answers(201, One[TriggerDocument], "It is there.", examples.one(documents.TRIGGER_EXAMPLE)),
+        **refusals(400, 403, 404, 413),
+    },
+)
+async def create_trigger(request: AnyRequest) -> Response[One[TriggerDocument]]:
+    """`cron`, `webhook`, `event` or `manual`. The `url` of a webhook never changes."""
+    row = await triggers(request).create(await _object(request, "the trigger cannot be made"))
+    return _shown(request, row, status=201)
+
+
+@get(
+    BASE,
+    tags=_TAGS,
+    summary="List triggers",
+    operation_class=operation(*TRIGGER_PARAMETERS),
+    responses={
+        **answers(200, Many[TriggerDocument], "A page of the list.", examples.many(documents.TRIGGER_EXAMPLE)),
+        **refusals(400, 404),
+    },
+)
+async def list_triggers(request: AnyRequest) -> Many[TriggerDocument]:
+    """In the order they were made; those that stand in definitions too."""
+    page = read_trigger_page(request.scope["query_string"])
+    rows = await triggers(request).triggers(
+        limit=page.limit + 1, after=page.after, workflow=page.workflow, kind=page.kind, enabled=page.enabled
+    )
+    more = page.scope.cursor(rows[page.limit - 1].id) if len(rows) > page.limit else None
+    return Many([trigger_shown(row, triggers(request).base_url) for row in rows[: page.limit]], more)
+
+
+@get(BASE + "/{trigger:str}", summary="Get a trigger", operation_class=Plain, **_SHOWN)
+async def get_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[TriggerDocument]]:
+    """Its secrets are not shown."""
+    return _shown(request, await triggers(request).trigger(trigger))
+
+
+@put(
+    BASE + "/{trigger:str}",
+    summary="Change a trigger",
+    operation_class=operation(body=_CHANGED),
+    **{**_SHOWN, "responses": {**_SHOWN["responses"], **refusals(412, 413)}},
+)
+async def update_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[TriggerDocument]]:
+    """What is sent is changed, the rest stays. With `updated_at` it must be the state that was read. A trigger that
+    stands in a definition is changed there."""
+    row = await triggers(request).update(trigger, await _object(request, "the trigger cannot be changed"))
+    return _shown(request, row)
+
+
+@delete(BASE + "/{trigger:str}", summary="Delete a trigger", operation_class=Plain, **_SHOWN)
+async def delete_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[TriggerDocument]]:
+    """Answers with what it was. The runs it started go on."""
+    return _shown(request, await triggers(request).delete(trigger))
+
+
+@post(BASE + "/{trigger:str}/pause", summary="Pause a trigger", operation_class=operation(body=_NOTE), **_SHOWN)
+async def pause_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[TriggerDocument]]:
+    """It fires no more until it is resumed; `note` tells others why."""
+    row = await triggers(request).pause(trigger, await _object(request, "the trigger cannot be paused"))
+    return _shown(request, row)
+
+
+@post(BASE + "/{trigger:str}/resume", summary="Resume a trigger", operation_class=Plain, **_SHOWN)
+async def resume_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[TriggerDocument]]:
+    """It fires again from now on; slots that passed meanwhile stay passed."""
+    return _shown(request, await triggers(request).resume(trigger))
+
+
+@post(BASE + "/{trigger:str}/fire", summary="Fire a trigger now", operation_class=operation(body=_FIRE), **_FIRED)
+async def fire_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[FiringDocument]]:
+    """Paused or not. Its condition, the workflow's `trigger_schema` and its overlap policy count."""
+    problems = Problems()
+    fields = our_names(await _object(request, "the trigger cannot be fired"), spellings("body"), problems)
+    refuse_if_any(problems, "the trigger cannot be fired")
+    return _fired(await triggers(request).fire(trigger, fields.get("body")))
+
+
+@get(BASE + "/{trigger:str}/next", summary="Tell the next slots", operation_class=operation(COUNT), **_SLOTS)
+async def next_slots_of_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[list[str]]]:
+    """When a cron trigger fires next, or would if it were not paused."""
+    return _slots(await triggers(request).coming(trigger, read_count(request.scope["query_string"])))
+
+
+@get(
+    "/api/v1/schedules/preview", summary="Preview a schedule", operation_class=operation(*PREVIEW_PARAMETERS), **_SLOTS
+)
+async def preview_schedule(request: AnyRequest) -> Response[One[list[str]]]:
+    """When a cron expression would fire, in its time zone."""
+    return _slots(triggers(request).preview(*read_preview(request.scope["query_string"])))
+
+
+@post(
+    BASE + "/{trigger:str}/backfill",
+    tags=_TAGS,
+    summary="Fire slots of the past",
+    status_code=200,
+    operation_class=operation(body=_RANGE),
+    responses={
+        **answers(200, One[BackfillDocument], "The slots.", examples.one(documents.BACKFILL_EXAMPLE)),
+        **refusals(400, 403, 404),
+    },
+)
+async def backfill_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[BackfillDocument]]:
+    """The slots from `from` to `to` that have no firing, at most 1,000. They are only told unless `dry_run` is
+    false."""
+    problems = Problems()
+    sent = await _object(request, "the range cannot be filled")
+    fields = Fields(our_names(sent, spellings("from", "to", "dry_run"), problems), "", problems)
+    begin, end = _instant(fields, "from"), _instant(fields, "to")
+    dry_run = fields.boolean("dry_run", True)
+    refuse_if_any(problems, "the range cannot be filled")
+    found = await triggers(request).backfill(trigger, begin, end, dry_run=dry_run)
+    return Response(One(documents.backfill_shown(found, dry_run=dry_run)))
+
+
+@get(
+    BASE + "/{trigger:str}/firings",
+    tags=_TAGS,
+    summary="List what fired a trigger",
+    operation_class=operation(*FIRING_PARAMETERS),
+    responses={
+        **answers(200, Many[FiringDocument], "A page of the list.", examples.many(documents.FIRING_EXAMPLE)),
+        **refusals(400, 404),
+    },
+)
+async def list_firings(request: AnyRequest, trigger: FromPath[str]) -> Many[FiringDocument]:
+    """Newest first; refused and ignored ones too."""
+    page = read_firing_page(request.scope["query_string"], trigger)
+    rows = await triggers(request).firings(trigger, limit=page.limit + 1, before=page.before, state=page.state)
+    more = page.scope.cursor(rows[page.limit - 1].id) if len(rows) > page.limit else None
+    return Many([firing_shown(row) for row in rows[: page.limit]], more)
+
+
+@get(
+    BASE + "/{trigger:str}/firings/{firing:str}",
+    tags=_TAGS,
+    summary="Get a firing",
+    operation_class=Plain,
+    responses={
+        **answers(200, One[FiringDocument], "With what was received.", examples.one(documents.WHOLE_FIRING_EXAMPLE)),
+        **refusals(404),
+    },
+)
+async def get_firing(
+    request: AnyRequest, trigger: FromPath[str], firing: FromPath[str]
+) -> Response[One[FiringDocument]]:
+    """With what was received."""
+    row = await triggers(request).firing(trigger, firing)
+    return Response(One(firing_shown(row, whole=True)))
+
+
+@post(
+    BASE + "/{trigger:str}/firings/{firing:str}/replay",
+    summary="Do again what a firing did",
+    operation_class=Plain,
+    **_FIRED,
+)
+async def replay_firing(
+    request: AnyRequest, trigger: FromPath[str], firing: FromPath[str]
+) -> Response[One[FiringDocument]]:
+    """A new firing with what was received then. One that was refused for its signature cannot be replayed."""
+    return _fired(await triggers(request).replay(trigger, firing))
+
+
+async def _object(request: AnyRequest, message: str) -> dict[str, Any]:
+    return object_body(await request.body(), message)
+
+
+def _instant(fields: Fields, name: str) -> Instant:
+    value = fields.get(name)
+    if value is None:
+        fields.problems.add(name, "is missing")
+    elif not isinstance(value, str):
+        fields.wrong(name, "an instant in ISO 8601")
+    else:
+        try:
+            return instant_of(value)
+        except ValueError as error:
+            fields.problems.add(name, str(error))
+    return 0
+
+
+def _shown(request: AnyRequest, row: TriggerRow, *, status: int = 200) -> Response[One[TriggerDocument]]:
+    return Response(One(trigger_shown(row, triggers(request).base_url)), status_code=status)
+
+
+def _fired(row: FiringRow) -> Response[One[FiringDocument]]:
+    return Response(One(firing_shown(row)), status_code=201)
+
+
+def _slots(slots: list[Instant]) -> Response[One[list[str]]]:
+    return Response(One([iso(slot) for slot in slots]))
+
+
+ROUTES = [
+    create_trigger,
+    list_triggers,
+    get_trigger,
+    update_trigger,
+    delete_trigger,
+    pause_trigger,
+    resume_trigger,
+    fire_trigger,
+    next_slots_of_trigger,
+    preview_schedule,
+    backfill_trigger,
+    list_firings,
+    get_firing,
+    replay_firing,
+]

@@ -1,0 +1,241 @@
+"""Where the outside world starts runs: the address of a webhook trigger, and that of a workflow.
+
+A request is kept before anything is done because of it. The same request again gets the first answer again.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import msgspec
+from litestar import Response, post
+from litestar.openapi.spec import Schema
+from litestar.openapi.spec.enums import OpenAPIType
+from litestar.params import FromPath
+
+from detent.api.documents import (
+    EVENT_EXAMPLE,
+    IGNORED_EXAMPLE,
+    STARTED_EXAMPLE,
+    CallbackDocument,
+    EventDocument,
+    One,
+    WebhookDocument,
+    event_shown,
+)
+from detent.api.errors import ILLEGAL_STATE, INVALID, Refusal, refuse
+from detent.api.openapi import examples
+from detent.api.openapi.operations import (
+    ALLOW_MULTIPLE,
+    ANYTHING,
+    DATA,
+    answers,
+    header,
+    operation,
+    query,
+    record_schema,
+    refusals,
+    takes,
+    texts,
+)
+from detent.api.openapi.operations import TEXT as TEXT_SCHEMA
+from detent.api.request import AnyRequest, commands, object_body, our_names, refuse_if_any, spellings
+from detent.api.routes.starts import read_options
+from detent.api.routes.triggers import BASE, triggers
+from detent.api.server.guards import reason_against
+from detent.commands import StartOptions
+from detent.errors import AlreadyActive, Forbidden, NotFound, NotStartable, TooLarge
+from detent.forms.triggers import LONGEST_EVENT_TYPE
+from detent.ids import FIRING, RUN, show
+from detent.store.trigger_rows import FiringRow, FiringState, TriggerRow
+from detent.triggers import record
+from detent.triggers.commands import FORGED
+from detent.triggers.processor import CONDITION_ERROR
+from detent.triggers.record import Kept, webhook_request
+from detent.values.fields import Fields, Problems
+from detent.values.limits import INPUT_LIMIT
+
+# The route by which others tell that something happened.
+
+
+_MESSAGE: Final = "the event cannot be sent"
+_LONGEST_ID: Final = 255
+_EVENT: Final = takes(
+    record_schema(
+        {
+            "type": Schema(type=OpenAPIType.STRING, max_length=LONGEST_EVENT_TYPE),
+            "data": ANYTHING,
+            "id": Schema(type=OpenAPIType.STRING, max_length=_LONGEST_ID, description="The same again fires nothing."),
+        },
+        required=["type"],
+    ),
+    {"type": "order.paid", "data": {"order_id": 123}, "id": "payment-77"},
+    required=True,
+)
+
+
+@post(
+    "/api/v1/events",
+    tags=["events"],
+    summary="Send an event",
+    status_code=202,
+    operation_class=operation(body=_EVENT),
+    responses={
+        **answers(202, One[EventDocument], "It was taken.", examples.one(EVENT_EXAMPLE)),
+        **refusals(400, 403, 413),
+    },
+)
+async def send_event(request: AnyRequest) -> Response[One[EventDocument]]:
+    """Fires every event trigger that listens to its type: `order.paid`, `order.*` or `*`. `data` is `trigger.body`. The
+    same `id` again answers with the firings it made first."""
+    problems = Problems()
+    sent = our_names(object_body(await request.body(), _MESSAGE), spellings("type", "data", "id"), problems)
+    fields = Fields(sent, "", problems)
+    if fields.get("type") is None:
+        problems.add("type", "is missing")
+    type_, id_ = fields.text("type", most=LONGEST_EVENT_TYPE), fields.text("id", most=_LONGEST_ID)
+    refuse_if_any(problems, _MESSAGE)
+    found = await triggers(request).send_event(type_ or "", fields.values.get("data", {}), id_)
+    return Response(One(event_shown(found)), status_code=202)
+
+
+_ACCEPTED: Final = "accepted"
+_ENDED: Final = (FiringState.IGNORED, FiringState.SKIPPED)
+_OPTIONS: Final = (
+    header("webhook-id", "Or `Idempotency-Key`, or as the trigger says: the same again is one request.", "msg_77"),
+    query("start_at", TEXT_SCHEMA, "When the run begins: an instant, or a time from now.", "10m"),
+    query("label", texts(), "A label of the run, `key:value`.", ["team:shop"]),
+    query("hero", TEXT_SCHEMA, "What the run is about, `type:id`.", "order:123"),
+    ALLOW_MULTIPLE,
+)
+_ROUTE: Final[dict[str, Any]] = {
+    "tags": ["webhooks"],
+    "status_code": 201,
+    "operation_class": operation(*_OPTIONS, body=DATA),
+    "responses": {
+        **answers(201, One[WebhookDocument], "A run was started.", examples.one(STARTED_EXAMPLE)),
+        **answers(202, One[WebhookDocument], "Nothing was started, or nothing yet.", examples.one(IGNORED_EXAMPLE)),
+        **refusals(400, 401, 403, 404, 409, 413, 429),
+    },
+    "request_max_body_size": INPUT_LIMIT,
+}
+
+Answer = Response[Any]
+
+
+@post(BASE + "/{trigger:str}", summary="Call a webhook trigger", **_ROUTE)
+async def call_trigger(request: AnyRequest, trigger: FromPath[str]) -> Answer:
+    """The whole body is `trigger.body`: JSON, a form, text or bytes. When this answers 2xx, the request is durable."""
+    row = await triggers(request).webhook(trigger)
+    return await _receive(request, row, await _incoming(request))
+
+
+@post("/webhook/workflow/trigger/{workflow:str}", summary="Start a workflow by webhook", **_ROUTE)
+async def call_workflow(request: AnyRequest, workflow: FromPath[str]) -> Answer:
+    """By the workflow's webhook trigger. A workflow that has none is started as by the API, and only from where the API
+    may be used."""
+    row = await triggers(request).webhook_of(workflow)
+    if row is None:
+        return await _start(request, workflow)
+    return await _receive(request, row, await _incoming(request))
+
+
+async def _incoming(request: AnyRequest) -> Kept:
+    options = read_options(request.scope["headers"], request.scope["query_string"], commands(request).now)
+    refuse_if_any(options.problems, "the run cannot be started")
+    kept = webhook_request(request.method, options.headers, options.query, await request.body())
+    return msgspec.structs.replace(
+        kept,
+        start_at=options.start_at,
+        labels=options.labels,
+        hero=options.hero,
+        allow_multiple=bool(options.allow_multiple),
+    )
+
+
+async def _receive(request: AnyRequest, trigger: TriggerRow, incoming: Kept) -> Answer:
+    too_many: list[float] = []
+
+    def may_keep_forged() -> bool:
+        source = request.client.host if request.client else ""
+        wait = request.app.state["forgeries"].count(source)
+        too_many.extend([] if wait is None else [wait])
+        return wait is None
+
+    firing = await triggers(request).receive_webhook(trigger, incoming, may_keep_forged=may_keep_forged)
+    if too_many:
+        headers = {"Retry-After": str(math.ceil(too_many[0]))}
+        message = "too many requests whose signature is not good"
+        return refuse(429, "limit_exceeded", "limit_exceeded", message, headers=headers)
+    return await _answer(request, firing)
+
+
+async def _start(request: AnyRequest, workflow: str) -> Answer:
+    reason = reason_against(request.scope, request.app.state["hosts"])
+    if reason:
+        raise Forbidden(reason)
+    incoming = await _incoming(request)
+    request_id = incoming.headers.get("idempotency-key")
+    options = StartOptions(
+        request_id=request_id,
+        start_at=incoming.start_at,
+        labels=incoming.labels,
+        hero=incoming.hero,
+        trigger="webhook",
+        allow_multiple=incoming.allow_multiple,
+    )
+    start = await commands(request).start(workflow, incoming.given(), options)
+    return Response(One(await _started(request, start.run, None)), status_code=201 if start.is_new else 200)
+
+
+async def _answer(request: AnyRequest, firing: FiringRow) -> Answer:
+    """The answer that a firing is, whenever it is asked for."""
+    why, id_ = record.decode(firing.message), show(FIRING, firing.id)
+    if firing.run is not None:
+        return Response(One(await _started(request, firing.run, id_)), status_code=201)
+    if firing.state in (FiringState.REFUSED, FiringState.ERRORED) and why is not None:
+        return _refused(why)
+    status = firing.state if firing.state in _ENDED else _ACCEPTED
+    message = None if why is None else why.text()
+    return Response(One(WebhookDocument(status=status, firing_id=id_, message=message)), status_code=202)
+
+
+async def _started(request: AnyRequest, run: bytes, firing: str | None) -> WebhookDocument:
+    id_ = show(RUN, run)
+    try:
+        callbacks = (await commands(request).run(id_))["callbacks"]
+    except NotFound:
+        callbacks = []  # it ended long ago and was deleted
+    return WebhookDocument(
+        status="started",
+        firing_id=firing,
+        run_id=id_,
+        execution_id=id_,
+        callbacks=msgspec.convert(callbacks, list[CallbackDocument]),
+    )
+
+
+def _refused(why: record.Reason) -> Response[Refusal]:
+    match why.code:
+        case code if code == FORGED:
+            return refuse(401, "unauthenticated", FORGED, why.message)
+        case code if code == NotStartable.code:
+            return refuse(409, "conflict", ILLEGAL_STATE, why.message)
+        case code if code == AlreadyActive.code:
+            return refuse(409, "conflict", AlreadyActive.code, why.message, run_id=why.run)
+        case code if code == NotFound.code:
+            return refuse(404, "not_found", NotFound.code, why.message)
+        case code if code == TooLarge.code:
+            return refuse(413, "too_large", TooLarge.code, why.message)
+        case code if code == CONDITION_ERROR:
+            return refuse(400, "invalid_argument", CONDITION_ERROR, why.message)
+        case _:
+            return refuse(400, "invalid_argument", INVALID, why.message, problems=why.found())
+
+
+ROUTES = [
+    send_event,
+    call_trigger,
+    call_workflow,
+]

@@ -1,0 +1,264 @@
+"""Routes of workflows. Definitions are read in a thread: a large one takes a while, and the engine shares this loop."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+from litestar import Response, delete, get, post, put
+from litestar.params import FromPath
+
+from detent.api.documents import (
+    Many,
+    One,
+    SavedWorkflow,
+    VersionDocument,
+    WorkflowDocument,
+    version_document,
+    workflow_document,
+)
+from detent.api.filters import MOST_ROWS, WorkflowPage, read_version_page, read_workflow_page
+from detent.api.openapi import examples
+from detent.api.openapi.operations import (
+    BOOLEAN,
+    DEFINITION,
+    PAGE_PARAMETERS,
+    Plain,
+    TakesDefinition,
+    answers,
+    header,
+    operation,
+    query,
+    refusals,
+    texts,
+)
+from detent.api.request import AnyRequest, commands, filename_of
+from detent.errors import InvalidDefinition, NotFound, PreconditionFailed, Problem
+from detent.forms.definition import LARGEST_DEFINITION
+from detent.ids import WORKFLOW
+from detent.instant import Instant
+from detent.store.rows import WorkflowRow
+
+# Entity tags of workflows: whoever changes one can say which state of it he has seen.
+
+
+def etag_of(row: WorkflowRow) -> str:
+    """Names one state of a workflow: any change gives it another."""
+    return f'"v{row.version}.{row.updated_at}"'
+
+
+def expected_state(if_match: str | None, row: WorkflowRow | None) -> tuple[int, Instant] | None:
+    """(version, updated_at) that must still be there when the change is made; null if any will do. PreconditionFailed
+    if what is there now is not what `If-Match` names."""
+    if if_match is None:
+        return None
+    if row is None:
+        raise PreconditionFailed("there is no such workflow yet, and If-Match asks for one")
+    tags = {tag.strip() for tag in if_match.split(",")}
+    if "*" in tags:
+        return None
+    if etag_of(row) not in tags:
+        raise PreconditionFailed(f"the workflow {row.name!r} was changed by somebody else; read it again")
+    return row.version, row.updated_at
+
+
+BASE: Final = "/api/v1/workflows"
+_TAGS: Final = ["workflows"]
+_IF_MATCH: Final = header(
+    "If-Match", "The `ETag` of the state it may replace; 412 if there is another.", '"v1.1771754700000000"'
+)
+_NOW: Final = answers(200, One[WorkflowDocument], "The workflow as it is now.", examples.one(examples.WHOLE_WORKFLOW))
+_SHOWN: Final[dict[str, Any]] = {
+    "tags": _TAGS,
+    "status_code": 200,
+    "operation_class": Plain,
+    "responses": {**_NOW, **refusals(403, 404)},
+}
+
+WorkflowAnswer = Response[One[WorkflowDocument]]
+
+
+@post(
+    BASE,
+    tags=_TAGS,
+    summary="Create a workflow",
+    operation_class=TakesDefinition,
+    responses={
+        **answers(201, One[WorkflowDocument], "It is there.", examples.one(examples.WHOLE_WORKFLOW)),
+        **refusals(400, 403, 409, 413),
+    },
+    request_max_body_size=LARGEST_DEFINITION,
+)
+async def create_workflow(request: AnyRequest) -> WorkflowAnswer:
+    """Takes a definition in JSON or YAML. A name that is taken is a conflict; PUT gives it a new version."""
+    row, _, _ = await commands(request).save_workflow(await request.body(), filename=filename_of(request))
+    return await _shown(row, status=201)
+
+
+@put(
+    BASE + "/{workflow:str}",
+    tags=_TAGS,
+    summary="Create a workflow or give it a new version",
+    operation_class=operation(_IF_MATCH, body=DEFINITION),
+    responses={
+        **answers(
+            200, SavedWorkflow, "The workflow was there.", {**examples.one(examples.WHOLE_WORKFLOW), "changed": True}
+        ),
+        **answers(201, SavedWorkflow, "The workflow is new."),
+        **refusals(400, 403, 404, 412, 413),
+    },
+    request_max_body_size=LARGEST_DEFINITION,
+)
+async def save_workflow(request: AnyRequest, workflow: FromPath[str]) -> Response[SavedWorkflow]:
+    """A version is made only if the definition differs from the current one. Runs in flight keep theirs."""
+    data, filename = await request.body(), filename_of(request)
+    old = await _old(request, workflow)
+    await asyncio.to_thread(_check_name, request, data, filename, workflow if old is None else old.name)
+    expected = expected_state(request.headers.get("if-match"), old)
+    row, saved, _ = await commands(request).save_workflow(data, filename=filename, replace=True, expected=expected)
+    document = await asyncio.to_thread(workflow_document, row)
+    body = SavedWorkflow(document, saved.created or saved.changed)
+    return Response(body, status_code=201 if saved.created else 200, headers={"ETag": etag_of(row)})
+
+
+@get(
+    BASE,
+    tags=_TAGS,
+    summary="List workflows",
+    operation_class=operation(
+        query("enabled", BOOLEAN, "Only those that may be started, or only those that may not.", True),
+        query("label", texts(), "Only those with this label, `key:value`; several must all be there.", ["team:shop"]),
+        *PAGE_PARAMETERS,
+    ),
+    responses={
+        **answers(200, Many[WorkflowDocument], "A page of the list.", examples.many(examples.WORKFLOW)),
+        **refusals(400),
+    },
+)
+async def list_workflows(request: AnyRequest) -> Many[WorkflowDocument]:
+    """By name, without their definitions."""
+    page = read_workflow_page(request.scope["query_string"])
+    rows = await _rows(request, page)
+    more = page.scope.cursor(rows[page.limit - 1].name.encode()) if len(rows) > page.limit else None
+    return Many(await asyncio.to_thread(_list, rows[: page.limit]), more)
+
+
+@get(
+    BASE + "/{workflow:str}",
+    summary="Get a workflow",
+    **{**_SHOWN, "responses": {**_NOW, **refusals(404)}},
+)
+async def get_workflow(request: AnyRequest, workflow: FromPath[str]) -> WorkflowAnswer:
+    """By id or by name, with its definition as it was written. `ETag` names this state of it, for `If-Match`."""
+    return await _shown(await commands(request).workflow(workflow))
+
+
+@delete(
+    BASE + "/{workflow:str}",
+    tags=_TAGS,
+    summary="Delete a workflow",
+    status_code=200,
+    operation_class=operation(_IF_MATCH),
+    responses={
+        **answers(200, One[WorkflowDocument], "It was put away, at `deleted_at`."),
+        **refusals(403, 404, 412),
+    },
+)
+async def delete_workflow(request: AnyRequest, workflow: FromPath[str]) -> WorkflowAnswer:
+    """Its name is free again and nothing starts it any more. Its runs in flight go on to their end, and its runs are
+    still found by their ids."""
+    if_match = request.headers.get("if-match")
+    if if_match is not None:
+        expected_state(if_match, await commands(request).workflow(workflow))
+    row, at = await commands(request).delete_workflow(workflow)
+    document = await asyncio.to_thread(workflow_document, row, deleted_at=at)
+    return Response(One(document))
+
+
+@post(BASE + "/{workflow:str}/enable", summary="Enable a workflow", **_SHOWN)
+async def enable_workflow(request: AnyRequest, workflow: FromPath[str]) -> WorkflowAnswer:
+    """Runs of it may be started again. To enable one that is enabled changes nothing."""
+    return await _shown(await commands(request).enable_workflow(workflow, enabled=True))
+
+
+@post(BASE + "/{workflow:str}/disable", summary="Disable a workflow", **_SHOWN)
+async def disable_workflow(request: AnyRequest, workflow: FromPath[str]) -> WorkflowAnswer:
+    """Nothing starts it until it is enabled again. Its runs in flight go on."""
+    return await _shown(await commands(request).enable_workflow(workflow, enabled=False))
+
+
+@get(
+    BASE + "/{workflow:str}/versions",
+    tags=_TAGS,
+    summary="List the versions of a workflow",
+    operation_class=operation(*PAGE_PARAMETERS),
+    responses={
+        **answers(200, Many[VersionDocument], "A page of the list.", examples.many(examples.VERSION)),
+        **refusals(400, 404),
+    },
+)
+async def list_workflow_versions(request: AnyRequest, workflow: FromPath[str]) -> Many[VersionDocument]:
+    """Newest first, each with its definition as it was written."""
+    row = await commands(request).workflow(workflow)
+    page = read_version_page(request.scope["query_string"], row.id)
+    rows = [
+        one for one in await commands(request).versions(workflow) if page.before is None or one.version < page.before
+    ]
+    shown = rows[: page.limit]
+    documents = await asyncio.to_thread(lambda: [version_document(one, row.version) for one in shown])
+    more = page.scope.cursor(str(shown[-1].version).encode()) if len(rows) > len(shown) else None
+    return Many(documents, more)
+
+
+async def _shown(row: WorkflowRow, status: int = 200) -> WorkflowAnswer:
+    document = await asyncio.to_thread(workflow_document, row)
+    return Response(One(document), status_code=status, headers={"ETag": etag_of(row)})
+
+
+async def _old(request: AnyRequest, key: str) -> WorkflowRow | None:
+    """The workflow at an address; null for a name that nobody has yet."""
+    try:
+        return await commands(request).workflow(key)
+    except NotFound:
+        if key.startswith(f"{WORKFLOW}_"):
+            raise
+        return None
+
+
+def _check_name(request: AnyRequest, data: bytes, filename: str | None, name: str) -> None:
+    written = commands(request).compile(data, filename=filename).name
+    if written != name:
+        message = f"is {written!r}, but the address is that of {name!r}; a name stays"
+        raise InvalidDefinition(problems=[Problem("name", message)])
+
+
+async def _rows(request: AnyRequest, page: WorkflowPage) -> list[WorkflowRow]:
+    """Those of the page, and the one after them if there is one."""
+    size = page.limit + 1 if not page.labels else MOST_ROWS
+    found: list[WorkflowRow] = []
+    after = page.after
+    while len(found) <= page.limit:
+        rows = await commands(request).workflows(limit=size, after=after, enabled=page.enabled)
+        found += [row for row in rows if page.means(json.loads(row.labels) if row.labels else {})]
+        if len(rows) < size:
+            break
+        after = rows[-1].name
+    return found[: page.limit + 1]
+
+
+def _list(rows: Sequence[WorkflowRow]) -> list[WorkflowDocument]:
+    return [workflow_document(row, whole=False) for row in rows]
+
+
+ROUTES = [
+    create_workflow,
+    save_workflow,
+    list_workflows,
+    get_workflow,
+    delete_workflow,
+    enable_workflow,
+    disable_workflow,
+    list_workflow_versions,
+]

@@ -1,0 +1,68 @@
+"""Puts the API on a socket, before an engine that runs already."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+import uvicorn
+
+from detent.api.app import Served, api_of
+from detent.api.server.fast_path import HotDoor
+from detent.api.server.guards import known_hosts
+from detent.api.server.protocol import GuardedConnection
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn without its own ideas about signals: the process drains its engine first."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.is_up = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.is_up.set()
+
+    async def on_tick(self, counter: int) -> bool:
+        """Ten times a second."""
+        if counter % 10 == 0:
+            now = asyncio.get_running_loop().time()
+            for connection in list(self.server_state.connections):
+                if isinstance(connection, GuardedConnection):
+                    connection.look(now)
+        return await super().on_tick(counter)
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+@asynccontextmanager
+async def listening(app: Served, sock: socket.socket) -> AsyncIterator[None]:
+    """The API before a running engine. Ends with the requests that are being answered."""
+    hosts = known_hosts(app.base_url, loose=app.settings.allow_loose_auth)
+    config = uvicorn.Config(
+        HotDoor(api_of(app), app.commands, hosts),
+        http=GuardedConnection,
+        ws="none",
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        timeout_graceful_shutdown=5,
+    )
+    server = _Server(config)
+    serving = asyncio.create_task(server.serve(sockets=[sock]))
+    try:
+        await server.is_up.wait()
+        announce = getattr(app.store, "announce", None)
+        if announce is not None:
+            announce(app.local_url)
+        yield
+    finally:
+        await app.feeds.close()  # streams and long polls end now; nobody waits for them
+        server.should_exit = True
+        await serving

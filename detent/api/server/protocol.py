@@ -1,0 +1,252 @@
+"""One connection of a client, held to limits before anything is read for it.
+
+A head that does not come in time, a body that drips, headers without end and a body beyond every limit are answered
+at once, in the form of every other error, and the connection is closed. What two readers of one stream could
+understand differently is refused. A request in good order costs a few comparisons; one look a second at all open
+connections replaces a timer for each.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import resource
+from typing import ClassVar, Final
+
+import httptools
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+
+from detent.api.errors import refusal_bytes
+from detent.forms.definition import LARGEST_DEFINITION
+from detent.values.http_body import HEADER_BYTES, MOST_HEADERS
+
+# A connection to the API whose other end must take what it asked for.
+
+
+class Connection(HttpToolsProtocol):
+    """Cut when what was written is not taken within `patience` seconds: until then a write waits, so that no more than
+    one piece of an answer is held for a reader that does not read, and after that nothing at all."""
+
+    patience: ClassVar[float] = 30.0
+    _cut: asyncio.TimerHandle | None = None
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        if self._cut is None:
+            self._cut = self.loop.call_later(self.patience, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._keep()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._keep()
+        super().connection_lost(exc)
+
+    def _keep(self) -> None:
+        if self._cut is not None:
+            self._cut.cancel()
+            self._cut = None
+
+
+HEAD_SECONDS: Final = 15.0
+BODY_SECONDS: Final = 30.0
+#: How long what a refused client still sends is thrown away, so that it can read the answer before the end.
+LINGER_SECONDS: Final = 2.0
+#: Half of the files this process may open stay free for the database and for steps.
+MOST_CONNECTIONS: Final = min(2_000, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
+#: Of those that are too many, so many get their answer in peace.
+_MOST_REFUSED: Final = 200
+#: No route takes more.
+LARGEST_BODY: Final = LARGEST_DEFINITION
+LONGEST_TARGET: Final = 16 * 1024
+_LONGEST_HEAD: Final = HEADER_BYTES + LONGEST_TARGET + 8 * 1024
+#: Chunks of a byte each take six.
+_LONGEST_STREAM: Final = 8 * LARGEST_BODY
+
+_NEVER: Final = math.inf
+_VERSIONS: Final = frozenset({"1.1", "1.0"})
+_NOTED: Final = frozenset({b"host", b"content-length", b"transfer-encoding"})
+
+
+class GuardedConnection(Connection):
+    """A connection with a border around it."""
+
+    _deadline = _NEVER  # by when what is being read must have come
+    _in_body = False
+    _has_begun = False  # whether there was a request yet
+    _is_refused = False
+    _seen = 0  # bytes of the head or the body so far
+    _body_bytes = 0
+    _noted: tuple[bytes, ...] = ()
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._deadline = self.loop.time() + HEAD_SECONDS
+        if len(self.connections) > MOST_CONNECTIONS:
+            self._refuse(503, "unavailable", "unavailable", "too many connections; try again in a moment")
+            if len(self.connections) > MOST_CONNECTIONS + _MOST_REFUSED:
+                transport.close()
+
+    def data_received(self, data: bytes) -> None:
+        if self._is_refused:
+            return
+        self._unset_keepalive_if_required()
+        if self._deadline == _NEVER:
+            self._deadline = self.loop.time() + HEAD_SECONDS
+        self._seen += len(data)
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            pass  # there is nothing here to change to; the request is answered as it is
+        except httptools.HttpParserError:
+            self._refuse_malformed("this is not an HTTP/1.1 request")
+        if self._seen > _LONGEST_HEAD and not self._in_body:
+            self._refuse_head()
+        elif self._seen > _LONGEST_STREAM:
+            self._refuse_size()
+
+    def shutdown(self) -> None:
+        if self._is_refused:
+            self.transport.close()
+        else:
+            super().shutdown()
+
+    def look(self, now: float) -> None:
+        """Called once a second: has the client had its time?"""
+        if now < self._deadline:
+            return
+        if self._is_refused:
+            self.transport.abort()
+            return
+        what = "body" if self._in_body else "head"
+        self._refuse(408, "invalid_argument", "request_timeout", f"the {what} of the request did not come in time")
+
+    # What the parser tells.
+
+    def on_message_begin(self) -> None:
+        if self._deadline == _NEVER:  # one request came together with the next
+            self._deadline = self.loop.time() + HEAD_SECONDS
+        self._in_body, self._body_bytes, self._noted = False, 0, ()
+        super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._is_refused or self._in_body:
+            return  # what comes behind the body is no header
+        name = name.lower()
+        if name in _NOTED and not self._note(name, value):
+            return
+        self.headers.append((name, value))
+        if name == b"expect" and value.lower() == b"100-continue":
+            self.expect_100_continue = True
+        if len(self.headers) > MOST_HEADERS:
+            self._refuse_head()
+
+    def on_headers_complete(self) -> None:
+        if self._is_refused:
+            return
+        if len(self.url) > LONGEST_TARGET:
+            self._refuse(414, "invalid_argument", "uri_too_long", f"an address has at most {LONGEST_TARGET} bytes")
+        elif self._seen > HEADER_BYTES and sum(len(name) + len(value) for name, value in self.headers) > HEADER_BYTES:
+            self._refuse_head()
+        elif not self._is_plain():
+            self._refuse_malformed("the address is not the plain path of something here")
+        elif self.parser.get_http_version() not in _VERSIONS:
+            self._refuse_malformed("this is not an HTTP/1.1 request")
+        else:
+            super().on_headers_complete()
+            self._has_begun = self._in_body = True
+            self._seen, self._deadline = 0, self.loop.time() + BODY_SECONDS
+
+    def on_body(self, body: bytes) -> None:
+        if self._is_refused:
+            return
+        self._body_bytes += len(body)
+        if self._body_bytes > LARGEST_BODY:
+            self._refuse_size()
+        else:
+            super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        if self._is_refused:
+            return
+        self._in_body, self._seen, self._deadline = False, 0, _NEVER
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self._is_refused:
+            self._leave(b"")
+
+    # Refusing.
+
+    def _is_plain(self) -> bool:
+        """Whether every server on the way reads the address as the same path."""
+        path = self.url.partition(b"?")[0]
+        return path.startswith(b"/") and path.isascii() and b"//" not in path and b"\\" not in path
+
+    def _note(self, name: bytes, value: bytes) -> bool:
+        """Whether this is the first of its name, and means the same to everybody."""
+        if name in self._noted:
+            self._refuse_malformed(f"{name.decode()} is there twice")
+        elif name == b"transfer-encoding" and value.strip().lower() != b"chunked":
+            self._refuse_malformed("Transfer-Encoding may be chunked and nothing else")
+        elif name == b"content-length" and not value.isdigit():
+            self._refuse_malformed("Content-Length is no number")
+        elif name == b"content-length" and (len(value) > 12 or int(value) > LARGEST_BODY):
+            self._refuse_size()
+        self._noted += (name,)
+        return not self._is_refused
+
+    def _refuse_malformed(self, message: str) -> None:
+        self._refuse(400, "invalid_argument", "bad_request", message)
+
+    def _refuse_size(self) -> None:
+        self._refuse(413, "too_large", "too_large", "the body is larger than its limit")
+
+    def _refuse_head(self) -> None:
+        message = f"at most {MOST_HEADERS} headers with {HEADER_BYTES} bytes in all are taken"
+        self._refuse(431, "too_large", "headers_too_large", message)
+
+    def _refuse(self, status: int, error: str, code: str, message: str) -> None:
+        """Answer and end the connection."""
+        if self._is_refused:
+            return
+        self._is_refused, self._deadline = True, _NEVER
+        self._unset_keepalive_if_required()
+        cycle = self.cycle if self._in_body else None
+        if self.pipeline or self._is_answering(cycle):
+            self.pipeline.clear()  # an answer is under way; the connection ends with it
+            return
+        if cycle is None or not cycle.response_complete:
+            self._leave(_answer(status, error, code, message))
+        else:
+            self._leave(b"")
+        if cycle is not None:
+            cycle.disconnected = True
+            cycle.message_event.set()
+
+    def _is_answering(self, current: RequestResponseCycle | None) -> bool:
+        """Whether the answer to an earlier request, or a part of this one's, is on its way."""
+        if not self._has_begun:
+            return False
+        return not self.cycle.response_complete and (current is None or current.response_started)
+
+    def _leave(self, last: bytes) -> None:
+        """Say the last words and hear the other side out for a moment, or it may never read them."""
+        if self.transport.is_closing():
+            return
+        self._deadline = self.loop.time() + LINGER_SECONDS
+        self.transport.write(last)
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self.flow.resume_reading()
+
+
+def _answer(status: int, error: str, code: str, message: str) -> bytes:
+    body = refusal_bytes(error, code, message)
+    wait = b"retry-after: 1\r\n" if status == 503 else b""
+    return (
+        STATUS_LINE[status] + b"content-type: application/json\r\ncontent-length: " + str(len(body)).encode() + b"\r\n"
+        b"connection: close\r\n" + wait + b"\r\n" + body
+    )

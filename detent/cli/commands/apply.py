@@ -1,0 +1,61 @@
+"""`detent apply FILE...`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+from rich.markup import escape
+
+from detent.cli.client import Document, Door, open_door
+from detent.cli.options import Database, Files, Imports, Url, settings_of
+from detent.cli.output.terminal import marked, out, say_error, warn
+from detent.cli.targets import compile_file
+from detent.client.calls import Call, bare, place
+from detent.errors import InvalidInput
+from detent.forms.compiled import Compiled
+from detent.settings import Settings
+
+Read = list[tuple[Path, bytes, Compiled]]
+
+
+def apply(files: Files, url: Url = None, database: Database = None, imports: Imports = None) -> None:
+    """Save workflow files: create what is new, give what differs a new version, leave the rest.
+
+    Talks to the Detent that has the database or is at --url; opens the database itself if none is running. Nothing is
+    saved if a file is not valid (exit code 2)."""
+    settings = settings_of(database_url=database, **{"import": imports})
+    read = _read_all(files, settings)
+    with open_door(settings, url, makes_database=True) as door:
+        for file, data, compiled in read:
+            document, change = _saved(door, compiled.name, data, file)
+            version = document["current_version"]
+            colour = {"created": "green", "changed": "yellow"}.get(change, "bright_black")
+            out.print(f"[{colour}]{change:<9}[/]  {escape(compiled.name)} [bright_black]version {version}[/]")
+            for warning in compiled.warnings:
+                warn(warning)
+
+
+def _read_all(files: list[Path], settings: Settings) -> Read:
+    read: Read = []
+    for file in files:
+        try:
+            read.append((file, *compile_file(file, settings, strict=False)))
+        except InvalidInput as error:
+            out.print(f"{marked('failed', word=False)} {escape(str(file))}")
+            say_error(error)
+    if len(read) != len(files):
+        raise typer.Exit(2)
+    return read
+
+
+def _saved(door: Door, name: str, data: bytes, file: Path) -> tuple[Document, str]:
+    """The workflow, and `created`, `changed` or `unchanged`."""
+    kind = "application/json" if file.suffix.lower() == ".json" else "application/yaml"
+    call = Call("PUT", place("workflows", name), bare(dict), body=data, headers={"Content-Type": kind})
+    status, answer = door.answer(call)
+    return answer["data"], "created" if status == 201 else "changed" if answer["changed"] else "unchanged"
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(apply)

@@ -1,0 +1,288 @@
+"""`detent dev`: everything in one process on SQLite, with examples that run while you look."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Final
+
+import typer
+from rich.console import Console, RenderableType
+from rich.live import Live
+from rich.markup import escape
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from detent.api.server.listener import listening
+from detent.cli.options import Database, Imports, Port, settings_of
+from detent.cli.output.progress import ENDED, instant
+from detent.cli.output.served import show_served
+from detent.cli.output.terminal import MARKS, SPINNER, duration, marked, out, warn
+from detent.cli.targets import load_or_show
+from detent.commands import Given, StartOptions
+from detent.errors import InvalidInput
+from detent.examples import EXAMPLES, SERVICE_PORT
+from detent.examples.service import serving_shop
+from detent.ids import RUN, show
+from detent.instant import SECOND
+from detent.observe import listen
+from detent.observe.logs import log_events
+from detent.process import LOOPBACK, App, bind, run_process, running, told_to_stop
+from detent.run.status import TERMINAL
+from detent.settings import Settings
+from detent.store.url import scheme
+from detent.version import VERSION
+
+# The screen of `detent dev`: where everything is, and the examples as they run.
+
+
+_HEAD: Final = """
+  [bold]Detent[/] {version}   [bright_black]everything in one process[/]
+
+  [bright_black]page     [/]  [bold]{base}[/]   [bright_black]API docs at[/] {base}/docs
+  [bright_black]database [/]  {database}
+  [bright_black]examples [/]  {shop}   [bright_black]a shop that the examples call, on this machine only[/]
+  [bright_black]egress   [/]  steps may call this machine (127.0.0.0/8, ::1) as well as public addresses
+"""
+_STATUS_WIDTH: Final = 8
+_FOOT: Final = """
+  [bold]Try it[/]
+    curl {base}/api/v1/workflows/order-processing/trigger -d '{{"order_id": 7}}'
+    curl {base}/api/v1/workflows/order-processing/runs
+  [bright_black]and your own:[/] detent run FILE   [bright_black]or[/] detent apply FILE
+  [bright_black]Ctrl-C stops gently; what sleeps or waits goes on at the next start.[/]
+"""
+
+
+@dataclass(slots=True, eq=False)
+class Shown:
+    """A run on the screen."""
+
+    run: str
+    input: dict[str, Any]
+    document: dict[str, Any] | None = None
+
+    @property
+    def status(self) -> str:
+        return str(self.document["status"]) if self.document else "running"
+
+
+class Screen:
+    """Draws on a terminal, prints lines elsewhere."""
+
+    def __init__(self, console: Console, base_url: str, database: str, shop_url: str) -> None:
+        self._console, self._tick = console, 0
+        self._words = {
+            "version": VERSION,
+            "base": escape(base_url),
+            "database": escape(database.removeprefix("sqlite:///")),
+            "shop": escape(shop_url),
+        }
+
+    def head(self) -> None:
+        self._console.print(_HEAD.format(**self._words))
+
+    def foot(self) -> None:
+        self._console.print(_FOOT.format(**self._words))
+
+    def line(self, document: dict[str, Any]) -> None:
+        """A run that ended."""
+        took = _took(document)
+        name = escape(document["workflow"])
+        self._console.print(f"  {marked(document['status'])}  {name}  [bright_black]{took}  {document['id']}[/]")
+
+    @contextmanager
+    def watching(self, shown: Sequence[Shown]) -> Iterator[Callable[[], None]]:
+        """Give a function that draws the runs as they are now."""
+        if not self._console.is_terminal:
+            told: set[str] = set()
+            yield lambda: self._tell(shown, told)
+            return
+        with Live(console=self._console, auto_refresh=False, vertical_overflow="crop") as live:
+            yield lambda: live.update(self._drawn(shown), refresh=True)
+
+    def _tell(self, shown: Sequence[Shown], told: set[str]) -> None:
+        for each in shown:
+            if each.document and each.document["finished_at"] and each.run not in told:
+                told.add(each.run)
+                self.line(each.document)
+
+    def _drawn(self, shown: Sequence[Shown]) -> RenderableType:
+        self._tick += 1
+        table = Table.grid(padding=(0, 2))
+        known = [each.document for each in shown if each.document]
+        table.add_column(no_wrap=True, min_width=2 + max((len(one["workflow"]) for one in known), default=0))
+        table.add_column(no_wrap=True, min_width=max((len(_short(each.input)) for each in shown), default=0))
+        table.add_column(no_wrap=True, min_width=_STATUS_WIDTH)
+        table.add_column(no_wrap=True, overflow="ellipsis")
+        for each in shown:
+            if each.document is not None:
+                mark, colour = self._mark(each.status)
+                name = Text.assemble((f"{mark} ", colour), each.document["workflow"])
+                note = Text(_short(each.input), style="bright_black")
+                table.add_row(name, note, Text(_took(each.document), style="bright_black"), self._steps(each.document))
+        return Padding(table, (0, 0, 0, 2))
+
+    def _steps(self, document: dict[str, Any]) -> Text:
+        parts = Text()
+        for name, step in document["tasks"].items():
+            mark, colour = self._mark(step["status"])
+            faint = "bright_black" if step["status"] in ("pending", "skipped") else "default"
+            parts.append(f"{mark} ", colour).append(f"{name}  ", faint)
+        return parts
+
+    def _mark(self, status: str) -> tuple[str, str]:
+        mark, colour = MARKS.get(status, ("?", "default"))
+        return (SPINNER[self._tick % len(SPINNER)], colour) if status == "running" else (mark, colour)
+
+
+def _took(document: dict[str, Any]) -> str:
+    if not document["finished_at"]:
+        active = [step["status"] for step in document["tasks"].values() if step["status"] not in {*ENDED, "pending"}]
+        return active[0] if active else "running"
+    return duration((instant(document["finished_at"]) - instant(document["started_at"])) / SECOND)
+
+
+def _short(value: dict[str, Any]) -> str:
+    """The first thing a run was given."""
+    return next((f"{key} {json.dumps(one, ensure_ascii=False)}" for key, one in value.items()), "")
+
+
+DATABASE: Final = Settings().database_url  # so that the other commands, typed beside it, find its engine
+REFRESH: Final = 0.1
+_PORTS: Final = 20
+_BACKLOG: Final = 1_000
+
+
+def dev(
+    port: Port = None,
+    database: Database = None,
+    imports: Imports = None,
+    examples: Annotated[
+        bool, typer.Option("--examples/--no-examples", help="Whether to save the examples and run each once.")
+    ] = True,
+) -> None:
+    """Try Detent: API, engine, SQLite and an example service in one process, with examples running.
+
+    Everything stays in detent.db of the current folder, where the other commands find it. Nothing outside this machine
+    is called."""
+    settings = settings_of(port=port, database_url=database, **{"import": imports})
+    if database is None:
+        settings = _on_sqlite(settings)
+    if settings.host != Settings().host:
+        raise InvalidInput("`detent dev` listens on 127.0.0.1 only; use `detent serve` for others")
+    load_or_show(settings.imports)
+    if settings.imports:
+        show_served(settings)
+    run_process(_dev(settings, examples=examples, exact=port is not None))
+
+
+def _on_sqlite(settings: Settings) -> Settings:
+    """Examples are not for a database that others share, unless it was named for them."""
+    kind = scheme(settings.database_url)
+    if kind == "sqlite":
+        return settings
+    warn(
+        f"the settings name a {kind} database; `detent dev` uses {DATABASE} instead. Other commands find it with "
+        f"--database {DATABASE}"
+    )
+    return replace(settings, database_url=DATABASE)
+
+
+async def _dev(settings: Settings, *, examples: bool, exact: bool) -> None:
+    stopping = asyncio.create_task(told_to_stop())
+    async with AsyncExitStack() as stack:
+        stack.callback(log_events(settings.log_format, troubles_only=True))
+        sock = bind(settings.host, settings.port) if exact else _first_free(settings.port)
+        shop = _first_free(SERVICE_PORT)
+        stack.callback(sock.close)
+        stack.callback(shop.close)
+        await stack.enter_async_context(serving_shop(shop))
+        address = sock.getsockname()[:2]
+        app = await stack.enter_async_context(running(settings, address=address, allow=LOOPBACK, migrate=True))
+        await stack.enter_async_context(listening(app, sock))
+        await _Show(app, _url(shop), stopping).go(examples=examples)
+        out.print("\nstopping: attempts in flight get their time")
+        await app.drain()
+    out.print("stopped; what was running goes on at the next start")
+
+
+def _first_free(port: int) -> socket.socket:
+    for candidate in range(port, port + _PORTS) if port else ():
+        try:
+            return bind("127.0.0.1", candidate)
+        except InvalidInput:
+            continue
+    return bind("127.0.0.1", 0)
+
+
+def _url(sock: socket.socket) -> str:
+    return "http://{}:{}".format(*sock.getsockname()[:2])
+
+
+class _Show:
+    """Starts the examples, shows them, then tells of every run that ends."""
+
+    def __init__(self, app: App, shop_url: str, stopping: asyncio.Task[None]) -> None:
+        self._app, self._shop_url, self._stopping = app, shop_url, stopping
+        self._screen = Screen(out, app.local_url, app.settings.database_url, shop_url)
+        self._ended: asyncio.Queue[bytes] = asyncio.Queue(_BACKLOG)
+
+    async def go(self, *, examples: bool) -> None:
+        self._screen.head()
+        stop = listen(self._hear)
+        try:
+            shown = await self._start_examples() if examples else []
+            await self._watch(shown)
+            if not self._stopping.done():
+                self._screen.foot()
+            await self._tell_others({each.run for each in shown})
+        finally:
+            stop()
+
+    def _hear(self, name: str, facts: dict[str, object]) -> None:
+        run = facts.get("run")
+        if name == "run.ended" and isinstance(run, bytes) and not self._ended.full():
+            self._ended.put_nowait(run)
+
+    async def _start_examples(self) -> list[Shown]:
+        shown = []
+        for example in EXAMPLES:
+            text = example.text(self._shop_url)
+            await self._app.commands.save_workflow(text, filename=example.filename, replace=True)
+            for value in example.inputs:
+                started = await self._app.commands.start(example.name, Given(value), StartOptions(trigger="manual"))
+                shown.append(Shown(show(RUN, started.run), value))
+        return shown
+
+    async def _watch(self, shown: list[Shown]) -> None:
+        """Show the examples until each has ended, or somebody wants to leave."""
+        with self._screen.watching(shown) as draw:
+            while not self._stopping.done():
+                for each in shown:
+                    if each.status not in TERMINAL:
+                        each.document = await self._app.commands.run(each.run)
+                draw()
+                if all(each.status in TERMINAL for each in shown):
+                    return
+                await asyncio.wait([self._stopping], timeout=REFRESH)
+
+    async def _tell_others(self, known: set[str]) -> None:
+        while not self._stopping.done():
+            ended = asyncio.create_task(self._ended.get())
+            await asyncio.wait([ended, self._stopping], return_when=asyncio.FIRST_COMPLETED)
+            if not ended.done():
+                ended.cancel()
+                return
+            run = show(RUN, ended.result())
+            if run not in known:
+                self._screen.line(await self._app.commands.run(run))
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(dev)

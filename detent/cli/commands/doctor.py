@@ -1,0 +1,102 @@
+"""`detent doctor`: is everything as it should be?"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import re
+from pathlib import Path
+from typing import Any, Final
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from detent.cli.options import Database, Imports
+from detent.cli.output.terminal import out
+from detent.clock import SystemClock
+from detent.errors import DetentError, InvalidInput, StoreInUse
+from detent.settings import FIELDS, Loaded, load_settings
+from detent.steps.actions import load_modules
+from detent.steps.egress_rules import parse_rule
+from detent.store.factory import open_store
+from detent.store.rows import Finding
+from detent.store.url import scheme, sqlite_path
+from detent.version import VERSION
+from detent.views.stuck import stuck_runs
+
+_MARKS: Final = {"ok": "[green]✓[/]", "warning": "[yellow]![/]", "error": "[red]✗[/]"}
+
+
+def doctor(database: Database = None, imports: Imports = None) -> None:
+    """Check settings, versions and the database. Exit code 1 if something is wrong."""
+    flags = {"database_url": database, "import": imports or None}
+    loaded = load_settings(flags, environ=os.environ, folder=Path.cwd())
+    findings = [
+        Finding("ok", "detent", f"version {VERSION}, Python {platform.python_version()}"),
+        *(Finding("warning", "settings", warning) for warning in loaded.warnings),
+        *_checked(loaded),
+        *asyncio.run(_examined(loaded.settings.database_url)),
+    ]
+    for finding in findings:
+        out.print(f"{_MARKS[finding.level]} [bold]{escape(finding.subject)}[/]  {escape(finding.message)}")
+    out.print()
+    out.print(_table(loaded))
+    if any(finding.level == "error" for finding in findings):
+        raise typer.Exit(1)
+
+
+def _checked(loaded: Loaded) -> list[Finding]:
+    """What settings say, tried out."""
+    found = []
+    for text in loaded.settings.egress_allow:
+        try:
+            parse_rule(text)
+        except InvalidInput as error:
+            found.append(Finding("error", "egress_allow", error.message))
+    try:
+        load_modules(loaded.settings.imports)
+    except InvalidInput as error:
+        found.append(Finding("error", "import", "; ".join(map(str, error.problems))))
+    return found
+
+
+async def _examined(url: str) -> list[Finding]:
+    try:
+        if scheme(url) == "sqlite" and not sqlite_path(url).exists():
+            return [Finding("ok", "database", f"there is no file {sqlite_path(url)} yet; the first start makes it")]
+        store = await open_store(url, SystemClock(), role="door")
+        try:
+            found = await store.examine()
+            if any(finding.level == "error" for finding in found):
+                return found  # perhaps its runs cannot be read
+            return [*found, *await stuck_runs(store)]
+        finally:
+            await store.close()
+    except StoreInUse as error:
+        return [Finding("warning", "database", error.message)]
+    except DetentError as error:
+        return [Finding("error", "database", error.message)]
+
+
+def _table(loaded: Loaded) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2), header_style="bright_black")
+    for title in ("setting", "value", "from"):
+        table.add_column(title, overflow="fold")
+    for name, item in FIELDS.items():
+        value: Any = getattr(loaded.settings, item.name)
+        hidden = item.metadata["secret"] and value is not None
+        table.add_row(name, "***" if hidden else escape(_shown(value)), loaded.sources.get(item.name, "default"))
+    return table
+
+
+def _shown(value: Any) -> str:
+    """A value for people; the password of an address is nobody's business."""
+    if isinstance(value, tuple):
+        return ", ".join("=".join(map(str, one)) if isinstance(one, tuple) else str(one) for one in value) or "-"
+    return "-" if value is None else re.sub(r"(://[^:/@]+):[^@/]+@", r"\1:***@", str(value))
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(doctor)

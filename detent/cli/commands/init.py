@@ -1,0 +1,284 @@
+"""`detent init`: a small project to begin with."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from shlex import quote
+from typing import Annotated, Final
+
+import typer
+from rich.markup import escape
+
+from detent.cli.options import wrong
+from detent.cli.output.terminal import out
+from detent.errors import InvalidInput
+
+# The files that `detent init` writes. NAME stands for the name of the project or workflow.
+
+
+IGNORED: Final = "detent.db*"
+
+_SETTINGS: Final = """\
+# Settings of Detent for this folder. A flag or a variable such as DETENT_PORT is stronger.
+database_url = "sqlite:///detent.db"
+port = 8080
+"""
+_WORKFLOWS: Final = '''\
+"""The workflows of this project. Detent loads this module because detent.toml names it."""
+
+from dataclasses import dataclass
+
+from detent import Run, Workflow, days, heroes, reattempt, step, workflow
+
+
+@dataclass
+class User:
+    id: str
+    name: str
+    is_active: bool = False
+
+
+USERS = {"7": User("7", "Ada"), "8": User("8", "Bob", is_active=True)}
+
+
+@heroes.loader("User", User)
+def load_user(id: str) -> User | None:
+    """A run is about its hero, and keeps only the type and the id: before each step the hero is loaded anew. Ask your
+    database here; None says that the user is gone, which cancels the run."""
+    return USERS.get(id)
+
+
+class Signup(Workflow):
+    """A class: its steps are done one after the other, however often the machine is started anew meanwhile."""
+
+    name = "signup"
+    hero: User
+
+    @step
+    def welcome(self) -> str:
+        return f"Welcome, {self.hero.name}!"
+
+    @step(wait=days(2), skip_if=lambda self: self.hero.is_active)
+    def remind(self) -> str:
+        return f"Are you still there, {self.hero.name}?"
+
+    @step(on_exception=reattempt(max=5, wait="1m"))
+    def complete(self) -> str:
+        return self.results["welcome"]
+
+
+async def charge(amount: int) -> str:
+    """A step of a function is a function: its result is kept, and read again after a crash."""
+    return f"receipt for {amount}"
+
+
+@workflow
+async def checkout(run: Run, amount: int) -> dict[str, object]:
+    """A function: any Python between its steps."""
+    receipt = await run.step(charge, amount, retry=3)
+    if amount > 100:
+        answer = await run.wait("approval", timeout="3d")  # somebody calls its URL
+        return {"receipt": receipt, "approved": answer}
+    return {"receipt": receipt}
+'''
+_TESTS: Final = '''\
+"""Tests of the workflows: days pass in a moment, and every crash is tried."""
+
+from detent.testing import crash_matrix, speedrun
+from workflows import USERS, Signup, checkout
+
+
+def test_a_quiet_user_is_reminded_after_two_days():
+    run = speedrun(Signup, hero=USERS["7"])
+    assert run.route == ["welcome", "remind", "complete"]
+    assert run.slept.days == 2
+    assert run.output == "Welcome, Ada!"
+
+
+def test_an_active_user_is_left_alone():
+    assert speedrun(Signup, hero=USERS["8"]).route == ["welcome", "remind:skipped", "complete"]
+
+
+def test_a_large_sum_needs_an_approval():
+    run = speedrun(checkout, 250, answers={"approval": {"by": "Eve"}})
+    assert run.output == {"receipt": "receipt for 250", "approved": {"by": "Eve"}}
+
+
+def test_wherever_the_process_dies_the_end_is_the_same():
+    report = crash_matrix(Signup, hero=USERS["7"])
+    assert report.ending.status == "completed"
+    assert set(report.ran_twice) <= {"welcome", "remind", "complete"}  # effects are done at least once
+'''
+_README: Final = """\
+# NAME
+
+    pytest                   # tries the workflows of workflows.py: days pass in a moment, every crash is tried
+    detent serve --reload    # runs them, and begins anew when you change them; its settings are in detent.toml
+
+While it serves, in another terminal:
+
+    detent trigger signup --hero User:7
+    detent trigger checkout --input '{"amount": 50}' --wait
+
+`detent graph workflows:Signup` draws one. In production leave out `--reload`.
+"""
+_STEPS: Final = """\
+# A workflow is a list of steps. `detent run NAME.yaml` runs it here and now.
+name: NAME
+description: Says hello, takes a breath, and sums up.
+
+tasks:
+  # A step does one thing. What stands in double braces is filled in when the step runs;
+  # `trigger.body` is what the run was started with, `??` gives what to take if it is missing.
+  greet:
+    action: core.echo
+    with:
+      text: "Hello, {{trigger.body.name ?? 'world'}}"
+
+  # `needs` says what must have ended before. A sleep survives a restart, be it two seconds or two weeks.
+  breathe:
+    needs: [greet]
+    sleep: 2s
+
+  # The result of a step is there for those after it. Instead of an action, a step may call a URL:
+  #   url: "https://example.org/orders/{{trigger.body.id}}"
+  #   method: GET
+  # or wait until somebody calls it back:
+  #   wait_for_webhook: {timeout: 1h}
+  sum-up:
+    needs: [breathe]
+    action: core.echo
+    with:
+      said: "{{tasks.greet.output.text}}"
+"""
+_STEPS_README: Final = """\
+# NAME
+- `detent run NAME.yaml` runs the workflow here and now.
+- `detent serve` serves the API and runs workflows; its settings are in `detent.toml`.
+- `detent apply NAME.yaml`, in another terminal, saves the workflow there.
+- `detent trigger NAME --input '{"name": "Ada"}' --wait` starts a run of it, and shows how it goes.
+"""
+DJANGO: Final = """\
+In settings.py:
+    INSTALLED_APPS = [..., "detent.contrib.django"]
+    DETENT = {"HEROES": ["shop.Order"]}        # models that runs are about
+
+Put workflows into workflows.py of any app; they are found by themselves. In a view:
+    with transaction.atomic():
+        order = Order.objects.create(...)
+        detent.sync.start(Fulfilment, hero=order, using="default")
+
+Then:
+    python manage.py detent_migrate            # makes the tables
+    python manage.py detent_worker             # runs the workflows
+"""
+FLASK: Final = """\
+Where the app is made:
+    import detent
+    detent.configure("postgresql://user@host/name")    # or leave it to detent.toml
+    import workflows                                   # your classes and functions
+
+In a view:
+    run = detent.sync.start(Signup, hero=("User", user.id))
+    return {"run": run.id}, 202
+
+Beside the app:
+    detent migrate                             # makes the tables
+    detent worker workflows                    # runs the workflows
+"""
+
+
+def project(name: str) -> dict[str, str]:
+    """A project in Python."""
+    return {
+        "workflows.py": _WORKFLOWS,
+        "test_workflows.py": _TESTS,
+        "detent.toml": f'{_SETTINGS}import = ["workflows"]\n',
+        "README.md": _README.replace("NAME", name),
+    }
+
+
+def steps_project(name: str) -> dict[str, str]:
+    """A project of one workflow file."""
+    return {
+        f"{name}.yaml": _STEPS.replace("NAME", name),
+        "detent.toml": _SETTINGS,
+        "README.md": _STEPS_README.replace("NAME", name),
+    }
+
+
+_NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_LONGEST_NAME: Final = 60
+_FILES: Final = (".yaml", ".yml")
+
+
+def init(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The folder, this one if it is left out; or a workflow file to write.")
+    ] = Path(),
+    name: Annotated[
+        str | None, typer.Option("--name", help="The name of the project; that of the folder if it is left out.")
+    ] = None,
+    steps: Annotated[bool, typer.Option("--steps", help="A workflow file (YAML) instead of Python.")] = False,
+    django: Annotated[bool, typer.Option("--django", help="Say what a Django project needs; write nothing.")] = False,
+    flask: Annotated[bool, typer.Option("--flask", help="Say what a Flask app needs; write nothing.")] = False,
+) -> None:
+    """Begin a project that runs as it is: workflows, tests of them, settings, a README. Nothing that exists is
+    changed."""
+    if django or flask:
+        out.print(escape(DJANGO if django else FLASK), end="")
+        return
+    if folder.suffix in _FILES:
+        folder, name, steps = folder.parent, name or folder.stem, True
+    chosen = _chosen(folder, name)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for file, text in (steps_project if steps else project)(chosen).items():
+            _tell(folder / file, "wrote" if _write(folder / file, text) else "kept")
+        _tell(folder / ".gitignore", _ignore(folder / ".gitignore"))
+    except OSError as error:
+        raise InvalidInput(f"cannot write {error.filename or folder}: {error.strerror or error}") from None
+    go = "" if folder.resolve() == Path.cwd() else f"cd {escape(quote(str(folder)))} && "
+    first = f"detent run {chosen}.yaml" if steps else "pytest"
+    out.print(f"\n[bold]Next[/]\n  {go}{first}\n  {go}detent serve")
+
+
+def _chosen(folder: Path, name: str | None) -> str:
+    if name is None:
+        words = re.findall(r"[a-z0-9]+", folder.resolve().name.lower())
+        return "-".join(words)[:_LONGEST_NAME].rstrip("-") or "hello"
+    if not _NAME.fullmatch(name) or len(name) > _LONGEST_NAME:
+        raise wrong("--name", f"{name!r} is no name; write small letters, digits and hyphens, such as order-processing")
+    return name
+
+
+def _write(file: Path, text: str) -> bool:
+    """Make a file; whether it was not there before."""
+    try:
+        with file.open("x") as new:
+            new.write(text)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _ignore(file: Path) -> str:
+    """Keep the database out of version control: one line is added to what is there, if it is not there."""
+    if _write(file, f"{IGNORED}\n"):
+        return "wrote"
+    old = file.read_text()
+    if IGNORED in old.split():
+        return "kept"
+    with file.open("a") as more:
+        more.write(("" if not old or old.endswith("\n") else "\n") + f"{IGNORED}\n")
+    return "added to"
+
+
+def _tell(file: Path, what: str) -> None:
+    colour = "bright_black" if what == "kept" else "green"
+    out.print(f"[{colour}]{what:<8}[/]  {escape(str(file))}")
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(init)

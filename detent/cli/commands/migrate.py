@@ -1,0 +1,32 @@
+"""`detent migrate`"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from detent.cli.options import Database, settings_of
+from detent.cli.output.terminal import out
+from detent.store.factory import migrate_store, stored_revision
+
+
+def migrate(
+    database: Database = None,
+    to: Annotated[str | None, typer.Option("--to", metavar="REVISION", help="By default the newest.")] = None,
+) -> None:
+    """Bring the tables of a database to this version of Detent, or to a revision."""
+    url = settings_of(database_url=database).database_url
+    before = asyncio.run(stored_revision(url))
+    after = asyncio.run(migrate_store(url, to))
+    if not after:
+        out.print("a store in memory has no tables")
+        return
+    told = f"is at revision {after} already" if before == after else f"went from {before or 'nothing'} to {after}"
+    out.print(f"the database {escape(told)}")
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(migrate)

@@ -1,0 +1,324 @@
+"""`detent run FILE`: an engine in this process, for one run."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+from rich.markup import escape
+
+import detent
+from detent.api.server.listener import listening
+from detent.cli.fast_clock import Jumper, JumpingClock, JumpingLoop, asked_name, fast_tuning
+from detent.cli.options import Database, Hero, Imports, Input, decode_value, read_hero, read_input, settings_of
+from detent.cli.output.progress import LineView, LiveView, View
+from detent.cli.output.terminal import duration, marked, out, plain, warn
+from detent.cli.output.watch import tell_result
+from detent.cli.targets import compile_file, python_workflow
+from detent.clock import Clock, SystemClock
+from detent.commands import Given, StartOptions
+from detent.errors import InvalidInput, Problem, StoreInUse
+from detent.forms.compiled import Compiled
+from detent.graph.draw import outline
+from detent.graph.model import StepKind
+from detent.ids import RUN, show
+from detent.instant import SECOND
+from detent.observe import listen
+from detent.process import LOOPBACK, App, bind, running, told_to_stop
+from detent.run.status import TERMINAL, Status
+from detent.settings import Settings
+from detent.store.url import scheme
+
+# What `detent run` is to run, and how.
+
+
+#: What waits for callbacks. A durable function asks for them by names that only its code knows.
+_WAITING: Final = (StepKind.WAIT, StepKind.FUNCTION)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A workflow. `source` is the text and name of its file; null if it is in Python, where `module` has it, and any
+    engine with its code saves it by itself."""
+
+    compiled: Compiled
+    source: tuple[bytes, str] | None = None
+    module: str | None = None
+
+    @property
+    def waits(self) -> bool:
+        return any(step.kind in _WAITING for step in self.compiled.graph.steps)
+
+    @property
+    def is_function(self) -> bool:
+        return any(step.kind is StepKind.FUNCTION for step in self.compiled.graph.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A run that somebody wants to see; `answers` are for what it will wait for."""
+
+    target: Target
+    input: Any
+    options: StartOptions
+    answers: dict[str, Any]
+    fast: bool
+    settings: Settings
+
+
+def find_target(file: Path, settings: Settings) -> Target:
+    """The workflow of a file, or the one in Python that is named like that."""
+    written = python_workflow(str(file))
+    if written is not None:
+        return Target(written.compiled, module=written.place.partition(":")[0])
+    data, compiled = compile_file(file, settings, strict=True)
+    return Target(compiled, source=(data, file.name))
+
+
+def read_answers(given: Iterable[str], target: Target) -> dict[str, Any]:
+    """Answers written `step=JSON`, by step."""
+    waits = {step.name for step in target.compiled.graph.steps if step.kind is StepKind.WAIT}
+    found: dict[str, Any] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or (name not in waits and not target.is_function):
+            known = f"; wait steps are {', '.join(sorted(waits))}" if waits else "; this workflow waits for nothing"
+            raise InvalidInput("an option cannot be read", [Problem("--answer", f"no wait step {name!r}{known}")])
+        found[name] = decode_value(value.encode(), f"--answer {name}")
+    return found
+
+
+# The run of `detent run`, from its start to its end, in front of somebody.
+
+
+REFRESH: Final = 0.1
+_OURS: Final = f'  File "{Path(detent.__file__).parent}'
+
+Document = dict[str, Any]
+
+
+class Watching:
+    """Starts the run, shows it, gives it its answers, and tells what came of it."""
+
+    def __init__(self, app: App, order: Order, clock: Clock) -> None:
+        self._app, self._order, self._clock = app, order, clock
+        self._commands, self._changed = app.commands, asyncio.Event()
+        self._told: set[str] = set()
+        self._view: View = LineView(out, clock.wall)
+
+    async def until_ended(self, stopping: asyncio.Task[None]) -> str:
+        """Gives the status it has in the end. It may be open: somebody wants to leave, or its code paused it."""
+        target, order = self._order.target, self._order
+        if target.source is not None:
+            data, filename = target.source
+            await self._commands.save_workflow(data, filename=filename, replace=True)
+        started = await self._commands.start(target.compiled.name, Given(order.input), order.options)
+        run = show(RUN, started.run)
+        out.print(f"[bold]{escape(target.compiled.name)}[/] [bright_black]{run}[/]")
+        out.print("[bright_black]steps may call this machine (127.0.0.0/8, ::1) as well as public addresses[/]")
+        if out.is_terminal:
+            self._view = LiveView(out, outline(target.compiled.graph), self._clock.wall)
+        stop = listen(lambda name, facts: self._changed.set() if facts.get("run") == started.run else None)
+        document: Document = {}
+        try:
+            async for document in self._documents(run, stopping):
+                self._view.show(document)
+                await self._deliver_answers(document, started.run)
+        finally:
+            stop()
+            self._view.close()
+        self._tell_end(document, started.started_at)
+        return str(document["status"])
+
+    async def _documents(self, run: str, stopping: asyncio.Task[None]) -> AsyncIterator[Document]:
+        """The run each time something may have changed, until it ends or will not go on by itself, or somebody wants
+        to leave."""
+        jumper = None
+        if isinstance(self._clock, JumpingClock):
+            jumper = Jumper(self._clock, self._order.answers, self._view.note)
+        while True:
+            self._changed.clear()
+            document = await self._commands.run(run)
+            yield document
+            if document["status"] in TERMINAL or document["paused_step"] is not None or stopping.done():
+                return
+            if jumper is not None:
+                jumper.look(document, await self._children(document))
+            await self._pause(stopping)
+
+    async def _children(self, document: Document) -> list[Document]:
+        """The runs that it waits for, and those that they wait for."""
+        found: list[Document] = []
+        for step in document["tasks"].values():
+            if step["status"] == "waiting" and "run_id" in step:
+                child = await self._commands.run(step["run_id"])
+                found += [child, *await self._children(child)]
+        return found
+
+    async def _pause(self, stopping: asyncio.Task[None]) -> None:
+        change = asyncio.create_task(self._changed.wait())
+        await asyncio.wait([change, stopping], timeout=REFRESH, return_when=asyncio.FIRST_COMPLETED)
+        change.cancel()
+
+    async def _deliver_answers(self, document: Document, run: bytes) -> None:
+        for callback in document["callbacks"]:
+            step, name = callback["step"], asked_name(callback["step"])
+            if callback["status"] != "active" or step in self._told:
+                continue
+            self._told.add(step)
+            if name in self._order.answers:
+                await self._commands.deliver(
+                    self._app.engine.tokens.token(run, step),
+                    body=self._order.answers[name],
+                    headers={},
+                    query={},
+                    message_id=None,
+                )
+            else:
+                self._view.note(f"{name} waits for a POST to {callback['url']}")
+        for key, step in document["tasks"].items():
+            if step["type"] == "signal" and step["status"] == "waiting" and key not in self._told:
+                self._told.add(key)
+                await self._signal(document["id"], key)
+
+    async def _signal(self, run: str, key: str) -> None:
+        name = asked_name(key)
+        if name in self._order.answers:
+            await self._commands.signal(run, name, self._order.answers[name])
+        else:
+            self._view.note(f"{name} waits for a signal: detent runs signal {run} {name} --url {self._app.local_url}")
+
+    def _tell_end(self, document: Document, started_at: int) -> None:
+        status = document["status"]
+        took = duration((self._clock.wall() - started_at) / SECOND)
+        if document["paused_step"] is not None:
+            self._tell_pause(document, took)
+            return
+        if status not in TERMINAL:
+            out.print("interrupted: the run goes on where it stopped when an engine opens its database")
+            return
+        out.print(f"\n{marked(status)} [bright_black]in {took}[/]")
+        tell_result(document)
+
+    def _tell_pause(self, document: Document, took: str) -> None:
+        """Why its code paused it, and how it can go on."""
+        out.print(f"\n{marked('paused')} [bright_black]in {took}[/]: {plain(document['paused_by'] or '')}")
+        error = document["tasks"][document["paused_step"]]["error"]
+        if error:
+            out.print(plain(_trace(error)), style="red")
+        url, module = self._order.settings.database_url, self._order.target.module
+        if scheme(url) != "memory" and module is not None:
+            out.print(
+                f"mend it and run it again, or go on with this run: detent worker {module} --database {escape(url)}, "
+                f"and beside it detent runs resume {document['id']} --database {escape(url)}"
+            )
+
+
+def _trace(error: Document) -> str:
+    """The traceback of an error without the frames that are ours; its message if there is none."""
+    text = (error.get("detail") or {}).get("traceback")
+    if not text:
+        return str(error["message"])
+    kept, is_ours = [], False
+    for line in text.rstrip().splitlines():
+        if line.startswith('  File "') or not line.startswith("  "):
+            is_ours = line.startswith(_OURS)
+        if not is_ours:
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def run(
+    file: Annotated[Path, typer.Argument(help="A workflow file, YAML or JSON; or module:Name of one in Python.")],
+    input_: Input = None,
+    hero: Hero = None,
+    answer: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--answer", metavar="STEP=JSON", help="What a wait step, or a function, will be told; repeatable."
+        ),
+    ] = None,
+    fast: Annotated[
+        bool, typer.Option("--fast", help="Nothing is stored, and the clock jumps over sleeps and pauses.")
+    ] = False,
+    database: Database = None,
+    imports: Imports = None,
+) -> None:
+    """Run a workflow here and now, and watch it: a file, or a class or durable function in Python.
+
+    The run is durable in a private SQLite file, which is removed when it completes and kept and named when it does
+    not. Exit code 0 if it completed, 1 if not, 2 if the workflow is not valid."""
+    settings = settings_of(database_url=database, **{"import": imports})
+    if fast and database:
+        raise InvalidInput("--fast keeps everything in memory: leave out --database")
+    target = find_target(file, settings)
+    for warning in target.compiled.warnings:
+        warn(warning)
+    options = StartOptions(trigger="manual", hero=None if hero is None else read_hero(hero))
+    order = Order(target, read_input(input_), options, read_answers(answer or (), target), fast, settings)
+    if fast:
+        status = _carry_out(replace(order, settings=_private(settings, "memory://")))
+    else:
+        status = _carry_out(order) if database else _carry_out_privately(order)
+    raise typer.Exit(0 if status == Status.COMPLETED else 1)
+
+
+def _carry_out_privately(order: Order) -> str:
+    """Run it in a SQLite file of its own, which is kept if it did not complete."""
+    folder, status = Path(tempfile.mkdtemp(prefix="detent-run-")), None
+    try:
+        status = _carry_out(replace(order, settings=_private(order.settings, f"sqlite:///{folder / 'run.db'}")))
+    finally:
+        if status in (Status.COMPLETED, None):
+            shutil.rmtree(folder, ignore_errors=True)
+    if status != Status.COMPLETED:
+        out.print(f"[bright_black]kept: {escape(str(folder / 'run.db'))}[/]")
+    return status
+
+
+def _private(settings: Settings, url: str) -> Settings:
+    """For a database that this process alone has, and not for long: it serves every queue, for nobody else would, and
+    fetches nothing from an outbox, for that is meant for those who stay."""
+    return replace(settings, database_url=url, base_url=None, queues=(), outbox_urls=())
+
+
+def _carry_out(order: Order) -> str:
+    """Gives the status that the run has in the end."""
+    with asyncio.Runner(loop_factory=JumpingLoop if order.fast else None) as runner:
+        return runner.run(_run(order))
+
+
+async def _run(order: Order) -> str:
+    loop = asyncio.get_running_loop()
+    clock: Clock = JumpingClock(loop) if isinstance(loop, JumpingLoop) else SystemClock(order.settings.clock_skew)
+    stopping = asyncio.create_task(told_to_stop())
+    async with AsyncExitStack() as stack:
+        stack.callback(stopping.cancel)
+        sock = bind("127.0.0.1", 0) if order.target.waits else None
+        try:
+            app = await stack.enter_async_context(
+                running(
+                    order.settings,
+                    address=sock.getsockname()[:2] if sock else None,
+                    clock=clock,
+                    tuning=fast_tuning(suspends=order.target.is_function) if order.fast else None,
+                    allow=LOOPBACK,
+                )
+            )
+        except StoreInUse as error:
+            raise InvalidInput(f"{error.message}. Use `detent apply` and `detent trigger`") from None
+        if sock is not None:
+            stack.callback(sock.close)
+            await stack.enter_async_context(listening(app, sock))
+        return await Watching(app, order, clock).until_ended(stopping)
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(run)

@@ -1,0 +1,12 @@
+"""`detent runs`: looking at runs, steering them, and doing them again."""
+
+from __future__ import annotations
+
+import typer
+
+from detent.cli.commands import runs_control, runs_show
+
+
+def add_to(app: typer.Typer) -> None:
+    runs_show.add_to(app)
+    runs_control.add_to(app)

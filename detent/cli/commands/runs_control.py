@@ -1,0 +1,289 @@
+"""`detent runs cancel|pause|resume|retry`: for the runs that are named, or for all that a filter means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, Final
+
+import typer
+from msgspec import UNSET
+
+from detent.cli.client import Document, Door, open_door
+from detent.cli.commands.runs_show import Run
+from detent.cli.options import Database, Input, Json, Url, Yes, read_value, settings_of, wrong
+from detent.cli.output.terminal import confirm, err, marked, out, plain, print_json, say_error, warn
+from detent.cli.run_filter import Hero, Labels, RequestId, Since, Status, Trigger, Until, Workflow, chosen
+from detent.client import runs
+from detent.client.calls import Call
+from detent.client.runs import Action, RunFilter
+from detent.errors import DetentError, InvalidInput
+from detent.values.durations import parse_duration
+
+# `detent runs skip|reattempt|finish`: past a step, or to the end.
+
+
+Step = Annotated[
+    str | None, typer.Option("--step", metavar="STEP", help="Which step; without it, the one the run is at.")
+]
+Wait = Annotated[str | None, typer.Option("--wait", metavar="TIME", help="How long to wait first: 30s, 10m, 2h.")]
+_WAITING: Final = " (its node has not got to it yet)"
+
+
+def skip_step(run: Run, step: Step = None, as_json: Json = False, url: Url = None, database: Database = None) -> None:
+    """Leave out a step: what it is doing is stopped, and the run goes on behind it, also if it was paused."""
+    _steer(runs.skip(run, step), "skip", as_json=as_json, url=url, database=database)
+
+
+def reattempt_step(
+    run: Run,
+    step: Step = None,
+    wait: Wait = None,
+    as_json: Json = False,
+    url: Url = None,
+    database: Database = None,
+) -> None:
+    """Try a step again, in the same run: what it is doing is stopped. A run that was paused goes on."""
+    call = runs.reattempt(run, step, wait=None if wait is None else _seconds(wait))
+    _steer(call, "reattempt", as_json=as_json, url=url, database=database)
+
+
+def finish_run(run: Run, as_json: Json = False, url: Url = None, database: Database = None) -> None:
+    """Say that a run is done: it is completed, and what has not run yet is skipped."""
+    _steer(runs.finish(run), "finish", as_json=as_json, url=url, database=database)
+
+
+def _seconds(text: str) -> float:
+    try:
+        return parse_duration(float(text) if text.replace(".", "", 1).isdecimal() else text)
+    except InvalidInput as error:
+        raise wrong("--wait", error.message) from error
+
+
+def _steer(call: Call[Any], wish: str, *, as_json: bool, url: str | None, database: str | None) -> None:
+    with open_door(settings_of(database_url=database), url) as door:
+        document = door.ask(call)
+        if as_json:
+            print_json(document)
+        else:
+            out.print(f"{marked(document['status'])}{_WAITING if document.get(f'{wish}_requested') else ''}")
+        if door.has_no_engine:
+            warn("no engine is running on this database; it is done when one does")
+
+
+# `detent runs rerun|fork|resolve`
+
+
+ForkStep = Annotated[str, typer.Option("--step", metavar="STEP", help="The step to begin again at.")]
+Output = Annotated[
+    str | None, typer.Option("--output", metavar="JSON", help="What the step gave: JSON, @file.json or -.")
+]
+
+
+def rerun_run(
+    run: Run, input_: Input = None, as_json: Json = False, url: Url = None, database: Database = None
+) -> None:
+    """Run the workflow again from the beginning, in its current version, with the same input or another."""
+    call = runs.rerun(run, UNSET if input_ is None else read_value(input_, "--input"))
+    with open_door(settings_of(database_url=database), url) as door:
+        _made(door, call, as_json=as_json)
+
+
+def fork_run(
+    run: Run, step: ForkStep, output: Output = None, as_json: Json = False, url: Url = None, database: Database = None
+) -> None:
+    """Begin again at a step, as a new run: what does not depend on it is kept. With --output the step is not run."""
+    call = runs.fork(run, step, output=UNSET if output is None else read_value(output, "--output"))
+    with open_door(settings_of(database_url=database), url) as door:
+        _made(door, call, as_json=as_json)
+
+
+def resolve_step(
+    run: Run,
+    step: Annotated[str, typer.Argument(help="The step of which nobody knows whether it happened.")],
+    happened: Annotated[
+        bool | None, typer.Option("--happened/--did-not-happen", help="Whether it did its work.")
+    ] = None,
+    output: Output = None,
+    as_json: Json = False,
+    url: Url = None,
+    database: Database = None,
+) -> None:
+    """Say whether a step happened whose node died during it. The run goes on when that is known of all its steps."""
+    if happened is None:
+        raise wrong("--happened", "say --happened or --did-not-happen")
+    if output is not None and not happened:
+        raise wrong("--output", "is only for a step that happened")
+    said = UNSET if output is None else read_value(output, "--output")
+    with open_door(settings_of(database_url=database), url) as door:
+        document = door.ask(runs.resolve(run, step, happened=happened, output=said))
+        if as_json:
+            print_json(document)
+        else:
+            waiting = " (its node has not got to it yet)" if document.get("resolve_requested") else ""
+            out.print(f"{marked(document['status'])}{waiting}")
+
+
+def _made(door: Door, call: Call[Any], *, as_json: bool) -> None:
+    document = door.ask(call)
+    if as_json:
+        print_json(document)
+    else:
+        out.print(document.get("id") or document["run_id"])
+    if door.has_no_engine:
+        warn("no engine is running on this database; the run begins when one does")
+
+
+# `detent runs signal`
+
+
+def signal_run(
+    run: Annotated[str, typer.Argument(help="The id of the run, run_...")],
+    name: Annotated[str, typer.Argument(help="The name that its function asks for.")],
+    value: Annotated[
+        str | None, typer.Argument(metavar="JSON", help="What the function gets, as --data; may be left out.")
+    ] = None,
+    data: Annotated[str | None, typer.Option("--data", metavar="JSON", help="What the function gets.")] = None,
+    as_json: Json = False,
+    url: Url = None,
+    database: Database = None,
+) -> None:
+    """Send a signal to a run of a durable function. It is heard whether the function asks for it before or after."""
+    if data is not None and value is not None:
+        raise wrong("--data", "is given twice: leave out one of the two")
+    text = value if data is None else data
+    given = None if text is None else read_value(text, "--data")
+    with open_door(settings_of(database_url=database), url) as door:
+        document = door.ask(runs.signal(run, name, given))
+        if as_json:
+            print_json(document)
+        else:
+            out.print(f"sent {plain(name)}")
+        if door.has_no_engine:
+            warn("no engine is running on this database; the signal is heard when one does")
+
+
+_MOST: Final = 10_000
+_CALLS: Final[dict[Action, Callable[[str], Any]]] = {
+    "cancel": runs.cancel,
+    "pause": runs.pause,
+    "resume": runs.resume,
+    "retry": runs.retry,
+}
+_HELP: Final[dict[Action, str]] = {
+    "cancel": "Cancel runs. What has been sent cannot be taken back.",
+    "pause": "Pause runs: attempts in flight finish, nothing new starts.",
+    "resume": "Let paused runs go on.",
+    "retry": "Try runs that failed again, as new runs that keep what succeeded.",
+}
+
+Runs = Annotated[list[str] | None, typer.Argument(metavar="RUN...", help="The ids of runs, run_...")]
+AllMatching = Annotated[
+    bool, typer.Option("--all-matching", help="Every run that the filter means. They are counted first.")
+]
+
+
+def _command(wish: Action) -> Callable[..., None]:
+    def command(
+        run: Runs = None,
+        workflow: Workflow = None,
+        status: Status = None,
+        trigger: Trigger = None,
+        label: Labels = None,
+        hero: Hero = None,
+        since: Since = None,
+        until: Until = None,
+        request_id: RequestId = None,
+        all_matching: AllMatching = False,
+        yes: Yes = False,
+        as_json: Json = False,
+        url: Url = None,
+        database: Database = None,
+    ) -> None:
+        which = chosen(locals())
+        _check(run, which, all_matching=all_matching)
+        with open_door(settings_of(database_url=database), url) as door:
+            if run:
+                _each(door, wish, run, as_json=as_json)
+            else:
+                _all(door, wish, which, yes=yes, as_json=as_json)
+            if door.has_no_engine:
+                warn("no engine is running on this database; it is done when one does")
+
+    command.__doc__ = _HELP[wish]
+    return command
+
+
+def _check(run: list[str] | None, which: RunFilter, *, all_matching: bool) -> None:
+    if run and (which or all_matching):
+        raise wrong("RUN", "give ids, or a filter with --all-matching, not both")
+    if which and not all_matching:
+        raise wrong("--all-matching", "is needed beside a filter, so that nobody means many runs by mistake")
+    if not run and not all_matching:
+        raise wrong("RUN", "is missing; give ids of runs, or a filter with --all-matching")
+
+
+def _each(door: Door, wish: Action, ids: list[str], *, as_json: bool) -> None:
+    """One after the other. What is refused is told, and the others are done all the same."""
+    done: list[Document] = []
+    refused = False
+    for id_ in ids:
+        try:
+            document = door.ask(_CALLS[wish](id_))
+        except DetentError as error:
+            if len(ids) == 1:
+                raise
+            err.print(f"[bright_black]{plain(id_)}[/]  ", end="")
+            say_error(error)
+            refused = True
+            continue
+        done.append(document)
+        if not as_json:
+            _tell(wish, document, many=len(ids) > 1)
+    if as_json:
+        print_json(done[0] if len(ids) == 1 else done)
+    if refused:
+        raise typer.Exit(1)
+
+
+def _tell(wish: Action, document: Document, *, many: bool) -> None:
+    if wish == "retry":
+        out.print(document.get("id") or document["run_id"])
+        return
+    waiting = " (its node has not got to it yet)" if document.get(f"{wish}_requested") else ""
+    name = f"[bright_black]{document['id']}[/]  " if many else ""
+    out.print(f"{name}{marked(document['status'])}{waiting}")
+
+
+def _all(door: Door, wish: Action, which: RunFilter, *, yes: bool, as_json: bool) -> None:
+    def bulk(*, dry_run: bool) -> Document:
+        found: Document = door.ask(runs.bulk(wish, which, everything=not which, dry_run=dry_run, limit=_MOST))
+        return found
+
+    counted = bulk(dry_run=True)
+    matched = counted["matched"]
+    if not matched:
+        print_json(counted) if as_json else out.print("no run matches")
+        return
+    few = "1 run matches." if matched == 1 else f"{matched:,} runs match."
+    confirm(f"{few} {wish.capitalize()} {'it' if matched == 1 else 'them'}?", yes=yes)
+    result = bulk(dry_run=False)
+    if as_json:
+        print_json(result)
+        return
+    out.print(f"[green]{wish}[/]: {result['done']:,} of {matched:,}")
+    for one in result["refused"]:
+        out.print(f"[bright_black]{one['run_id']}[/]  {plain(one['message'])}")
+    if result["more"]:
+        out.print("there are more; do it again for the rest")
+
+
+def add_to(app: typer.Typer) -> None:
+    for wish in _CALLS:
+        app.command(wish)(_command(wish))
+    app.command("skip")(skip_step)
+    app.command("reattempt")(reattempt_step)
+    app.command("finish")(finish_run)
+    app.command("signal")(signal_run)
+    app.command("rerun")(rerun_run)
+    app.command("fork")(fork_run)
+    app.command("resolve")(resolve_step)

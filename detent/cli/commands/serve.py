@@ -1,0 +1,105 @@
+"""`detent serve`: the API and an engine, until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from ipaddress import ip_address
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from detent.api.server.listener import listening
+from detent.cli.options import Database, Host, Imports, Port, settings_of
+from detent.cli.output.terminal import err, warn
+from detent.cli.processes import Children, Reloader
+from detent.errors import InvalidInput, Problem
+from detent.observe.logs import log_events
+from detent.process import bind, run_process, running, told_to_stop
+from detent.settings import Settings
+from detent.store.url import is_shared, scheme
+
+Queues = Annotated[str | None, typer.Option("--queues", metavar="A,B", help="Only runs of these queues.")]
+Migrate = Annotated[bool, typer.Option("--migrate", help="Bring the tables up to date first.")]
+
+Reload = Annotated[
+    bool, typer.Option("--reload", help="For development: begin anew whenever a Python file of the modules changes.")
+]
+
+
+def serve(
+    host: Host = None,
+    port: Port = None,
+    database: Database = None,
+    imports: Imports = None,
+    engine: Annotated[
+        bool, typer.Option("--engine/--no-engine", help="Whether this process runs workflows beside the API.")
+    ] = True,
+    workers: Annotated[
+        int, typer.Option("--workers", min=1, max=256, help="Engine processes in all; more than 1 not on SQLite.")
+    ] = 1,
+    queues: Queues = None,
+    migrate: Migrate = False,
+    reload: Reload = False,
+) -> None:
+    """Serve the API and run workflows. Stops gently at SIGTERM or Ctrl-C: attempts in flight get their time."""
+    settings = settings_of(host=host, port=port, database_url=database, queues=queues, **{"import": imports})
+    check_address(settings)
+    kind = scheme(settings.database_url)
+    if workers > 1 and not is_shared(settings.database_url):
+        problem = Problem("--workers", f"{workers} engines need PostgreSQL or MariaDB; {kind} has room for one")
+        raise InvalidInput("an option cannot be used", [problem])
+    if not engine and not is_shared(settings.database_url):
+        warn(f"with --no-engine nobody runs the workflows of a {kind} database")
+    if reload:
+        flags = [
+            "--engine" if engine else "--no-engine",
+            "--workers",
+            str(workers),
+            *(["--migrate"] if migrate else []),
+        ]
+        asyncio.run(Reloader(settings, "serve", *flags).work())
+        return
+    run_process(_serve(settings, engine=engine, workers=workers, migrate=migrate))
+
+
+def check_address(settings: Settings) -> None:
+    """Until callers can say who they are, only this machine is let in, unless the operator insists."""
+    if settings.allow_loose_auth or settings.host == "localhost":
+        return
+    try:
+        is_local = ip_address(settings.host).is_loopback
+    except ValueError:
+        is_local = False
+    if not is_local:
+        message = (
+            f"is {settings.host}: the API asks nobody who he is, so it listens on 127.0.0.1 only. "
+            "DETENT_ALLOW_LOOSE_AUTH=true allows every caller that can reach it"
+        )
+        raise InvalidInput("a setting is wrong", [Problem("host", message)])
+
+
+async def _serve(settings: Settings, *, engine: bool, workers: int, migrate: bool) -> None:
+    stop_logs = log_events(settings.log_format)
+    stopping = asyncio.create_task(told_to_stop())
+    async with AsyncExitStack() as stack:
+        stack.callback(stop_logs)
+        sock = bind(settings.host, settings.port)
+        stack.callback(sock.close)
+        address = sock.getsockname()[:2]
+        settings = replace(settings, port=address[1])
+        app = await stack.enter_async_context(running(settings, address=address, claims=engine, migrate=migrate))
+        await stack.enter_async_context(listening(app, sock))
+        children = Children(settings, workers - 1)
+        stack.push_async_callback(children.stop)
+        await children.start()
+        err.print(f"Detent answers at [bold]{escape(app.local_url)}[/]")
+        await stopping
+        err.print("stopping: attempts in flight get their time")
+        await asyncio.gather(app.drain(), children.stop())
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(serve)

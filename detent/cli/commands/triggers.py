@@ -1,0 +1,326 @@
+"""`detent triggers`: what starts workflows, and what came of it."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+from rich.text import Text
+
+from detent.cli.client import Document, Door, open_door
+from detent.cli.options import Database, Input, Json, Url, Yes, read_file, read_moment, read_value, settings_of
+from detent.cli.output.terminal import (
+    Column,
+    ago,
+    confirm,
+    facts,
+    faint,
+    local,
+    one_line,
+    out,
+    plain,
+    print_json,
+    show_table,
+    warn,
+)
+from detent.client import triggers
+from detent.client.calls import JSON, Call, bare, json_body, place
+from detent.forms.definition import read_definition
+
+# `detent triggers list|show|create|pause|resume|next|delete`
+
+
+_TRIGGER_COLUMNS: Final = (
+    Column("trigger"),
+    Column("workflow", gives=True),
+    Column("type"),
+    Column("state"),
+    Column("what", gives=True),
+    Column("next", gives=True),
+    Column("last", gives=True),
+    Column("note", gives=True),
+)
+
+Trigger = Annotated[str, typer.Argument(help="The id of a trigger, trg_...")]
+
+
+def list_triggers(
+    workflow: Annotated[str | None, typer.Argument(help="The name or id of a workflow; all if it is left out.")] = None,
+    type_: Annotated[
+        str | None, typer.Option("--type", metavar="TYPE", help="Only cron, webhook, event or manual.")
+    ] = None,
+    enabled: Annotated[
+        bool | None, typer.Option("--enabled/--paused", help="Only those that fire, or those that are paused.")
+    ] = None,
+    as_json: Json = False,
+    url: Url = None,
+    database: Database = None,
+) -> None:
+    """All triggers, or those of a workflow."""
+    with open_door(settings_of(database_url=database), url) as door:
+        rows = list(door.each(triggers.list_all(workflow=workflow, type=type_, enabled=enabled)))
+    if as_json:
+        print_json(rows)
+        return
+    show_table(_TRIGGER_COLUMNS, map(_trigger_row, rows), nothing="there are no triggers")
+
+
+def _trigger_row(trigger: Document) -> list[str | Text]:
+    return [
+        trigger["id"],
+        plain(trigger["workflow"]),
+        trigger["type"],
+        _state(trigger),
+        Text(one_line(_what(trigger))),
+        faint(ago(trigger["next_at"])),
+        faint(ago(trigger["last_fired_at"])),
+        faint(one_line(trigger["note"])),
+    ]
+
+
+def show_trigger(trigger: Trigger, as_json: Json = False, url: Url = None, database: Database = None) -> None:
+    """One trigger: what it listens to, when it fires next, where it is called."""
+    document = _ask(triggers.get(trigger), url, database)
+    if as_json:
+        print_json(document)
+        return
+    out.print(f"[bold]{plain(document['name'] or document['workflow'])}[/]  {document['type']}  {_state(document)}")
+    facts(_facts(document))
+
+
+def create_trigger(
+    file: Annotated[Path, typer.Argument(help="A file with a trigger, YAML or JSON: workflow, type, config, ...")],
+    as_json: Json = False,
+    url: Url = None,
+    database: Database = None,
+) -> None:
+    """Make a trigger from a file, and print its id."""
+    body = json_body(read_definition(read_file(file), filename=file.name))
+    call = Call("POST", place("triggers"), bare(dict[str, Any]), body=body, headers=JSON, repeatable=False)
+    document = _ask(call, url, database)
+    print_json(document) if as_json else out.print(document["id"])
+
+
+def pause_trigger(
+    trigger: Trigger,
+    note: Annotated[str | None, typer.Option("--note", help="Why, for others to read.")] = None,
+    as_json: Json = False,
+    url: Url = None,
+    database: Database = None,
+) -> None:
+    """Let a trigger fire no more until it is resumed. What has fired already goes on."""
+    _tell(_ask(triggers.pause(trigger, note), url, database), as_json=as_json)
+
+
+def resume_trigger(trigger: Trigger, as_json: Json = False, url: Url = None, database: Database = None) -> None:
+    """Let a trigger fire again, from now on."""
+    _tell(_ask(triggers.resume(trigger), url, database), as_json=as_json)
+
+
+def next_slots(
+    trigger: Trigger,
+    count: Annotated[int, typer.Option("--count", "-n", min=1, max=100, help="How many.")] = 10,
+    as_json: Json = False,
+    url: Url = None,
+    database: Database = None,
+) -> None:
+    """When a cron trigger fires next."""
+    found: Any = _ask(triggers.coming(trigger, count), url, database)
+    if as_json:
+        print_json(found)
+        return
+    for slot in found:
+        out.print(f"{local(slot)}  [bright_black]{ago(slot)}[/]" if ago(slot).startswith("in") else local(slot))
+
+
+def delete_trigger(
+    trigger: Trigger, yes: Yes = False, as_json: Json = False, url: Url = None, database: Database = None
+) -> None:
+    """Delete a trigger. The runs it started go on."""
+    with open_door(settings_of(database_url=database), url) as door:
+        found = door.ask(triggers.get(trigger))
+        confirm(f"Delete the {found['type']} trigger of {found['workflow']!r}?", yes=yes)
+        document = door.ask(triggers.delete(trigger))
+    print_json(document) if as_json else out.print(f"deleted  {document['id']}")
+
+
+def _ask(call: Call[Any], url: str | None, database: str | None) -> Document:
+    with open_door(settings_of(database_url=database), url) as door:
+        document: Document = door.ask(call)
+        return document
+
+
+def _tell(trigger: Document, *, as_json: bool) -> None:
+    if as_json:
+        print_json(trigger)
+        return
+    coming = f"  [bright_black]next {ago(trigger['next_at'])}[/]" if trigger["next_at"] else ""
+    out.print(f"{trigger['id']}  {_state(trigger)}{coming}")
+
+
+def _state(trigger: Document) -> str:
+    return "[green]enabled[/]" if trigger["enabled"] else "[yellow]paused[/]"
+
+
+def _what(trigger: Document) -> str:
+    """What makes it fire, in a few words."""
+    config = trigger["config"]
+    match trigger["type"]:
+        case "cron":
+            return f"{config.get('cron_expression', '')} {config.get('timezone', '')}".strip()
+        case "event":
+            return str(config.get("event", ""))
+        case "webhook":
+            return "signed" if "signature" in config else "unsigned"
+        case _:
+            return ""
+
+
+def _written(value: Any) -> str:
+    """A value as people write it: text as it is, the rest as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _facts(trigger: Document) -> list[tuple[str, str | None]]:
+    config = ((name, plain(_written(value))) for name, value in trigger["config"].items())
+    return [
+        ("trigger", trigger["id"]),
+        ("workflow", plain(trigger["workflow"])),
+        ("owned by", trigger["owned_by"]),
+        *config,
+        ("condition", plain(trigger["condition"] or "")),
+        ("url", trigger["url"]),
+        ("next", trigger["next_at"] and f"{local(trigger['next_at'])} ({ago(trigger['next_at'])})"),
+        ("last fired", trigger["last_fired_at"] and f"{local(trigger['last_fired_at'])}"),
+        ("note", plain(trigger["note"] or "")),
+    ]
+
+
+# `detent triggers fire|backfill|firings|replay`
+
+
+_FIRING_COLUMNS: Final = (
+    Column("firing"),
+    Column("result"),
+    Column("run"),
+    Column("received", gives=True),
+    Column("why", gives=True),
+    Column("for the slot", gives=True),
+)
+_COLOURS: Final = {"started": "green", "refused": "red", "errored": "red", "missed": "yellow", "skipped": "yellow"}
+_MOST_SHOWN: Final = 5
+_NOT_DONE: Final = ("refused", "errored")
+
+
+def fire_trigger(
+    trigger: Trigger, input_: Input = None, as_json: Json = False, url: Url = None, database: Database = None
+) -> None:
+    """Fire a trigger now, paused or not. Its condition and overlap policy count."""
+    call = triggers.fire(trigger, None if input_ is None else read_value(input_, "--input"))
+    with open_door(settings_of(database_url=database), url) as door:
+        _fired(door, call, as_json=as_json)
+
+
+def replay_firing(
+    trigger: Trigger,
+    firing: Annotated[str, typer.Argument(help="The id of a firing, fir_...")],
+    as_json: Json = False,
+    url: Url = None,
+    database: Database = None,
+) -> None:
+    """Do again what a firing did, with what was received then."""
+    with open_door(settings_of(database_url=database), url) as door:
+        _fired(door, triggers.replay(trigger, firing), as_json=as_json)
+
+
+def list_firings(
+    trigger: Trigger,
+    status: Annotated[
+        str | None, typer.Option("--status", "-s", metavar="STATUS", help="Only started, refused, skipped, ...")
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="How many.")] = 20,
+    as_json: Json = False,
+    url: Url = None,
+    database: Database = None,
+) -> None:
+    """The latest times a trigger fired, and what came of each."""
+    with open_door(settings_of(database_url=database), url) as door:
+        rows = list(islice(door.each(triggers.firings(trigger, state=status, limit=min(limit, 100))), limit))
+    if as_json:
+        print_json(rows)
+        return
+    show_table(_FIRING_COLUMNS, map(_firing_row, rows), nothing="it has not fired yet")
+
+
+def backfill_trigger(
+    trigger: Trigger,
+    since: Annotated[str, typer.Option("--from", metavar="TIME", help="From then: 2026-02-22T10:00, or 1d ago.")],
+    until: Annotated[str, typer.Option("--to", metavar="TIME", help="Up to then: 2026-02-22T10:00, or 1h ago.")] = "0s",
+    yes: Yes = False,
+    as_json: Json = False,
+    url: Url = None,
+    database: Database = None,
+) -> None:
+    """Fire the slots of the past that have no firing yet. They are counted first."""
+    begin, end = read_moment(since, "--from", ago=True), read_moment(until, "--to", ago=True)
+    with open_door(settings_of(database_url=database), url) as door:
+        found = door.ask(triggers.backfill(trigger, begin, end, dry_run=True))
+        slots = found["slots"]
+        if not slots:
+            print_json(found) if as_json else out.print("every slot in that range has fired")
+            return
+        if not as_json:
+            _show_slots(slots)
+        confirm(f"{'1 slot has' if len(slots) == 1 else f'{len(slots):,} slots have'} not fired. Fire now?", yes=yes)
+        done = door.ask(triggers.backfill(trigger, begin, end, dry_run=False))
+        if as_json:
+            print_json(done)
+        else:
+            count = len(done["firings"])
+            out.print(f"[green]{count:,}[/] firing{'' if count == 1 else 's'} made")
+        if door.has_no_engine:
+            warn("no engine is running on this database; the runs begin when one does")
+
+
+def _show_slots(slots: list[str]) -> None:
+    for slot in slots[:_MOST_SHOWN]:
+        out.print(f"[bright_black]{local(slot)}[/]")
+    if len(slots) > _MOST_SHOWN:
+        out.print(f"[bright_black]… and {len(slots) - _MOST_SHOWN:,} more, the last {local(slots[-1])}[/]")
+
+
+def _fired(door: Door, call: Call[Any], *, as_json: bool) -> None:
+    firing = door.ask(call)
+    print_json(firing) if as_json else show_table(_FIRING_COLUMNS, [_firing_row(firing)], nothing="")
+    if door.has_no_engine:
+        warn("no engine is running on this database; the run begins when one does")
+    if firing["status"] in _NOT_DONE:
+        raise typer.Exit(1)
+
+
+def _firing_row(firing: Document) -> list[str | Text]:
+    return [
+        firing["id"],
+        Text(firing["status"], style=_COLOURS.get(firing["status"], "default")),
+        firing["run_id"] or "",
+        faint(ago(firing["received_at"])),
+        Text(one_line(firing["message"])),
+        faint(local(firing["scheduled_at"])),
+    ]
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command("list")(list_triggers)
+    app.command("show")(show_trigger)
+    app.command("create")(create_trigger)
+    app.command("pause")(pause_trigger)
+    app.command("resume")(resume_trigger)
+    app.command("next")(next_slots)
+    app.command("delete")(delete_trigger)
+    app.command("fire")(fire_trigger)
+    app.command("backfill")(backfill_trigger)
+    app.command("firings")(list_firings)
+    app.command("replay")(replay_firing)

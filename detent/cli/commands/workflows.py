@@ -1,0 +1,172 @@
+"""`detent workflows list|show|versions|enable|disable|delete`"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+import typer
+import yaml
+from rich.syntax import Syntax
+from rich.text import Text
+
+from detent.cli.client import Document, open_door
+from detent.cli.options import Database, Json, Url, Yes, settings_of
+from detent.cli.output.terminal import (
+    Column,
+    ago,
+    confirm,
+    facts,
+    faint,
+    local,
+    one_line,
+    out,
+    plain,
+    print_json,
+    show_table,
+)
+from detent.client import workflows
+from detent.client.calls import Call, Pages, page, place
+
+_COLUMNS: Final = (
+    Column("name", gives=True),
+    Column("version", right=True),
+    Column("state"),
+    Column("trigger"),
+    Column("steps", right=True),
+    Column("changed"),
+    Column("description", gives=True),
+)
+_VERSIONS: Final = (
+    Column("version", right=True),
+    Column(""),
+    Column("saved"),
+    Column("steps", right=True),
+    Column("checksum"),
+)
+
+Workflow = Annotated[str, typer.Argument(help="The name or id of a workflow.")]
+
+
+def list_workflows(
+    label: Annotated[
+        list[str] | None, typer.Option("--label", metavar="KEY:VALUE", help="Those with this label; repeatable.")
+    ] = None,
+    enabled: Annotated[
+        bool | None, typer.Option("--enabled/--disabled", help="Only those that may be started, or may not.")
+    ] = None,
+    as_json: Json = False,
+    url: Url = None,
+    database: Database = None,
+) -> None:
+    """All workflows by name."""
+    call = workflows.list_all(enabled=enabled).first
+    query = [*call.query, *(("label", one.replace("=", ":", 1)) for one in label or ())]
+    with open_door(settings_of(database_url=database), url) as door:
+        rows = list(door.each(Pages(Call("GET", call.path, call.read, query=query))))
+    if as_json:
+        print_json(rows)
+        return
+    show_table(_COLUMNS, map(_row, rows), nothing="there are no workflows; `detent apply FILE` saves one")
+
+
+def _row(workflow: Document) -> list[str | Text]:
+    return [
+        f"[bold]{plain(workflow['name'])}[/]",
+        str(workflow["current_version"]),
+        _state(workflow),
+        workflow["trigger"],
+        str(workflow["task_count"]),
+        faint(ago(workflow["updated_at"])),
+        faint(one_line(workflow["description"])),
+    ]
+
+
+def show_workflow(workflow: Workflow, as_json: Json = False, url: Url = None, database: Database = None) -> None:
+    """One workflow with its definition."""
+    document = _ask(workflows.get(workflow), url, database)
+    if as_json:
+        print_json(document)
+        return
+    out.print(f"[bold]{plain(document['name'])}[/]  {_state(document)}")
+    facts(
+        [
+            ("workflow", document["id"]),
+            ("version", str(document["current_version"])),
+            ("trigger", document["trigger"]),
+            ("changed", f"{local(document['updated_at'])} ({ago(document['updated_at'])})"),
+            ("labels", plain("  ".join(f"{key}={value}" for key, value in document["labels"].items()))),
+        ]
+    )
+    text = yaml.safe_dump(document["definition"], sort_keys=False, allow_unicode=True, width=100)
+    out.print()
+    out.print(Syntax(text, "yaml", theme="ansi_dark", background_color="default") if out.is_terminal else Text(text))
+
+
+def list_versions(workflow: Workflow, as_json: Json = False, url: Url = None, database: Database = None) -> None:
+    """The versions of a workflow, newest first."""
+    pages = Pages(Call("GET", place("workflows", workflow, "versions"), page(dict[str, Any])))
+    with open_door(settings_of(database_url=database), url) as door:
+        rows = list(door.each(pages))
+    if as_json:
+        print_json(rows)
+        return
+    show_table(_VERSIONS, map(_version, rows), nothing="there are no versions")
+
+
+def _version(version: Document) -> list[str | Text]:
+    current = "[green]current[/]" if version["current"] else ""
+    steps = version["definition"].get("tasks") or version["definition"].get("steps") or ()
+    saved = f"{local(version['inserted_at'])}"
+    return [str(version["version"]), current, faint(saved), str(len(steps)), faint(version["checksum"][:12])]
+
+
+def enable_workflow(workflow: Workflow, as_json: Json = False, url: Url = None, database: Database = None) -> None:
+    """Let a workflow be started again."""
+    _tell(_ask(workflows.enable(workflow), url, database), as_json=as_json)
+
+
+def disable_workflow(workflow: Workflow, as_json: Json = False, url: Url = None, database: Database = None) -> None:
+    """Let nothing start a workflow. Its runs in flight go on."""
+    _tell(_ask(workflows.disable(workflow), url, database), as_json=as_json)
+
+
+def delete_workflow(
+    workflow: Workflow, yes: Yes = False, as_json: Json = False, url: Url = None, database: Database = None
+) -> None:
+    """Delete a workflow. Its runs in flight go on, its triggers are gone, its name is free again."""
+    with open_door(settings_of(database_url=database), url) as door:
+        found = door.ask(workflows.get(workflow))
+        confirm(f"Delete the workflow {found['name']!r} with its triggers?", yes=yes)
+        document = door.ask(workflows.delete(found["id"]))
+    if as_json:
+        print_json(document)
+    else:
+        out.print(f"deleted  {plain(document['name'])}")
+
+
+def _ask(call: Call[Any], url: str | None, database: str | None) -> Document:
+    with open_door(settings_of(database_url=database), url) as door:
+        document: Document = door.ask(call)
+        return document
+
+
+def _tell(document: Document, *, as_json: bool) -> None:
+    if as_json:
+        print_json(document)
+    else:
+        out.print(f"{plain(document['name'])}  {_state(document)}")
+
+
+def _state(workflow: Document) -> str:
+    if workflow["status"] != "active":
+        return f"[yellow]{plain(workflow['status'])}[/]"
+    return "[green]enabled[/]" if workflow["enabled"] else "[yellow]disabled[/]"
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command("list")(list_workflows)
+    app.command("show")(show_workflow)
+    app.command("versions")(list_versions)
+    app.command("enable")(enable_workflow)
+    app.command("disable")(disable_workflow)
+    app.command("delete")(delete_workflow)

@@ -1,0 +1,23 @@
+"""The database of a command, opened in this process."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+
+from detent.embed.local import NearWay, open_here
+from detent.errors import StoreError
+from detent.settings import Settings
+from detent.store.url import scheme, sqlite_path
+
+
+def open_database(settings: Settings, *, makes: bool) -> AbstractContextManager[NearWay | str]:
+    """The API before the database, or the address of the process that has it. A file that is not there is made only
+    for who `makes` one; for others there is StoreError, since its name is mistyped."""
+    if not makes and scheme(settings.database_url) == "sqlite":
+        file = sqlite_path(settings.database_url)
+        if not file.exists():
+            raise StoreError(
+                f"there is no database at {file}; name the right one with --database or DETENT_DATABASE_URL, "
+                "or begin one with `detent serve`, `detent dev` or `detent apply`"
+            )
+    return open_here(settings)

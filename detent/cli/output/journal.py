@@ -1,0 +1,188 @@
+"""The journal of a run as lines that people read: when, which step, what happened, how long, what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from rich.text import Text
+
+from detent.cli.output.progress import instant
+from detent.cli.output.terminal import MARKS, duration, one_line
+from detent.instant import SECOND
+
+Document = dict[str, Any]
+
+_LONGEST: Final = 500
+_FAINT: Final = "bright_black"
+_BAD: Final = ("failed", "timeout", "template_error")
+
+
+class Line(NamedTuple):
+    """One thing that happened; `status` gives its mark and colour."""
+
+    at: str
+    step: str
+    status: str
+    words: str
+    took: str = ""
+    error: str = ""
+
+
+def lines_of(entry: Document) -> Iterator[Line]:
+    """What an entry tells: what happened, and what was decided because of it."""
+    yield from _KINDS.get(entry["kind"], _other)(entry)
+    at = entry["at"]
+    for step in entry["skipped"]:
+        yield Line(at, step, "skipped", "skipped")
+    for step, error in entry["failed"].items():
+        yield Line(at, step, "failed", "failed", error=_told(error))
+    for step, until in entry["sleep_until"].items():
+        yield Line(at, step, "sleeping", f"sleeps {_span(at, until)}, until {clock(until)}")
+    for step, until in entry["wait_until"].items():
+        limit = "" if until is None else f", at most {_span(at, until)}"
+        yield Line(at, step, "waiting", f"waits for {_awaited(step)}{limit}")
+    if entry["run_status"]:
+        yield Line(at, "", entry["run_status"], f"run {entry['run_status']}")
+
+
+def drawn(line: Line, width: int) -> Text:
+    """A line in colour, its step in a column of that width."""
+    mark, colour = MARKS.get(line.status, ("·", "default"))
+    whole = "bold" if not line.step else "default"
+    text = Text.assemble((f"{clock(line.at, precise=True)}  ", _FAINT), (f"{mark} ", colour))
+    text.append(f"{line.step:<{width}}  " if line.step or width else "", "default")
+    text.append(line.words, f"{whole} {colour}" if line.status in (*_BAD, "completed", "cancelled") else whole)
+    if line.took:
+        text.append(f"  {line.took}", _FAINT)
+    if line.error:
+        text.append(f"  {line.error}", "red")
+    return text
+
+
+def clock(text: str, *, precise: bool = False) -> str:
+    """An instant by the clock of this machine: to the millisecond, or to the second with its date."""
+    when = datetime.fromisoformat(text).astimezone()
+    return when.strftime("%H:%M:%S") + f".{when.microsecond // 1000:03d}" if precise else f"{when:%Y-%m-%d %H:%M:%S}"
+
+
+def day(text: str) -> str:
+    """The date of an instant on this machine."""
+    return f"{datetime.fromisoformat(text).astimezone():%Y-%m-%d}"
+
+
+def _ended(entry: Document) -> Iterator[Line]:
+    status, result = entry["status"], entry["result"]
+    words = [str(status)]
+    if isinstance(result, dict) and isinstance(result.get("status_code"), int):
+        words.append(str(result["status_code"]))
+    if (entry["attempt"] or 1) > 1:
+        words.append(f"in attempt {entry['attempt']}")
+    if entry["by"]:
+        words.append(f"by {one_line(entry['by'])}")
+    if entry.get("finished"):
+        words.append("and finished the run")
+    yield Line(entry["at"], entry["step"], str(status), " ".join(words), _took(entry), _told(entry["error"]))
+
+
+def _retry(entry: Document) -> Iterator[Line]:
+    again = f"again in {_span(entry['at'], entry['retry_at'])}" if entry["retry_at"] else "again"
+    by = f", wants {one_line(entry['by'])}" if entry["by"] else ""
+    ended = f"attempt {entry['attempt']} {entry['status'] or 'over'}, " if entry["attempt"] else ""
+    words = f"{ended}{again}{by}"
+    yield Line(entry["at"], entry["step"], "scheduled", words, _took(entry), _told(entry["error"]))
+
+
+def _started(entry: Document) -> Iterator[Line]:
+    yield Line(entry["at"], entry["step"] or "", "running", f"attempt {entry['attempt'] or 1} starts")
+
+
+def _received(entry: Document) -> Iterator[Line]:
+    yield Line(entry["at"], entry["step"] or "", entry["status"] or "success", "got its callback", _took(entry))
+
+
+def _began(entry: Document) -> Iterator[Line]:
+    """A durable function will try a step of it again; what else it begins is told by how long it takes."""
+    if not str(entry["step"]).startswith("@"):
+        yield from _retry({**entry, "status": "failed"})
+
+
+def _awaited(step: str) -> str:
+    kind = step.partition(":")[0]
+    return {"@ask": "a signal", "@child": "its child", "@continue": "the run that goes on"}.get(kind, "its callback")
+
+
+def _reused(entry: Document) -> Iterator[Line]:
+    if entry["status"] == "skipped":
+        yield Line(entry["at"], entry["step"], "skipped", "left out as in the run before")
+    else:
+        yield Line(entry["at"], entry["step"], "success", "kept from the run before")
+
+
+def _moved(entry: Document) -> Iterator[Line]:
+    kept = ", ".join(entry.get("carried") or ()) or "nothing yet"
+    yield Line(entry["at"], "", "running", f"goes on by the code as it is now; done before: {one_line(kept)}")
+
+
+def _paused(entry: Document) -> Iterator[Line]:
+    words = f"paused the run: {one_line(entry['by'] or '')}" if entry["step"] else ""
+    by = f" by {one_line(entry['by'])}" if entry["by"] else ""
+    yield Line(entry["at"], entry["step"] or "", "paused", words or f"paused{by}", error=_told(entry["error"]))
+
+
+def _said(status: str, words: str) -> Callable[[Document], Iterator[Line]]:
+    def told(entry: Document) -> Iterator[Line]:
+        by = f" by {one_line(entry['by'])}" if entry["by"] else ""
+        yield Line(entry["at"], entry["step"] or "", status, f"{words}{by}", error=_told(entry["error"]))
+
+    return told
+
+
+def _adopted(entry: Document) -> Iterator[Line]:
+    by = one_line(entry["by"] or "another node")
+    yield Line(entry["at"], "", "running", f"its node is gone; taken over by {by}")
+
+
+def _cancelled(entry: Document) -> Iterator[Line]:
+    reason = one_line(entry["by"] or "")
+    words = f"cancelled the run: {reason}" if entry["step"] else f"cancelled by {reason}"
+    yield Line(
+        entry["at"], entry["step"] or "", "cancelled", words if reason else "cancelled", error=_told(entry["error"])
+    )
+
+
+def _other(entry: Document) -> Iterator[Line]:
+    yield Line(entry["at"], entry["step"] or "", "pending", entry["kind"])
+
+
+_KINDS: Final[dict[str, Callable[[Document], Iterator[Line]]]] = {
+    "ended": _ended,
+    "retry": _retry,
+    "started": _started,
+    "received": _received,
+    "reused": _reused,
+    "began": _began,
+    "checkpoint": _ended,
+    "adopted": _adopted,
+    "paused": _paused,
+    "finished": _said("success", "finished"),
+    "moved": _moved,
+    "resumed": _said("running", "resumed"),
+    "cancelled": _cancelled,
+    "expired": _said("timeout", "out of time"),
+    "opened": _said("running", "begins"),
+    "resolved": _said("running", "resolved"),
+}
+
+
+def _took(entry: Document) -> str:
+    return "" if entry["duration_ms"] is None else duration(entry["duration_ms"] / 1000)
+
+
+def _span(begin: str, end: str) -> str:
+    return duration(max(0, instant(end) - instant(begin)) / SECOND)
+
+
+def _told(error: Document | None) -> str:
+    return "" if not error else one_line(str(error["message"]))[:_LONGEST]

@@ -1,0 +1,198 @@
+"""A run as it goes on: a live tree of its steps on a terminal, one line per change elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, Final, Protocol
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.markup import escape
+from rich.text import Text
+
+from detent.cli.output.terminal import MARKS, SPINNER, duration
+from detent.instant import SECOND
+
+ENDED: Final = frozenset({"success", "failed", "timeout", "skipped", "cancelled", "template_error"})
+_BAD: Final = frozenset({"failed", "timeout", "template_error"})
+_LONGEST: Final = 300
+_REST: Final = 6  # lines of the terminal that are not the tree's
+
+Document = dict[str, Any]
+
+
+class View(Protocol):
+    """Shows a run to a person."""
+
+    def note(self, text: str) -> None: ...
+
+    def show(self, document: Document) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class LineView:
+    """One line for each change of a step."""
+
+    def __init__(self, console: Console, wall: Callable[[], int]) -> None:
+        self._console, self._wall = console, wall
+        self._seen: dict[str, str] = {}
+
+    def note(self, text: str) -> None:
+        self._console.print(escape(text))
+
+    def show(self, document: Document) -> None:
+        width = max(map(len, document["tasks"]), default=0)
+        for name, step in document["tasks"].items():
+            state = f"{step['status']}/{len(step['attempts'])}"
+            if self._seen.get(name, "pending/0") == state:
+                continue
+            self._seen[name] = state
+            now = self._wall()
+            words = (f"{name:<{width}}  {step['status']:<9}", took(step, now), detail(step, now))
+            self._console.print(escape("  ".join(filter(None, words)).rstrip()))
+
+    def close(self) -> None:
+        return None
+
+
+class LiveView:
+    """The tree of steps, redrawn in place: when there is something new, or with `ticks` ten times a second."""
+
+    def __init__(
+        self, console: Console, lines: Sequence[tuple[str, str]], wall: Callable[[], int], *, ticks: bool = False
+    ) -> None:
+        self._lines, self._wall = list(lines), wall
+        self._height = max(5, console.height - _REST)
+        self._tick = 0
+        self._document: Document | None = None
+        self._live = Live(
+            console=console,
+            auto_refresh=ticks,
+            refresh_per_second=10,
+            vertical_overflow="crop",
+            get_renderable=self._drawn_now,
+        )
+        self._live.start()
+
+    def note(self, text: str) -> None:
+        self._live.console.print(escape(text), style="dim")
+
+    def show(self, document: Document) -> None:
+        self._document = document
+        self._live.refresh()
+
+    def close(self) -> None:
+        self._live.stop()
+
+    def _drawn_now(self) -> RenderableType:
+        self._tick += 1
+        return "" if self._document is None else self._drawn(self._document)
+
+    def _drawn(self, document: Document) -> RenderableType:
+        lines = self._known(document)
+        shown = self._chosen(document, lines)
+        rows = step_rows(document, shown, self._wall(), spinner=SPINNER[self._tick % len(SPINNER)])
+        for row in rows:
+            row.no_wrap, row.overflow = True, "ellipsis"
+        hidden = len(lines) - len(shown)
+        more = Text(f"… and {hidden} more steps, {_ended(document)} of all have ended", style="bright_black")
+        return Group(*rows, more) if hidden else Group(*rows)
+
+    def _known(self, document: Document) -> list[tuple[str, str]]:
+        """The steps of the graph, and below them what a durable function has asked for so far."""
+        named = {name for name, _ in self._lines}
+        return [*self._lines, *((name, "  ") for name in document["tasks"] if name not in named)]
+
+    def _chosen(self, document: Document, lines: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        """All steps if there is room; else those where something happens."""
+        if len(lines) <= self._height:
+            return lines
+        dull = ("pending", "skipped", "success")
+        active = [line for line in lines if document["tasks"][line[0]]["status"] not in dull]
+        return active[: self._height - 1] or lines[: self._height - 1]
+
+
+def step_rows(
+    document: Document, lines: Sequence[tuple[str, str]], now: int, *, spinner: str | None = None, below: bool = False
+) -> list[Text]:
+    """The steps of a run, one line each, with what leads to it in the tree: name and status are always whole. What
+    went wrong stands at the end of the line, or `below` it on a line of its own."""
+    cells = [_cells(document["tasks"][name], name, lead, now, spinner) for name, lead in lines]
+    widths = [max((row[place].cell_len for row in cells), default=0) for place in range(3)]
+    rows = []
+    for (name, lead), row in zip(lines, cells, strict=True):
+        step = document["tasks"][name]
+        row[0].pad_right(widths[0] - row[0].cell_len)
+        row[1].pad_right(widths[1] - row[1].cell_len)
+        row[2].pad_left(widths[2] - row[2].cell_len)
+        error, bad = error_of(step), step["status"] in _BAD
+        style = MARKS[step["status"]][1] if bad else "bright_black"
+        words = notes(step, now) if below else detail(step, now)[:_LONGEST]
+        line = Text("  ").join([*row, Text(words, style="bright_black" if below else style)])
+        line.rstrip()
+        rows.append(line)
+        if below and error:
+            rows.append(Text(f"{' ' * (len(lead) + 4)}{error}", style=style))
+    return rows
+
+
+def _cells(step: Document, name: str, lead: str, now: int, spinner: str | None) -> list[Text]:
+    mark, colour = MARKS.get(step["status"], ("?", "default"))
+    if step["status"] == "running" and spinner is not None:
+        mark = spinner
+    faint = "bright_black" if step["status"] in ("pending", "skipped") else "default"
+    return [
+        Text.assemble((lead, "bright_black"), (f"{mark} ", colour), (name, faint)),
+        Text(step["status"], style=colour),
+        Text(took(step, now), style="bright_black"),
+    ]
+
+
+def took(step: Document, now: int) -> str:
+    """How long a step took, or has taken so far."""
+    if step["status"] in ("pending", "skipped") or not step["started_at"]:
+        return ""
+    if step["status"] in ENDED and step["duration_ms"] is not None:
+        return duration(step["duration_ms"] / 1000)
+    end = instant(step["finished_at"]) if step["finished_at"] else now
+    return duration(max(0, end - instant(step["started_at"])) / SECOND)
+
+
+def detail(step: Document, now: int) -> str:
+    """What else is worth knowing of a step, in a few words, and what went wrong."""
+    return ", ".join(filter(None, (notes(step, now), error_of(step))))
+
+
+def notes(step: Document, now: int) -> str:
+    """What else is worth knowing of a step, in a few words."""
+    words: list[str] = []
+    if step.get("status_code") is not None:
+        words.append(str(step["status_code"]))
+    tries = step.get("attempt") or len(step["attempts"])
+    if tries > 1:
+        words.append(f"attempt {tries}")
+    until = step.get("until") or step.get("next_at")
+    if until and step["status"] not in ENDED:
+        left = duration(max(0, instant(until) - now) / SECOND)
+        due = f"again in {left}" if tries > 1 or step["attempts"] else f"in {left}"
+        words.append({"scheduled": due, "waiting": f"at most {left} more"}.get(step["status"], f"{left} left"))
+    return ", ".join(words)
+
+
+def error_of(step: Document) -> str:
+    """What went wrong in a step, on one line, without what could move the cursor."""
+    error = step.get("error") or (step["attempts"][-1]["error"] if step["attempts"] else None)
+    if not error or step["status"] == "success":
+        return ""
+    return "".join(filter(str.isprintable, " ".join(error["message"].split())))
+
+
+def instant(text: str) -> int:
+    """Microseconds of a time as documents write it."""
+    return int(datetime.fromisoformat(text).timestamp() * SECOND)
+
+
+def _ended(document: Document) -> int:
+    return sum(step["status"] in ENDED for step in document["tasks"].values())

@@ -1,0 +1,211 @@
+"""How things look: colours, marks and words, on a terminal and off it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+import typer
+from rich.console import Console
+from rich.json import JSON
+from rich.markup import escape
+from rich.text import Text
+
+from detent.clock import SystemClock
+from detent.errors import DetentError, InvalidInput
+from detent.instant import as_datetime
+
+out: Final = Console(highlight=False, soft_wrap=True)
+err: Final = Console(stderr=True, highlight=False, soft_wrap=True)
+
+#: Mark and colour of each status of steps and runs.
+MARKS: Final = {
+    "pending": ("·", "bright_black"),
+    "scheduled": ("◷", "yellow"),
+    "running": ("●", "cyan"),
+    "sleeping": ("☾", "blue"),
+    "waiting": ("◇", "magenta"),
+    "paused": ("‖", "yellow"),
+    "success": ("✓", "green"),
+    "completed": ("✓", "green"),
+    "failed": ("✗", "red"),
+    "timeout": ("✗", "red"),
+    "template_error": ("✗", "red"),
+    "skipped": ("-", "bright_black"),
+    "cancelled": ("⊘", "yellow"),
+}
+SPINNER: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+
+
+def marked(status: str, *, word: bool = True) -> str:
+    """A status with its mark, in its colour."""
+    mark, colour = MARKS.get(status, ("?", "default"))
+    if not _can_show_marks():
+        return f"[{colour}]{status}[/]"
+    return f"[{colour}]{mark}{' ' + status if word else ''}[/]"
+
+
+def _can_show_marks() -> bool:
+    return "utf" in (sys.stdout.encoding or "").lower()
+
+
+def plain(text: str) -> str:
+    """Text from elsewhere that can neither colour the screen nor move its cursor."""
+    return escape("".join(letter if letter.isprintable() or letter == "\n" else "\ufffd" for letter in text))
+
+
+def one_line(text: str | None) -> str:
+    """Text from elsewhere on one line, without what could move the cursor. Not escaped."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in " ".join((text or "").split()))
+
+
+def say_error(error: DetentError) -> None:
+    """An error and all its problems, each with its place."""
+    problems = error.problems if isinstance(error, InvalidInput) else ()
+    err.print(f"[red]error:[/] {plain(error.message)}")
+    for problem in problems:
+        if problem.field or problem.message != error.message:
+            place = f"[bold]{plain(problem.field)}[/]: " if problem.field else ""
+            err.print(f"  {place}{plain(problem.message)}")
+
+
+def print_json(document: object) -> None:
+    """A document for a program, or for a person in colour."""
+    text = json.dumps(document, indent=2, ensure_ascii=False)
+    if out.is_terminal:
+        out.print(JSON(text))
+    else:
+        print(text)
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Go on only if a person says so, or has said so. Where nobody can be asked, tell how to say it."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        err.print(f"{plain(question)} Nothing is done without --yes.")
+        raise typer.Exit(1)
+    if not typer.confirm(question, err=True):
+        err.print("nothing was done")
+        raise typer.Exit(1)
+
+
+def warn(message: str) -> None:
+    err.print(f"[yellow]warning:[/] {plain(message)}")
+
+
+def duration(seconds: float) -> str:
+    """A length of time as short as it can be said."""
+    if seconds < 0.9995:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    parts = ((days, "d"), (hours, "h"), (minutes, "m"), (rest, "s"))
+    shown = [f"{count}{unit}" for count, unit in parts if count]
+    return " ".join(shown[:2])
+
+
+# Lists as people read them: columns that fit the width of a terminal, and whole lines elsewhere.
+
+
+_FAINT: Final = "bright_black"
+_GAP: Final = 2
+_LEAST: Final = 8
+_DAY: Final = 86_400.0
+
+
+class Column(NamedTuple):
+    """A column: one that `gives` is cut where there is no room, the others never are."""
+
+    title: str
+    gives: bool = False
+    right: bool = False
+
+
+def show_table(
+    columns: Sequence[Column], rows: Iterable[Sequence[str | Text]], *, nothing: str, titled: bool = False
+) -> None:
+    """Print rows below their titles; `nothing` is what to say to a person if there are none. Cells that are not `Text`
+    may have markup. Off a terminal nothing is cut, and there are titles only if it is `titled`."""
+    titled = titled or out.is_terminal
+    cells = [[Text.from_markup(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
+    if not cells:
+        if out.is_terminal:
+            out.print(nothing, style=_FAINT)
+        return
+    if titled:
+        cells.insert(0, [Text(column.title, style=_FAINT) for column in columns])
+    widths = _natural(cells, titled=titled)
+    if out.is_terminal:
+        _fit(widths, columns, out.width)
+    for row in cells:
+        out.print(_line(row, columns, widths), no_wrap=True)
+
+
+def _natural(rows: Sequence[Sequence[Text]], *, titled: bool) -> dict[int, int]:
+    """The width that each column wants; one that is empty is left out."""
+    places = range(len(rows[0]))
+    below = rows[1:] if titled else rows
+    return {place: max(row[place].cell_len for row in rows) for place in places if any(row[place] for row in below)}
+
+
+def _fit(widths: dict[int, int], columns: Sequence[Column], room: int) -> None:
+    """Cut the columns that give, the widest first, and leave out the last of them if that is not enough."""
+    while (excess := sum(widths.values()) + _GAP * (len(widths) - 1) - room) > 0:
+        giving = [place for place in widths if columns[place].gives]
+        if not giving:
+            return
+        widest = max(giving, key=lambda place: widths[place])
+        if widths[widest] > _LEAST:
+            widths[widest] -= min(excess, widths[widest] - _LEAST)
+        else:
+            del widths[giving[-1]]
+
+
+def _line(row: Sequence[Text], columns: Sequence[Column], widths: dict[int, int]) -> Text:
+    parts: list[Text] = []
+    for place, width in widths.items():
+        cell = row[place].copy()
+        cell.truncate(width, overflow="ellipsis")
+        blank = " " * (width - cell.cell_len)
+        parts.append(Text(blank) + cell if columns[place].right else cell + Text(blank))
+    line = Text(" " * _GAP).join(parts)
+    line.rstrip()
+    return line
+
+
+def facts(pairs: Iterable[tuple[str, str | Text | None]]) -> None:
+    """Names and values, one line each; what is null or empty is left out."""
+    given = [(name, value) for name, value in pairs if value]
+    width = max((len(name) for name, _ in given), default=0)
+    for name, value in given:
+        out.print(Text(f"{name:<{width}}  ", style=_FAINT), value, sep="")
+
+
+def faint(text: str) -> Text:
+    return Text(text, style=_FAINT)
+
+
+def ago(text: str | None) -> str:
+    """How far away an instant is, as one says it; far ones as date and time of this machine."""
+    if text is None:
+        return ""
+    when = datetime.fromisoformat(text)
+    seconds = (as_datetime(SystemClock().wall()) - when).total_seconds()
+    if abs(seconds) >= _DAY:
+        return local(text)
+    if abs(seconds) < 1:
+        return "just now"
+    said = f"{abs(seconds):.0f} s" if abs(seconds) < 60 else duration(abs(seconds)).split(" ")[0]
+    return f"{said} ago" if seconds > 0 else f"in {said}"
+
+
+def local(text: str | None) -> str:
+    """An instant as date and time of this machine, to the second."""
+    return "" if text is None else datetime.fromisoformat(text).astimezone().strftime("%Y-%m-%d %H:%M:%S")

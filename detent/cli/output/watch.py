@@ -1,0 +1,107 @@
+"""A run in front of somebody until it ends, wherever it runs."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any, Final
+
+import typer
+
+from detent.cli.client import Document, Door
+from detent.cli.output.progress import LineView, LiveView, View, instant
+from detent.cli.output.terminal import duration, err, marked, out, plain, print_json
+from detent.client import runs, workflows
+from detent.client.documents import ENDED
+from detent.clock import SystemClock
+from detent.errors import DetentError
+from detent.forms.definition import read_definition
+from detent.forms.steps.form import compile_steps
+from detent.graph.draw import outline
+from detent.instant import SECOND
+
+_LONGEST_OUTPUT: Final = 2_000
+
+
+def watch(door: Door, run: str, *, seconds: float | None, as_json: bool) -> None:
+    """Show a run until it has ended or the time is over, and leave with the exit code that says how it ended."""
+    door.need_engine("to wait for a run")
+    document = door.ask(runs.get(run))
+    try:
+        document = _follow(door, document, seconds, quiet=as_json)
+    except KeyboardInterrupt:
+        err.print(f"the run goes on without you; `detent runs wait {run}` looks at it again")
+        raise typer.Exit(130) from None
+    if as_json:
+        print_json(document)
+    elif document["status"] in ENDED:
+        tell_end(document)
+    if document["status"] not in ENDED:
+        raise DetentError(
+            f"the run is still {document['status']}; it goes on, and `detent runs wait {run}` waits again"
+        )
+    raise typer.Exit(0 if document["status"] == "completed" else 1)
+
+
+def _follow(door: Door, document: Document, seconds: float | None, *, quiet: bool) -> Document:
+    run, until = document["id"], None if seconds is None else time.monotonic() + seconds
+    view = _Nothing() if quiet else _view(door, document)
+    try:
+        view.show(document)
+        if document["start_at"]:
+            view.note(f"it starts at {document['start_at']}")
+        for _ in door.entries(run, wait=True, until=until):
+            document = door.ask(runs.get(run))
+            view.show(document)
+            if document["status"] in ENDED:
+                break
+    finally:
+        view.close()
+    return document
+
+
+def tell_end(document: Document) -> None:
+    """How a run ended, and what came of it."""
+    begun, ended = document["started_at"], document["finished_at"]
+    took = duration(max(0, instant(ended) - instant(begun)) / SECOND) if begun and ended else "0 ms"
+    out.print(f"\n{marked(document['status'])} [bright_black]in {took}[/]")
+    tell_result(document)
+
+
+def tell_result(document: Document) -> None:
+    """The error and the output of a run, if there are any."""
+    if document["error"]:
+        out.print(plain(str(document["error"])), style="red")
+    if document["output"] is not None:
+        text = json.dumps(document["output"], indent=2, ensure_ascii=False)
+        more = "…" if len(text) > _LONGEST_OUTPUT else ""
+        out.print(f"[bright_black]output[/] {plain(text[:_LONGEST_OUTPUT])}{more}")
+
+
+def step_lines(door: Door, document: Document) -> list[tuple[str, str]]:
+    """The steps of a run and what leads to each in the tree of its workflow; without a tree if that is another now."""
+    names = list(document["tasks"])
+    try:
+        definition = door.ask(workflows.get(document["workflow_id"]))["definition"]
+        lines = outline(compile_steps(read_definition(json.dumps(definition)), actions=None).graph)
+    except DetentError:
+        return [(name, "") for name in names]
+    return lines if {name for name, _ in lines} == set(names) else [(name, "") for name in names]
+
+
+def _view(door: Door, document: Document) -> View:
+    wall = SystemClock().wall
+    return LiveView(out, step_lines(door, document), wall, ticks=True) if out.is_terminal else LineView(out, wall)
+
+
+class _Nothing:
+    """Shows nothing, for a reader that wants the end only."""
+
+    def note(self, text: str) -> None:
+        return None
+
+    def show(self, document: dict[str, Any]) -> None:
+        return None
+
+    def close(self) -> None:
+        return None

@@ -1,0 +1,154 @@
+"""Workflow files as this machine sees them."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final
+
+from rich.markup import escape
+
+from detent.cli.options import read_file
+from detent.cli.output.terminal import err
+from detent.errors import InvalidInput
+from detent.forms.compiled import Compiled, Limits
+from detent.forms.definition import read_definition
+from detent.forms.steps.form import compile_steps
+from detent.python.registry import Registered, registry
+from detent.settings import Settings
+from detent.steps import actions
+from detent.steps.actions import CORE, load_modules
+from detent.steps.actions import registry as user_actions
+
+# The user's modules, loaded where a person looks on: what is wrong with them is shown as Python shows it.
+
+
+_OF_PYTHON: Final = "<frozen importlib"
+
+
+def load_or_show(names: Iterable[str]) -> None:
+    """Load the modules. An error of theirs is shown with its place before it is raised."""
+    try:
+        actions.load_modules(names)
+    except InvalidInput as error:
+        show_cause(error)
+        raise
+
+
+def show_cause(error: InvalidInput) -> None:
+    """What went wrong in a module that could not be loaded, with its place."""
+    if error.__cause__ is not None:
+        err.print(escape(_trace(error.__cause__)), end="")
+
+
+def _trace(error: BaseException) -> str:
+    """The traceback without the frames that are ours or Python's own way to load a module."""
+    told = traceback.TracebackException.from_exception(error)
+    own = (_OF_PYTHON, actions.__file__, str(Path(traceback.__file__).parent / "importlib"))
+    told.stack = traceback.StackSummary.from_list([frame for frame in told.stack if not frame.filename.startswith(own)])
+    return "".join(told.format())
+
+
+# Workflows in Python as a person names them: `module:Name`, or `module` if it has one only.
+
+
+_FILES: Final = (".yaml", ".yml", ".json", ".py")
+
+
+def python_workflow(text: str) -> Registered | None:
+    """The workflow that `module:Name` means, by the name of the class or function or of the workflow; that of `module`
+    if it has no other. Null if the text is the path of a file."""
+    module, colon, name = text.partition(":")
+    is_module = all(map(str.isidentifier, module.split("."))) and not module.endswith(_FILES)
+    if not is_module or Path(text).is_file():
+        return None
+    _load(text, module)
+    known = _workflows_of(module)
+    return _named(module, name, known) if colon else _only(module, known)
+
+
+def _load(text: str, module: str) -> None:
+    """Load the module, or say in a line that there is none. What is wrong inside it is shown as Python shows it."""
+    try:
+        load_modules([module])
+    except InvalidInput as error:
+        cause = error.__cause__
+        if not isinstance(cause, ModuleNotFoundError) or not f"{module}.".startswith(f"{cause.name}."):
+            show_cause(error)
+            raise
+        raise InvalidInput(_no_module(text, cause.name or module)) from None
+
+
+def _no_module(text: str, missing: str) -> str:
+    parent, _, last = missing.rpartition(".")
+    if parent in sys.modules and hasattr(sys.modules[parent], last):
+        return f"{parent!r} is a module; write {parent}:{last}"
+    if text.isidentifier():
+        near = [f"{text}{suffix}" for suffix in _FILES if Path(f"{text}{suffix}").is_file()]
+        hint = f"did you mean {near[0]}?" if near else "write FILE.yaml, or MODULE:NAME of a workflow in Python"
+        return f"there is no file and no module {text!r} in {Path.cwd()}; {hint}"
+    return f"there is no module {missing!r} in {Path.cwd()}; write MODULE:NAME in the folder it is imported from"
+
+
+def _workflows_of(module: str) -> list[Registered]:
+    """Those that are written in it; else those that it has from elsewhere."""
+    every = sorted(registry.all(), key=_spelled)
+    own = [one for one in every if one.place.partition(":")[0] == module]
+    return own or [one for one in every if any(value is one.target for value in _names(module).values())]
+
+
+def _named(module: str, name: str, known: list[Registered]) -> Registered:
+    value = _names(module).get(name)
+    for one in registry.all():
+        if value is not None and one.target is value:
+            return one
+    for one in known:
+        if name in (one.name, _spelled(one)):
+            return one
+    there = ", ".join(map(_spelled, known)) or "none at all"
+    if value is not None:
+        raise InvalidInput(f"{module}:{name} is no workflow; the module has {there}")
+    raise InvalidInput(f"the module {module} has no workflow {name!r}; it has {there}")
+
+
+def _only(module: str, known: list[Registered]) -> Registered:
+    if not known:
+        raise InvalidInput(
+            f"the module {module} has no workflow; one is a class of detent.Workflow or a function with @workflow"
+        )
+    if len(known) > 1:
+        names = ", ".join(f"{module}:{_spelled(one)}" for one in known)
+        raise InvalidInput(f"the module {module} has several workflows; name one of them: {names}")
+    return known[0]
+
+
+def _spelled(one: Registered) -> str:
+    """As its module calls it."""
+    return one.place.partition(":")[2]
+
+
+def _names(module: str) -> dict[str, Any]:
+    return vars(sys.modules[module])
+
+
+def compile_file(path: Path, settings: Settings, *, strict: bool) -> tuple[bytes, Compiled]:
+    """The text of a file and the workflow it is, or InvalidDefinition. `strict`: its actions must be known here."""
+    load_modules(settings.imports)
+    file, _, name = str(path).partition(":")
+    if file.endswith(".py"):
+        raise InvalidInput(f"{file} is Python{_instead(Path(file), name or 'NAME')}")
+    data = read_file(path)
+    known = (*CORE.names(), *user_actions.names()) if strict else None
+    limits = Limits(steps=settings.max_steps_per_workflow)
+    return data, compile_steps(read_definition(data, filename=path.name), limits=limits, actions=known)
+
+
+def _instead(file: Path, name: str) -> str:
+    parts = file.with_suffix("").parts
+    module = ".".join(parts) if all(map(str.isidentifier, parts)) else file.stem
+    return (
+        f": write {module}:{name}, as in `detent run {module}:{name}` or `detent graph {module}:{name}`; "
+        f"`detent serve --import {module}` serves all its workflows"
+    )

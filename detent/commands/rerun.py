@@ -1,0 +1,183 @@
+"""Doing it again: a retry, a rerun and a fork are new runs that say where they come from. A run that has ended stays as
+it is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any, Final
+
+import msgspec
+
+from detent.commands.control import told_result
+from detent.commands.runs import RunCommands
+from detent.commands.start import ATTEMPTS, Given, Start, StartCommands, StartOptions
+from detent.engine.start import StartRefused, StartRequest, key_of, refuse_if_active, start_run
+from detent.errors import Conflict, NotFound, TooLarge, Unavailable
+from detent.ids import WORKFLOW, show
+from detent.planner.prepared import Prepared
+from detent.planner.reuse import Reuse, fork_plan, retry_plan
+from detent.run.journal import placed_in
+from detent.run.status import TERMINAL, Status
+from detent.settings import DEFAULT_TENANT
+from detent.store.rows import RunRow, hero_of
+from detent.values.limits import INPUT_LIMIT
+
+RETRY: Final = "retry"
+RERUN: Final = "rerun"
+FORK: Final = "fork"
+#: All of it goes into the flush that starts the run, and every other run of the node waits for that.
+MOST_REUSED: Final = 8_000_000
+MOST_OPERATIONS: Final = 5_000
+#: So many versions are looked at for the code that a run was moved to.
+_NEWEST: Final = 20
+_PARTS: Final = ("body", "headers", "query")
+
+
+class AgainCommands(StartCommands, RunCommands):
+    """The same `request_id` again gives the run that was made first."""
+
+    async def retry(self, run: str, *, request_id: str | None = None, tenant: int = DEFAULT_TENANT) -> Start:
+        """Try a run that did not complete again, from its failed steps: what succeeded before them is kept."""
+        row = await self.run_row(run, tenant=tenant)
+        if row.status not in TERMINAL or row.status == Status.COMPLETED:
+            word = "finished" if row.status == Status.COMPLETED else row.status
+            raise Conflict(f"Cannot retry a {word} workflow")
+        prepared, state = await self.folded(row)
+        return await self._continue(row, prepared, retry_plan(prepared, state), (RETRY, b""), request_id)
+
+    async def rerun(
+        self,
+        run: str,
+        *,
+        body: Any = msgspec.UNSET,
+        request_id: str | None = None,
+        tenant: int = DEFAULT_TENANT,
+    ) -> Start:
+        """Run the whole workflow again, in its current version, with the same input or another body."""
+        row = await self.run_row(run, tenant=tenant)
+        given, placed = msgspec.json.decode(row.input), placed_in(row.opening)
+        options = StartOptions(
+            request_id=request_id,
+            labels=json.loads(row.labels) if row.labels else {},
+            hero=hero_of(row),
+            priority=placed.priority if placed.asked else None,
+            trigger=row.trigger,
+            origin=(row.id, RERUN),
+            allow_multiple=await self.was_one_of_several(row),
+        )
+        whole = Given(
+            body=given.get("body") if body is msgspec.UNSET else body,
+            headers=given.get("headers") or {},
+            query=given.get("query") or {},
+            extra={name: value for name, value in given.items() if name not in _PARTS},
+        )
+        return await self.start(show(WORKFLOW, row.workflow), whole, options, tenant=tenant)
+
+    async def fork(
+        self,
+        run: str,
+        step: str,
+        *,
+        output: Any = msgspec.UNSET,
+        status_code: int | None = None,
+        request_id: str | None = None,
+        tenant: int = DEFAULT_TENANT,
+    ) -> Start:
+        """Begin again at a step: everything that does not depend on it is kept, and the step runs anew, or is taken to
+        have given `output`."""
+        row = await self.run_row(run, tenant=tenant)
+        prepared, state = await self.folded(row)
+        index = prepared.numbers.get(step)
+        if index is None:
+            raise NotFound(f"the run has no step {step[:80]!r}")
+        edited = None
+        if output is not msgspec.UNSET:
+            edited = told_result(prepared.steps[index].kind, output, status_code)
+            if len(edited) > INPUT_LIMIT:
+                raise TooLarge(f"an output may have {INPUT_LIMIT} bytes")
+        meant = step.encode() + b"\x00" + (edited or b"")
+        reuse = fork_plan(prepared, state, index, edited)
+        return await self._continue(row, prepared, reuse, (FORK, meant), request_id, begin=step)
+
+    async def _continue(
+        self,
+        row: RunRow,
+        prepared: Prepared,
+        reuse: Reuse,
+        what: tuple[str, bytes],
+        request_id: str | None,
+        begin: str | None = None,
+    ) -> Start:
+        """`prepared` is the graph the run was at in the end; `what` kind it is, and what is meant by it."""
+        kind, meant = what
+        version, graph = await self._version_of(row, prepared)
+        if begin not in (None, *graph.numbers):
+            raise Conflict(f"{begin!r} is not in the version that the run would begin again with; run it as a whole")
+        reuse = reuse.over(prepared, graph)
+        _refuse_too_much(reuse)
+        placed = placed_in(row.opening)
+        digest = hashlib.sha256(b"\x00".join((kind.encode(), row.id, meant))).digest()
+        request = StartRequest(
+            tenant=row.tenant,
+            workflow=row.workflow,
+            version=version,
+            name=row.workflow_name,
+            prepared=graph,
+            input=row.input,
+            trigger=row.trigger,
+            queue=placed.queue,
+            priority=placed.priority,
+            asked=placed.asked,
+            code=tuple(json.loads(row.code)) if row.code else (),
+            labels=row.labels,
+            hero=hero_of(row),
+            active_key=key_of(row),
+            request_id=request_id,
+            request_hash=None if request_id is None else digest,
+            origin=row.id,
+            origin_kind=kind,
+            reuse=reuse,
+        )
+        return await self._begin(request, digest)
+
+    async def _version_of(self, row: RunRow, prepared: Prepared) -> tuple[int, Prepared]:
+        """The version to begin a run again with, and its graph: the run's own. A run that was moved to changed code
+        begins again with the version that was saved of that, if one was; else it will be moved anew."""
+        own = await self.prepared(row)
+        if own.graph == prepared.graph:
+            return row.version, own
+        newest = (await self._store.versions(row.tenant, row.workflow))[:_NEWEST]
+        keys = [(row.workflow, one.version) for one in newest if one.version > row.version]
+        for (_, version), (_, graph) in (await self._engine.graphs.get(keys)).items():
+            if graph.graph == prepared.graph:
+                return version, graph
+        return row.version, own
+
+    async def _begin(self, request: StartRequest, digest: bytes) -> Start:
+        for _ in range(ATTEMPTS):
+            try:
+                started = await start_run(self._engine, request)
+            except StartRefused:
+                options = StartOptions(request_id=request.request_id)
+                known = await self._known(request.tenant, options, digest, request.workflow)
+                if known is not None:
+                    return known
+                await refuse_if_active(self._store, request)
+                continue  # the run that had the request id was deleted meanwhile, or the one that had the key has ended
+            return Start(started.id, request.workflow, started.status, started.started_at, True)
+        raise Unavailable(f"runs of {request.name[:200]!r} begin and end too quickly just now; try again")
+
+
+def _refuse_too_much(reuse: Reuse) -> None:
+    size = sum(map(len, reuse.results.values())) + sum(len(one.result) for one in reuse.operations)
+    if len(reuse.operations) > MOST_OPERATIONS:
+        raise TooLarge(
+            f"the function has {len(reuse.operations)} operations on record, and a run can begin with "
+            f"{MOST_OPERATIONS} at most; run the whole workflow again"
+        )
+    if size > MOST_REUSED:
+        raise TooLarge(
+            f"the results to take over have {size} bytes, and a run can begin with {MOST_REUSED} at most; "
+            "run the whole workflow again"
+        )

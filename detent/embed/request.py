@@ -1,0 +1,185 @@
+"""What a start asks for, checked before anything is touched."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import msgspec
+
+from detent.errors import InvalidInput, NotFound, Problem
+from detent.ids import new_id
+from detent.instant import SECOND, Instant
+from detent.python.heroes import hero as hero_of
+from detent.python.registry import CodeKind, Registered, registry
+from detent.steps.output import OutputTooLarge, Unserialisable, encode_output
+from detent.values.durations import parse_duration
+
+# Durable functions are run again and again: whoever asks Detent for something from inside one would ask each time.
+
+
+def running_loop() -> asyncio.AbstractEventLoop | None:
+    """The loop that runs in this thread, if one does."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
+def must_be_outside(what: str) -> None:
+    """NotInFunction if the caller is the code of a durable function itself; a step of one may do this."""
+    # Asked of the loop, so that what makes functions durable is not loaded by those who have none.
+    refuse = getattr(running_loop(), "refuse", None)
+    if refuse is not None:
+        refuse(what)
+
+
+#: Stands for an input that was not given.
+UNSET: Final[Any] = msgspec.UNSET
+When = datetime | str
+Span = float | timedelta | str
+LONGEST_REQUEST_ID: Final = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A run to be started. `body` is plain JSON; `registered` is the code behind the name, if this process has it."""
+
+    workflow: str
+    body: Any
+    registered: Registered | None = None
+    hero: tuple[str, str] | None = None
+    request_id: str | None = None
+    start_at: Instant | None = None
+    delay: float | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    priority: int | None = None
+    allow_multiple: bool = False
+    id: bytes = field(default_factory=new_id)
+
+    def begins(self, now: Instant) -> Instant | None:
+        """When it shall begin; null means at once."""
+        return now + round(self.delay * SECOND) if self.delay is not None else self.start_at
+
+
+def order_of(
+    workflow: Any,
+    args: tuple[Any, ...],
+    arguments: Mapping[str, Any],
+    *,
+    hero: Any = None,
+    input: Any = UNSET,  # noqa: A002 - the word users know
+    request_id: str | None = None,
+    start_at: When | None = None,
+    delay: Span | None = None,
+    labels: Mapping[str, str] | None = None,
+    priority: int | None = None,
+    allow_multiple: bool = False,
+) -> Order:
+    """The order that the arguments of `start` make, or InvalidInput; NotInFunction in the code of a durable function
+    itself, which starts runs with `run.child`, or in a step."""
+    must_be_outside("detent.start")
+    name, known = named(workflow)
+    if start_at is not None and delay is not None:
+        raise InvalidInput("a run begins at `start_at` or after `delay`; give one of them")
+    return Order(
+        workflow=name,
+        body=_body(name, known, (args, arguments), input),
+        registered=known,
+        hero=hero_pair(hero),
+        request_id=None if request_id is None else _request_id(request_id),
+        start_at=None if start_at is None else instant_of(start_at),
+        delay=None if delay is None else _seconds(delay),
+        labels={} if labels is None else _labels(labels),
+        priority=priority,
+        allow_multiple=allow_multiple,
+    )
+
+
+def named(workflow: Any) -> tuple[str, Registered | None]:
+    """The name of a workflow, and its code if this process has it."""
+    if isinstance(workflow, str):
+        return workflow, registry.find(workflow)
+    for one in registry.all():
+        if one.target is workflow:
+            return one.name, one
+    raise NotFound(f"{workflow!r} is no workflow: give a Workflow class, a function made by @workflow, or a name")
+
+
+def hero_pair(hero: Any) -> tuple[str, str] | None:
+    """Type and id of what a run is about."""
+    if hero is None:
+        return None
+    ref = hero_of(hero)
+    return ref.type, ref.id
+
+
+def instant_of(when: When) -> Instant:
+    """An instant; a time without a time zone could be any of 24 and is refused."""
+    try:
+        found = datetime.fromisoformat(when) if isinstance(when, str) else when
+    except ValueError:
+        found = None
+    if not isinstance(found, datetime):
+        raise _wrong("start_at", f"{when!r:.80} is not a time; give a datetime, or write 2030-01-31T12:00:00Z")
+    if found.tzinfo is None:
+        raise InvalidInput(f"{when!r} has no time zone; write for example datetime(..., tzinfo=UTC)")
+    return round((found - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(microseconds=1))
+
+
+def _seconds(span: Span) -> float:
+    return parse_duration(span.total_seconds() if isinstance(span, timedelta) else span)
+
+
+def _request_id(given: Any) -> str:
+    if not isinstance(given, str):
+        raise _wrong("request_id", f"is a text, not {type(given).__name__}")
+    if not 0 < len(given) <= LONGEST_REQUEST_ID:
+        raise _wrong("request_id", f"must have 1 to {LONGEST_REQUEST_ID} characters")
+    return given
+
+
+def _wrong(field_: str, message: str) -> InvalidInput:
+    problem = Problem(field_, message)
+    return InvalidInput(f"the run cannot be started: {problem}", [problem])
+
+
+def _body(name: str, known: Registered | None, call: tuple[tuple[Any, ...], Mapping[str, Any]], given: Any) -> Any:
+    args, arguments = call
+    if given is not UNSET:
+        if args or arguments:
+            raise InvalidInput("give the arguments of the function or `input`, not both")
+        return _fitting(known, plain(given))
+    if known is not None and known.kind is CodeKind.FUNCTION:
+        return _fitting(known, known.target.body_of(*args, **arguments))
+    if args or arguments:
+        unknown = f" and no option {next(iter(arguments))!r}" if arguments else ""
+        raise InvalidInput(f"the workflow {name!r} takes no arguments{unknown}; give its body as `input`")
+    return {}
+
+
+def _fitting(known: Registered | None, body: Any) -> Any:
+    """The body; InvalidInput if a durable function cannot be called with it, said in the words of its caller."""
+    if known is not None and known.kind is CodeKind.FUNCTION:
+        known.target.arguments.check(body)
+    return body
+
+
+def plain(value: Any) -> Any:
+    """A value as the JSON it will be kept as, or InvalidInput."""
+    try:
+        return msgspec.json.decode(encode_output(value))["output"]
+    except (Unserialisable, OutputTooLarge) as error:
+        raise InvalidInput(str(error).replace("the output", "the input")) from None
+
+
+def _labels(labels: Any) -> dict[str, str]:
+    if not isinstance(labels, Mapping):
+        raise _wrong("labels", "are names with their texts")
+    for key, value in labels.items():
+        if not isinstance(key, str) or not isinstance(value, str) or not key or ":" in key:
+            raise _wrong(f"labels.{key}", "a label is text, and its name has no colon")
+    return dict(labels)

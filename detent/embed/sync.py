@@ -1,0 +1,20 @@
+"""The face of Detent for programs without an event loop: scripts, Flask, Django.
+
+    run = detent.sync.start(Signup, hero=user)
+    print(run.result(timeout=60))
+
+Any thread may call it, and so may a process that was forked after it was used.
+"""
+
+from __future__ import annotations
+
+from detent.embed.runs import SyncRunHandle as RunHandle
+from detent.embed.runs import sync_runs as runs
+from detent.embed.start import start_blocking as start
+
+__all__ = ["RunHandle", "run", "runs", "start"]
+
+
+def run(id: str) -> RunHandle:  # noqa: A002
+    """The handle of a run. Asks nothing yet."""
+    return RunHandle(id)

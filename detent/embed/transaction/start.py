@@ -1,0 +1,240 @@
+"""Writing a start through the caller's connection: as a dialogue, which blocking and awaited hands carry out alike."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from threading import Lock
+from typing import Any, Final, TypeVar
+from urllib.parse import parse_qsl, urlsplit
+
+from sqlalchemy import text
+
+from detent.clock import SystemClock
+from detent.commands import Given, StartOptions, encode_input
+from detent.commands.start import check_payload, check_words, request_of
+from detent.commands.workflows import new_version
+from detent.embed.config import configured
+from detent.embed.request import Order
+from detent.embed.transaction.connection import AwaitedHand, AwaitedSession, BlockingHand, Hand, recognise
+from detent.engine.cache import refuse_unless_active, startable
+from detent.engine.start import LATEST, StartRequest, unowned
+from detent.errors import AlreadyActive, InvalidInput, NotFound, Problem, RequestIdReused, RequestIdTaken, StoreBusy
+from detent.graph import codec
+from detent.ids import RUN, new_id, show
+from detent.outbox.table import CREATE, INSERT, row_of
+from detent.planner.prepared import Prepared, prepare
+from detent.settings import DEFAULT_TENANT
+from detent.store.rows import NewRun, WorkflowRow
+from detent.store.sql import schema, user_connection
+from detent.store.sql.user_connection import Ask, Place, Statements, Talk
+
+T = TypeVar("T")
+
+ATTEMPTS: Final = 5
+_CREATE: Final = text(CREATE["sqlite"])
+_INSERT: Final = text(INSERT)
+_KEPT: Final = 512
+
+
+def put(order: Order, connection: Any, using: str | None) -> bytes:
+    """Write the start; gives the run's id."""
+    checked = _checked(order)
+    hand = recognise(connection, using)
+    if not isinstance(hand, BlockingHand):
+        raise InvalidInput("that connection is awaited; use `await detent.start(..., connection=...)`")
+    return _carry_out(hand, _written(order, checked, hand))
+
+
+async def put_awaited(order: Order, connection: Any, using: str | None) -> bytes:
+    """The same on an event loop. A connection that blocks is used all the same, as its owner uses it."""
+    checked = _checked(order)
+    hand = recognise(connection, using)
+    if isinstance(hand, AwaitedSession):
+        hand = await hand.hand()
+    talk = _written(order, checked, hand)
+    return _carry_out(hand, talk) if isinstance(hand, BlockingHand) else await _await_out(hand, talk)
+
+
+def _carry_out(hand: BlockingHand, talk: Talk[T]) -> T:
+    came: Any = None
+    try:
+        while True:
+            came = hand.ask(talk.send(came))
+    except StopIteration as end:
+        done: T = end.value
+        return done
+
+
+async def _await_out(hand: AwaitedHand, talk: Talk[T]) -> T:
+    came: Any = None
+    while True:
+        try:
+            ask = talk.send(came)
+        except StopIteration as end:
+            done: T = end.value
+            return done
+        came = await hand.ask(ask)
+
+
+class _Checked:
+    """What is known to be right of an order before the connection is touched."""
+
+    def __init__(self, order: Order, given: bytes, digest: bytes, now: int) -> None:
+        self.input, self.digest, self.now = given, digest, now
+        self.options = StartOptions(
+            request_id=order.request_id,
+            start_at=order.begins(now),
+            labels=order.labels,
+            hero=order.hero,
+            priority=order.priority,
+            allow_multiple=order.allow_multiple,
+            id=order.id,
+        )
+
+
+def _checked(order: Order) -> _Checked:
+    given, digest = encode_input(Given(order.body))
+    checked = _Checked(order, given, digest, SystemClock().wall())
+    check_words(checked.options)
+    if checked.options.start_at is not None and checked.options.start_at > checked.now + LATEST:
+        raise InvalidInput(problems=[Problem("start_at", "lies more than ten years ahead")])
+    return checked
+
+
+# -- where to
+
+
+_places: Final[OrderedDict[tuple[str, str | None], Place]] = OrderedDict()
+_lock: Final = Lock()
+
+
+def _written(order: Order, checked: _Checked, hand: Hand) -> Talk[bytes]:
+    preferred = _preferred_schema()
+    key = None if hand.database is None else (hand.database, preferred)
+    place = None if key is None else _places.get(key)
+    if place is None:
+        place = yield from user_connection.locate(hand.dialect, preferred)
+        if key is not None:
+            with _lock:
+                _places[key] = place
+                if len(_places) > _KEPT:
+                    _places.popitem(last=False)
+    if place.kind == "outbox":
+        return (yield from _outbox(order, checked, place))
+    return (yield from _direct(order, checked, place))
+
+
+def forget_places() -> None:
+    """Look anew where Detent is, in every database."""
+    _places.clear()
+
+
+def _preferred_schema() -> str | None:
+    """The schema that the configured database names, if it is a PostgreSQL."""
+    url = str(configured().get("database_url") or "")
+    return dict(parse_qsl(urlsplit(url).query)).get("schema") if url.startswith("postgres") else None
+
+
+def _outbox(order: Order, checked: _Checked, place: Place) -> Talk[bytes]:
+    if place.dialect == "sqlite":
+        yield Ask(_CREATE, {})
+    options = {
+        "request_id": order.request_id,
+        "start_at": checked.options.start_at,
+        "labels": dict(order.labels) or None,
+        "hero": order.hero,
+        "priority": order.priority,
+        "allow_multiple": order.allow_multiple or None,
+    }
+    yield Ask(_INSERT, row_of(order.id, order.workflow, order.body, options, checked.now))
+    return order.id
+
+
+# -- the run itself
+
+
+def _direct(order: Order, checked: _Checked, place: Place) -> Talk[bytes]:
+    said = user_connection.statements(place.dialect, place.schema)
+    row, now = yield from _workflow(order, said, place)
+    refuse_unless_active(row)
+    ready = startable(row, _prepared(row))
+    check_payload(ready, order.body)
+    request = request_of(DEFAULT_TENANT, ready, checked.input, checked.digest, checked.options)
+    for attempt in range(ATTEMPTS):
+        taken = yield from _known(request, said, place, again=attempt > 0)
+        if taken is not None:
+            return taken
+        run, callbacks = unowned(request, now)
+        # Callbacks first: without a transaction the run may be claimed as soon as its row is there.
+        for callback in callbacks:
+            yield Ask(said.new_callback, user_connection.callback_values(callback, now, place.dialect))
+        if (yield from _inserted(run, said, place)):
+            return run.id
+        if callbacks:
+            yield Ask(said.drop_callbacks, user_connection.looked_up(schema.callback, {"run": run.id}, place.dialect))
+    raise StoreBusy("another start of the same came in between again and again; try again")
+
+
+def _inserted(run: NewRun, said: Statements, place: Place) -> Talk[bool]:
+    rows = yield Ask(said.new_run, user_connection.run_values(run, place.dialect), unless_taken=True)
+    return bool(rows) if place.dialect == "postgresql" else rows is not None
+
+
+def _workflow(order: Order, said: Statements, place: Place) -> Talk[tuple[WorkflowRow, int]]:
+    named = {"tenant": DEFAULT_TENANT, "name": order.workflow}
+    values = user_connection.looked_up(schema.workflow, named, place.dialect)
+    rows = yield Ask(said.workflow, values)
+    if not rows and order.registered is not None:
+        # Nobody ran this code on this database before.
+        version = new_version(DEFAULT_TENANT, new_id(), order.registered.compiled, order.registered.source)
+        whole, first = user_connection.new_workflow_values(version, SystemClock().wall(), place.dialect)
+        made = yield Ask(said.new_workflow, whole, unless_taken=True)
+        if made if place.dialect == "postgresql" else made is not None:
+            yield Ask(said.new_version, first)
+        rows = yield Ask(said.workflow_now, values)
+    if not rows:
+        raise NotFound(f"there is no workflow {order.workflow[:200]!r}")
+    return user_connection.workflow_row(rows[0])
+
+
+def _known(request: StartRequest, said: Statements, place: Place, *, again: bool) -> Talk[bytes | None]:
+    """The run that the same request started; AlreadyActive if another holds the hero. After a row was refused
+    (`again`) it is looked for as committed last: it may be younger than what this transaction sees."""
+    if request.request_id is not None:
+        given = {"tenant": request.tenant, "request_id": request.request_id}
+        clause = said.request_now if again else said.request
+        rows = yield Ask(clause, user_connection.looked_up(schema.run, given, place.dialect))
+        if rows:
+            return _same(request, rows[0])
+    if request.active_key is not None:
+        given = {"tenant": request.tenant, "active_key": request.active_key}
+        clause = said.active_now if again else said.active
+        rows = yield Ask(clause, user_connection.looked_up(schema.run, given, place.dialect))
+        if rows:
+            run, hero = show(RUN, user_connection.as_id(rows[0][0])), " ".join(request.hero or ())
+            raise AlreadyActive(f"there is an active run of {request.name!r} for {hero}: {run}", run=run)
+    return None
+
+
+def _same(request: StartRequest, row: Any) -> bytes:
+    run, workflow, digest = row
+    if user_connection.as_id(workflow) != request.workflow:
+        raise RequestIdTaken(f"the request id {request.request_id!r} was used to start another workflow")
+    if digest is not None and bytes(digest) != request.request_hash:
+        raise RequestIdReused(f"the request id {request.request_id!r} was used with another body")
+    return user_connection.as_id(run)
+
+
+_graphs: Final[OrderedDict[tuple[bytes, int], Prepared]] = OrderedDict()
+
+
+def _prepared(row: WorkflowRow) -> Prepared:
+    key = row.id, row.version
+    found = _graphs.get(key)
+    if found is None:
+        found = prepare(codec.decode(row.graph))
+        with _lock:
+            _graphs[key] = found
+            if len(_graphs) > _KEPT:
+                _graphs.popitem(last=False)
+    return found

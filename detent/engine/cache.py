@@ -1,0 +1,152 @@
+"""Graphs ready for planning, by workflow and version: loaded once, kept while they are used."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from detent.errors import NotFound, NotStartable
+from detent.forms.payload_schema import PayloadSchema
+from detent.graph import codec
+from detent.ids import WORKFLOW, InvalidId, parse, show
+from detent.observe import emit
+from detent.planner.prepared import Prepared, prepare
+from detent.store.protocol import DoorStore, NodeStore
+from detent.store.rows import WorkflowRow
+
+KEPT_GRAPHS: Final = 512
+
+Version = tuple[bytes, int]
+
+
+class Graphs:
+    """A version never changes, so nothing here is ever out of date."""
+
+    def __init__(self, store: NodeStore) -> None:
+        self._store = store
+        self._kept: OrderedDict[Version, tuple[str, Prepared]] = OrderedDict()
+
+    async def get(self, versions: Sequence[Version]) -> dict[Version, tuple[str, Prepared]]:
+        """(workflow name, prepared graph) of each that can be read; the missing ones are loaded in one query."""
+        wanted = list(dict.fromkeys(versions))
+        missing = [version for version in wanted if version not in self._kept]
+        if missing:
+            for version, (name, raw) in (await self._store.graphs(missing)).items():
+                self._load(version, name, raw)
+        found = {version: self._kept[version] for version in wanted if version in self._kept}
+        for version in found:
+            self._kept.move_to_end(version)
+        while len(self._kept) > max(KEPT_GRAPHS, len(wanted)):
+            self._kept.popitem(last=False)
+        return found
+
+    def _load(self, version: Version, name: str, raw: bytes) -> None:
+        try:
+            self._kept[version] = (name, prepare(codec.decode(raw)))
+        except Exception as error:  # noqa: BLE001 - one unreadable graph must not keep the others from being loaded
+            emit("engine.trouble", where="graphs", error=f"{name} version {version[1]} cannot be read: {error}")
+
+    def put(self, version: Version, name: str, raw: bytes) -> Prepared:
+        """The prepared graph of a version whose bytes are at hand."""
+        kept = self._kept.get(version)
+        if kept is None:
+            kept = self._kept[version] = (name, prepare(codec.decode(raw)))
+        return kept[1]
+
+
+# Workflows as starting needs them, kept in memory.
+#
+# Nobody tells this process when another one saves, disables or deletes a workflow. That is not needed: a start is
+# written only if its version is still the current one (see `NewRun.current`), and one that was refused makes us look
+# again. So a stale entry costs a second attempt, and never a run of the wrong version.
+
+
+KEPT_WORKFLOWS: Final = 1_000
+LONGEST_NAME: Final = 200
+DEFAULT_QUEUE: Final = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Startable:
+    """The current version of a workflow, ready to be started."""
+
+    id: bytes
+    version: int
+    name: str
+    prepared: Prepared
+    queue: str
+    priority: int
+    code: tuple[str, ...]
+    labels: str | None
+    payload: PayloadSchema | None
+
+
+class Workflows:
+    """By what people call them: id or name."""
+
+    def __init__(self, store: DoorStore, graphs: Graphs) -> None:
+        self._store, self._graphs = store, graphs
+        self._kept: OrderedDict[tuple[int, str], Startable] = OrderedDict()
+
+    async def startable(self, tenant: int, key: str) -> Startable:
+        """The workflow, or NotFound, or NotStartable."""
+        kept = self._kept.get((tenant, key))
+        if kept is None:
+            kept = self._kept[tenant, key] = self._prepare(await self.row(tenant, key))
+            if len(self._kept) > KEPT_WORKFLOWS:
+                self._kept.popitem(last=False)
+        return kept
+
+    async def current(self, tenant: int, key: str) -> Startable:
+        """The workflow as it is now, whatever is kept of it."""
+        self._kept.pop((tenant, key), None)
+        return await self.startable(tenant, key)
+
+    def forget(self, tenant: int, row: WorkflowRow) -> None:
+        """What is kept of it is out of date."""
+        for key in (row.name, show(WORKFLOW, row.id)):
+            self._kept.pop((tenant, key), None)
+
+    async def row(self, tenant: int, key: str) -> WorkflowRow:
+        """The workflow as it stands in the store now, or NotFound."""
+        found = None
+        try:
+            found = await self._store.workflow(tenant, parse(WORKFLOW, key))
+        except InvalidId:
+            # No name is longer or holds a NUL, and a database may refuse to look for one.
+            if len(key) <= LONGEST_NAME and "\x00" not in key:
+                found = await self._store.workflow(tenant, key)
+        if found is None:
+            raise NotFound(f"there is no workflow {key[:200]!r}")
+        return found
+
+    def _prepare(self, row: WorkflowRow) -> Startable:
+        refuse_unless_active(row)
+        return startable(row, self._graphs.put((row.id, row.version), row.name, row.graph))
+
+
+def refuse_unless_active(row: WorkflowRow) -> None:
+    """NotStartable if no run of it may be started now."""
+    if row.status != "active":
+        raise NotStartable(f"Workflow is not Active (current status: {row.status.capitalize()}): {row.name}")
+    if not row.enabled:
+        raise NotStartable(f"Workflow is disabled: {row.name}")
+
+
+def startable(row: WorkflowRow, prepared: Prepared) -> Startable:
+    """A workflow with its graph, ready to be started."""
+    facts = json.loads(row.trigger)
+    return Startable(
+        id=row.id,
+        version=row.version,
+        name=row.name,
+        prepared=prepared,
+        queue=facts.get("queue") or DEFAULT_QUEUE,
+        priority=facts.get("priority") or 0,
+        code=tuple(facts.get("code", ())),
+        labels=row.labels,
+        payload=PayloadSchema(facts["payload"]) if facts.get("payload") else None,
+    )

@@ -1,0 +1,188 @@
+"""Reads the inbox of the runs this node owns: callbacks, and what people want of them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from detent.engine.children import read_child_end
+from detent.engine.owned_run import HeldRun
+from detent.engine.release import is_set_aside
+from detent.engine.runner import Runner
+from detent.engine.tuning import Tuning
+from detent.graph.model import Ending
+from detent.run import events
+from detent.run.call import signal_key
+from detent.store.protocol import NodeStore
+from detent.store.rows import Mail, MessageKind
+
+# Messages to durable functions: answers to their waits, signals, and the ends of their children.
+
+
+class SignalData(msgspec.Struct):
+    """A signal as it lies in the inbox."""
+
+    name: str
+    data: msgspec.Raw = msgspec.Raw(b"null")
+
+
+_signal = msgspec.json.Decoder(SignalData)
+
+
+def operation_event(mail: Mail, held: HeldRun) -> events.Event | None:
+    """What the message means to an operation of the run's function; null if nothing."""
+    match mail.kind:
+        case MessageKind.CALLBACK if mail.step is not None:
+            return events.OperationEnded(mail.step, 1, Ending.SUCCESS, mail.data, message=mail.id)
+        case MessageKind.SIGNAL:
+            return _signalled(mail, held)
+        case MessageKind.CHILD:
+            return _child_ended(mail, held)
+        case _:
+            return None
+
+
+def _signalled(mail: Mail, held: HeldRun) -> events.Event | None:
+    try:
+        signal = _signal.decode(mail.data)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    number = held.signals.get(signal.name, 0) + 1
+    while (key := signal_key(signal.name, number)) in held.state.history:
+        number += 1
+    held.signals[signal.name] = number
+    result = b'{"output":%b}' % bytes(signal.data)
+    return events.OperationEnded(key, 1, Ending.SUCCESS, result, message=mail.id)
+
+
+def _child_ended(mail: Mail, held: HeldRun) -> events.Event | None:
+    end = read_child_end(mail.data)
+    if end is None:
+        return None
+    key = next((key for key, operation in held.state.operations.items() if operation.child == end.child), None)
+    if key is None:
+        return None
+    if end.continued_as is not None:
+        return events.OperationBegan(key, 0, child=end.continued_as, message=mail.id)
+    return events.OperationEnded(key, 1, end.ending(), end.result(), end.failure(), message=mail.id)
+
+
+BATCH: Final = 1_000
+
+
+class Mailbox:
+    """Every message is journalled and its row deleted in the same flush, so it counts once."""
+
+    name = "mailbox"
+
+    def __init__(self, store: NodeStore, node: bytes, *, runner: Runner, tuning: Tuning) -> None:
+        self._store, self._node, self._runner, self._tuning = store, node, runner, tuning
+
+    async def poll(self) -> float:
+        if not self._runner.held:
+            return self._tuning.mail_poll
+        mails = await self.look()
+        fresh = sum(self._read(mail) for mail in sorted(mails, key=self._waits))
+        return 0.0 if fresh and len(mails) == BATCH else self._tuning.mail_poll
+
+    async def look(self) -> list[Mail]:
+        """The oldest messages of the runs this node owns, without reading them."""
+        return await self._store.mail(self._node, limit=BATCH)
+
+    def _waits(self, mail: Mail) -> bool:
+        """Messages are read in the order they came, but a run that was set aside for one of them can be cancelled."""
+        held = self._runner.held.get(mail.run)
+        return held is None or mail.kind != MessageKind.CANCEL or not is_set_aside(held.state.paused_by)
+
+    def _read(self, mail: Mail) -> bool:
+        held = self._runner.held.get(mail.run)
+        # Of another ownership, or read already: a reply that was on its way while things went on.
+        if held is None or held.generation != mail.generation or mail.id in held.read:
+            return False
+        held.read.add(mail.id)
+        event = self._event(mail, held.prepared.numbers) or operation_event(mail, held)
+        if event is None:
+            self._runner.drop_message(held, mail.id)
+        else:
+            self._runner.happen(held, event, message=mail.id)
+        return True
+
+    def _event(self, mail: Mail, numbers: dict[str, int]) -> events.Event | None:
+        match mail.kind:
+            case MessageKind.CALLBACK if mail.step in numbers:
+                return events.Received(numbers[mail.step], mail.data, mail.id)
+            case MessageKind.CANCEL:
+                return events.Cancelled(_by(mail.data))
+            case MessageKind.PAUSE:
+                return events.Paused(_by(mail.data))
+            case MessageKind.RESUME:
+                return events.Resumed(_by(mail.data))
+            case MessageKind.FINISH:
+                return events.Finished(_by(mail.data))
+            case MessageKind.RESOLVE:
+                return _resolved(mail.data, numbers)
+            case MessageKind.SKIP | MessageKind.REATTEMPT:
+                return _steered(mail, numbers)
+            case _:
+                return None
+
+
+class _Sender(msgspec.Struct):
+    by: str = "unknown"
+
+
+_sender = msgspec.json.Decoder(_Sender)
+
+
+def _by(data: bytes) -> str:
+    try:
+        return _sender.decode(data).by
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return _Sender().by  # what is asked for counts, even if nobody can say by whom
+
+
+class _Wish(msgspec.Struct):
+    """What a person wants of a step; null: of the one the run is at."""
+
+    step: str | None = None
+    by: str = "unknown"
+    wait: float = 0.0
+
+
+_wish = msgspec.json.Decoder(_Wish)
+
+
+def _steered(mail: Mail, numbers: dict[str, int]) -> events.Event | None:
+    try:
+        wish = _wish.decode(mail.data)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    if wish.step is not None and wish.step not in numbers:
+        return None
+    step = None if wish.step is None else numbers[wish.step]
+    if mail.kind == MessageKind.SKIP:
+        return events.Skipped(step, wish.by)
+    return events.Reattempted(step, wish.wait, wish.by)
+
+
+class _Resolution(msgspec.Struct):
+    """What a person said. `result` is the step's, as an executor would have given it."""
+
+    step: str
+    happened: bool
+    by: str = "unknown"
+    result: msgspec.Raw = msgspec.Raw(b"")
+
+
+_resolution = msgspec.json.Decoder(_Resolution)
+
+
+def _resolved(data: bytes, numbers: dict[str, int]) -> events.Event | None:
+    try:
+        said = _resolution.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    if said.step not in numbers:
+        return None
+    return events.Resolved(numbers[said.step], said.happened, bytes(said.result) or None, said.by)

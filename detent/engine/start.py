@@ -1,0 +1,305 @@
+"""Starting a run: one row, one commit, and the node that accepted it keeps it while it has room."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from detent.engine.children import end_messages, start_messages
+from detent.engine.engine import Engine
+from detent.engine.node import Node
+from detent.engine.owned_run import HeldRun
+from detent.engine.write import ROW_BYTES, Unit
+from detent.errors import AlreadyActive, InvalidInput, Problem, Unavailable
+from detent.graph.model import StepKind
+from detent.ids import RUN, show
+from detent.instant import SECOND, Instant, micros
+from detent.observe import emit
+from detent.observe.failpoints import reach
+from detent.planner.advance import open_later, open_run
+from detent.planner.prepared import Prepared
+from detent.planner.reuse import Reuse, begin_again
+from detent.run.journal import Decided, Entry, Placed, encode_opening
+from detent.run.plan import NOTHING, Plan
+from detent.run.state import RunFacts, RunState
+from detent.run.status import Status
+from detent.store.protocol import DoorStore
+from detent.store.rows import NewCallback, NewRun, RunRow, hero_of, spent_key
+
+#: How far ahead a start may be put off.
+LATEST: Final = 10 * 365 * 86_400 * SECOND
+
+
+class StartRefused(Exception):
+    """The store did not take the run: its request id is known, its active key is taken, or its workflow has changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class StartRequest:
+    """A run to be started. `input` is JSON with `body`, `headers`, `query`; `code` the user actions it needs.
+
+    With `start_at` in the future it stays pending until then. With `current` it is started only while its version is
+    the current one. `reuse` are results of the run it continues. Of one `active_key` there is one open run; an heir
+    takes it from the run it is the `heir_of`. `asked`: the priority is not the workflow's, but was named for this
+    run."""
+
+    tenant: int
+    workflow: bytes
+    version: int
+    name: str
+    prepared: Prepared
+    input: bytes
+    trigger: str = "api"
+    queue: str = "default"
+    priority: int = 0
+    code: tuple[str, ...] = ()
+    labels: str | None = None
+    watch: bool = False
+    request_id: str | None = None
+    request_hash: bytes | None = None
+    hero: tuple[str, str] | None = None
+    start_at: Instant | None = None
+    current: bool = False
+    origin: bytes | None = None
+    origin_kind: str | None = None
+    fired_by: bytes | None = None
+    reuse: Reuse | None = None
+    active_key: str | None = None
+    parent: bytes | None = None
+    id: bytes | None = None  # null: a new one
+    asked: bool = False
+    heir_of: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StartedRun:
+    """`started_at` is when it begins, which may be yet to come. `ended`, if it was asked for, is done when this node
+    has written the run's end; it stays open for a run that another node takes over."""
+
+    id: bytes
+    started_at: Instant
+    ended: asyncio.Future[None] | None
+    status: Status = Status.RUNNING
+
+
+async def start_run(engine: Engine, request: StartRequest) -> StartedRun:
+    """Accept a run. When this returns the run is durable and will end, whatever happens to this process.
+
+    Raises StartRefused if the store would not have it."""
+    node = engine.node
+    if node.committer.is_full():
+        raise Unavailable("more is waiting to be written than this node takes on; try again in a moment")
+    unit, started = _prepare(engine, node, request)
+    unit.done = asyncio.get_running_loop().create_future()
+    node.committer.add(unit)
+    flushed = await unit.done
+    if started.id in flushed.refused:
+        raise StartRefused
+    reach("after_start")
+    emit("run.started", run=started.id, workflow=request.name)
+    return started
+
+
+@dataclass(slots=True)
+class _Opened:
+    """How a run begins: what stands in its row, the entries that come with it, and what is to be done."""
+
+    opening: Decided
+    plan: Plan
+    entries: list[Entry]
+
+
+def _prepare(engine: Engine, node: Node, request: StartRequest) -> tuple[Unit, StartedRun]:
+    now = engine.time.now()
+    later = request.start_at is not None and request.start_at > now
+    if request.start_at is not None and request.start_at > now + LATEST:
+        problem = Problem("start_at", "lies more than ten years ahead")
+        raise InvalidInput(f"the run cannot be started: {problem}", [problem])
+    begins = request.start_at if later and request.start_at else now
+    facts = _facts(request, request.id or engine.new_id(), begins, engine.tokens.url)
+    state = request.prepared.new_state(facts)
+    opened = _open(request, state, facts.started_at, now, later=later)
+    plan = opened.plan
+    owned = plan.end is not None or (not later and _is_kept(engine, node, request, state, plan, now))
+    wake_at = None if owned else now if plan.start else state.next_wake()
+    row = _row(request, facts, opened.opening, Status.PENDING if later else Status.RUNNING, wake_at, owned=owned)
+    held = _held(request, state) if owned else None
+    size = ROW_BYTES + len(request.input) + sum(ROW_BYTES + len(entry.data) for entry in opened.entries)
+    unit = Unit(facts.id, held, plan, size, start=row, entries=opened.entries)
+    unit.callbacks = _callbacks(request, facts.id)
+    unit.messages = start_messages(facts, request.origin, request.origin_kind)
+    if held is not None:
+        node.runner.hold(held)
+        if plan.end is not None:
+            # Everything was decided at once: it begins and ends in one flush.
+            unit.end = node.runner.end_row(held, plan)
+            unit.messages += end_messages(state, plan.end)
+    ended = node.runner.awaited.end_of(facts.id) if request.watch else None
+    return unit, StartedRun(facts.id, facts.started_at, ended, Status(row.status))
+
+
+def _held(request: StartRequest, state: RunState) -> HeldRun:
+    placed, known = _placed(request), len(state.history)
+    return HeldRun(state.facts.id, 1, request.prepared, state, placed=placed, pending=1, known=known)
+
+
+def unowned(request: StartRequest, now: Instant) -> tuple[NewRun, list[NewCallback]]:
+    """The rows of a run that nobody has yet, for whoever writes them himself: a node claims it when it is due.
+
+    What is to be decided at its beginning (sleeps, waits, guards) is left to that node; until then it is pending."""
+    assert request.id is not None
+    later = request.start_at is not None and request.start_at > now
+    begins = request.start_at if later and request.start_at else now
+    facts = _facts(request, request.id, begins, _no_url)
+    if not later and begins_plainly(request.prepared):
+        row = _row(request, facts, Decided(), Status.RUNNING, now, owned=False)
+    else:
+        opening = open_later(request.prepared, request.prepared.new_state(facts), at=begins)
+        row = _row(request, facts, opening, Status.PENDING, begins, owned=False)
+    return row, _callbacks(request, request.id)
+
+
+def begins_plainly(prepared: Prepared) -> bool:
+    """Whether nothing is to be decided at the beginning but that its first steps are ready."""
+    entered = {edge.target for edge in prepared.graph.edges}
+    first = [step for step in prepared.graph.steps if step.name not in entered]
+    return bool(first) and all(
+        step.guard is None and not step.delay and step.kind not in (StepKind.SLEEP, StepKind.WAIT) for step in first
+    )
+
+
+def _no_url(run: bytes, step: str) -> str:
+    raise AssertionError("nothing is rendered for a run that nobody owns")
+
+
+def _callbacks(request: StartRequest, run: bytes) -> list[NewCallback]:
+    # A wait whose callback is taken over from another run receives none of its own.
+    known = request.reuse.results if request.reuse else {}
+    return [
+        NewCallback(request.tenant, run, step.name, step.accepts_early)
+        for step in request.prepared.waits()
+        if step.index not in known
+    ]
+
+
+def _facts(request: StartRequest, run: bytes, begins: Instant, url: Callable[[bytes, str], str]) -> RunFacts:
+    duration = request.prepared.graph.max_duration
+    return RunFacts(
+        id=run,
+        tenant=request.tenant,
+        workflow=request.name,
+        input=request.input,
+        started_at=begins,
+        expires_at=None if duration is None else begins + micros(duration),
+        callback_url=lambda step: url(run, step),
+        hero=request.hero,
+        parent=request.parent,
+    )
+
+
+def _open(request: StartRequest, state: RunState, begins: Instant, now: Instant, *, later: bool) -> _Opened:
+    if later:
+        return _Opened(open_later(request.prepared, state, at=begins), NOTHING, [])
+    if request.reuse is None:
+        decided, plan = open_run(request.prepared, state, now=now)
+        return _Opened(decided, plan, [])
+    decided = open_later(request.prepared, state, at=begins)
+    entries, plan = begin_again(request.prepared, state, request.reuse, now)
+    return _Opened(decided, plan, entries)
+
+
+def _is_kept(engine: Engine, node: Node, request: StartRequest, state: RunState, plan: Plan, now: Instant) -> bool:
+    """Whether this node works on the run itself: it serves its queue, has its code and room, and there is something to
+    do soon."""
+    tuning = engine.tuning
+    if not engine.does_claim or node.runner.runnable() >= tuning.runnable_limit:
+        return False
+    if tuning.queues is not None and request.queue not in tuning.queues:
+        return False
+    if not engine.served.has(request.code):
+        return False
+    wake = state.next_wake()
+    return bool(plan.start) or (wake is not None and wake - now < micros(tuning.park_after))
+
+
+def _placed(request: StartRequest) -> Placed:
+    return Placed(request.queue, request.priority, request.asked)
+
+
+def _row(
+    request: StartRequest,
+    facts: RunFacts,
+    opening: Decided,
+    status: Status,
+    wake_at: Instant | None,
+    *,
+    owned: bool,
+) -> NewRun:
+    hero_type, hero_id = request.hero or (None, None)
+    return NewRun(
+        id=facts.id,
+        tenant=facts.tenant,
+        workflow=request.workflow,
+        version=request.version,
+        status=str(status),
+        trigger=request.trigger,
+        input=facts.input,
+        opening=encode_opening(opening, _placed(request)),
+        owned=owned,
+        wake_at=wake_at,
+        expires_at=facts.expires_at,
+        queue=request.queue,
+        priority=request.priority,
+        code=json.dumps(request.code) if request.code else None,
+        request_id=request.request_id,
+        request_hash=request.request_hash,
+        hero_type=hero_type,
+        hero_id=hero_id,
+        labels=request.labels,
+        origin=request.origin,
+        parent=request.parent,
+        started_at=facts.started_at,
+        origin_kind=request.origin_kind,
+        fired_by=request.fired_by,
+        current=request.current,
+        active_key=request.active_key,
+        heir_of=request.heir_of,
+    )
+
+
+# One open run of a workflow per hero: what its key is, and what to say when it is taken.
+
+
+Hero = tuple[str, str]
+
+#: No longer key fits into an index of every database; the digest of a longer one stands for it.
+LONGEST_KEY: Final = 700
+
+
+def active_key(workflow: str, hero: Hero) -> str:
+    """What two runs that may not both be open have in common."""
+    key = msgspec.json.encode([workflow, *hero])
+    return str(key, "utf-8") if len(key) <= LONGEST_KEY else f'["sha256:{hashlib.sha256(key).hexdigest()}"]'
+
+
+def key_of(row: RunRow) -> str | None:
+    """The key of a run, also if it has left it to the run it continues as; null if it was allowed beside others."""
+    hero = hero_of(row)
+    is_spent = row.active_key == spent_key(row.id)
+    return active_key(row.workflow_name, hero) if is_spent and hero is not None else row.active_key
+
+
+async def refuse_if_active(store: DoorStore, request: StartRequest) -> None:
+    """After a start was refused: AlreadyActive, if an open run has its key and would not leave it to this one."""
+    if request.active_key is None:
+        return
+    holder = await store.active_run(request.tenant, request.active_key)
+    if holder is not None and holder != request.heir_of:
+        run, hero = show(RUN, holder), " ".join(request.hero or ())
+        raise AlreadyActive(f"there is an active run of {request.name!r} for {hero}: {run}", run=run)

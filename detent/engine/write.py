@@ -1,0 +1,67 @@
+"""What one event has to write: rows of one run that go into one flush together, and the plan they make good."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+import msgspec
+
+from detent.engine.owned_run import HeldRun
+from detent.run.journal import Entry
+from detent.run.plan import Plan, Start
+from detent.store.rows import Activation, End, Flush, Flushed, Message, NewCallback, NewRun, Park
+
+#: What a row costs beside its text, about.
+ROW_BYTES = 100
+LONGEST_ERROR: Final = 4_000
+
+
+class Unit(msgspec.Struct, eq=False):
+    """`done` is for a caller who waits for the flush; `held` is null for a run that is left to others."""
+
+    run: bytes
+    held: HeldRun | None
+    plan: Plan
+    size: int
+    start: NewRun | None = None
+    entries: list[Entry] = []  # that come before the plan's own
+    callbacks: list[NewCallback] = []
+    messages: list[Message] = []  # to other runs
+    park: Park | None = None
+    end: End | None = None
+    consumed: tuple[int, ...] = ()  # messages of the inbox
+    expiry: int | str | None = None  # a wait step, or a wait of a durable function
+    recorded: Start | None = None  # the attempt whose start this puts on record
+    done: asyncio.Future[Flushed] | None = None
+
+    def rows(self) -> int:
+        return 1 + len(self.callbacks) + len(self.entries) + len(self.messages) + len(self.plan.activate)
+
+    def add_to(self, flush: Flush) -> None:
+        """Add the rows."""
+        plan = self.plan
+        if self.start is not None:
+            flush.starts.append(self.start)
+        flush.callbacks.extend(self.callbacks)
+        flush.entries.extend(self.entries)
+        if plan.entry is not None:
+            flush.entries.append(plan.entry)
+        for step, until in plan.activate:
+            flush.activations.append(Activation(self.run, step, until))
+        if self.end is not None:
+            flush.ends.append(_that_fits(self.end))
+        elif self.park is not None:
+            flush.parks.append(self.park)
+        flush.messages.extend(self.messages)
+        flush.consumed.extend(self.consumed)
+        if self.expiry is not None and self.held is not None:
+            flush.expiries.append((self.run, self.held.wait_name(self.expiry)))
+
+
+def _that_fits(end: End) -> End:
+    """The error stands in a column of its own, as plain text: what a step said may hold a NUL, which no such column
+    takes, or go on for ever."""
+    if end.error is None or (len(end.error) <= LONGEST_ERROR and "\0" not in end.error):
+        return end
+    return end._replace(error=end.error.replace("\0", "\ufffd")[:LONGEST_ERROR])

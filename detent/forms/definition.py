@@ -1,0 +1,107 @@
+"""A definition's text as a document: JSON or YAML 1.2, strictly, with the place of whatever is wrong."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from pathlib import PurePath
+from typing import Any, Final, Literal
+
+from detent.errors import InvalidDefinition, Problem
+from detent.values.json import (
+    DEEPEST,
+    LARGEST_INTEGER,
+    SMALLEST_INTEGER,
+    decode_text,
+    is_deeper,
+    parse_json,
+    refused,
+)
+from detent.values.yaml import load_yaml
+
+Syntax = Literal["json", "yaml"]
+LARGEST_DEFINITION: Final = 1024 * 1024
+_SUFFIXES: Final[dict[str, Syntax]] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
+_JSON_START: Final = re.compile(r"\s*[\[{]")
+
+
+def read_definition(data: bytes | str, *, filename: str | None = None, syntax: Syntax | None = None) -> dict[str, Any]:
+    """The document of a definition. The syntax is as given, or by the file's name, or by how the text begins."""
+    text = _text(data)
+    if _syntax(text, filename, syntax) == "json":
+        document = parse_json(text, InvalidDefinition)
+    else:
+        document = load_yaml(text, depth=DEEPEST)
+    return checked_document(document)
+
+
+def checked_document(document: object) -> dict[str, Any]:
+    """A document that did not come as text must keep the same rules: a mapping of plain JSON values."""
+    if not isinstance(document, dict):
+        kind = "empty" if document is None else f"a {type(document).__name__}"
+        raise refused(f"a definition is a mapping with a name and tasks; this is {kind}", InvalidDefinition)
+    if is_deeper(document, DEEPEST):
+        raise refused(f"nested deeper than {DEEPEST} levels", InvalidDefinition)
+    if problems := list(_value_problems(document)):
+        raise InvalidDefinition(problems=problems)
+    return document
+
+
+def _text(data: bytes | str) -> str:
+    try:
+        encoded = data.encode() if isinstance(data, str) else data
+    except UnicodeEncodeError:
+        raise refused("half a character (a lone surrogate) is not text", InvalidDefinition) from None
+    if len(encoded) > LARGEST_DEFINITION:
+        message = f"a definition has at most {LARGEST_DEFINITION} bytes; this one has {len(encoded)}"
+        raise refused(message, InvalidDefinition)
+    text = decode_text(encoded, InvalidDefinition)
+    if "\x00" in text:
+        raise refused("a NUL character is not text", InvalidDefinition)
+    return text
+
+
+def _syntax(text: str, filename: str | None, syntax: Syntax | None) -> Syntax:
+    by_name = _SUFFIXES.get(PurePath(filename).suffix.lower()) if filename else None
+    return syntax or by_name or ("json" if _JSON_START.match(text) else "yaml")
+
+
+def _value_problems(document: dict[str, Any]) -> Iterator[Problem]:
+    """Everything JSON, a 64 bit number or a text column could not hold, with its path."""
+    pending: list[tuple[str, Any]] = [("", document)]
+    while pending:
+        path, value = pending.pop()
+        if isinstance(value, dict):
+            for key, child in value.items():
+                if message := _text_problem(key) if isinstance(key, str) else "must be text":
+                    yield Problem(path, f"the key {key!r}: {message}")
+                pending.append((f"{path}.{key}" if path else str(key), child))
+        elif isinstance(value, list):
+            pending.extend((f"{path}[{number}]", child) for number, child in enumerate(value))
+        elif message := _scalar_problem(value):
+            yield Problem(path, message)
+
+
+def _scalar_problem(value: object) -> str | None:
+    match value:
+        case None | bool():
+            return None
+        case int():
+            fits = SMALLEST_INTEGER <= value <= LARGEST_INTEGER
+            return None if fits else "this number does not fit in 64 bits; write it as text"
+        case float():
+            return None if math.isfinite(value) else "this is not a number that JSON can hold"
+        case str():
+            return _text_problem(value)
+        case _:
+            return f"JSON has no {type(value).__name__}"
+
+
+def _text_problem(value: str) -> str | None:
+    if "\x00" in value:
+        return "a NUL character is not text"
+    # Most text is ASCII and needs no closer look.
+    if not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
+        return "half a character (a lone surrogate) is not text"
+    return None

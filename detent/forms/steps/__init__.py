@@ -1,0 +1,1 @@
+"""The steps form: named steps with `needs` and `if`."""

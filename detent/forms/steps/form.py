@@ -1,0 +1,235 @@
+"""The steps form: named steps with `needs` and `if`, as a mapping or a list.
+
+    name: order-processing
+    tasks:
+      charge: {url: "https://shop.example/charge", body: {order: "{{trigger.body.order_id}}"}}
+      receipt: {needs: [charge], if: tasks.charge.status_code == 200, url: "https://shop.example/receipt"}
+
+`needs` are edges and all of them must be taken. Without `if` they are taken by success only, so a failed or skipped
+need skips the step; with `if` they are taken by every ending and the condition decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from detent.forms.compiled import Compiled, Limits, Trigger, TriggerType
+from detent.forms.definition import checked_document
+from detent.forms.names import read_name, read_priority, read_queue
+from detent.forms.payload_schema import PayloadSchema, check_schema
+from detent.forms.steps.scope import StepsScope
+from detent.forms.steps.step import WrittenStep, read_step
+from detent.forms.templates import template_reads
+from detent.forms.triggers import TRIGGER_FIELDS, read_trigger
+from detent.graph.check import cycles, describe_cycle, same_name, upstream
+from detent.graph.model import ON_ANY, ON_SUCCESS, Edge, Graph, Step, StepKind
+from detent.values.durations import SECONDS
+from detent.values.fields import Fields, Problems, described, inside, shown
+
+# `trigger_schema` of a definition: the JSON Schema that the body of every start must keep.
+
+
+def read_trigger_schema(fields: Fields, trigger: Trigger) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
+    """The schema, and a warning if the trigger can never keep it."""
+    schema = fields.get("trigger_schema")
+    if schema is None:
+        return None, ()
+    if problems := check_schema(schema, fields.at("trigger_schema")):
+        for problem in problems:
+            fields.problems.add(problem.field, problem.message)
+        return None, ()
+    if trigger.type is not TriggerType.CRON:
+        return schema, ()
+    refused = PayloadSchema(schema).problems({})
+    warning = "the body of a run that cron starts is {}, and this schema refuses it"
+    return schema, tuple(f"{fields.at('trigger_schema')}: {warning} ({problem})" for problem in refused[:1])
+
+
+FORM: Final = "steps"
+_LIMITS: Final = Limits()
+_FIELDS: Final = (
+    *("name", "description", "form", "enabled", "output", "labels", "queue", "priority", "tasks", "steps"),
+    *("max_duration", "max_duration_seconds", "one_per_hero"),
+    *TRIGGER_FIELDS,
+    "trigger_schema",
+)
+DEFAULT_QUEUE: Final = "default"
+_LONGEST_DESCRIPTION: Final = 10_000
+_MAX_DURATION: Final = 30 * 86400.0
+_MOST_LABELS: Final = 64
+_LONGEST_LABEL: Final = 200
+
+
+def compile_steps(
+    document: Mapping[str, Any], *, limits: Limits = _LIMITS, actions: Collection[str] | None = None
+) -> Compiled:
+    """The workflow of a document in the steps form, or InvalidDefinition with all its problems. `actions` are the names
+    that may be called; None leaves that for later."""
+    problems = Problems()
+    fields = Fields(checked_document(document), "", problems)
+    fields.refuse_unknown(_FIELDS)
+    if fields.get("form") not in (None, FORM):
+        fields.wrong("form", f"{FORM!r}")
+    name = read_name(fields)
+    written = _read_steps(fields, limits, actions)
+    place = read_queue(fields), read_priority(fields)
+    graph = Graph(
+        steps=_placed([step.step() for step in written], *place),
+        edges=tuple(_edges(written, problems, limits)),
+        output=fields.get("output"),
+        max_duration=_max_duration(fields),
+        one_per_hero=fields.boolean("one_per_hero", False),
+    )
+    _check_graph(graph, written, fields)
+    trigger = read_trigger(fields)
+    schema, remarks = read_trigger_schema(fields, trigger)
+    compiled = Compiled(
+        name=name,
+        form=FORM,
+        graph=graph,
+        trigger=trigger,
+        description=fields.text("description", most=_LONGEST_DESCRIPTION, lines=True),
+        enabled=fields.boolean("enabled", True),
+        code=_code(graph),
+        labels=_labels(fields),
+        queue=place[0],
+        priority=place[1],
+        trigger_schema=schema,
+        warnings=(*(warning for step in written for warning in step.warnings), *remarks),
+    )
+    problems.raise_if_any()
+    return compiled
+
+
+def _placed(steps: list[Step], queue: str | None, priority: int | None) -> tuple[Step, ...]:
+    """A run stays in the queue of its last step: where one step has its own, the others must say theirs."""
+    own_queue = any(step.queue is not None for step in steps)
+    own_priority = any(step.priority is not None for step in steps)
+    usual = (queue or DEFAULT_QUEUE if own_queue else None, priority or 0 if own_priority else None)
+    return tuple(
+        replace(
+            step,
+            queue=usual[0] if step.queue is None else step.queue,
+            priority=usual[1] if step.priority is None else step.priority,
+        )
+        for step in steps
+    )
+
+
+def _read_steps(fields: Fields, limits: Limits, actions: Collection[str] | None) -> list[WrittenStep]:
+    """Every step, in written order; of two with the same name the first."""
+    found: dict[str, WrittenStep] = {}
+    for name, raw, path in _named(fields, limits):
+        written = read_step(name, raw, path, fields.problems, actions)
+        first = found.setdefault(name.casefold(), written)
+        if first is not written:
+            fields.problems.add(path, same_name(name, first.name))
+    return list(found.values())
+
+
+def _named(fields: Fields, limits: Limits) -> Iterator[tuple[str, Any, str]]:
+    """Name, content and path of each step, from a mapping or from a list of mappings with a name."""
+    written = fields.written(("tasks", "steps"))
+    if len(written) > 1:
+        fields.problems.add("steps", "is another spelling of 'tasks'; write one of them")
+    key = written[0] if written else "tasks"
+    tasks = fields.get(key)
+    if not isinstance(tasks, dict | list | None):
+        fields.wrong(key, "a mapping of names to steps")
+    elif not tasks:
+        fields.problems.add(key, "there are no steps")
+    elif len(tasks) > limits.steps:
+        fields.problems.add(key, f"has {len(tasks)} steps; at most {limits.steps} are allowed")
+    elif isinstance(tasks, dict):
+        yield from ((name, raw, inside(key, name)) for name, raw in tasks.items())
+    else:
+        for number, raw in enumerate(tasks):
+            name = raw.get("name") if isinstance(raw, dict) else None
+            if isinstance(name, str):
+                yield name, raw, inside(key, name)
+            else:
+                wanted = "a mapping with a name" if name is None else f"named by a text, not {described(name)}"
+                fields.problems.add(f"{key}[{number}]", f"a step in a list must be {wanted}")
+
+
+def _edges(written: list[WrittenStep], problems: Problems, limits: Limits) -> Iterator[Edge]:
+    """The needs of all steps as edges; a need that cannot be one is a problem."""
+    count = sum(len(step.needs) for step in written)
+    if count > limits.edges:
+        problems.add("tasks", f"there are {count} needs in all; at most {limits.edges} are allowed")
+        return
+    names = {step.name: None for step in written}
+    for step in written:
+        seen: set[str] = set()
+        for need, place in step.needs:
+            if message := _need_problem(step.name, need, seen, names, problems):
+                problems.add(place, message)
+                step.unclear = step.unclear or need not in names
+            else:
+                yield Edge(need, step.name, ON_SUCCESS if step.guard is None else ON_ANY)
+            seen.add(need)
+
+
+def _need_problem(
+    name: str, need: str, seen: Collection[str], names: Collection[str], problems: Problems
+) -> str | None:
+    if need == name:
+        return "a step cannot need itself"
+    if need in seen:
+        return f"{need!r} is there twice"
+    if need not in names:
+        return f"no step {shown(need)}{problems.did_you_mean(need, names)}"
+    return None
+
+
+def _check_graph(graph: Graph, written: list[WrittenStep], fields: Fields) -> None:
+    """Cycles, and everything templates and conditions read."""
+    problems = fields.problems
+    paths = {step.name: step.path for step in written}
+    for cycle in cycles(graph):
+        problems.add(inside(paths[cycle[0]], "needs"), describe_cycle(cycle))
+    # What stands behind an unknown need is not known either. An edge from a step to itself says so: nothing is said
+    # about steps in or behind a cycle, so a misspelled need is one problem and not one for each template behind it.
+    unclear = tuple(Edge(step.name, step.name) for step in written if step.unclear)
+    known = replace(graph, edges=graph.edges + unclear)
+    before = upstream(known, [step.name for step in written if step.reads])
+    scope = StepsScope({step.name: step.kind for step in written}, before, problems)
+    for step in written:
+        for read in step.reads:
+            scope.check(read, step.name)
+    for read in template_reads(graph.output, "output", problems):
+        scope.check(read, None)
+
+
+def _max_duration(fields: Fields) -> float:
+    written = fields.written(("max_duration", "max_duration_seconds"))
+    if len(written) > 1:
+        fields.problems.add("max_duration_seconds", "is another spelling of 'max_duration'; write one of them")
+    if written == ["max_duration_seconds"] and isinstance(fields.get("max_duration_seconds"), str):
+        fields.problems.add("max_duration_seconds", 'must be a number; or write max_duration: "30d"')
+        return _MAX_DURATION
+    seconds = fields.duration(written[0], unit=SECONDS, zero=False) if written else None
+    return _MAX_DURATION if seconds is None else seconds
+
+
+def _labels(fields: Fields) -> dict[str, str]:
+    labels = fields.mapping("labels") or {}
+    if len(labels) > _MOST_LABELS:
+        fields.problems.add("labels", f"has {len(labels)} labels; at most {_MOST_LABELS} are allowed")
+        return {}
+    inner = Fields(labels, "labels", fields.problems)
+    for key in labels:
+        if not key.strip() or len(key) > _LONGEST_LABEL:
+            fields.problems.add(inner.at(key), f"the name of a label has 1 to {_LONGEST_LABEL} characters")
+        if labels[key] is None:
+            inner.wrong(key, "text")
+    found = {key: inner.text(key, most=_LONGEST_LABEL) for key in labels}
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def _code(graph: Graph) -> tuple[str, ...]:
+    """The user's own actions: only a node that has them may run the workflow."""
+    names = {str(step.config.get("action", "")) for step in graph.steps if step.kind is StepKind.ACTION}
+    return tuple(sorted(name for name in names if name and not name.startswith("core.")))

@@ -1,0 +1,80 @@
+"""Templates and conditions as they are written: what they read, and every problem of their syntax with its path."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from detent.expressions import ExpressionError, Reference, compile_expression, compile_template, template_problems
+from detent.values.fields import Fields, Problems, inside
+
+_WRAPPED: Final = re.compile(r"\s*\$?\{\{(?P<inner>.*)\}\}\s*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A path that a field of the definition reads."""
+
+    field: str
+    reference: Reference
+
+
+def template_reads(value: Any, field: str, problems: Problems) -> list[Read]:
+    """What a templated JSON value reads."""
+    for problem in template_problems(value):
+        problems.add(_placed(field, problem.at), _said(problem))
+    return [Read(place, reference) for place, text in _texts(value, field) for reference in _references(text)]
+
+
+def condition(fields: Fields, name: str) -> tuple[str | None, list[Read]]:
+    """The expression of a field, and what it reads. `{{ ... }}` around the whole of it is not needed, and taken off."""
+    value = fields.get(name)
+    if isinstance(value, bool):
+        return ("true" if value else "false"), []
+    if value is None or not isinstance(value, str):
+        if value is not None:
+            fields.wrong(name, 'a condition, such as "tasks.charge.status_code == 200"')
+        return None, []
+    wrapped = _WRAPPED.fullmatch(value)
+    text = wrapped["inner"].strip() if wrapped and "{{" not in wrapped["inner"] else value.strip()
+    start = value.find(text)
+    try:
+        expression = compile_expression(text)
+    except ExpressionError as error:
+        fields.problems.add(fields.at(name), _said(error, start))
+        return text, []
+    reads = (replace(reference, position=start + reference.position) for reference in expression.references)
+    return text, [Read(fields.at(name), reference) for reference in reads]
+
+
+def _texts(value: Any, field: str) -> Iterator[tuple[str, str]]:
+    """Every text with a template in it, with its path."""
+    pending = [(field, value)]
+    while pending:
+        place, one = pending.pop()
+        if isinstance(one, str) and "{{" in one:
+            yield place, one
+        elif isinstance(one, dict):
+            pending.extend((inside(place, key), child) for key, child in reversed(one.items()))
+        elif isinstance(one, list):
+            pending.extend((f"{place}[{number}]", child) for number, child in reversed(list(enumerate(one))))
+
+
+def _references(text: str) -> tuple[Reference, ...]:
+    try:
+        return compile_template(text).references
+    except ExpressionError:
+        return ()
+
+
+def _placed(field: str, at: tuple[str | int, ...]) -> str:
+    for key in at:
+        field = f"{field}[{key}]" if isinstance(key, int) else inside(field, key)
+    return field
+
+
+def _said(error: ExpressionError, start: int = 0) -> str:
+    where = f" (at character {start + error.position + 1})" if error.position is not None else ""
+    return f"{error.message}{where}"

@@ -1,0 +1,28 @@
+"""Opens the outbox that a URL names, and makes its table if it is not there."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from detent.errors import InvalidInput, Problem
+from detent.outbox.relay import Outbox
+from detent.outbox.sqlite import SqliteOutbox
+from detent.store.url import scheme, sqlite_path
+
+
+def open_outbox(url: str) -> Outbox:
+    """The outbox in an application's database. Nothing is connected yet."""
+    match scheme(url):
+        case "sqlite":
+            return SqliteOutbox(sqlite_path(url))
+        case "postgresql":
+            from detent.outbox.postgres import PostgresOutbox  # its driver is an optional dependency
+
+            return PostgresOutbox(url)
+        case "mysql":
+            from detent.outbox.mysql import MysqlOutbox  # its driver is an optional dependency
+
+            return MysqlOutbox(url)
+        case _:
+            problem = Problem("outbox_urls", f"{urlsplit(url).scheme} cannot hold an outbox")
+            raise InvalidInput("a setting is wrong", [problem])

@@ -1,0 +1,167 @@
+"""The composition root: the only module that knows every implementation.
+
+`running` starts an engine with every kind of executor on the store that the settings name, `api.serving` puts the API
+before it, and `told_to_stop` waits for the signal to leave. What is opened is closed in the opposite order: attempts in
+flight get their time while the API still takes callbacks, then the API ends, then the store is closed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator, Coroutine, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any, Final, TypeVar
+from urllib.parse import urlsplit
+
+from detent.app import Address, App, Executors, assembled, begin_chore
+from detent.clock import Clock, SystemClock
+from detent.engine.background import Presence
+from detent.engine.tuning import Tuning
+from detent.errors import InvalidInput
+from detent.graph.model import StepKind
+from detent.ids import new_id
+from detent.local_apps import move_in
+from detent.outbox.factory import open_outbox
+from detent.outbox.relay import Relay
+from detent.python.classes.executor import ChainStep
+from detent.python.functions.executor import FunctionStep
+from detent.python.functions.step_runner import Bodies
+from detent.python.registry import registry as python_registry
+from detent.python.transactions import keeper
+from detent.settings import Settings
+from detent.steps.action_step import ActionStep
+from detent.steps.actions import registry
+from detent.steps.egress import EgressPolicy
+from detent.steps.http.step import HttpSettings, HttpStep
+from detent.store.url import is_shared, scheme
+from detent.triggers.worker import TriggerWork
+
+try:
+    from uvloop import new_event_loop
+except ImportError:  # there is none for Windows
+    from asyncio import new_event_loop  # type: ignore[assignment]
+
+__all__ = ["LOOPBACK", "Address", "App", "bind", "run_process", "running", "told_to_stop"]
+
+T = TypeVar("T")
+
+LOOPBACK: Final = ("127.0.0.0/8", "::1")
+
+
+@asynccontextmanager
+async def running(
+    settings: Settings,
+    *,
+    address: Address | None = None,
+    clock: Clock | None = None,
+    tuning: Tuning | None = None,
+    allow: Iterable[str] = (),
+    claims: bool = True,
+    migrate: bool = False,
+) -> AsyncIterator[App]:
+    """A working engine. `address` is where the API listens, here or in the process beside, and steps may
+    not call it; `allow` is what they may call beside the settings'.
+
+    Without `claims` it starts and answers, and leaves the runs to other nodes."""
+    clock = clock or SystemClock(settings.clock_skew)
+    executors = _executors(settings, clock, address, allow) if claims else None
+    async with AsyncExitStack() as stack:
+        app = await stack.enter_async_context(
+            assembled(settings, address=address, clock=clock, tuning=tuning, executors=executors, migrate=migrate)
+        )
+        if claims:
+            await _begin_work(app, clock, stack)
+        yield app
+
+
+async def _begin_work(app: App, clock: Clock, stack: AsyncExitStack) -> None:
+    """What goes on beside an engine that runs workflows."""
+    store, now = app.store, app.engine.time.now
+    for one in python_registry.all():
+        await app.commands.save_python(one.compiled, one.source)
+    work = TriggerWork(store, app.triggers.processor, now=now, clock=clock, new_id=new_id)
+    app.working = asyncio.create_task(work.work())
+    stack.callback(move_in(app, app.settings.database_url))
+    stack.push_async_callback(app.drain)  # while the attempts in flight still find it
+    begin_chore(Presence(store, queues=app.engine.tuning.queues, actions=app.engine.serves), stack)
+    for url in app.settings.outbox_urls:
+        relay = Relay(open_outbox(url), app.commands)
+        stack.push_async_callback(relay.close)
+        begin_chore(relay, stack)
+
+
+def _executors(settings: Settings, clock: Clock, own: Address | None, allow: Iterable[str]) -> Executors:
+    """One for each kind of steps."""
+    policy = EgressPolicy.from_texts((*settings.egress_allow, *allow), _own_addresses(settings, own))
+    http = HttpSettings(ca_file=Path(settings.ca_file) if settings.ca_file else None)
+    return {
+        StepKind.HTTP: HttpStep(policy, http, wall=clock.wall),
+        StepKind.ACTION: ActionStep(registry),
+        StepKind.PYTHON: ChainStep(now=clock.wall, keeper=keeper),
+        StepKind.FUNCTION: FunctionStep(clock=clock, bodies=Bodies(keeper=keeper)),
+    }
+
+
+def _own_addresses(settings: Settings, own: Address | None) -> list[Address]:
+    """Where Detent itself and its database answer: steps may not go there, even where loopback is allowed."""
+    found = [own] if own else []
+    if is_shared(settings.database_url):
+        parts, usual = urlsplit(settings.database_url), {"postgresql": 5432, "mysql": 3306}
+        host, port = parts.hostname or "localhost", parts.port or usual[scheme(settings.database_url)]
+        found.append((host, port))
+        with suppress(OSError):
+            found += [(str(where[0]), port) for *_, where in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+    return found
+
+
+# -- listening
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A socket that listens there, or InvalidInput."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # asyncio sends small answers at once (TCP_NODELAY) only where a socket names its protocol.
+    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        sock.bind((host, port))
+        sock.listen(2048)
+    except OSError as error:
+        sock.close()
+        raise InvalidInput(f"cannot listen on {host} port {port}: {error.strerror or error}") from error
+    return sock
+
+
+def run_process(main: Coroutine[Any, Any, T]) -> T:
+    """Run a process that lasts, on the fastest loop there is.
+
+    A node makes and drops some twenty small objects per step, none of them in circles. The collector's usual pace would
+    look through all of its runs every few hundred steps for nothing, so it is told to look rarely, and never at what
+    was loaded before the work began. And a thread that comes back from the disk or from a user's function asks for
+    Python's lock: it gets it within half a millisecond, not five, or SQLite would stand idle most of the time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
+    sys.setswitchinterval(0.0005)
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        return runner.run(main)
+
+
+async def told_to_stop() -> None:
+    """Return at the first SIGTERM or SIGINT. A second one ends the process at once, which harms nothing durable."""
+    loop, told = asyncio.get_running_loop(), asyncio.Event()
+
+    def hear(number: signal.Signals) -> None:
+        if told.is_set():
+            os._exit(128 + number)
+        told.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, hear, number)
+    await told.wait()

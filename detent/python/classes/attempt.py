@@ -1,0 +1,143 @@
+"""What the code of one attempt knows: its run, its hero, what came before it, and what it asked for."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+
+from detent.graph.model import Ending
+from detent.ids import RUN, show
+from detent.instant import Instant, as_datetime
+from detent.python.classes.compiled import Chain, Link
+from detent.python.classes.state import encode_result, left_state
+from detent.python.commit_guard import Leash
+from detent.python.flow import FlowControl
+from detent.python.results import plain
+from detent.run.call import RunView, StepCall
+from detent.steps.output import encode_output
+from detent.steps.user_code import message_of
+from detent.values.nearest import nearest
+
+log: Final = logging.getLogger("detent.workflow")
+_UNREAD: Final = object()
+_decode: Final = msgspec.json.Decoder().decode
+
+
+class StateDoesNotFit(TypeError):
+    """A state that is not of the type that its class says."""
+
+
+class Attempt:
+    """One attempt of one step. It is of one instance of the workflow class, and over when the step is."""
+
+    __slots__ = (
+        "_input",
+        "_now",
+        "_state",
+        "_state_number",
+        "asked",
+        "call",
+        "chain",
+        "hero",
+        "is_over",
+        "leash",
+        "link",
+        "session",
+        "view",
+    )
+
+    def __init__(self, chain: Chain, link: Link, call: StepCall, view: RunView, now: Callable[[], Instant]) -> None:
+        self.chain, self.link, self.call, self.view = chain, link, call, view
+        self._now = now
+        self.hero: Any = None
+        self.session: Any = None
+        self.asked: FlowControl | None = None
+        self.is_over = False
+        self.leash: Leash | None = None
+        self._input: Any = _UNREAD
+        self._state: Any = _UNREAD
+        self._state_number = 0
+
+    @property
+    def run_id(self) -> str:
+        return show(RUN, self.call.run_id)
+
+    @property
+    def input(self) -> Any:
+        if self._input is _UNREAD:
+            self._input = _decode(self.view.facts.input).get("body")
+        return self._input
+
+    @property
+    def state(self) -> Any:
+        if self._state is _UNREAD:
+            view = self.view
+            results = [left_state(view.graph), *map(view.result_of, self.link.earlier)]
+            try:
+                self._state, self._state_number = self.chain.state.read(results)
+            except (msgspec.MsgspecError, TypeError, ValueError) as error:
+                raise StateDoesNotFit(
+                    f"the state of {self.chain.target.__qualname__} that an earlier step kept is no "
+                    f"{self.chain.state.name}: {message_of(error)}; give new fields a default and old ones a type that "
+                    "takes what was kept, then resume"
+                ) from None
+        return self._state
+
+    @state.setter
+    def state(self, value: Any) -> None:
+        if not self.chain.state.fits(value):
+            of, wanted = self.chain.target.__qualname__, self.chain.state.name
+            raise StateDoesNotFit(f"the state of {of} is a {wanted}, not a {type(value).__qualname__}")
+        _ = self.state  # its number counts on
+        self._state = value
+
+    def now(self) -> datetime:
+        return as_datetime(self._now())
+
+    def result(self, output: Any) -> bytes:
+        """What is kept of the step: what it gave, and the state if it looked at it."""
+        if self._state is _UNREAD:
+            return encode_output(output)
+        return encode_result(output, self._state, self._state_number + 1)
+
+    @property
+    def touched_state(self) -> bool:
+        return self._state is not _UNREAD
+
+
+class Results(Mapping[str, Any]):
+    """What the steps before this one gave, by name, as the annotation of the step says. One that was skipped gave
+    None."""
+
+    def __init__(self, attempt: Attempt) -> None:
+        self._attempt = attempt
+
+    def __getitem__(self, name: str) -> Any:
+        view, links = self._attempt.view, self._attempt.chain.links
+        if view.ending_of(name) is None:
+            if name in links:
+                raise KeyError(f"the step {name!r} has not ended yet")
+            meant = nearest(str(name), links)
+            raise KeyError(f"there is no step {name!r}" + (f"; did you mean {meant!r}?" if meant else ""))
+        raw = view.result_of(name)
+        link = links.get(name)
+        return None if not raw else (plain if link is None else link.decode)(raw)
+
+    def __iter__(self) -> Iterator[str]:
+        view = self._attempt.view
+        return (step.name for step in view.graph.steps if view.ending_of(step.name) is Ending.SUCCESS)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class RunLog(logging.LoggerAdapter[logging.Logger]):
+    """Says with every line which attempt it is of."""
+
+    def process(self, msg: Any, kwargs: Any) -> tuple[Any, Any]:
+        kwargs["extra"] = {**(self.extra or {}), **(kwargs.get("extra") or {})}
+        return msg, kwargs

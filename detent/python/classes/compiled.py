@@ -1,0 +1,309 @@
+"""A workflow class made ready to run: everything that can be known before an attempt is computed once.
+
+A step is a row of stages: the conditions of `cancel_if`, `skip_if`, `before_step_starts` and the body. Plain functions
+run in a thread and coroutines on the loop; as many stages as possible share one visit to a thread.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final
+
+from detent.forms.compiled import Compiled
+from detent.graph.model import Edge, Ending, FailurePolicy, Graph, Step, StepKind
+from detent.python.classes.definition import Definitions, StepDefinition
+from detent.python.classes.state import DriftCheck, StateType
+from detent.python.fingerprint import fingerprint
+from detent.python.flow import Policies
+from detent.python.registry import CodeKind, Registered, code_name
+from detent.python.results import lenient_decoder
+from detent.python.settings import HOOK, Drift, Settings
+from detent.steps.arguments import innermost
+from detent.values.fields import Problems
+from detent.values.nearest import nearest
+from detent.values.text import plain_text
+
+GOES_ON: Final = frozenset({Ending.SUCCESS, Ending.SKIPPED})
+DEFAULT_QUEUE: Final = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One piece of the user's code. `name` is how people know it."""
+
+    name: str
+    call: Callable[..., Any]
+    is_async: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One step ready to run. `in_thread[n]` says whether the code from stage n on, up to the next coroutine, needs a
+    thread; there is one more, for what comes behind the body."""
+
+    name: str
+    cancel_if: tuple[Stage, ...]
+    skip_if: Stage | None
+    before: Stage | None
+    body: Stage
+    in_thread: tuple[bool, ...]
+    always_skipped: bool
+    is_checked: bool  # whether there is anything to ask before the step
+    is_transactional: bool
+    timeout: float | None
+    policies: Policies
+    earlier: tuple[str, ...]  # the steps before it
+    decode: Callable[[bytes], Any]  # reads its result, by the annotation of its body
+
+
+class Chain:
+    """All that is known of a class. `graph` is what runs of it are planned by."""
+
+    def __init__(
+        self,
+        target: type[Any],
+        settings: Settings,
+        links: Sequence[Link],
+        state: StateType,
+        graph: Graph,
+        fingerprint: str,
+    ) -> None:
+        self.target, self.settings, self.state = target, settings, state
+        self.links = {link.name: link for link in links}
+        self.graph, self.fingerprint = graph, fingerprint
+        self.drift = DriftCheck(settings.name, settings.drift, graph)
+        self.may_proceed_without_hero = settings.may_proceed_without_hero
+
+
+def build_chain(
+    target: type[Any],
+    base: type[Any],
+    settings: Settings,
+    definitions: Definitions,
+    state: StateType,
+    problems: Problems,
+) -> Chain:
+    """The chain of a class below `base`; methods that are named and not there become problems."""
+    find = _Finder(target, problems)
+    conditions = tuple(
+        found
+        for one in definitions.conditions
+        if one.value is not False and (found := find.condition("cancel_if", one.attribute or one.value)) is not None
+    )
+    is_hooked = inspect.getattr_static(target, HOOK) is not vars(base)[HOOK]
+    before = find.stage(HOOK, HOOK) if is_hooked else None
+    links: list[Link] = []
+    for one in definitions.steps:
+        earlier = tuple(link.name for link in links)
+        link = find.link(one, settings, conditions, before, earlier)
+        if link is not None:
+            links.append(link)
+    of_code = fingerprint(_functions(target, base, definitions), described(settings, definitions))
+    return Chain(target, settings, links, state, _graph(settings, definitions, of_code), of_code)
+
+
+class _Finder:
+    """Finds the code that definitions name."""
+
+    def __init__(self, target: type[Any], problems: Problems) -> None:
+        self._target, self._problems = target, problems
+
+    def link(
+        self,
+        one: StepDefinition,
+        settings: Settings,
+        conditions: tuple[Stage, ...],
+        before: Stage | None,
+        earlier: tuple[str, ...],
+    ) -> Link | None:
+        body = self.stage(one.name, one.attribute or one.function)
+        skip = one.options.skip_if
+        skip_if = None if skip is None or isinstance(skip, bool) else self.condition(one.name, skip)
+        if body is None:
+            return None
+        if body.is_async and one.options.inline:
+            self._problems.add(one.name, "inline: only a plain function can be inline, not an async one")
+        stages = [*conditions, *filter(None, (skip_if, before)), body]
+        return Link(
+            name=one.name,
+            cancel_if=conditions,
+            skip_if=skip_if,
+            before=before,
+            body=body,
+            in_thread=_visits(stages, is_inline=one.options.inline),
+            always_skipped=skip is True,
+            is_checked=bool(conditions) or bool(skip),
+            is_transactional=one.options.transactional,
+            timeout=one.timeout,
+            policies=one.policies or settings.policies,
+            earlier=earlier,
+            decode=lenient_decoder(innermost(body.call)),
+        )
+
+    def condition(self, where: str, given: Any) -> Stage | None:
+        """A condition: the name of a method or property, a callable, or True."""
+        if given is True:
+            return Stage("True", lambda workflow: True, is_async=True)  # no thread is needed for it
+        return self.stage(where, given)
+
+    def stage(self, where: str, given: Any) -> Stage | None:
+        """The code a name or a callable stands for, as a function of the workflow; null and a problem if none does."""
+        if not isinstance(given, str):
+            self._check(where, given, takes=1)
+            return Stage(getattr(given, "__name__", "a function"), given, inspect.iscoroutinefunction(given))
+        found = inspect.getattr_static(self._target, given, None)
+        if found is None:
+            methods = [name for name in dir(self._target) if not name.startswith("_")]
+            meant = nearest(given, methods)
+            hint = f"; did you mean {meant!r}?" if meant else ""
+            self._problems.add(where, f"there is no method {given!r}{hint}")
+            return None
+        if isinstance(found, property) and found.fget is not None:
+            return Stage(given, found.fget, is_async=False)
+        if inspect.isfunction(found):
+            self._check(where, found, takes=2 if given == HOOK else 1)
+            return Stage(given, found, inspect.iscoroutinefunction(found))
+        if not callable(getattr(self._target, given)):
+            self._problems.add(where, f"{given!r} is not a method")
+            return None
+        return Stage(given, lambda workflow, *more: getattr(workflow, given)(*more), is_async=False)
+
+    def _check(self, where: str, function: Any, *, takes: int) -> None:
+        """Whether it can be called with the workflow alone (and the step's name, for the hook)."""
+        if not callable(function):
+            self._problems.add(where, f"{function!r} cannot be called")
+            return
+        try:
+            inspect.signature(function).bind(*range(takes))
+        except TypeError as error:
+            wanted = "self" if takes == 1 else "self and the step's name"
+            self._problems.add(where, f"it must take {wanted} and nothing else: {error}")
+        except ValueError:
+            return  # one that cannot be looked into: it will be seen when it is called
+
+
+def _visits(stages: Sequence[Stage], *, is_inline: bool) -> tuple[bool, ...]:
+    found = [False]
+    for stage in reversed(stages):
+        found.append(False if stage.is_async else found[-1] or not is_inline)
+    return tuple(reversed(found))
+
+
+def described(settings: Settings, definitions: Definitions) -> dict[str, Any]:
+    """What was said of a class, for people and fingerprints; what says nothing is left out."""
+    said = {
+        "queue": settings.queue,
+        "priority": settings.priority,
+        "max_duration": settings.max_duration,
+        "allow_multiple": settings.allow_multiple or None,
+        "may_proceed_without_hero": settings.may_proceed_without_hero or None,
+        "drift": str(settings.drift),
+        "on_exception": settings.policies.as_json(),
+        "cancel_if": [one.name for one in definitions.conditions] or None,
+        "steps": [_step_document(one) for one in definitions.steps],
+    }
+    return {key: value for key, value in said.items() if value is not None}
+
+
+def _step_document(one: StepDefinition) -> dict[str, Any]:
+    skip = one.options.skip_if
+    said = {
+        "name": one.name,
+        "calls": one.attribute or getattr(one.function, "__name__", "a function"),
+        "wait": one.wait,
+        "skip_if": skip if isinstance(skip, str | bool | None) else getattr(skip, "__name__", "a function"),
+        "on_exception": None if one.policies is None else one.policies.as_json(),
+        "queue": one.options.queue,
+        "priority": one.options.priority,
+        "timeout": one.timeout,
+        "inline": one.options.inline or None,
+        "transactional": one.options.transactional or None,
+        "on_crash": None if one.on_crash == "retry" else str(one.on_crash),
+    }
+    return {key: value for key, value in said.items() if value is not None}
+
+
+def _functions(target: type[Any], base: type[Any], definitions: Definitions) -> list[Callable[..., Any]]:
+    """All code of the class and its parents, and what its steps and conditions call beside it."""
+    found: list[Callable[..., Any]] = []
+    family = target.__mro__[: target.__mro__.index(base)]
+    for name in sorted({name for one in family for name in vars(one)}):
+        value = inspect.getattr_static(target, name)
+        function = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
+        if inspect.isfunction(function):
+            found.append(function)
+    found += [one.function for one in definitions.steps if one.function is not None]
+    conditions = [one.value for one in definitions.conditions] + [one.options.skip_if for one in definitions.steps]
+    return found + [condition for condition in conditions if callable(condition)]
+
+
+def _graph(settings: Settings, definitions: Definitions, of_code: str) -> Graph:
+    config = {"workflow": settings.name, "drift": str(settings.drift), "fingerprint": of_code}
+    queue = priority = None
+    # A run stays in the queue of its last step: where one has its own, the others must say theirs.
+    if any(one.options.queue is not None for one in definitions.steps):
+        queue = settings.queue or DEFAULT_QUEUE
+    if any(one.options.priority is not None for one in definitions.steps):
+        priority = settings.priority or 0
+    steps = tuple(
+        Step(
+            one.name,
+            StepKind.PYTHON,
+            {**config, "transactional": True} if one.options.transactional else config,
+            delay=one.wait or None,
+            on_crash=one.on_crash,
+            queue=one.options.queue or queue,
+            priority=priority if one.options.priority is None else one.options.priority,
+        )
+        for one in definitions.steps
+    )
+    names = [step.name for step in steps]
+    edges = tuple(Edge(source, target, GOES_ON) for source, target in pairwise(names))
+    return Graph(
+        steps,
+        edges,
+        on_failure=FailurePolicy.PAUSE,
+        scope="python",
+        max_duration=settings.max_duration,
+        one_per_hero=not settings.allow_multiple,
+    )
+
+
+# A workflow class as what is stored of it: a graph like that of every form, and a document for people.
+
+
+FORM: Final = "python"
+_LONGEST_DESCRIPTION: Final = 10_000
+
+
+def registered(chain: Chain, definitions: Definitions) -> Registered:
+    """The class as the registry has it."""
+    settings, target = chain.settings, chain.target
+    place = f"{target.__module__}:{target.__qualname__}"
+    description = _description(target)
+    pinned = chain.fingerprint if settings.drift is Drift.PIN else None
+    compiled = Compiled(
+        name=settings.name,
+        form=FORM,
+        graph=chain.graph,
+        description=description,
+        code=(code_name(settings.name, pinned),),
+        queue=settings.queue,
+        priority=settings.priority,
+    )
+    document: dict[str, Any] = {"form": FORM, "name": settings.name, "class": place}
+    if description is not None:
+        document["description"] = description
+    document |= {**described(settings, definitions), "fingerprint": chain.fingerprint}
+    source = json.dumps(document, ensure_ascii=False)
+    return Registered(settings.name, CodeKind.CHAIN, target, compiled, source, chain.fingerprint, place)
+
+
+def _description(target: type[Any]) -> str | None:
+    """The docstring of the class itself."""
+    text = (vars(target).get("__doc__") or "").strip()
+    return plain_text(" ".join(text.split()), _LONGEST_DESCRIPTION) or None

@@ -1,0 +1,191 @@
+"""The stages of one attempt in their order: hero, cancel_if, skip_if, before_step_starts, body.
+
+Written as a generator: it gives out whatever has to be awaited (with the number of the stage that follows) and is
+resumed with what came of it, in a thread or on the loop, as the one who drives it sees fit. It never raises: what goes
+wrong is the step's exception, and its policy makes an outcome of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Generator
+from functools import partial
+from typing import Any, Protocol
+
+import msgspec
+
+from detent.python.classes.attempt import Attempt
+from detent.python.flow import FinishAsked, RunAsked, outcome_of
+from detent.python.hero_adapters import SqlAlchemyModel, owner_of
+from detent.python.heroes import HeroRef, Loader
+from detent.run.call import StepCall
+from detent.run.outcomes import Cancel, Done, Finish, Outcome, Skip, StepError
+from detent.steps.actions import code_of
+from detent.steps.user_code import place_of, told_of, traceback_of
+
+Awaited = tuple[Awaitable[Any], int]
+Sequence = Generator[Awaited, Any, Outcome]
+
+
+class Keeper(Protocol):
+    """Runs the body of a transactional step inside the user's own database transaction and keeps its result there. A
+    result that was kept before is given back without running the body."""
+
+    def keep(self, call: StepCall, generation: int, body: Callable[[Any], bytes]) -> bytes:
+        """For a plain function; `body` is given the session."""
+
+    async def keep_async(self, call: StepCall, generation: int, body: Callable[[Any], Awaitable[bytes]]) -> bytes:
+        """For a coroutine."""
+
+
+def sequence(attempt: Attempt, load: Loader | None, keeper: Keeper | None) -> Sequence:
+    """Everything of one attempt, to its outcome."""
+    try:
+        outcome = yield from _stages(attempt, load, keeper)
+    except BaseException as error:  # noqa: BLE001 - nothing that a step does may end the node
+        # What the step asked for counts, however it went on.
+        outcome = failed(attempt, error) if attempt.asked is None else None
+    if outcome is None:
+        outcome = _asked(attempt)
+    attempt.is_over = True
+    return outcome
+
+
+def _stages(attempt: Attempt, load: Loader | None, keeper: Keeper | None) -> Generator[Awaited, Any, Outcome | None]:
+    """The outcome; null if the step asked for something by itself."""
+    chain, link = attempt.chain, attempt.link
+    workflow = chain.target()
+    workflow._attempt = attempt  # noqa: SLF001 - they belong together
+    if attempt.view.facts.hero is not None:
+        yield from _find_hero(attempt, attempt.view.facts.hero, load)
+        if attempt.hero is None and not chain.may_proceed_without_hero:
+            return Cancel("its hero is gone")
+    if link.is_checked:
+        found = yield from _checks(attempt, workflow)
+        if found is not None or attempt.asked is not None:
+            return found
+    number = len(link.cancel_if) + (link.skip_if is not None)
+    if link.before is not None:
+        number += 1
+        waited = link.before.call(workflow, link.name)
+        if is_awaitable(waited):
+            yield waited, number
+        if attempt.asked is not None:
+            return None
+    if link.is_transactional:
+        return (yield from _transactional(attempt, workflow, keeper, number + 1, owner_of(load)))
+    output = link.body.call(workflow)
+    if is_awaitable(output):
+        output = yield output, number + 1
+    return None if attempt.asked is not None else Done(attempt.result(output))
+
+
+def _find_hero(attempt: Attempt, known: tuple[str, str], load: Loader | None) -> Generator[Awaited, Any, None]:
+    if load is None:
+        attempt.hero = HeroRef(*known)
+        return
+    hero = load(known[1])
+    attempt.hero = (yield hero, 0) if is_awaitable(hero) else hero
+
+
+def _checks(attempt: Attempt, workflow: Any) -> Generator[Awaited, Any, Outcome | None]:
+    """What the first condition that holds makes of the step; null if none does, or if one asked for something."""
+    link, number = attempt.link, 0
+    for stage in link.cancel_if:
+        number += 1
+        holds = stage.call(workflow)
+        if is_awaitable(holds):
+            holds = yield holds, number
+        if attempt.asked is not None:
+            return None
+        if holds:
+            return Cancel(f"cancel_if {stage.name!r}")
+    if link.always_skipped:
+        return _skipped(attempt)
+    if link.skip_if is not None:
+        holds = link.skip_if.call(workflow)
+        if is_awaitable(holds):
+            holds = yield holds, number + 1
+        if holds and attempt.asked is None:
+            return _skipped(attempt)
+    return None
+
+
+def _transactional(
+    attempt: Attempt, workflow: Any, keeper: Keeper | None, number: int, model: SqlAlchemyModel | None
+) -> Generator[Awaited, Any, Outcome | None]:
+    """The body and its result in one transaction of the user's; what it asks for rolls it back. A hero of that database
+    is loaded again in that very session, so that what the step changes of it is written with the rest."""
+    if keeper is None:
+        raise RuntimeError("a transactional step needs a database: call detent.transactions(sessionmaker) first")
+    link, leash, generation = attempt.link, attempt.leash, attempt.view.generation
+    body, call = link.body, msgspec.structs.replace(attempt.call, timeout=link.timeout)
+
+    def run(session: Any) -> bytes:
+        attempt.session = session
+        if model is not None and attempt.hero is not None and model.is_at_home(session):
+            _take(attempt, model.load_in(session, attempt.hero))
+        output = body.call(workflow)
+        _stop_if_asked(attempt)
+        if leash is not None:
+            leash.check()
+        return attempt.result(output)
+
+    async def run_async(session: Any) -> bytes:
+        attempt.session = session
+        if model is not None and attempt.hero is not None and model.is_at_home(session):
+            _take(attempt, await model.load_in(session, attempt.hero))
+        output = await body.call(workflow)
+        _stop_if_asked(attempt)
+        return attempt.result(output)
+
+    if body.is_async:
+        kept = yield keeper.keep_async(call, generation, run_async), number
+        return Done(kept)
+    keep = partial(keeper.keep, call, generation, run)
+    return Done(keep() if leash is None else leash.hold(keep))
+
+
+def _take(attempt: Attempt, hero: Any) -> None:
+    """The hero as the transaction sees it; it may have gone since it was loaded."""
+    attempt.hero = hero
+    if hero is None and not attempt.chain.may_proceed_without_hero:
+        attempt.asked = RunAsked(Cancel("its hero is gone"))
+        raise attempt.asked
+
+
+def _stop_if_asked(attempt: Attempt) -> None:
+    if attempt.asked is not None:
+        raise attempt.asked
+
+
+def _skipped(attempt: Attempt) -> Skip:
+    return Skip(result=attempt.result(None)) if attempt.touched_state else Skip()
+
+
+def _asked(attempt: Attempt) -> Outcome:
+    """What the step asked for, with the state as it was then."""
+    asked = attempt.asked
+    if isinstance(asked, RunAsked):
+        return asked.outcome
+    try:
+        if isinstance(asked, FinishAsked):
+            return Finish(attempt.result(asked.result))
+        return _skipped(attempt)
+    except BaseException as error:  # noqa: BLE001 - a result or state that cannot be kept
+        return failed(attempt, error)
+
+
+def failed(attempt: Attempt, error: BaseException) -> Outcome:
+    """What becomes of the run because its step raised that."""
+    where = f"step {attempt.link.name!r}"
+    return outcome_of(attempt.link.policies, error, error_of(error), attempt=attempt.call.attempt, where=where)
+
+
+def error_of(error: BaseException) -> StepError:
+    """An exception as it is recorded."""
+    return StepError(code_of(error), told_of(error), {"type": place_of(error), "traceback": traceback_of(error)})
+
+
+def is_awaitable(value: Any) -> bool:
+    """Whether there is something to wait for: also where a plain function gives back a coroutine."""
+    return hasattr(type(value), "__await__")

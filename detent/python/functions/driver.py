@@ -1,0 +1,246 @@
+"""Drives one attempt of a durable function: first through what is on record, then live.
+
+The function runs until it has nothing to do but wait. Then exactly one operation ends for it: of those it waits for and
+that are on record, the one that stands first in the journal. When none is, work begins on what it waits for; each end
+is journalled, and reaches the function when that is durable. So what the function has seen is always a beginning of the
+journal, in the journal's order, and a replay takes the same way.
+
+It is driven by plain callbacks of the engine's loop and never from within a task, since its own tasks run inside.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from detent.graph.model import Ending
+from detent.instant import SECOND
+from detent.observe import emit
+from detent.python.functions.errors import ChildFailed, StepFailed, WaitTimeout
+from detent.python.functions.loop import DoesNotRest, FunctionTask
+from detent.python.functions.operations import Book, Drift, Leaving, Pending, Watch
+from detent.python.functions.runner import Work
+from detent.python.functions.step_runner import Bodies
+from detent.run.call import FunctionPort, Op
+from detent.run.outcomes import Outcome, Pause, StepError, Suspend
+from detent.run.state import Checkpoint, RunFacts
+from detent.steps.action_step import failure_of
+from detent.steps.user_code import message_of, told_of
+
+if TYPE_CHECKING:
+    from detent.python.functions.loop import FunctionLoop
+
+# What an operation that has ended means to the function that waits for it.
+
+
+_decode: Final = msgspec.json.Decoder().decode
+_NO_REASON: Final = StepError("failed", "nobody knows why")
+
+
+class RecordDoesNotFit(Exception):
+    """What is on record of a step is not what its function gives by its annotation now."""
+
+
+def resolve(loop: FunctionLoop, pending: Pending, record: Checkpoint) -> None:
+    """End it for the function."""
+    if pending.handle is not None:
+        if not pending.handle.cancelled():
+            loop.ring(pending.handle)
+    elif record.ending is Ending.SUCCESS:
+        try:
+            pending.set_result(_value(pending, record))
+        except BaseException as error:  # noqa: BLE001 - a class of the user's is made here, and may raise anything
+            why = told_of(error)
+            pending.set_exception(RecordDoesNotFit(f"the recorded result of {pending.key!r} does not fit: {why}"))
+    else:
+        pending.set_exception(_error(pending, record))
+
+
+def _value(pending: Pending, record: Checkpoint) -> Any:
+    match pending.op:
+        case Op.STEP:
+            assert pending.work is not None
+            given = pending.work.value
+            return pending.work.function.decode(record.result) if given is None else given.value
+        case Op.WAIT:
+            return _decode(record.result).get("body")
+        case Op.ASK | Op.CHILD | Op.CONTINUE:
+            return _decode(record.result).get("output") if record.result else None
+        case _:
+            return None
+
+
+def _error(pending: Pending, record: Checkpoint) -> Exception:
+    error = record.error or _NO_REASON
+    match pending.op:
+        case Op.WAIT | Op.ASK:
+            return WaitTimeout(pending.key)
+        case Op.CHILD | Op.CONTINUE:
+            return ChildFailed(pending.key, error)
+        case _:
+            return StepFailed(pending.key, error)
+
+
+LONG: Final = 10_000
+TOO_LONG: Final = 50_000
+
+Ended = Callable[[FunctionTask], Outcome]
+
+
+class Driver:
+    """`outcome` is done when this attempt is over. `ended` makes an outcome of how the function ended."""
+
+    def __init__(
+        self,
+        port: FunctionPort,
+        facts: RunFacts,
+        bodies: Bodies,
+        ended: Ended,
+        *,
+        monotonic: Callable[[], float],
+        strict: bool = False,
+        generation: int = 0,
+    ) -> None:
+        self.port, self.facts, self._ended_as = port, facts, ended
+        self._outside = asyncio.get_running_loop()
+        self.outcome: asyncio.Future[Outcome] = self._outside.create_future()
+        self._work = Work(port, facts, bodies, self.look, monotonic=monotonic, generation=generation)
+        self.book = self._work.book = Book(facts.started_at, self._work.give_up, keeps_asked=strict)
+        self._watch = Watch(self.book) if strict else None
+        self._is_turning = self._is_over = False
+
+    # -- life
+
+    def start(self, main: Coroutine[Any, Any, Any]) -> None:
+        """Begin, with the next turn of the engine's loop."""
+        self._main = self.book.loop.create_task(main)
+        for checkpoint in self.port.history():
+            self.book.add(checkpoint)
+        self.port.listen(self)
+        self.look()
+
+    def close(self) -> None:
+        """Stop everything. Nothing that is still in flight counts."""
+        if not self._is_over:
+            self._is_over = True
+            self._work.close()
+            self.book.close()
+
+    async def unlocked(self) -> None:
+        """Come back when no transaction of a step holds the run any more: before that the attempt is not over."""
+        await self._work.unlocked()
+
+    def _end(self, outcome: Outcome) -> None:
+        try:
+            self.close()
+        finally:
+            if not self.outcome.done():
+                self.outcome.set_result(outcome)
+
+    def leave(self, asked: BaseException) -> None:
+        """The function says how its run ends, by raising that."""
+        self.book.leaving = Leaving(asked, asyncio.current_task(), self._main)
+
+    # -- what the engine tells
+
+    def ended(self, checkpoint: Checkpoint) -> None:
+        """It stands in the journal."""
+        self._work.ended(checkpoint.key)
+        pending = self.book.add(checkpoint)
+        if pending is not None:
+            self._work.call_off(pending)  # if somebody else ended it
+        if len(self.book.records) == LONG:
+            emit("function.long", run=self.facts.id, checkpoints=LONG)
+        self.look()
+
+    def begun(self, key: str) -> None:
+        """It stands in the journal that this was begun."""
+        self._work.begun(key)
+        self.look()
+
+    def look(self) -> None:
+        """Go on, soon."""
+        if not self._is_turning and not self._is_over:
+            self._is_turning = True
+            self._outside.call_soon(self._turn)
+
+    # -- one turn
+
+    def _turn(self) -> None:
+        self._is_turning = False
+        if self._is_over:
+            return
+        try:
+            if self._go_on():
+                self._act()
+        except DoesNotRest:
+            self._pause("endless", "the function goes on and on without waiting for anything")
+        except Drift as drift:
+            self._end(Pause("its code does not fit its record", drift.error))
+        except BaseException as error:  # noqa: BLE001 - whatever it is, nobody else would ever end this attempt
+            self._end(Pause(f"the function could not go on: {message_of(error)}", failure_of(error).error))
+
+    def _go_on(self) -> bool:
+        """Let the function go as far as its record does. False if it is over."""
+        book, watch = self.book, self._watch
+        while True:
+            book.loop.run()
+            if (self._main.done() or book.leaving is not None) and self._is_through():
+                if self._has_children_to_start():
+                    return True  # it is told nothing more meanwhile
+                if watch is not None:
+                    watch.at_the_end(self.port.operations())
+                self._end(self._ended_as(self._main))
+                return False
+            if watch is not None:
+                watch.at_rest(self.port.operations())
+            found = book.next_ended()
+            if found is None:
+                return True
+            pending, record = found
+            book.loop.now = max(book.loop.now, record.at / SECOND)
+            resolve(book.loop, pending, record)
+
+    def _is_through(self) -> bool:
+        """Whether the function has ended, or left. Steps that it asked for and did not await are done first. If it
+        failed, or left, they are given up."""
+        main, leaving = self._main, self.book.leaving
+        if not main.done():
+            return leaving is not None and leaving.has_left()
+        return not (self._has_succeeded() and any(one.op is Op.STEP for one in self.book.waiting.values()))
+
+    def _has_children_to_start(self) -> bool:
+        """Likewise, but children only have to be there. Whether they are is not on record: to start them again does
+        no harm."""
+        return self._has_succeeded() and any(map(self._work.must_start, self.book.waiting.values()))
+
+    def _has_succeeded(self) -> bool:
+        main = self._main
+        return main.done() and not main.cancelled() and main.exception() is None
+
+    def _act(self) -> None:
+        """Begin what the function waits for, and wait for it; or leave, if that takes long or it must."""
+        book, work = self.book, self._work
+        if self.port.must_stop():
+            if not work.is_busy():
+                self._end(Suspend(self.port.now(), len(book.records)))
+            return
+        if book.fresh or book.to_open or book.decided or work.given_up:
+            if len(book.records) >= TOO_LONG:
+                self._pause("history_full", f"its history has {TOO_LONG:,} entries: use run.continue_as_new earlier")
+                return
+            if not work.begin_all():
+                return
+        earliest = work.next_time()
+        if work.is_busy() or (earliest is not None and earliest - self.port.now() <= self.port.patience()):
+            work.set_alarm(earliest)
+        elif book.waiting:
+            self._end(Suspend(earliest, len(book.records)))
+        else:
+            self._pause("stuck", "the function waits for something that nothing will ever bring: no operation is open")
+
+    def _pause(self, code: str, message: str) -> None:
+        self._end(Pause(message, StepError(code, message)))

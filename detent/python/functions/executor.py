@@ -1,0 +1,203 @@
+"""The executor of durable functions."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Mapping
+from typing import Any, ClassVar, Final
+
+import msgspec
+
+from detent.clock import Clock
+from detent.errors import InvalidInput
+from detent.forms.names import read_name
+from detent.graph.model import StepKind
+from detent.observe import emit
+from detent.python.flow import FinishAsked, RunAsked, outcome_of
+from detent.python.functions.arguments import kept
+from detent.python.functions.driver import Driver
+from detent.python.functions.errors import ContinueAsNew
+from detent.python.functions.loop import FunctionTask
+from detent.python.functions.operations import Pending
+from detent.python.functions.run import Bind, Run
+from detent.python.functions.step_runner import Bodies
+from detent.python.functions.workflow import FunctionWorkflow
+from detent.python.heroes import Heroes
+from detent.python.heroes import heroes as all_heroes
+from detent.python.registry import PythonRegistry
+from detent.python.registry import registry as all_workflows
+from detent.python.settings import Drift
+from detent.run.call import Child, Op, RunView, StepCall
+from detent.run.outcomes import Done, Fail, Outcome, Pause, Skip, StepError
+from detent.steps.action_step import failure_of
+from detent.steps.actions import Permanent
+from detent.steps.arguments import InvalidParameters
+from detent.steps.output import encode_output
+from detent.steps.user_code import kind_of, message_of
+from detent.values.fields import Fields, Problems
+
+# What a durable function says to start another run, or itself again: the name of a workflow and what it takes.
+#
+# Both are checked where the function says it, by the rules of every other start.
+
+
+def binder(own: FunctionWorkflow) -> Bind:
+    """That of one function; null is the function itself. It raises InvalidInput."""
+
+    def bind(workflow: Any, *args: Any, **kwargs: Any) -> tuple[str, Any]:
+        workflow = own if workflow is None else workflow
+        if isinstance(workflow, FunctionWorkflow):
+            return workflow.name, workflow.body_of(*args, **kwargs)
+        if len(args) > 1 or (args and kwargs):
+            raise InvalidInput("a workflow that is no function takes one input")
+        name = _name(workflow)
+        return name, kept(args[0] if args else kwargs or None, f"the input of {name!r}")
+
+    return bind
+
+
+def _name(workflow: Any) -> str:
+    name = workflow if isinstance(workflow, str) else getattr(workflow, "name", None)
+    if not isinstance(name, str):
+        raise InvalidInput(f"run.child takes a workflow or its name, not {type(workflow).__name__}")
+    problems = Problems()
+    read_name(Fields({"name": name}, "", problems))
+    if problems.found:
+        rule = "1 to 200 visible characters, no slash, no blank at its ends"
+        raise InvalidInput(f"run.child: {name[:80]!r} cannot be the name of a workflow: {rule}", problems.found)
+    return name
+
+
+_decode: Final = msgspec.json.Decoder().decode
+
+
+class FunctionStep:
+    """Runs durable functions of a registry; if `strict`, all of them as those with drift="strict"."""
+
+    kind: ClassVar[StepKind] = StepKind.FUNCTION
+
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        registry: PythonRegistry = all_workflows,
+        heroes: Heroes = all_heroes,
+        bodies: Bodies | None = None,
+        strict: bool = False,
+    ) -> None:
+        self._clock, self._registry, self._heroes = clock, registry, heroes
+        self._bodies = bodies or Bodies()
+        self._is_strict = strict
+
+    def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
+        name = call.parameters["workflow"]
+        found = self._registry.find(name)
+        if found is None or call.view is None:
+            return Pause(f"this node has no durable function {name!r}")
+        if not isinstance(found.target, FunctionWorkflow):
+            return Pause(f"{name!r} is a class now, and this run is of a durable function")
+        try:
+            body = _decode(call.view.facts.input).get("body")
+            arguments = found.target.arguments.of_body(body)
+        except InvalidParameters as error:
+            return _misfit(call, call.view, found.fingerprint, StepError("invalid_parameters", str(error)))
+        return self._run(call, call.view, found.target, body, arguments)
+
+    async def close(self) -> None:
+        """Let go of the threads."""
+        self._bodies.close()
+
+    async def _run(
+        self, call: StepCall, view: RunView, function: FunctionWorkflow, body: Any, arguments: Mapping[str, Any]
+    ) -> Outcome:
+        assert view.port is not None
+        attempt = _Attempt(call, function)
+        driver = Driver(
+            view.port,
+            view.facts,
+            self._bodies,
+            attempt.outcome,
+            monotonic=self._clock.monotonic,
+            strict=self._is_strict or call.parameters.get("drift") == Drift.STRICT,
+            generation=view.generation,
+        )
+        attempt.run = Run(driver, call, body, self._heroes.ref)
+        attempt.run.bind = binder(function)
+        driver.start(attempt.program(driver, arguments))
+        try:
+            outcome = await driver.outcome
+            await driver.unlocked()
+            return outcome
+        finally:
+            driver.close()
+            del attempt.run  # they know each other, and would wait for the collector
+
+
+class _Attempt:
+    """One attempt of a function, and what it ends as."""
+
+    run: Run
+
+    def __init__(self, call: StepCall, function: FunctionWorkflow) -> None:
+        self._call, self._function = call, function
+
+    async def program(self, driver: Driver, arguments: Mapping[str, Any]) -> Any:
+        """The function, and its continuation if it asks for one, whatever it made of that."""
+        run = self.run
+        try:
+            given = await self._function.function(run, **arguments)
+        except ContinueAsNew:
+            given = None
+        if isinstance(given, Pending):
+            raise TypeError(f"the function gives back {given.call} and not its value: `return await {given.call}`")
+        if run.unwanted:
+            emit("function.not_awaited", run=driver.facts.id, operations=[one.call for one in run.unwanted.values()])
+        if run.continued is None or run.asked is not None:
+            return given
+        pending = driver.book.ask(Op.CONTINUE, str(Op.CONTINUE))
+        facts = driver.facts
+        pending.child = Child(self._function.name, run.continued.body, facts.hero, origin_kind="continued")
+        return {"continued_as": await driver.book.let_go(pending)}
+
+    def outcome(self, ended: FunctionTask) -> Outcome:
+        """What the end of the function means for its run. What it asked for counts, even if it then went on."""
+        asked = self.run.asked
+        if isinstance(asked, RunAsked):
+            return asked.outcome
+        if isinstance(asked, FinishAsked):
+            return self._given(asked.result)
+        if asked is not None:
+            return Skip()
+        error = None if ended.cancelled() else ended.exception()
+        if ended.cancelled():
+            return self._failed(RuntimeError("the function cancelled itself"))
+        return self._given(ended.result()) if error is None else self._failed(error)
+
+    def _given(self, value: Any) -> Outcome:
+        try:
+            return Done(encode_output(value))
+        except Exception as error:  # noqa: BLE001 - whatever looking into the value raised
+            return self._failed(error)
+
+    def _failed(self, error: BaseException) -> Outcome:
+        if issubclass(type(error), TimeoutError) and not message_of(error):
+            error = TimeoutError("an asyncio.timeout of the function ran out").with_traceback(error.__traceback__)
+        fail = failure_of(error)
+        if self._function.fails or issubclass(type(error), Permanent):
+            return Fail(fail.error, retry=False)
+        kept = fail.error
+        if not isinstance(kept.detail, dict):
+            kept = StepError(kept.code, kept.message, {"traceback": kept.detail, "type": kind_of(error)})
+        where = f"function {self._function.name!r}"
+        return outcome_of(
+            self._function.settings.policies, error, kept, attempt=self._call.attempt, where=where
+        )  # fmt: skip
+
+
+def _misfit(call: StepCall, view: RunView, fingerprint: str, error: StepError) -> Outcome:
+    """The body of a run does not fit its function. If the function is another one than when the run was started, or
+    the run has come somewhere with it, mended code can take it on; otherwise the body never fitted."""
+    assert view.port is not None
+    was_changed = call.parameters.get("fingerprint") != fingerprint
+    if was_changed or view.port.history() or view.port.operations():
+        return Pause("its function takes other arguments now", error)
+    return Fail(error, retry=False)

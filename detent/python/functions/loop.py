@@ -1,0 +1,186 @@
+"""The event loop a durable function runs on: it has no clock, no sockets and no threads, only a queue.
+
+Callbacks run in the order they were queued, time stands still between two of them, and the only things that ever
+happen from outside are the ends of operations, given one at a time. So the same ends in the same order make the same
+program take the same way, with `asyncio.gather`, `TaskGroup`, `timeout`, locks and queues as with plain awaits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections import deque
+from collections.abc import Callable, Coroutine, Generator
+from contextvars import Context
+from typing import Any, Final, NoReturn
+
+from detent.python.functions.errors import NotInFunction
+
+_running = asyncio._get_running_loop  # noqa: SLF001 - meant for those who write loops
+_set_running = asyncio._set_running_loop  # noqa: SLF001 - likewise
+#: A function that does so much without ever waiting for anything is caught in a circle.
+MOST_CALLBACKS: Final = 100_000
+
+
+class DoesNotRest(Exception):
+    """The function goes on and on without waiting for anything."""
+
+
+class FunctionTask(asyncio.Task[Any]):
+    """A task whose place in a set depends on when it was made and not on where it lies in memory: `asyncio.wait` and
+    `TaskGroup` keep tasks in sets, and go through them."""
+
+    def __init__(self, number: int, coroutine: Coroutine[Any, Any, Any], **options: Any) -> None:
+        self._number = number
+        super().__init__(coroutine, **options)
+
+    def __hash__(self) -> int:
+        return self._number
+
+
+Timer = Callable[[asyncio.TimerHandle], None]
+
+
+class FunctionLoop(asyncio.AbstractEventLoop):
+    """`now` is the time it shows, in seconds; `timer` is told of every timer that is set, and `called_off` of those
+    that nobody wants any more. What a loop does beside this says what to use instead."""
+
+    def __init__(self, now: float, timer: Timer, called_off: Timer) -> None:
+        self.now, self._timer, self._called_off = now, timer, called_off
+        self._queue: deque[asyncio.Handle] = deque()
+        self._numbers = 0
+        self.tasks: list[FunctionTask] = []
+        self.is_closing = False
+
+    def run(self) -> None:
+        """Go on until there is nothing left to do before an operation ends. Must not be called from within a task."""
+        queue = self._queue
+        if not queue:
+            return
+        outside, hooks = _running(), sys.get_asyncgen_hooks()
+        _set_running(self)
+        sys.set_asyncgen_hooks(None, None)  # the engine's loop must not finish generators of the function
+        try:
+            for _ in range(MOST_CALLBACKS):
+                if not queue:
+                    return
+                handle = queue.popleft()
+                if not handle.cancelled():
+                    try:
+                        handle._run()  # noqa: SLF001 - as every loop does
+                    except (SystemExit, KeyboardInterrupt):
+                        continue  # the task that wants to leave the process has ended with that, and nothing else
+        finally:
+            _set_running(outside)
+            sys.set_asyncgen_hooks(*hooks)
+        raise DoesNotRest
+
+    def close(self) -> None:
+        """Take every coroutine down. `finally` and `except` blocks run, and whatever they await never comes."""
+        self.is_closing = True
+        outside, hooks = _running(), sys.get_asyncgen_hooks()
+        _set_running(self)
+        sys.set_asyncgen_hooks(None, None)
+        try:
+            for task in self.tasks:
+                if not task.done():
+                    _take_down(task)
+        finally:
+            _set_running(outside)
+            sys.set_asyncgen_hooks(*hooks)
+            self._queue.clear()
+            self.tasks.clear()
+            self._timer = self._called_off = _tell_nobody  # nothing holds on to what has ended
+
+    def refuse(self, what: str) -> NoReturn:
+        """The function itself asked for something that only a step of it may do."""
+        raise NotInFunction(what)
+
+    # -- what asyncio asks of a loop
+
+    def time(self) -> float:
+        return self.now
+
+    def get_debug(self) -> bool:
+        return False
+
+    def is_running(self) -> bool:
+        return True
+
+    def is_closed(self) -> bool:
+        return False
+
+    def call_soon(  # type: ignore[override]  # it does not look at what it is given
+        self, callback: Callable[..., Any], *args: Any, context: Context | None = None
+    ) -> asyncio.Handle:
+        handle = asyncio.Handle(callback, args, self, context)
+        self._queue.append(handle)
+        return handle
+
+    def call_later(  # type: ignore[override]  # likewise
+        self, delay: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        return self.call_at(self.now + delay, callback, *args, context=context)
+
+    def call_at(  # type: ignore[override]  # likewise
+        self, when: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        handle = asyncio.TimerHandle(when, callback, args, self, context)
+        if not self.is_closing:
+            handle._scheduled = True  # type: ignore[attr-defined]  # noqa: SLF001 - then it tells when it is called off
+            self._timer(handle)
+        return handle
+
+    def ring(self, handle: asyncio.TimerHandle) -> None:
+        """The time of a timer has come."""
+        self._queue.append(handle)
+
+    def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
+        self._called_off(handle)
+
+    def create_future(self) -> asyncio.Future[Any]:
+        return asyncio.Future(loop=self)
+
+    def create_task(self, coro: Any, *, name: str | None = None, context: Context | None = None) -> FunctionTask:
+        """A task; also of an operation, which needs none, so that a TaskGroup takes it."""
+        if asyncio.isfuture(coro):
+            coro = _awaited(coro)
+        self._numbers += 1
+        task = FunctionTask(self._numbers, coro, loop=self, name=name or f"task-{self._numbers}", context=context)
+        self.tasks.append(task)
+        if len(self.tasks) > 1_000 and self._numbers % 1_000 == 0:
+            self.tasks = [task for task in self.tasks if not task.done()]
+        return task
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        """Errors that nobody looked at stay unseen, as they would in a replay."""
+
+
+def _tell_nobody(_: asyncio.TimerHandle) -> None:
+    """It does not matter any more."""
+
+
+async def _awaited(future: asyncio.Future[Any]) -> Any:
+    return await future
+
+
+def _take_down(task: FunctionTask) -> None:
+    task._log_destroy_pending = False  # type: ignore[attr-defined]  # noqa: SLF001 - that is the intention
+    coroutine = task.get_coro()
+    assert isinstance(coroutine, Coroutine | Generator)
+    try:
+        coroutine.close()
+    except BaseException:  # noqa: BLE001 - code that does not let itself be ended is left where it is
+        return
+
+
+def _refuse(name: str) -> Callable[..., NoReturn]:
+    def refuse(*_: Any, **__: Any) -> NoReturn:
+        raise NotInFunction(name)
+
+    return refuse
+
+
+for _name in dir(asyncio.AbstractEventLoop):
+    if not _name.startswith("_") and _name not in FunctionLoop.__dict__:
+        setattr(FunctionLoop, _name, _refuse(_name))

@@ -1,0 +1,422 @@
+"""What a durable function has asked for, and what is on record of it.
+
+An operation has a key: its name, and how often that was asked for. So code may be moved, added and removed between
+steps, and what was done is found again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import sys
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Mapping
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from detent.instant import SECOND
+from detent.python.functions.loop import FunctionLoop, FunctionTask
+from detent.run.call import Child, Op, name_of
+from detent.run.outcomes import StepError
+from detent.run.state import Checkpoint
+from detent.values.durations import in_seconds
+
+if TYPE_CHECKING:
+    from detent.graph.model import Retry
+    from detent.python.functions.step import StepFunction
+
+# An operation that a durable function has asked for, until it ends: a future of the function's own loop.
+
+
+_VERBS: Final = {Op.STEP: "step", Op.SLEEP: "sleep", Op.WAIT: "wait", Op.ASK: "signal", Op.CHILD: "child"}
+#: What people do with a value, and can only do with it when they have awaited it.
+_OF_VALUES: Final = (
+    *("__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__truediv__", "__rtruediv__"),
+    *("__floordiv__", "__rfloordiv__", "__mod__", "__rmod__", "__lt__", "__le__", "__gt__", "__ge__"),
+    *("__getitem__", "__setitem__", "__contains__", "__int__", "__float__", "__index__"),
+)
+
+
+class Pending(asyncio.Future[Any]):
+    """`number` counts operations in the order they were asked for. `told` is called if the function gives it up.
+    `unwanted` are the operations that nobody has awaited yet: it takes itself out of them."""
+
+    __slots__ = ("child", "handle", "key", "number", "op", "seconds", "told", "until", "unwanted", "work")
+
+    def __init__(self, loop: FunctionLoop, op: Op, key: str, number: int, told: Callable[[Pending], None]) -> None:
+        self.number = number
+        super().__init__(loop=loop)
+        self.op, self.key, self.told = op, key, told
+        self.until: int | None = None  # when its time is over
+        self.seconds: float | None = None  # how long that is from when it begins, if it is not begun yet
+        self.handle: asyncio.TimerHandle | None = None
+        self.work: StepWork | None = None
+        self.child: Child | None = None
+        self.unwanted: dict[int, Pending] | None = None
+
+    @property
+    def call(self) -> str:
+        """How it was asked for, for people."""
+        name = self.key.partition(":")[2] or ("..." if self.op is Op.SLEEP else self.key)
+        return f"run.{_VERBS.get(self.op, self.op)}({name})"
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        self._is_wanted()
+        return super().__await__()
+
+    __iter__ = __await__
+
+    def add_done_callback(self, *args: Any, **kwargs: Any) -> None:
+        self._is_wanted()
+        super().add_done_callback(*args, **kwargs)
+
+    def _is_wanted(self) -> None:
+        if self.unwanted is not None:
+            self.unwanted.pop(self.number, None)
+            self.unwanted = None
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("_") or name in Pending.__slots__:
+            raise AttributeError(name)
+        raise AttributeError(f"{self.call} has no {name!r} before it has ended: await it, `await {self.call}`")
+
+    def __hash__(self) -> int:
+        return self.number
+
+    def cancel(self, msg: Any | None = None) -> bool:
+        if not super().cancel(msg):
+            return False
+        self.told(self)
+        return True
+
+
+def _refuse(self: Pending, *_: Any) -> NoReturn:
+    raise TypeError(f"{self.call} is not its value: await it, `await {self.call}`")
+
+
+for _name in _OF_VALUES:
+    setattr(Pending, _name, _refuse)
+
+
+class StepWork:
+    """What a step of a function does. `value` is what it gave, once it is known; `attempt` the try it is at."""
+
+    __slots__ = ("args", "attempt", "begun", "function", "kwargs", "retry", "timeout", "value")
+
+    def __init__(
+        self,
+        function: StepFunction,
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        retry: Retry,
+        timeout: float | None,
+    ) -> None:
+        self.function, self.args, self.kwargs = function, args, kwargs
+        self.retry, self.timeout = retry, timeout
+        self.attempt = 1
+        self.begun = 0.0
+        self.value: Any = None
+
+
+# The signals of a run: numbered as they come, and given to those who wait for one in the order they ask.
+#
+# Which of them gets which is decided only when it is his turn: somebody who gives up waiting, or whose time is over,
+# takes no signal with him.
+
+
+class Signals:
+    """`places` are those of the signals in the journal."""
+
+    def __init__(self) -> None:
+        self._came: dict[str, deque[int]] = {}
+        self._asked: dict[str, dict[str, Pending]] = {}
+
+    def came(self, key: str, place: int) -> None:
+        """A signal is on record."""
+        self._came.setdefault(name_of(key), deque()).append(place)
+
+    def asked(self, pending: Pending) -> None:
+        """Somebody waits for one."""
+        self._asked.setdefault(name_of(pending.key), {})[pending.key] = pending
+
+    def left(self, pending: Pending) -> None:
+        """He does not any more."""
+        self._asked.get(name_of(pending.key), {}).pop(pending.key, None)
+
+    def first(self) -> tuple[int, Pending] | None:
+        """The signal that came first of those for which somebody waits, and who gets it."""
+        best: tuple[int, Pending] | None = None
+        for name, places in self._came.items():
+            waiting = self._asked.get(name)
+            if places and waiting and (best is None or places[0] < best[0]):
+                best = places[0], next(iter(waiting.values()))
+        return best
+
+    def take(self, pending: Pending) -> None:
+        """He gets the first of that name."""
+        self._came[name_of(pending.key)].popleft()
+
+
+# A function that said how its run ends is leaving: from then on it may tidy up, and nothing else.
+#
+# What it asks for while it deals with that (in a `finally`, or an `except` that caught it) is still done. It has left
+# when it goes on as if nothing had been said; or when a task of its own said so and has ended, and the function
+# itself has not noticed.
+
+
+class Leaving:
+    """`asked` is what was raised to say so, in the task `said_by`; `main` is the function itself."""
+
+    def __init__(self, asked: BaseException, said_by: asyncio.Task[object] | None, main: FunctionTask) -> None:
+        self._asked, self._said_by, self._main = asked, said_by, main
+        self._main_waits_for = _waits_for(main)
+        self._went_on = False
+
+    def asked_for_more(self) -> None:
+        """The function asks for an operation."""
+        task = asyncio.current_task()
+        responsible = self._said_by if self._said_by is not None and not self._said_by.done() else self._main
+        if task is responsible and not _is_about(sys.exc_info()[1], self._asked):
+            self._went_on = True
+
+    def has_left(self) -> bool:
+        """To be asked whenever the function rests: whether there is nothing more to tidy up."""
+        if self._went_on or self._said_by is None:
+            return True
+        if not self._said_by.done():
+            self._main_waits_for = _waits_for(self._main)
+            return False
+        return _waits_for(self._main) is self._main_waits_for
+
+
+def _waits_for(task: FunctionTask) -> object:
+    return task._fut_waiter  # type: ignore[attr-defined]  # noqa: SLF001 - nothing else tells where a task stands
+
+
+def _is_about(error: BaseException | None, asked: BaseException) -> bool:
+    """Whether this error is that one, came up while that one was dealt with, or carries it in a group."""
+    seen: set[int] = set()
+    left = [error]
+    while left:
+        one = left.pop()
+        if one is asked:
+            return True
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        left += [one.__context__, one.__cause__]
+        if isinstance(one, BaseExceptionGroup):
+            left += one.exceptions
+    return False
+
+
+class Book:
+    """`left` is called with an operation that the function does not wait for any more."""
+
+    def __init__(self, started_at: int, left: Callable[[Pending], None], *, keeps_asked: bool) -> None:
+        self.loop = FunctionLoop(  # type: ignore[abstract]  # the rest is refused
+            started_at / SECOND, self._timer_was_set, self._timer_was_called_off
+        )
+        self._left, self._keeps_asked = left, keeps_asked
+        self.records: list[Checkpoint] = []
+        self.places: dict[str, int] = {}  # of the records, by key
+        self.waiting: dict[str, Pending] = {}  # by key: asked for, and not ended
+        self.asked: dict[str, None] = {}  # every key, in order, if they are kept
+        self.fresh: list[Pending] = []  # asked for, nothing done about it yet
+        self.to_open: list[str] = []  # places of callbacks
+        self.decided: list[Checkpoint] = []  # what the function was told at once and is not on record
+        self.leaving: Leaving | None = None  # once the function has said how its run ends
+        self._due: list[tuple[int, int, Pending]] = []  # on record and asked for, by place in the journal
+        self._signals = Signals()
+        self._timers: dict[int, Pending] = {}  # by the identity of their handle
+        self._counts: dict[str, int] = {}
+        self._numbers = 0
+
+    def close(self) -> None:
+        """Take the function down. What it does not wait for any more matters to nobody."""
+        self.loop.close()
+        self.leaving = None
+        self._left = _tell_nobody
+
+    # -- the record
+
+    def add(self, checkpoint: Checkpoint) -> Pending | None:
+        """This is on record now. Gives the operation that it ends, if the function waits for it."""
+        key = checkpoint.key
+        if key in self.places:
+            return None
+        place = self.places[key] = len(self.records)
+        self.records.append(checkpoint)
+        if key.startswith(Op.SIGNAL):
+            self._signals.came(key, place)
+        pending = self.waiting.get(key)
+        if pending is not None:
+            heappush(self._due, (place, pending.number, pending))
+        return pending
+
+    def next_place(self) -> int | None:
+        """Where in the journal that stands which the function is given next."""
+        due, signal = self._still_due(), self._signals.first()
+        if signal is None:
+            return due[0][0] if due else None
+        return min(signal[0], due[0][0]) if due else signal[0]
+
+    def next_ended(self) -> tuple[Pending, Checkpoint] | None:
+        """Of the operations that the function waits for, the one that ended first by the journal."""
+        due, signal = self._still_due(), self._signals.first()
+        if signal is not None and (not due or signal[0] < due[0][0]):
+            place, pending = signal
+            self._signals.take(pending)
+        elif due:
+            place, _, pending = heappop(due)
+        else:
+            return None
+        self._is_over(pending)
+        return pending, self.records[place]
+
+    def _still_due(self) -> list[tuple[int, int, Pending]]:
+        """What is due, without what the function gave up at its head."""
+        due, waiting = self._due, self.waiting
+        while due and waiting.get(due[0][2].key) is not due[0][2]:
+            heappop(due)
+        return due
+
+    def _is_over(self, pending: Pending) -> None:
+        del self.waiting[pending.key]
+        if pending.op is Op.ASK:
+            self._signals.left(pending)
+        elif pending.handle is not None:
+            self._timers.pop(id(pending.handle), None)
+
+    def is_open(self, pending: Pending) -> bool:
+        """Whether the function waits for it, and it has not ended."""
+        return self.waiting.get(pending.key) is pending and pending.key not in self.places
+
+    # -- what the function asks for
+
+    def next_key(self, base: str) -> str:
+        """The key of the next operation of that name."""
+        count = self._counts[base] = self._counts.get(base, 0) + 1
+        return base if count == 1 else f"{base}#{count}"
+
+    def ask(self, op: Op, key: str) -> Pending:
+        """A new operation of that key. `let_go` lets it begin."""
+        self._numbers += 1
+        return Pending(self.loop, op, key, self._numbers, self._is_given_up)
+
+    def let_go(self, pending: Pending) -> Pending:
+        """It is complete: from here on it may end."""
+        if self.loop.is_closing:
+            return pending  # it will never come
+        if self.leaving is not None:
+            self.leaving.asked_for_more()
+        key = pending.key
+        self.waiting[key] = pending
+        if pending.op is Op.ASK:
+            self._signals.asked(pending)
+        if self._keeps_asked:
+            self.asked[key] = None
+        place = self.places.get(key)
+        if place is None:
+            self.fresh.append(pending)
+        else:
+            heappush(self._due, (place, pending.number, pending))
+        return pending
+
+    def open(self, key: str) -> None:
+        """The place of a callback is to be there."""
+        if self.loop.is_closing:
+            return
+        self.to_open.append(key)
+        if self._keeps_asked:
+            self.asked[key] = None
+
+    def _is_given_up(self, pending: Pending) -> None:
+        if self.waiting.get(pending.key) is not pending:
+            return
+        self._is_over(pending)
+        self._left(pending)
+
+    def _timer_was_set(self, handle: asyncio.TimerHandle) -> None:
+        seconds = in_seconds(max(0.0, handle.when() - self.loop.now))
+        pending = self.ask(Op.TIMER, self.next_key(Op.TIMER.value))
+        pending.handle, pending.seconds = handle, seconds
+        self._timers[id(handle)] = self.let_go(pending)
+
+    def _timer_was_called_off(self, handle: asyncio.TimerHandle) -> None:
+        pending = self._timers.pop(id(handle), None)
+        if pending is not None:
+            pending.cancel()
+
+
+def _tell_nobody(_: Pending) -> None:
+    """It does not matter any more."""
+
+
+# Strict functions: what a function asks for must be what stands on record, in that order.
+#
+# An operation stands on record only after the function asked for it, and it asked because of what it had been given
+# before: all of that stands before the operation. So whenever the function rests, it must have asked for everything
+# that stands before what it is given next; where the record ends, also for everything that was begun. Whether it
+# waits for that, was given it or gave it up does not matter.
+
+
+#: What may stand on record though nobody asked for it (a signal is sent, and not every one is taken), and the time, of
+#: which a function may be told more often or less.
+_FREE: Final = (f"{Op.SIGNAL}:", str(Op.NOW))
+_SHOWN: Final = 20
+
+
+class Drift(Exception):
+    """The code does not fit the record."""
+
+    def __init__(self, error: StepError) -> None:
+        super().__init__(error.message)
+        self.error = error
+
+
+class Watch:
+    """Compares a function with its record."""
+
+    def __init__(self, book: Book) -> None:
+        self._book = book
+        self._checked = 0  # so many records
+        self._is_live = False
+
+    def at_rest(self, begun: Iterable[str]) -> None:
+        """Raise Drift unless the function asked for everything before what it is given next; or, where it has been
+        given all it waits for, for everything."""
+        place = self._book.next_place()
+        if place is None:
+            self.at_the_end(begun)
+        else:
+            self._check_records(place)
+
+    def at_the_end(self, begun: Iterable[str]) -> None:
+        """Raise Drift unless the function asked for everything."""
+        self._check_records(len(self._book.records))
+        if not self._is_live:
+            self._is_live = True  # from here on, only what it asks for is begun
+            self._check(begun)
+
+    def _check_records(self, place: int) -> None:
+        if self._checked < place:
+            self._check(checkpoint.key for checkpoint in self._book.records[self._checked : place])
+            self._checked = place
+
+    def _check(self, keys: Iterable[str]) -> None:
+        for key in keys:
+            if key not in self._book.asked and not key.startswith(_FREE):
+                raise Drift(self._error(key))
+
+    def _error(self, record: str) -> StepError:
+        recorded = [checkpoint.key for checkpoint in self._book.records]
+        asked = list(self._book.asked)
+        lines = list(difflib.unified_diff(recorded, asked, "on record", "asked for", lineterm="", n=2))
+        message = f"the record has {record!r} next, and the function does not ask for it; it asks for {_listed(asked)}"
+        return StepError("drift", message, {"diff": lines[:200], "recorded": recorded[-200:], "asked": asked[-200:]})
+
+
+def _listed(keys: list[str]) -> str:
+    shown = ", ".join(map(repr, keys[-_SHOWN:])) or "nothing"
+    return f"..., {shown}" if len(keys) > _SHOWN else shown

@@ -1,0 +1,275 @@
+"""`run`: what a durable function has of its run, and everything it may wait for.
+
+Operations begin when they are called, not when they are awaited, so that several can be under way:
+
+    paid = run.step(charge, order)
+    mailed = run.step(mail, order)
+    await gather(paid, mailed)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random as chance
+import uuid as uuids
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NoReturn, TypeVar, overload
+
+import msgspec
+
+from detent.errors import InvalidInput
+from detent.graph.model import Ending, Retry
+from detent.ids import RUN, show
+from detent.instant import SECOND, as_datetime
+from detent.python.flow import FlowControl, FlowVerbs
+from detent.python.functions.driver import Driver
+from detent.python.functions.errors import ContinueAsNew
+from detent.python.functions.operations import Pending, StepWork
+from detent.python.functions.step import check_name, current_step, read_retry, step_function
+from detent.python.heroes import HeroRef
+from detent.run.call import Child, Op, StepCall
+from detent.run.state import Checkpoint
+from detent.steps.output import encode_output
+from detent.values.durations import Duration, in_seconds
+
+T = TypeVar("T")
+_decode = msgspec.json.Decoder().decode
+_running = asyncio._get_running_loop  # noqa: SLF001 - it does not raise where no loop runs
+
+
+@dataclass(frozen=True, slots=True)
+class Callback:
+    """Where the answer to a wait is to be sent."""
+
+    name: str
+    url: str
+
+
+#: Makes the name and the body of a run out of a workflow and what is given to it.
+Bind = Callable[..., tuple[str, Any]]
+
+
+class Run(FlowVerbs):
+    """One run, as its function sees it."""
+
+    def __init__(self, driver: Driver, call: StepCall, body: Any, hero_of: Callable[[Any], tuple[str, str]]) -> None:
+        self._driver, self._book = driver, driver.book
+        self._call, self._body, self._hero_of = call, body, hero_of
+        self._random: chance.Random | None = None
+        self._open: dict[str, deque[str]] = {}  # callbacks that were opened and not waited for
+        self.asked: FlowControl | None = None
+        self.continued: ContinueAsNew | None = None
+        self.bind: Bind = _bind_nothing
+        self.unwanted: dict[int, Pending] = {}  # operations that nobody has awaited, by their number
+
+    # -- facts
+
+    @property
+    def id(self) -> str:
+        """The id of the run."""
+        return show(RUN, self._driver.facts.id)
+
+    @property
+    def input(self) -> Any:
+        """The body it was started with."""
+        return self._body
+
+    @property
+    def hero(self) -> HeroRef | None:
+        """What the run is about, as (type, id); load it in a step."""
+        hero = self._driver.facts.hero
+        return None if hero is None else HeroRef(*hero)
+
+    @property
+    def idempotency_key(self) -> str:
+        """Inside a step, a key that is the same in every try of it; outside, one of the whole run."""
+        step = current_step.get()
+        return self._call.idempotency_key if step is None else step.idempotency_key
+
+    @property
+    def attempt(self) -> int:
+        """Inside a step, which try of it this is."""
+        step = current_step.get()
+        return self._call.attempt if step is None else step.attempt
+
+    # -- operations
+
+    @overload
+    def step(
+        self,
+        function: Callable[..., Awaitable[T]],
+        /,
+        *args: Any,
+        name: str | None = None,
+        retry: int | Retry | None = None,
+        timeout: Duration | None = None,
+        **kwargs: Any,
+    ) -> asyncio.Future[T]: ...
+
+    @overload
+    def step(
+        self,
+        function: Callable[..., T],
+        /,
+        *args: Any,
+        name: str | None = None,
+        retry: int | Retry | None = None,
+        timeout: Duration | None = None,
+        **kwargs: Any,
+    ) -> asyncio.Future[T]: ...
+
+    def step(
+        self,
+        function: Callable[..., Any],
+        /,
+        *args: Any,
+        name: str | None = None,
+        retry: int | Retry | None = None,
+        timeout: Duration | None = None,
+        **kwargs: Any,
+    ) -> asyncio.Future[Any]:
+        """Call a function once and keep what it gives: whatever happens to this process, the run goes on with that.
+
+        A plain function runs in a thread, an `async def` on the engine's loop. `retry` is how often it is tried again
+        if it raises. A step that fails for good raises `StepFailed` here."""
+        self._must_be_inside("step")
+        known, book = step_function(function), self._book
+        if name is not None or not known.is_named:
+            name = check_name(known.name if name is None else name, "a step; give it a `name=`")
+        pending = book.ask(Op.STEP, book.next_key(name or known.name))
+        pending.work = StepWork(
+            known,
+            args,
+            kwargs,
+            known.retry if retry is None else read_retry(retry),
+            known.timeout if timeout is None else in_seconds(timeout, zero=False),
+        )
+        return self._let_go(pending)
+
+    def sleep(self, duration: Duration) -> asyncio.Future[None]:
+        """Wait that long. Nothing is held meanwhile: a sleep of a month costs nothing."""
+        self._must_be_inside("sleep")
+        pending = self._book.ask(Op.SLEEP, self._book.next_key(Op.SLEEP.value))
+        pending.seconds = in_seconds(duration)
+        return self._let_go(pending)
+
+    def sleep_until(self, when: datetime) -> asyncio.Future[None]:
+        """Wait until then."""
+        self._must_be_inside("sleep_until")
+        if when.tzinfo is None:
+            raise InvalidInput("sleep_until takes a datetime with a time zone")
+        in_seconds(max(0.0, when.timestamp() - self._book.loop.now))  # refuses what is too far away
+        pending = self._book.ask(Op.SLEEP, self._book.next_key(Op.SLEEP.value))
+        pending.until = round(when.timestamp() * SECOND)
+        return self._let_go(pending)
+
+    async def callback(self, name: str) -> Callback:
+        """The URL where the answer to the next `wait` of that name is to be sent."""
+        self._must_be_inside("callback")
+        name = check_name(name, "a wait")
+        key = self._book.next_key(f"{Op.WAIT}:{name}")
+        self._open.setdefault(name, deque()).append(key)
+        self._book.open(key)
+        return Callback(name, self._driver.facts.callback_url(key))
+
+    def wait(self, name: str, timeout: Duration | None = None) -> asyncio.Future[Any]:
+        """Wait until somebody answers at its URL; gives the body of the answer. Raises `WaitTimeout`."""
+        self._must_be_inside("wait")
+        name = check_name(name, "a wait")
+        opened = self._open.get(name)
+        key = opened.popleft() if opened else self._book.next_key(f"{Op.WAIT}:{name}")
+        pending = self._book.ask(Op.WAIT, key)
+        pending.seconds = None if timeout is None else in_seconds(timeout)
+        return self._let_go(pending)
+
+    def signal(self, name: str, timeout: Duration | None = None) -> asyncio.Future[Any]:
+        """The next signal of that name, also if it came before; gives its data. Raises `WaitTimeout`."""
+        self._must_be_inside("signal")
+        pending = self._book.ask(Op.ASK, self._book.next_key(f"{Op.ASK}:{check_name(name, 'a signal')}"))
+        pending.seconds = None if timeout is None else in_seconds(timeout)
+        return self._let_go(pending)
+
+    def child(
+        self,
+        workflow: Any,
+        /,
+        *args: Any,
+        hero: Any = None,
+        priority: int | None = None,
+        labels: Mapping[str, str] | None = None,
+        **kwargs: Any,
+    ) -> asyncio.Future[Any]:
+        """Start a run of another workflow and wait for it; gives its output. A function takes its arguments, any other
+        workflow its input. Raises `ChildFailed`. If this run is cancelled, so is the child."""
+        self._must_be_inside("child")
+        name, body = self.bind(workflow, *args, **kwargs)
+        pending = self._book.ask(Op.CHILD, self._book.next_key(f"{Op.CHILD}:{name}"))
+        about = None if hero is None else self._hero_of(hero)
+        pending.child = Child(name, body, about, priority, dict(labels or {}))
+        return self._let_go(pending)
+
+    def _must_be_inside(self, verb: str) -> None:
+        """Refuse what is asked for by a step, or by whoever else got hold of the run: a replay would not know of it."""
+        if _running() is not self._book.loop:
+            raise RuntimeError(f"run.{verb} belongs into the function itself; a step of it can only give or raise")
+
+    def _let_go(self, pending: Pending) -> Pending:
+        pending.unwanted = self.unwanted
+        self.unwanted[pending.number] = pending
+        return self._book.let_go(pending)
+
+    # -- what would differ in a replay
+
+    def now(self) -> datetime:
+        """The time. What was said once is said again in a replay."""
+        self._must_be_inside("now")
+        book = self._book
+        key = book.next_key(Op.NOW.value)
+        place = book.places.get(key)
+        if place is not None:
+            return as_datetime(_decode(book.records[place].result)["output"])
+        now = self._driver.port.now()
+        if not book.loop.is_closing:
+            book.decided.append(Checkpoint(key, Ending.SUCCESS, encode_output(now), None, now))
+        return as_datetime(now)
+
+    def random(self) -> float:
+        """A number from 0 up to 1, the same in a replay."""
+        self._must_be_inside("random")
+        return self._chance().random()
+
+    def uuid(self) -> uuids.UUID:
+        """A random UUID, the same in a replay."""
+        self._must_be_inside("uuid")
+        return uuids.UUID(int=self._chance().getrandbits(128), version=4)
+
+    def _chance(self) -> chance.Random:
+        if self._random is None:
+            self._random = chance.Random(self._driver.facts.id)
+        return self._random
+
+    # -- ends
+
+    def continue_as_new(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """End this run and go on as a new one, with these arguments and an empty history. Where a hero may have one
+        open run, the new one is that from its beginning: nobody else can start one in between."""
+        self._must_be_inside("continue_as_new")
+        _, body = self.bind(None, *args, **kwargs)
+        self.continued = ContinueAsNew(body)
+        raise self.continued
+
+    def _ask(self, verb: str, asked: FlowControl) -> NoReturn:
+        self._must_be_inside(verb)
+        self.asked = asked
+        self._driver.leave(asked)
+        raise asked
+
+    def _where(self) -> str:
+        return "by its function"
+
+
+def _bind_nothing(workflow: Any, *args: Any, **kwargs: Any) -> tuple[str, Any]:
+    raise NotImplementedError

@@ -1,0 +1,317 @@
+"""What is under way for a durable function: bodies of steps, times, children, and what is being written."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from heapq import heappop, heappush
+from typing import Final
+
+from detent.errors import DetentError, StoreError, Unavailable
+from detent.graph.model import Ending
+from detent.instant import micros
+from detent.planner.retry import retry_at
+from detent.python.functions.operations import Book, Pending, StepWork
+from detent.python.functions.step import StepContext
+from detent.python.functions.step_runner import Bodies, CallOff, Given
+from detent.run.call import FunctionPort, Op
+from detent.run.outcomes import EMPTY_RESULT, Fail, StepError
+from detent.run.state import Checkpoint, Operation, RunFacts
+from detent.steps.output import encode_output
+
+#: A child that cannot be started just now is tried again this many seconds later.
+CHILD_AGAIN: Final = 1.0
+_GIVEN_UP: Final = StepError("given_up", "the function does not wait for it any more")
+
+
+class Work:
+    """Begins operations and puts on record how they end. `look` is called when there is something new to look at."""
+
+    book: Book
+
+    def __init__(
+        self,
+        port: FunctionPort,
+        facts: RunFacts,
+        bodies: Bodies,
+        look: Callable[[], None],
+        *,
+        monotonic: Callable[[], float],
+        generation: int,
+    ) -> None:
+        self._port, self._facts, self._bodies, self._look = port, facts, bodies, look
+        self._monotonic, self._generation = monotonic, generation
+        self._outside = asyncio.get_running_loop()
+        self._flying: dict[str, CallOff] = {}  # bodies, and how to call them off
+        self._writing: dict[str, None] = {}  # ends on their way to the journal
+        self._beginning: dict[str, None] = {}  # begins on their way
+        self._children: dict[str, asyncio.Task[None]] = {}  # that are being started
+        self._started: set[str] = set()  # children
+        self.given_up: list[Pending] = []  # by the function; it may be on record that they were begun
+        self._times: list[tuple[int, int, Pending]] = []
+        self._alarm: tuple[int, Callable[[], None]] | None = None
+        self._is_over = False
+        self._locking = 0  # bodies whose transaction may hold the run, whether they still count or not
+        self._unlocked: asyncio.Future[None] | None = None
+
+    def close(self) -> None:
+        """Stop everything. Nothing that is still in flight counts."""
+        self._is_over = True
+        if self._alarm is not None:
+            self._alarm[1]()
+        for call_off in list(self._flying.values()):
+            call_off()
+        for child in self._children.values():
+            child.cancel()
+        self._flying.clear()
+        self._look = _nothing
+
+    def is_busy(self) -> bool:
+        """Whether something is under way that will end by itself."""
+        return bool(self._flying or self._writing or self._beginning or self._children or self._locking)
+
+    async def unlocked(self) -> None:
+        """Come back when no transaction of a step holds the run any more."""
+        if self._locking:
+            self._unlocked = self._outside.create_future()
+            await self._unlocked
+
+    def must_start(self, pending: Pending) -> bool:
+        """Whether it is a child that has not been started, as far as this attempt knows."""
+        return pending.op is Op.CHILD and pending.key not in self._started and pending.key not in self.book.places
+
+    def ended(self, key: str) -> None:
+        """It stands in the journal."""
+        self._writing.pop(key, None)
+        self._beginning.pop(key, None)
+        child = self._children.get(key)
+        if child is not None:
+            child.cancel()
+
+    def begun(self, key: str) -> None:
+        """It stands in the journal that this was begun."""
+        self._beginning.pop(key, None)
+
+    # -- beginning
+
+    def begin_all(self) -> bool:
+        """Begin what was asked for. False if a part of that must wait until something is on record."""
+        book = self.book
+        if book.decided or book.to_open:
+            self._put_on_record()
+        if self.given_up:
+            self._end_given_up()
+        fresh, book.fresh = book.fresh, []
+        steps: list[Pending] = []
+        for pending in fresh:
+            if not book.is_open(pending):
+                continue
+            if pending.op is Op.STEP:
+                steps.append(pending)
+            elif pending.op is Op.CONTINUE and self._has_steps():
+                book.fresh.append(pending)
+            else:
+                self._begin(pending)
+        # What a step may know of is on record first: the place of a callback, a time that was asked for.
+        if steps and (self._beginning or (self._writing and any(key.startswith(Op.NOW) for key in self._writing))):
+            book.fresh += steps
+            return False
+        for pending in steps:
+            self._begin_step(pending)
+        return True
+
+    def _has_steps(self) -> bool:
+        """Whether steps are left that nobody awaited. A run that continues ends them first; what they hold of its row,
+        the new run may need."""
+        return self._locking > 0 or any(one.op is Op.STEP for one in self.book.waiting.values())
+
+    def _put_on_record(self) -> None:
+        book = self.book
+        decided, book.decided = book.decided, []
+        for checkpoint in decided:
+            self._record(checkpoint)
+        opened, book.to_open = book.to_open, []
+        for key in opened:
+            if key not in book.places and key not in self._port.operations() and key not in self._beginning:
+                self._announce(key, None, callback=True)
+
+    def _end_given_up(self) -> None:
+        """What was begun and is wanted no more ends on record, so that it is not seen as open. What the function saw
+        when it gave that up stands there before, so a replay gives it up too. A child is a run, and goes on."""
+        given_up, self.given_up = self.given_up, []
+        begun, now = self._port.operations(), self._port.now()
+        for key, op in ((pending.key, pending.op) for pending in given_up):
+            if key not in begun or key in self.book.places or key in self._writing or op in (Op.CHILD, Op.CONTINUE):
+                continue
+            if op is Op.WAIT:
+                self._writing[key] = None
+                self._port.expire(key)  # unless its answer came first
+            else:
+                self._record(Checkpoint(key, Ending.CANCELLED, EMPTY_RESULT, _GIVEN_UP, now, begun[key].attempt))
+
+    def _begin(self, pending: Pending) -> None:
+        known = self._port.operations().get(pending.key)
+        self._settle_time(pending, known)
+        if pending.op is Op.CHILD or pending.op is Op.CONTINUE:
+            self._start_child(pending)
+        elif known is None or (pending.op is Op.WAIT and known.until != pending.until):
+            # Short sleeps need not keep their time over a crash, and nobody looks at them.
+            is_nap = pending.op in (Op.SLEEP, Op.TIMER)
+            if not is_nap or (pending.until or 0) - self._port.now() > self._port.patience():
+                self._announce(pending.key, pending.until, callback=pending.op is Op.WAIT)
+
+    def _settle_time(self, pending: Pending, known: Operation | None) -> None:
+        if known is not None and known.until is not None:
+            pending.until = known.until
+        elif pending.until is None and pending.seconds is not None:
+            pending.until = self._port.now() + micros(pending.seconds)
+        if pending.until is not None:
+            heappush(self._times, (pending.until, pending.number, pending))
+
+    def _announce(self, key: str, until: int | None, *, callback: bool) -> None:
+        """Put on record that it was begun, so that it keeps its time and people see it."""
+        self._beginning[key] = None
+        self._port.begin(Operation(key, until, None, 0, None, self._port.now()), callback=callback)
+
+    def _record(self, checkpoint: Checkpoint, ms: float | None = None) -> None:
+        self._writing[checkpoint.key] = None
+        self._port.end(checkpoint, ms)
+
+    # -- steps
+
+    def _begin_step(self, pending: Pending) -> None:
+        known, work = self._port.operations().get(pending.key), pending.work
+        assert work is not None
+        if known is not None:
+            work.attempt = known.attempt + 1
+            if known.until is not None and known.until > self._port.now():
+                heappush(self._times, (known.until, pending.number, pending))
+                return
+        self._begin_body(pending, work)
+
+    def _begin_body(self, pending: Pending, work: StepWork) -> None:
+        facts = self._facts
+        work.begun = self._monotonic()
+        context = StepContext(facts.id, facts.tenant, pending.key, work.attempt, self._generation)
+        if work.function.transactional:
+            self._port.lock()
+            self._locking += 1
+        self._flying[pending.key] = _nothing  # an inline one is over before `begin` returns
+        returned = self._unlock if work.function.transactional else _nothing
+        call_off = self._bodies.begin(work, context, lambda given: self._body_ended(pending, work, given), returned)
+        if pending.key in self._flying:
+            self._flying[pending.key] = call_off
+
+    def give_up(self, pending: Pending) -> None:
+        """The function does not wait for it any more."""
+        if not self._is_over:
+            self.given_up.append(pending)
+        self.call_off(pending)
+
+    def call_off(self, pending: Pending) -> None:
+        """If a body is in flight, end it: what it does does not count."""
+        call_off = self._flying.pop(pending.key, None)
+        if call_off is not None:
+            call_off()
+
+    def _unlock(self) -> None:
+        """A body with a transaction has returned; its end, if it counts, is on its way to the journal."""
+        self._locking -= 1
+        self._port.unlock()
+        if not self._locking and self._unlocked is not None and not self._unlocked.done():
+            self._unlocked.set_result(None)
+        self._look()
+
+    def _body_ended(self, pending: Pending, work: StepWork, given: Given | Fail) -> None:
+        now = self._port.now()
+        if self._is_over or self._flying.pop(pending.key, None) is None:
+            return
+        ms = round((self._monotonic() - work.begun) * 1000, 2)
+        if isinstance(given, Given):
+            work.value = given
+            self._record(Checkpoint(pending.key, Ending.SUCCESS, given.result, None, now, work.attempt), ms)
+            return
+        key = b"%b/%b" % (self._facts.id, pending.key.encode())
+        again = retry_at(work.retry, given, attempt=work.attempt, key=key, now=now)
+        if again is None:
+            ending = Ending.TIMEOUT if given.timed_out else Ending.FAILED
+            self._record(Checkpoint(pending.key, ending, EMPTY_RESULT, given.error, now, work.attempt), ms)
+            return
+        self._beginning[pending.key] = None
+        self._port.begin(Operation(pending.key, again, None, work.attempt, given.error, now))
+        self.book.fresh.append(pending)  # and from there to its time, once that is on record
+
+    # -- time
+
+    def next_time(self) -> int | None:
+        """The earliest time that something waits for."""
+        times = self._times
+        while times and not self.book.is_open(times[0][2]):
+            heappop(times)
+        return times[0][0] if times else None
+
+    def set_alarm(self, at: int | None) -> None:
+        """Go on at that time."""
+        if self._alarm is not None:
+            if self._alarm[0] == at:
+                return
+            self._alarm[1]()
+        self._alarm = None if at is None else (at, self._port.call_at(at, self._ring))
+
+    def _ring(self) -> None:
+        self._alarm = None
+        now = self._port.now()
+        while self._times and self._times[0][0] <= now and not self._is_over:
+            pending = heappop(self._times)[2]
+            if self.book.is_open(pending):
+                self._time_is_over(pending, now)
+        self._look()
+
+    def _time_is_over(self, pending: Pending, now: int) -> None:
+        if pending.op is Op.STEP:
+            assert pending.work is not None
+            if self._port.must_stop():
+                self.book.fresh.append(pending)  # nothing begins now; it does when the run goes on
+            else:
+                self._begin_body(pending, pending.work)
+        elif pending.op is Op.WAIT:
+            self._writing[pending.key] = None
+            self._port.expire(pending.key)
+        elif pending.op is Op.ASK:
+            error = StepError("timeout", "no signal came in time")
+            self._record(Checkpoint(pending.key, Ending.TIMEOUT, EMPTY_RESULT, error, now))
+        else:
+            self._record(Checkpoint(pending.key, Ending.SUCCESS, EMPTY_RESULT, None, now))
+
+    # -- children
+
+    def _start_child(self, pending: Pending) -> None:
+        task = self._outside.create_task(self._start_and_tell(pending))
+        self._children[pending.key] = task
+        task.add_done_callback(lambda _: self._child_was_started(pending.key))
+
+    async def _start_and_tell(self, pending: Pending) -> None:
+        assert pending.child is not None
+        key, now = pending.key, self._port.now
+        while True:
+            try:
+                child = await self._port.start_child(key, pending.child)
+            except (Unavailable, StoreError):
+                await asyncio.sleep(CHILD_AGAIN)
+            except DetentError as error:
+                refused = StepError(error.code, error.message)
+                self._record(Checkpoint(key, Ending.FAILED, EMPTY_RESULT, refused, now()))
+                return
+            else:
+                self._started.add(key)
+                if pending.op is Op.CONTINUE:
+                    self._record(Checkpoint(key, Ending.SUCCESS, encode_output(child), None, now()))
+                return
+
+    def _child_was_started(self, key: str) -> None:
+        self._children.pop(key, None)
+        self._look()
+
+
+def _nothing() -> None:
+    """An inline body cannot be called off, and one without a transaction holds nothing."""

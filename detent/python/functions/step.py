@@ -1,0 +1,135 @@
+"""What is to be known of a function that durable functions call as a step, read off it once.
+
+The result of a step is always the one that was kept: JSON, converted to the function's return annotation if msgspec
+knows it. It is the same when the step has just run and when it is read again.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from detent.errors import InvalidInput
+from detent.graph.model import NO_RETRY, Retry
+from detent.ids import RUN, show
+from detent.python.decorators import MARK, StepMark, StepOptions
+from detent.python.results import decoder, hints_of
+from detent.run.call import is_name
+from detent.steps.arguments import innermost
+from detent.values.durations import in_seconds
+
+MOST_RETRIES: Final = 100
+_NO_OPTIONS: Final = StepOptions()
+
+
+class StepContext(msgspec.Struct, frozen=True):
+    """Which step of which run a function is called for. A parameter with this annotation gets it."""
+
+    run: bytes
+    tenant: int
+    step: str
+    attempt: int
+    generation: int = 0  # the ownership under which it runs
+
+    @property
+    def run_id(self) -> str:
+        return show(RUN, self.run)
+
+    @property
+    def idempotency_key(self) -> str:
+        """The same in every try of this step of this run."""
+        text = b"%d\x00%b\x00%b" % (self.tenant, self.run, self.step.encode())
+        return hashlib.sha256(text).hexdigest()[:40]
+
+
+#: The step that is being carried out; null outside of one.
+current_step: Final[ContextVar[StepContext | None]] = ContextVar("detent_step", default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class StepFunction:
+    """`decode` reads a kept result; `context` is the parameter that wants to know its step. `retry` and `timeout` are
+    what the function itself was written with."""
+
+    function: Callable[..., Any]
+    name: str
+    is_named: bool  # whether that can be the name of a step
+    is_async: bool
+    is_inline: bool
+    decode: Callable[[bytes], Any]
+    context: str | None
+    retry: Retry
+    timeout: float | None
+    transactional: bool
+
+
+def check_name(name: object, what: str) -> str:
+    """The name as text, or InvalidInput."""
+    text = str(name)
+    if not is_name(text):
+        raise InvalidInput(f"{text[:80]!r} cannot be the name of {what}: letters, digits and _ . - are, up to 64")
+    return text
+
+
+def step_function(function: Callable[..., Any]) -> StepFunction:
+    """What is known of it."""
+    try:
+        return _known(function)
+    except TypeError:  # one that cannot be a key
+        return _read(function)
+
+
+@functools.lru_cache(maxsize=1024)
+def _known(function: Callable[..., Any]) -> StepFunction:
+    return _read(function)
+
+
+def _read(function: Callable[..., Any]) -> StepFunction:
+    if not callable(function):
+        raise InvalidInput(f"run.step takes a function and its arguments, not {type(function).__name__}")
+    written = innermost(function)
+    mark = getattr(function, MARK, None)
+    given, options = (mark.name, mark.options) if isinstance(mark, StepMark) else (None, _NO_OPTIONS)
+    hints = hints_of(written)
+    is_async, is_inline = inspect.iscoroutinefunction(written), options.inline
+    if is_async and is_inline:
+        raise InvalidInput(f"step {_name(function)!r}: only a plain function can be inline, not an async one")
+    name = given or _name(function)
+    return StepFunction(
+        function=function,
+        name=name,
+        is_named=is_name(name),
+        is_async=is_async,
+        is_inline=is_inline,
+        decode=decoder(hints.get("return", Any)),
+        context=next((name for name, hint in hints.items() if hint is StepContext and name != "return"), None),
+        retry=read_retry(options.retry),
+        timeout=None if options.timeout is None else in_seconds(options.timeout, zero=False),
+        transactional=options.transactional,
+    )
+
+
+def read_retry(given: object) -> Retry:
+    """How often a step is tried: `3` is three times after the first, or a Retry that says it all."""
+    match given:
+        case None:
+            return NO_RETRY
+        case Retry():
+            return given
+        case bool():
+            pass
+        case int() if 0 <= given <= MOST_RETRIES:
+            return Retry(attempts=given + 1)
+    raise InvalidInput(f"retry must be a number from 0 to {MOST_RETRIES}, or a Retry, not {given!r}")
+
+
+def _name(function: Callable[..., Any]) -> str:
+    written = function.func if isinstance(function, functools.partial) else function
+    return str(getattr(written, "__name__", type(written).__name__))

@@ -1,0 +1,1 @@
+"""Steps that send one HTTP request."""

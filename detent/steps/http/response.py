@@ -1,0 +1,197 @@
+"""An answer as a step keeps it: status, headers and at most 256 KB of body, whatever the server sends."""
+
+from __future__ import annotations
+
+import codecs
+import re
+import zlib
+from collections.abc import Mapping
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from typing import Any, Final
+
+import aiohttp
+import msgspec
+from multidict import CIMultiDictProxy
+
+from detent.instant import SECOND, Instant
+from detent.values.limits import (
+    BODY_LIMIT,
+    HEADER_BYTES_LIMIT,
+    HEADER_COUNT_LIMIT,
+    LARGEST_INTEGER,
+    NESTING_LIMIT,
+    SMALLEST_INTEGER,
+)
+
+# What comes in as JSON must be JSON that every later reader understands.
+#
+# Strict JSON in UTF-8, without lone surrogates, NaN, numbers no double holds, integers beyond 64 bits or nesting
+# beyond the limit. Texts that pass are kept byte for byte, so repeated keys and the spelling of numbers survive.
+
+
+_LONG_NUMBER: Final = re.compile(rb"[0-9]{19}")
+_decode: Final = msgspec.json.Decoder().decode
+
+
+def is_acceptable_json(raw: bytes) -> bool:
+    """Whether these bytes may be stored as JSON as they are."""
+    try:
+        value = _decode(raw)
+    except (ValueError, RecursionError):
+        return False
+    # Most texts show at a glance that they are neither deep nor have large numbers; only the others are walked.
+    if raw.count(b"[") + raw.count(b"{") <= NESTING_LIMIT and not _LONG_NUMBER.search(raw):
+        return True
+    return _is_shallow_and_small(value)
+
+
+def _is_shallow_and_small(value: Any) -> bool:
+    level = [value]
+    for depth in range(NESTING_LIMIT + 1):
+        below: list[Any] = []
+        for item in level:
+            if isinstance(item, dict | list):
+                if depth == NESTING_LIMIT:
+                    return False
+                below.extend(item.values() if isinstance(item, dict) else item)
+            elif isinstance(item, int) and not SMALLEST_INTEGER <= item <= LARGEST_INTEGER:
+                return False
+        level = below
+    return True
+
+
+LONGEST_RETRY_AFTER: Final = 3600.0
+_READ_LIMIT: Final = BODY_LIMIT + 1
+
+
+class BadAnswer(ValueError):
+    """The server sent something that is no HTTP answer."""
+
+
+class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What expressions read of an http step. A cut body is the text that fits, and `truncated` says so."""
+
+    status_code: int | None
+    headers: Mapping[str, str]
+    body: msgspec.Raw | str | None
+    truncated: bool = False
+
+
+encode_answer: Final = msgspec.json.Encoder().encode
+NO_ANSWER: Final = encode_answer(Answer(None, {}, None))
+
+
+async def read_answer(response: aiohttp.ClientResponse) -> Answer:
+    """Read the answer and no more of its body than is kept; the connection is closed if there is more."""
+    raw, is_cut = await _read_body(response)
+    if is_cut:
+        response.close()
+    headers = _kept_headers(response.headers)
+    if not raw:
+        return Answer(response.status, headers, None)
+    if not is_cut and is_acceptable_json(raw):
+        return Answer(response.status, headers, msgspec.Raw(raw))
+    text, is_cut = _bounded_text(raw, is_cut)
+    return Answer(response.status, headers, text, is_cut)
+
+
+def retry_after(value: str | None, now: Instant) -> float | None:
+    """The seconds a Retry-After header asks for (a number, or a date compared with now), within an hour."""
+    if value is None:
+        return None
+    value = value.strip()
+    if value.isascii() and value.isdigit():
+        seconds = float(value[:9])
+    else:
+        try:
+            date = parsedate_to_datetime(value)
+            seconds = date.replace(tzinfo=date.tzinfo or UTC).timestamp() - now / SECOND
+        except (ValueError, OverflowError):
+            return None
+    return min(max(seconds, 0.0), LONGEST_RETRY_AFTER)
+
+
+async def _read_body(response: aiohttp.ClientResponse) -> tuple[bytes, bool]:
+    """The decoded body, up to the limit, and whether there was more."""
+    inflate = _inflater(response.headers.get("Content-Encoding", ""))
+    kept = bytearray()
+    while chunk := await response.content.readany():
+        kept += chunk if inflate is None else inflate.feed(chunk, _READ_LIMIT - len(kept))
+        if len(kept) > BODY_LIMIT:
+            return bytes(kept[:BODY_LIMIT]), True
+    if inflate is not None:
+        inflate.finish()
+    return bytes(kept), False
+
+
+def _inflater(encoding: str) -> _Inflater | None:
+    name = encoding.strip().lower()
+    return _Inflater(name) if name in {"gzip", "x-gzip", "deflate"} else None
+
+
+class _Inflater:
+    """Decompresses what a server compressed although it was asked not to, never beyond the room that is left."""
+
+    _AS_GZIP = zlib.MAX_WBITS | 16
+    _AS_ZLIB = zlib.MAX_WBITS
+    _AS_RAW = -zlib.MAX_WBITS
+
+    def __init__(self, name: str) -> None:
+        self._bits = self._AS_ZLIB if name == "deflate" else self._AS_GZIP
+        self._stream = zlib.decompressobj(self._bits)
+        self._is_begun = False
+
+    def feed(self, data: bytes, room: int) -> bytes:
+        out = b""
+        while data and len(out) < room:
+            if self._stream.eof:
+                if self._bits != self._AS_GZIP:
+                    break
+                self._stream = zlib.decompressobj(self._bits)
+            out += self._decompress(data, room - len(out))
+            data = self._stream.unused_data
+        return out
+
+    def finish(self) -> None:
+        """The answer is over: refuse one that was cut."""
+        if self._is_begun and not self._stream.eof:
+            raise BadAnswer("the compressed answer was cut")
+
+    def _decompress(self, data: bytes, room: int) -> bytes:
+        is_first, self._is_begun = not self._is_begun, True
+        try:
+            return self._stream.decompress(data, room)
+        except zlib.error as error:
+            # "deflate" means zlib, but some servers send it bare.
+            if not is_first or self._bits != self._AS_ZLIB:
+                raise BadAnswer(f"the compressed answer is damaged: {error}") from None
+        self._bits = self._AS_RAW
+        self._stream = zlib.decompressobj(self._bits)
+        return self._decompress(data, room)
+
+
+def _bounded_text(raw: bytes, is_cut: bool) -> tuple[str, bool]:
+    """The bytes as text. What is no UTF-8 is replaced, which takes more room, so the text is measured again."""
+    text = codecs.getincrementaldecoder("utf-8")("replace").decode(raw, final=not is_cut)
+    encoded = text.encode()
+    if len(encoded) <= BODY_LIMIT:
+        return text, is_cut
+    return encoded[:BODY_LIMIT].decode("utf-8", "ignore"), True
+
+
+def _kept_headers(headers: CIMultiDictProxy[str]) -> dict[str, str]:
+    kept: dict[str, str] = {}
+    size = 0
+    for name, value in headers.items():
+        name = name.lower()
+        if not value.isascii():
+            value = value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        size += len(name) + len(value)
+        if size > HEADER_BYTES_LIMIT:
+            break
+        if name in kept:
+            kept[name] = f"{kept[name]}, {value}"
+        elif len(kept) < HEADER_COUNT_LIMIT:
+            kept[name] = value
+    return kept

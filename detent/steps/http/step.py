@@ -1,0 +1,244 @@
+"""The http step: one request, its redirects, one outcome.
+
+An answer of 2xx is success. Any other final answer is a failure whose status, headers and body can be read; 4xx is not
+tried again but for 408, 425 and 429. No answer is a failure without a status. Only GET and HEAD follow redirects.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import ssl
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+import aiohttp
+from aiohttp.abc import AbstractResolver
+from aiohttp.client_proto import ResponseHandler
+from aiohttp.http_exceptions import BadHttpMessage, HttpProcessingError
+from aiohttp.resolver import ThreadedResolver
+
+from detent.clock import SystemClock
+from detent.graph.model import StepKind
+from detent.instant import Instant
+from detent.run.call import StepCall
+from detent.run.outcomes import Done, Fail, Outcome, StepError
+from detent.steps.egress import EgressDenied, EgressGuard, EgressPolicy, GuardedResolver
+from detent.steps.http.request import FOLLOWING_METHODS, InvalidRequest, Request, build_request
+from detent.steps.http.response import NO_ANSWER, Answer, BadAnswer, encode_answer, read_answer, retry_after
+
+__all__ = ["Answer", "HttpSettings", "HttpStep"]
+
+# The only HTTP client of Detent's steps: aiohttp behind the egress guard.
+#
+# No proxy of the environment, no cookies, no redirects of its own, certificates always verified.
+
+
+_MOST_INFORMATIONAL_ANSWERS: Final = 16
+_LONGEST_HEADER_LINE: Final = 8190
+_MOST_HEADERS: Final = 128
+
+
+@dataclass(frozen=True, slots=True)
+class HttpSettings:
+    """How many connections (`max_per_host` 0: no limit of its own) and how long; `ca_file` holds certificates to
+    trust beside the system's."""
+
+    max_connections: int = 1000
+    max_per_host: int = 0
+    connect_timeout: float = 10.0
+    default_timeout: float = 30.0
+    keep_alive: float = 15.0
+    ca_file: Path | None = None
+
+
+def open_session(
+    settings: HttpSettings, guard: EgressGuard, resolver: AbstractResolver | None
+) -> aiohttp.ClientSession:
+    """A session on the running loop. `resolver` replaces the system's; its answers are checked all the same."""
+    connector = _Connector(
+        resolver=GuardedResolver(guard, resolver or ThreadedResolver()),
+        # What is cached are answers that passed the guard, and only they are connected to.
+        ttl_dns_cache=10,
+        socket_factory=guard.open_socket,
+        ssl=_tls(settings.ca_file),
+        limit=settings.max_connections,
+        limit_per_host=settings.max_per_host,
+        keepalive_timeout=settings.keep_alive,
+    )
+    return aiohttp.ClientSession(
+        connector=connector,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        trust_env=False,
+        auto_decompress=False,
+        skip_auto_headers=("Content-Type",),
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=settings.connect_timeout),
+        max_line_size=_LONGEST_HEADER_LINE,
+        max_field_size=_LONGEST_HEADER_LINE,
+        max_headers=_MOST_HEADERS,
+    )
+
+
+def _tls(ca_file: Path | None) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["http/1.1"])
+    if ca_file is not None:
+        context.load_verify_locations(cafile=ca_file)
+    return context
+
+
+class _Handler(ResponseHandler):
+    """Ends a connection that sends informational answers (1xx) without end; aiohttp would read them for ever."""
+
+    _informational = 0
+
+    def feed_data(self, data: Any, size: int = 0) -> None:
+        is_informational = 100 <= data[0].code < 200
+        self._informational = self._informational + 1 if is_informational else 0
+        if self._informational > _MOST_INFORMATIONAL_ANSWERS:
+            self._refuse()
+        else:
+            super().feed_data(data, size)
+
+    def _refuse(self) -> None:
+        if self.exception() is None:
+            self.set_exception(BadHttpMessage("too many informational answers"))
+        if self.transport is not None:
+            self.transport.abort()
+
+
+class _Connector(aiohttp.TCPConnector):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        handler: type[ResponseHandler] = _Handler
+        self._factory = functools.partial(handler, loop=asyncio.get_running_loop())
+
+
+MOST_REDIRECTS: Final = 5
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+_RETRIED_CLIENT_ERRORS: Final = frozenset({408, 425, 429})
+_ANSWERS_WITH_RETRY_AFTER: Final = frozenset({429, 503, *range(300, 400)})
+_PERMANENT: Final = frozenset({"egress_denied", "invalid_request"})
+
+# The first kind an error is decides its code.
+_CODES: Final[tuple[tuple[tuple[type[BaseException], ...], str], ...]] = (
+    ((EgressDenied,), "egress_denied"),
+    ((InvalidRequest, aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError), "invalid_request"),
+    ((BadAnswer, aiohttp.ClientResponseError, aiohttp.ClientPayloadError, HttpProcessingError), "protocol"),
+    ((aiohttp.ClientConnectorDNSError,), "dns"),
+    ((aiohttp.ClientSSLError, ssl.SSLError), "tls"),
+    ((aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError), "connect"),
+    ((aiohttp.ClientConnectionError, OSError), "disconnected"),
+)
+
+
+class HttpStep:
+    """Makes requests under an egress policy, over one pool of connections. `wall` is needed for dated Retry-After."""
+
+    kind: ClassVar[StepKind] = StepKind.HTTP
+
+    def __init__(
+        self,
+        policy: EgressPolicy | None = None,
+        settings: HttpSettings | None = None,
+        *,
+        wall: Callable[[], Instant] | None = None,
+        resolver: AbstractResolver | None = None,
+    ) -> None:
+        self._guard = EgressGuard(policy or EgressPolicy())
+        self._settings = settings or HttpSettings()
+        self._wall = wall or SystemClock().wall
+        self._resolver = resolver
+        self._session: aiohttp.ClientSession | None = None
+
+    def begin(self, call: StepCall) -> Coroutine[Any, Any, Outcome]:
+        return self._attempt(call)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    async def _attempt(self, call: StepCall) -> Outcome:
+        limit = self._settings.default_timeout if call.timeout is None else call.timeout
+        deadline = asyncio.timeout(limit)
+        try:
+            async with deadline:
+                return await self._follow(build_request(call))
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong is an outcome
+            if deadline.expired() and isinstance(error, TimeoutError):
+                message = f"no complete answer within {limit:g} s"
+                return Fail(StepError("timeout", message), NO_ANSWER, timed_out=True)
+            return _failure(error)
+
+    async def _follow(self, request: Request) -> Outcome:
+        if self._session is None:
+            self._session = open_session(self._settings, self._guard, self._resolver)
+        for _ in range(MOST_REDIRECTS):
+            response = await self._send(self._session, request)
+            try:
+                following = _following(request, response)
+                if not isinstance(following, Request):
+                    return await self._outcome(request, response, following)
+            finally:
+                response.release()
+            request = following
+        response = await self._send(self._session, request)
+        try:
+            return await self._outcome(request, response, f" after {MOST_REDIRECTS} redirects")
+        finally:
+            response.release()
+
+    async def _send(self, session: aiohttp.ClientSession, request: Request) -> aiohttp.ClientResponse:
+        target = request.target
+        self._guard.check_host(target.host, target.port)
+        with self._guard.towards(target.host):
+            return await session.request(
+                request.method, target.url, headers=request.headers, data=request.body, allow_redirects=False
+            )
+
+    async def _outcome(self, request: Request, response: aiohttp.ClientResponse, remark: str) -> Outcome:
+        status = response.status
+        if status < 200:
+            raise BadAnswer(f"the server switched protocols (status {status})")
+        wait = retry_after(response.headers.get("Retry-After"), self._wall())
+        return outcome_of(await read_answer(response), f"{request.method} {request.target.shown}", remark, wait)
+
+
+def outcome_of(answer: Answer, request: str, remark: str = "", wait: float | None = None) -> Outcome:
+    """What a step makes of a final answer to a request. `wait` is how many seconds the server asked for."""
+    status, result = answer.status_code or 0, encode_answer(answer)
+    if 200 <= status < 300:
+        return Done(result)
+    return Fail(
+        StepError("http_status", f"{request} answered {status}{remark}"),
+        result,
+        retry=status >= 500 or status in _RETRIED_CLIENT_ERRORS,
+        retry_after=wait if status in _ANSWERS_WITH_RETRY_AFTER else None,
+    )
+
+
+def _following(request: Request, response: aiohttp.ClientResponse) -> Request | str:
+    """The request an answer redirects to, or a remark for the message if this answer is the last."""
+    if response.status not in _REDIRECTS or request.method not in FOLLOWING_METHODS:
+        return ""
+    location = response.headers.get("Location")
+    if not location:
+        return " without a location"
+    try:
+        return request.redirected(location, response.status)
+    except InvalidRequest as error:
+        return f", {error}"
+
+
+def _failure(error: Exception) -> Fail:
+    cause: BaseException = error
+    if isinstance(error.__cause__, EgressDenied):
+        cause = error.__cause__
+    code = next((code for kinds, code in _CODES if isinstance(cause, kinds)), "exception")
+    message = str(cause.strerror if isinstance(cause, EgressDenied) else cause) or type(cause).__name__
+    return Fail(StepError(code, message), NO_ANSWER, retry=code not in _PERMANENT)

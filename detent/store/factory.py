@@ -1,0 +1,94 @@
+"""Opens the store that a URL names."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from detent.clock import Clock
+from detent.errors import StoreError
+from detent.store.memory.store import MemoryStore
+from detent.store.protocol import Store
+from detent.store.sql.sqlite.maintenance import file_revision, migrate_file
+from detent.store.sql.sqlite.store import SqliteStore
+from detent.store.url import scheme, sqlite_path
+
+Role = Literal["engine", "door"]
+
+
+async def open_store(url: str, clock: Clock, *, role: Role = "engine", migrate: bool | None = None) -> Store:
+    """The store at `sqlite:///path`, `postgresql://...`, `mysql://...` (or `mariadb://...`) or `memory://`.
+
+    SQLite files are made and migrated by themselves, servers only with `migrate`; otherwise tables of another
+    revision are a SchemaMismatch. An engine holds the lock of its SQLite file; a door that finds an engine there can
+    read, and gets StoreInUse when it writes."""
+    match scheme(url):
+        case "memory":
+            return MemoryStore(clock)
+        case "sqlite":
+            return SqliteStore(sqlite_path(url), clock, role=role)
+        case "mysql":
+            _require_mysql()
+            from detent.store.sql.mysql.store import MysqlStore
+
+            return await MysqlStore.open(url, clock, migrated=bool(migrate))
+        case _:
+            _require_postgres()
+            from detent.store.sql.postgres.store import PostgresStore
+
+            return await PostgresStore.open(url, clock, migrated=bool(migrate))
+
+
+async def migrate_store(url: str, to: str | None = None) -> str:
+    """Bring the tables to a revision, by default the newest, and give it."""
+    match scheme(url):
+        case "memory":
+            return ""
+        case "sqlite":
+            return migrate_file(sqlite_path(url), to)
+        case "mysql":
+            _require_mysql()
+            from detent.store.sql.mysql.connection import Address as MysqlAddress
+            from detent.store.sql.mysql.migration import migrate as migrate_mysql
+
+            return await migrate_mysql(MysqlAddress.parse(url), to)
+        case _:
+            _require_postgres()
+            from detent.store.sql.postgres.connection import Address
+            from detent.store.sql.postgres.migration import migrate
+
+            return await migrate(Address.parse(url), to)
+
+
+async def stored_revision(url: str) -> str | None:
+    """The revision of the tables at that URL; null if there are none yet."""
+    match scheme(url):
+        case "memory":
+            return None
+        case "sqlite":
+            return file_revision(sqlite_path(url))
+        case "mysql":
+            _require_mysql()
+            from detent.store.sql.mysql.connection import Address as MysqlAddress
+            from detent.store.sql.mysql.migration import revision as mysql_revision
+
+            return await mysql_revision(MysqlAddress.parse(url))
+        case _:
+            _require_postgres()
+            from detent.store.sql.postgres.connection import Address
+            from detent.store.sql.postgres.migration import revision
+
+            return await revision(Address.parse(url))
+
+
+def _require_postgres() -> None:
+    try:
+        import asyncpg  # noqa: F401 - an optional dependency
+    except ImportError:
+        raise StoreError("PostgreSQL needs its driver: pip install 'detent[postgres]'") from None
+
+
+def _require_mysql() -> None:
+    try:
+        import asyncmy  # noqa: F401 - an optional dependency
+    except ImportError:
+        raise StoreError("MariaDB and MySQL need their driver: pip install 'detent[mysql]'") from None

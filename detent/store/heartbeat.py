@@ -1,0 +1,186 @@
+"""A heart as a task of the running loop: for stores that live in this process, and under simulated time."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Callable
+from typing import Final, Protocol
+
+from detent.clock import Clock
+from detent.errors import StoreError
+
+#: How long the engine's loop may stand still before its heart stops beating.
+STANDSTILL: Final = 30.0
+
+
+class Beats(Protocol):
+    async def beat(self, node: bytes, *, ttl: float) -> int | None: ...
+
+
+class TaskHeart:
+    """Beats on the engine's own loop."""
+
+    def __init__(
+        self,
+        store: Beats,
+        node: bytes,
+        *,
+        clock: Clock,
+        ttl: float,
+        interval: float,
+        confirmed: float | None = None,
+    ) -> None:
+        """`confirmed` is when the registration was sent; null if that is just now."""
+        self._store, self._node, self._clock = store, node, clock
+        self._ttl, self._interval = ttl, interval
+        self._touched = clock.monotonic()
+        self._confirmed = self._touched if confirmed is None else confirmed
+        self._lost = False
+        self._beating: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        self._beating = asyncio.get_running_loop().create_task(self._beat())
+
+    def touch(self) -> None:
+        self._touched = self._clock.monotonic()
+
+    def confirmed(self) -> float:
+        return self._confirmed
+
+    def lost(self) -> bool:
+        return self._lost
+
+    async def stop(self) -> None:
+        if self._beating:
+            self._beating.cancel()
+            await asyncio.gather(self._beating, return_exceptions=True)
+
+    async def _beat(self) -> None:
+        while not self._lost:
+            sent = self._clock.monotonic()
+            if sent - self._touched < STANDSTILL:
+                await self._send(sent)
+            await asyncio.sleep(self._interval)
+
+    async def _send(self, sent: float) -> None:
+        try:
+            answer = await self._store.beat(self._node, ttl=self._ttl)
+        except StoreError:
+            return  # not confirmed: the engine stops itself in time if this lasts
+        if answer is None:
+            self._lost = True
+        else:
+            self._confirmed = sent
+
+
+class QuietHeart:
+    """The heart of a node whose lease is a lock of the operating system: it cannot be lost while the process lives."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+
+    def start(self) -> None:
+        return None
+
+    def touch(self) -> None:
+        return None
+
+    def confirmed(self) -> float:
+        return self._clock.monotonic()
+
+    def lost(self) -> bool:
+        return False
+
+    async def stop(self) -> None:
+        return None
+
+
+# The heart of a node on a database server: a thread with a loop and a connection of its own.
+#
+# A step that keeps the engine's loop busy must not cost the lease, so the heart does not live on that loop. But a
+# loop that stands still for long is as good as dead: then the heart stops too, and another node takes over.
+
+
+class Pulse(Protocol):
+    """The heart's own connection, made on its own loop."""
+
+    async def beat(self) -> bool:
+        """Prolong the lease; false if the node is not registered any more."""
+
+    async def close(self) -> None: ...
+
+
+class ThreadHeart:
+    """Prolongs the lease every `interval` seconds, until it is stopped, lost or not touched any more."""
+
+    def __init__(self, pulse: Callable[[], Pulse], *, clock: Clock, interval: float, confirmed: float) -> None:
+        self._pulse, self._clock, self._interval = pulse, clock, interval
+        self._confirmed, self._touched = confirmed, clock.monotonic()
+        self._lost = False
+        self._thread = threading.Thread(target=self._run, name="detent-heart", daemon=True)
+        self._ready = threading.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stopped = asyncio.Event()
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def touch(self) -> None:
+        self._touched = self._clock.monotonic()
+
+    def confirmed(self) -> float:
+        return self._confirmed
+
+    def lost(self) -> bool:
+        return self._lost
+
+    async def stop(self) -> None:
+        if self._thread.is_alive():
+            await asyncio.to_thread(self._end)
+
+    def _end(self) -> None:
+        self._ready.wait()
+        with contextlib.suppress(RuntimeError):  # its loop is closed: it ended by itself
+            if self._loop:
+                self._loop.call_soon_threadsafe(self._stopped.set)
+        self._thread.join()
+
+    def _run(self) -> None:
+        asyncio.run(self._beat())
+
+    async def _beat(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._ready.set()
+        pulse = self._pulse()
+        try:
+            while not self._stopped.is_set() and not self._lost:
+                await self._once(pulse)
+                await self._pause()
+        finally:
+            await pulse.close()
+
+    async def _pause(self) -> None:
+        try:
+            await asyncio.wait_for(self._stopped.wait(), self._interval)
+        except TimeoutError:
+            return
+
+    async def _once(self, pulse: Pulse) -> None:
+        sent = self._clock.monotonic()
+        if sent - self._touched >= STANDSTILL:
+            return
+        try:
+            is_registered = await pulse.beat()
+        except StoreError:
+            return  # not confirmed: the engine stops itself in time if this lasts
+        if is_registered:
+            self._confirmed = sent
+        else:
+            self._lost = True
+
+
+def patience(ttl: float) -> float:
+    """How long one beat may take: one that hangs must not cost the lease."""
+    return max(0.5, ttl / 3)

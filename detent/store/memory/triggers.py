@@ -1,0 +1,199 @@
+"""Triggers and firings of the memory store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from detent.instant import SECOND, micros
+from detent.store.memory.tables import MemoryTables, StoredTrigger
+from detent.store.trigger_rows import (
+    OPEN_FIRINGS,
+    QUEUE_PAUSE,
+    FiringRow,
+    FiringState,
+    NewFiring,
+    NewTrigger,
+    Overlap,
+    TriggerRow,
+    Turn,
+    Verdict,
+    is_left_alone,
+)
+
+
+class MemoryTriggers(MemoryTables):
+    """The same promises as in a database: every verb is one step."""
+
+    async def add_trigger(self, new: NewTrigger) -> bool:
+        saved = self.saved.get(new.workflow)
+        if saved is None or saved.deleted_at is not None or saved.new.tenant != new.tenant:
+            return False
+        now = self.clock.wall()
+        self.rules[new.id] = StoredTrigger(new, now, now)
+        return True
+
+    async def trigger(self, tenant: int, trigger: bytes) -> TriggerRow | None:
+        rule = self.rules.get(trigger)
+        there = rule is not None and rule.new.tenant == tenant and rule.deleted_at is None
+        return self._trigger_row(rule) if rule and there else None
+
+    async def triggers(
+        self,
+        tenant: int,
+        *,
+        limit: int,
+        after: bytes | None = None,
+        workflow: bytes | None = None,
+        kind: str | None = None,
+        enabled: bool | None = None,
+    ) -> list[TriggerRow]:
+        found = [
+            rule
+            for rule in self._living()
+            if rule.new.tenant == tenant
+            and (after is None or rule.new.id > after)
+            and (workflow is None or rule.new.workflow == workflow)
+            and (kind is None or rule.new.kind == kind)
+            and (enabled is None or rule.new.enabled is enabled)
+        ]
+        return [self._trigger_row(rule) for rule in sorted(found, key=lambda rule: rule.new.id)[:limit]]
+
+    async def listeners(self, tenant: int, keys: Sequence[str]) -> list[TriggerRow]:
+        found = [
+            rule
+            for rule in self._living()
+            if (rule.new.tenant, rule.new.kind, rule.new.enabled) == (tenant, "event", True) and rule.new.key in keys
+        ]
+        return [self._trigger_row(rule) for rule in sorted(found, key=lambda rule: rule.new.id)]
+
+    async def change_trigger(self, changed: NewTrigger, *, seen: int) -> bool:
+        rule = self.rules.get(changed.id)
+        if rule is None or rule.deleted_at is not None or rule.updated_at != seen:
+            return False
+        old = rule.new
+        rule.new = changed._replace(tenant=old.tenant, workflow=old.workflow, kind=old.kind, owned=old.owned)
+        rule.updated_at = max(self.clock.wall(), seen + 1)
+        return True
+
+    async def drop_trigger(self, tenant: int, trigger: bytes) -> bool:
+        if await self.trigger(tenant, trigger) is None:
+            return False
+        self.rules[trigger].deleted_at = self.clock.wall()
+        return True
+
+    async def due_triggers(self, *, limit: int) -> list[TriggerRow]:
+        now = self.clock.wall()
+        due = [rule for rule in self._living() if rule.new.enabled and (rule.new.next_at or now + 1) <= now]
+        due.sort(key=lambda rule: (rule.new.next_at or 0, rule.new.id))
+        return [self._trigger_row(rule) for rule in due[:limit]]
+
+    async def take_slots(self, trigger: bytes, *, seen: int, next_at: int | None, firings: Sequence[NewFiring]) -> bool:
+        rule = self.rules.get(trigger)
+        if rule is None or rule.deleted_at is not None or rule.new.next_at != seen or not rule.new.enabled:
+            return False
+        rule.new = rule.new._replace(next_at=next_at)
+        await self.add_firings(firings)
+        return True
+
+    async def add_firings(self, firings: Sequence[NewFiring]) -> list[FiringRow]:
+        return [self._add_firing(new) for new in firings]
+
+    def _add_firing(self, new: NewFiring) -> FiringRow:
+        for row in self.fired.values():
+            same_slot = new.slot is not None and row.slot == new.slot
+            same_thing = new.dedup is not None and row.dedup == new.dedup
+            if row.id == new.id or (row.trigger == new.trigger and (same_slot or same_thing)):
+                return row
+        row = FiringRow(**new._asdict(), at=self.clock.wall(), until=None, run=None)
+        self.fired[new.id] = row
+        rule = self.rules.get(new.trigger)
+        if rule is not None:
+            rule.last_at = row.at
+        return row
+
+    async def firing(self, tenant: int, firing: bytes) -> FiringRow | None:
+        row = self.fired.get(firing)
+        return row if row and row.tenant == tenant else None
+
+    async def firings(
+        self, tenant: int, *, trigger: bytes, limit: int, before: bytes | None = None, state: str | None = None
+    ) -> list[FiringRow]:
+        found = [
+            row
+            for row in self.fired.values()
+            if (row.tenant, row.trigger) == (tenant, trigger)
+            and (before is None or row.id < before)
+            and (state is None or row.state == state)
+        ]
+        return sorted(found, key=lambda row: row.id, reverse=True)[:limit]
+
+    async def due_firings(self, *, limit: int) -> list[FiringRow]:
+        now = self.clock.wall()
+        due = [
+            row
+            for row in self.fired.values()
+            if row.state in OPEN_FIRINGS and row.due_at <= now and not is_left_alone(row.until, now)
+        ]
+        return sorted(due, key=lambda row: (row.due_at, row.id))[:limit]
+
+    async def begin_firing(self, firing: bytes, *, overlap: Overlap, lease: float, most_queued: int) -> Turn:
+        now, row = self.clock.wall(), self.fired.get(firing)
+        if row is None or row.state not in OPEN_FIRINGS:
+            return Turn(Verdict.OVER)
+        is_mine_to_finish = row.state == FiringState.STARTING
+        if is_mine_to_finish and is_left_alone(row.until, now):
+            return Turn(Verdict.WAIT)
+        runs = () if overlap is Overlap.ALLOW else self._open_runs(row.trigger)
+        if overlap is not Overlap.ALLOW and not is_mine_to_finish:
+            verdict = self._verdict(row, overlap, bool(runs), most_queued, now)
+            if verdict is not Verdict.GO:
+                return Turn(verdict, runs)
+        self.fired[firing] = row._replace(state=FiringState.STARTING, until=now + micros(lease))
+        return Turn(Verdict.GO, runs)
+
+    def _verdict(self, row: FiringRow, overlap: Overlap, is_busy: bool, most_queued: int, now: int) -> Verdict:
+        others = [o for o in self.fired.values() if o.trigger == row.trigger and o.id != row.id]
+        if any(o.state == FiringState.STARTING for o in others):
+            return Verdict.WAIT
+        older = overlap is Overlap.QUEUE and any(
+            o.state in OPEN_FIRINGS and (o.due_at, o.id) < (row.due_at, row.id) and o.due_at <= now for o in others
+        )
+        if not is_busy and not older:
+            return Verdict.GO
+        if overlap is Overlap.CANCEL_PREVIOUS:
+            return Verdict.GO
+        queued = sum(o.state == FiringState.QUEUED for o in others)
+        if overlap is Overlap.QUEUE and (row.state == FiringState.QUEUED or queued < most_queued):
+            self.fired[row.id] = row._replace(state=FiringState.QUEUED, until=now + QUEUE_PAUSE * SECOND)
+            return Verdict.QUEUED
+        message = "the run before has not ended" if overlap is Overlap.SKIP else "too many are queued already"
+        self.fired[row.id] = row._replace(state=FiringState.SKIPPED, message=message)
+        return Verdict.SKIPPED
+
+    def _open_runs(self, trigger: bytes) -> tuple[bytes, ...]:
+        return tuple(row.new.id for row in self.table.values() if row.new.fired_by == trigger and row.is_open())
+
+    async def end_firing(self, firing: bytes, *, state: FiringState, run: bytes | None, message: str | None) -> None:
+        row = self.fired.get(firing)
+        if row and row.state in OPEN_FIRINGS:
+            self.fired[firing] = row._replace(state=state, run=run, message=message, until=None)
+
+    async def prune_firings(self, *, before: int, limit: int) -> int:
+        old = [row.id for row in self.fired.values() if row.state not in OPEN_FIRINGS and row.at < before][:limit]
+        for firing in old:
+            del self.fired[firing]
+        return len(old)
+
+    def _living(self) -> list[StoredTrigger]:
+        return [rule for rule in self.rules.values() if rule.deleted_at is None]
+
+    def _trigger_row(self, rule: StoredTrigger) -> TriggerRow:
+        saved = self.saved.get(rule.new.workflow)
+        return TriggerRow(
+            **rule.new._asdict(),
+            workflow_name=saved.new.name if saved else "",
+            workflow_enabled=bool(saved and saved.new.enabled),
+            last_at=rule.last_at,
+            created_at=rule.created_at,
+            updated_at=rule.updated_at,
+        )

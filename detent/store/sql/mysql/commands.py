@@ -1,0 +1,202 @@
+"""What the doors do with MariaDB or MySQL. Nothing here touches a run's row, so that no flush ever waits for a door."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, Final, NamedTuple, TypeVar
+
+from sqlalchemy import ClauseElement, Dialect, text
+from sqlalchemy.dialects import mysql
+
+from detent.errors import StoreBusy
+from detent.store.rows import Delivery, MessageKind, Receipt
+from detent.store.sql import statements
+from detent.store.sql.access import Rows, Talk
+from detent.store.sql.compiler import Statement, UnlessThere, Values, compiled
+from detent.store.sql.mysql.connection import BEGIN, COMMIT, Pool, Refusal, Wire, is_deadlock
+from detent.store.sql.mysql.flush import NOW, SELECT_NOW, blob, data, filled, number, quote
+from detent.store.sql.verbs import ColdVerbs
+
+# The cold statements in the words of MariaDB and MySQL.
+
+
+DIALECT: Final[Dialect] = mysql.dialect(paramstyle="format")
+
+#: What cannot be said in words that every database knows.
+_OURS: Final[dict[ClauseElement, ClauseElement]] = {
+    statements.SAW: text(
+        """insert into seen (kind, name, at) values (:kind, :name, :now)
+           on duplicate key update at = values(at)"""
+    ),
+    # The key of an open run is a column of its own, see the migration.
+    statements.ACTIVE_RUN: text("select id from run where tenant = :tenant and active_live = :key"),
+}
+#: Neither server gives the rows that an update changed; how many there were has to do.
+_RETURNING: Final = re.compile(r"\s+RETURNING \S+\s*$")
+_DOUBLED: Final = 1062
+
+
+class Spoken(NamedTuple):
+    """A statement with its values still missing. `gives_count`: in place of rows, there are as many as it matched."""
+
+    statement: Statement
+    gives_count: bool
+    unless_there: bool
+
+    def filled(self, values: Values) -> str:
+        return filled(self.statement.text, self.statement.arguments(values))
+
+
+@lru_cache(maxsize=1024)
+def spoken(clause: ClauseElement) -> Spoken:
+    made = compiled(_OURS.get(clause, clause), DIALECT)
+    bare = _RETURNING.sub("", made.text)
+    unless_there = isinstance(clause, UnlessThere)
+    return Spoken(Statement(bare, made.names, made.fixed), unless_there or bare != made.text, unless_there)
+
+
+async def ask(wire: Wire, clause: ClauseElement, values: Values) -> Rows:
+    """Run one statement and give its rows."""
+    said = spoken(clause)
+    try:
+        [answer] = await wire.send(said.filled(values))
+    except Refusal as refusal:
+        if said.unless_there and refusal.code == _DOUBLED:  # only the statement is taken back, not the transaction
+            return ()
+        raise
+    nameless: tuple[Any, ...] = ()
+    return [nameless] * answer.matched if said.gives_count else answer.rows
+
+
+T = TypeVar("T")
+
+#: So many times a dialogue that was the victim of a deadlock is begun again.
+DEADLOCKS: Final = 5
+
+_OPEN: Final = "(state = 'active' or state = 'pending' and early)"
+# Assignments are made from left to right: the answer is told by the state that was.
+RECEIVE: Final = """
+update callback
+set answer = if(state = 'active', 'accepted', 'early'), message_id = {message_id}, state = 'received'
+where run = {run} and step = {step} and {is_open} and (until is null or until > {now})"""
+# `row_count` is of the statement before: nothing was received, nothing is posted.
+POST: Final = """
+insert into inbox (tenant, run, kind, step, data, at)
+select tenant, run, 'callback', step, {data}, {now} from callback
+where run = {run} and step = {step} and row_count() > 0"""
+ANSWER: Final = "select answer from callback where run = {run} and step = {step} and row_count() > 0"
+# Rows that somebody has locked are passed over: a batch that waited for one while it holds others could stand across a
+# flush that holds that one and waits for these.
+LOCK_MANY: Final = """
+select run, step, tenant, state from callback
+where ({places}) and {is_open} and (until is null or until > {now}) for update skip locked"""
+# They are there, and locked: none is inserted.
+RECEIVE_MANY: Final = """
+insert into callback (run, step, tenant, state, early, created_at, message_id, answer) values {rows}
+on duplicate key update state = values(state), message_id = values(message_id), answer = values(answer)"""
+POST_MANY: Final = "insert into inbox (tenant, run, kind, step, data, at) values {rows}"
+SEND: Final = """
+insert into inbox (tenant, run, kind, data, at)
+select tenant, id, {kind}, {data}, {now} from run where id = {run} and tenant = {tenant:d} and ended_at is null"""
+
+
+class MysqlDoors(ColdVerbs):
+    """Works on a small pool."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def now(self) -> int:
+        [answer] = await self._pool.send(SELECT_NOW, writing=False)
+        now: int = answer.rows[0][0]
+        return now
+
+    async def deliver(
+        self, run: bytes, step: str, *, data: bytes, message_id: str | None, now: int | None = None
+    ) -> tuple[Receipt, bool]:
+        statements = _delivery(Delivery(run, step, data, message_id), now)
+        while True:
+            *_, answer = await self._pool.commit(*statements)
+            if answer.rows:
+                return Receipt(answer.rows[0][0]), False
+            refusal = await self._refusal(run, step, message_id, now or await self.now())
+            if refusal:
+                return refusal
+
+    async def deliver_many(self, deliveries: Sequence[Delivery]) -> list[Receipt | None]:
+        places = " or ".join(f"run = {blob(one.run)} and step = {quote(one.step)}" for one in deliveries)
+        locking = LOCK_MANY.format(places=places, is_open=_OPEN, now=NOW)
+
+        async def work(wire: Wire) -> dict[tuple[bytes, str], Receipt]:
+            _, locked = await wire.send_all((BEGIN, locking))
+            found = {(run, step): (tenant, state) for run, step, tenant, state in locked.rows}
+            received = [(one, *found[one.run, one.step]) for one in deliveries if (one.run, one.step) in found]
+            await wire.send_all((*_receipts(received), COMMIT))
+            return {(one.run, one.step): _receipt(state) for one, _, state in received}
+
+        async with self._pool.link() as link:
+            answers = await link.call(work)
+        return [answers.get((one.run, one.step)) for one in deliveries]
+
+    async def send(self, tenant: int, run: bytes, kind: MessageKind, data: bytes) -> bool:
+        [answer] = await self._pool.send(
+            SEND.format(kind=quote(str(kind)), data=_text(data), now=NOW, run=blob(run), tenant=tenant)
+        )
+        return answer.matched > 0
+
+    async def _read(self, clause: ClauseElement, values: Values) -> Rows:
+        [answer] = await self._pool.send(spoken(clause).filled(values), writing=False)
+        return answer.rows
+
+    async def _talk(self, begin: Callable[[], Talk[T]]) -> T:
+        async def work(wire: Wire) -> T:
+            talk, rows = begin(), None
+            while True:
+                try:
+                    clause, values = next(talk) if rows is None else talk.send(rows)
+                except StopIteration as end:
+                    result: T = end.value
+                    return result
+                rows = await ask(wire, clause, values)
+
+        for _ in range(DEADLOCKS):
+            try:
+                return await self._pool.transaction(work)
+            except StoreBusy as error:
+                # Two who insert the same lock it together when they are refused, and keep each other from going on.
+                if not is_deadlock(error):
+                    raise
+        return await self._pool.transaction(work)
+
+
+_text = data  # a verb's argument has that name
+
+
+def _delivery(one: Delivery, now: int | None) -> tuple[str, str, str]:
+    place = {"run": blob(one.run), "step": quote(one.step)}
+    moment = NOW if now is None else number(now)
+    return (
+        RECEIVE.format(message_id=quote(one.message_id), is_open=_OPEN, now=moment, **place),
+        POST.format(data=_text(one.data), now=NOW, **place),
+        ANSWER.format(**place),
+    )
+
+
+def _receipt(state: str) -> Receipt:
+    return Receipt.ACCEPTED if state == "active" else Receipt.EARLY
+
+
+def _receipts(received: Sequence[tuple[Delivery, int, str]]) -> list[str]:
+    if not received:
+        return []
+    callbacks = ",".join(
+        f"({blob(one.run)},{quote(one.step)},{tenant:d},'received',1,0,{quote(one.message_id)},{quote(_receipt(state))})"
+        for one, tenant, state in received
+    )
+    messages = ",".join(
+        f"({tenant:d},{blob(one.run)},'callback',{quote(one.step)},{_text(one.data)},{NOW})"
+        for one, tenant, _ in received
+    )
+    return [RECEIVE_MANY.format(rows=callbacks), POST_MANY.format(rows=messages)]

@@ -1,0 +1,489 @@
+"""Where a MariaDB or MySQL database is."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, TypeVar
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from asyncmy import Connection, errors
+from asyncmy.constants.CLIENT import FOUND_ROWS
+from asyncmy.constants.FIELD_TYPE import NEWDECIMAL, VAR_STRING
+from asyncmy.converters import conversions
+
+from detent.errors import CommitUnknown, StoreBusy, StoreError, StoreLocked
+from detent.instant import micros
+from detent.store.heartbeat import patience
+from detent.store.sql.access import LinkPool
+from detent.store.sql.mysql.flush import NOW, blob
+
+_OPTIONS: Final = ("unix_socket", "ssl", "ssl_ca", "charset")
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where the database is: `mysql://user:password@host:port/database`, or `?unix_socket=/path` in place of a host.
+    `?ssl=true` asks for TLS that the system's authorities vouch for, `?ssl_ca=/path` names others."""
+
+    host: str
+    port: int
+    user: str
+    password: str
+    database: str
+    unix_socket: str | None = None
+    tls: str | None = None  # "" for the system's authorities, or a file of others
+
+    @classmethod
+    def parse(cls, url: str) -> Address:
+        parts = urlsplit(url)
+        options = dict(parse_qsl(parts.query))
+        unknown = sorted(options.keys() - set(_OPTIONS))
+        if unknown:
+            raise StoreError(
+                f"the database's URL has unknown options: {', '.join(unknown)}; known: unix_socket, ssl, ssl_ca"
+            )
+        if options.get("charset", "utf8mb4") != "utf8mb4":
+            raise StoreError(f"charset={options['charset']} cannot hold every text; Detent always speaks utf8mb4")
+        database = unquote(parts.path)[1:]
+        if not database:
+            raise StoreError("the database's URL names no database; write mysql://user@host:3306/detent")
+        secure = options.get("ssl", "false").lower() in ("true", "1", "yes", "required")
+        try:
+            port = parts.port or 3306
+        except ValueError as error:
+            raise StoreError(f"the database's URL has no good port: {error}") from None
+        return cls(
+            host=parts.hostname or "127.0.0.1",
+            port=port,
+            user=unquote(parts.username or "root"),
+            password=unquote(parts.password or ""),
+            database=database,
+            unix_socket=options.get("unix_socket"),
+            tls=options.get("ssl_ca", "" if secure else None),
+        )
+
+    def __str__(self) -> str:
+        return self.unix_socket or f"{self.host}:{self.port}"
+
+
+# What the errors of MariaDB, MySQL and their driver mean to us.
+
+
+class Refusal(Exception):
+    """The server refused a statement of a packet; those before it were carried out, those after it were not."""
+
+    def __init__(self, code: int | None, reason: str, place: int) -> None:
+        super().__init__(code, reason)
+        self.code, self.reason, self.place = code, reason, place
+
+
+#: The server said that it did not do it, and the same call may be made again.
+_AGAIN: Final = frozenset(
+    {
+        1021,  # disk full
+        1026,
+        1037,  # out of memory
+        1038,
+        1040,  # too many connections
+        1041,
+        1114,  # no room for the table
+        1135,
+        1203,  # too many connections of this user
+        1206,
+        1213,  # deadlock
+        1226,
+        1290,  # read only: this was the primary
+        1317,  # somebody stopped the statement
+        1792,
+        1836,  # read only
+        1969,  # MariaDB: it took too long
+        3024,  # MySQL: it took too long
+        2003,  # cannot connect
+        2006,  # gone before anything was sent
+    }
+)
+#: The connection was lost, or the commit itself failed: nobody knows.
+_UNKNOWN: Final = frozenset({1053, 1077, 1079, 1080, 1152, 1159, 1160, 1161, 1180, 1184, 1927, 2013, 2014, 2055, 3169})
+#: After these the connection may not be what we think.
+_DROP: Final = frozenset({1153, 1290, 1792, 1836, 2003, 2006, 3169}) | _UNKNOWN
+_LOCK_TIMEOUT: Final = 1205
+_DEADLOCK: Final = 1213
+_NO_DATABASE: Final = 1049
+_NOT_LET_IN: Final = frozenset({1044, 1045, 1698})
+_DRIVER_ERRORS: Final = (Refusal, errors.MySQLError, OSError, TimeoutError)
+
+
+def leaves_doubt(error: BaseException) -> bool:
+    """Whether a connection must be thrown away after this error."""
+    if isinstance(error, Refusal):
+        return error.code is None or error.code == 0 or error.code in _DROP
+    return not isinstance(error, StoreError)
+
+
+def is_deadlock(error: StoreError) -> bool:
+    """Whether the server has rolled the whole transaction back because two waited for each other."""
+    return isinstance(error.__cause__, Refusal) and error.__cause__.code == _DEADLOCK
+
+
+@contextmanager
+def translated(*, writing: bool, address: Address) -> Iterator[None]:
+    """Say every failure of the driver in our words. `writing`: something that was sent may have been applied."""
+    told = times_told_to_stop()
+    try:
+        yield
+    except _DRIVER_ERRORS as error:
+        if times_told_to_stop() > told:
+            # A caller that was cancelled meanwhile must hear of that, and not of what came of it.
+            raise asyncio.CancelledError from error
+        raise _said(error, writing=writing, address=address) from error
+    except UnicodeError as error:
+        raise StoreError(f"a text cannot be sent to the database: {error}") from error
+
+
+def times_told_to_stop() -> int:
+    """How often the caller was cancelled and has not heeded it."""
+    this = asyncio.current_task()
+    return this.cancelling() if this else 0
+
+
+def _said(error: Exception, *, writing: bool, address: Address) -> StoreError:
+    code: int | None = None
+    reason = f"{type(error).__name__}: {error}".removesuffix(": ")
+    if isinstance(error, (Refusal, errors.MySQLError)):
+        code = error.args[0] if error.args and isinstance(error.args[0], int) else None
+        reason = f"{error.args[-1]} ({code})" if error.args else repr(error)
+    if code is None or code in _UNKNOWN:
+        if writing:
+            return CommitUnknown(f"the connection to {address} failed in the middle of a statement ({reason})")
+        return StoreBusy(f"the database at {address} cannot be reached ({reason})")
+    if code == _LOCK_TIMEOUT:
+        return StoreLocked(f"the database at {address}: {reason}")
+    if code == 0 or code in _AGAIN:
+        return StoreBusy(f"the database at {address}: {reason}")
+    if code == _NO_DATABASE:
+        return StoreError(
+            f"there is no database {address.database!r} at {address}: make it first, with `create database`"
+        )
+    if code in _NOT_LET_IN:
+        return StoreError(f"{address} does not let the user {address.user!r} in: {reason}")
+    return StoreError(f"the database at {address}: {reason}")
+
+
+# Connections to MariaDB or MySQL: how they are opened, and how a packet of several statements is sent.
+
+
+CONNECT_TIMEOUT: Final = 5.0
+#: The server gives up a lock, then a statement, before we give up the server; all within 10 s.
+LOCK_TIMEOUT: Final = 2
+STATEMENT_TIMEOUT: Final = 6
+COMMAND_TIMEOUT: Final = 8.0
+#: What a packet needs beside its text.
+MARGIN: Final = 1024
+
+_SESSION: Final = (
+    "set names utf8mb4 collate utf8mb4_bin",
+    "set session transaction isolation level read committed",
+    "set session sql_mode = 'ANSI_QUOTES,STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', autocommit = 1",
+    f"set session innodb_lock_wait_timeout = {LOCK_TIMEOUT}, lock_wait_timeout = {LOCK_TIMEOUT}",
+    "set session wait_timeout = 2147483",
+)
+#: MySQL has no such limits for statements that write.
+_MARIADB: Final = f"set session max_statement_time = {STATEMENT_TIMEOUT}, idle_transaction_timeout = 10"
+_ABOUT: Final = "select @@max_allowed_packet, @@global.read_only"
+
+
+class Answer(NamedTuple):
+    """What one statement gave: its rows, or how many it matched."""
+
+    rows: tuple[tuple[Any, ...], ...]
+    matched: int
+
+
+def _name(value: bytes | str | None) -> str | None:
+    """Names are compared by their bytes, so the server does not know that they are text."""
+    return value.decode() if isinstance(value, bytes) else value
+
+
+_CONVERSIONS: Final = {**conversions, VAR_STRING: _name, NEWDECIMAL: int}
+
+
+class Wire(Connection):
+    """One connection."""
+
+    largest = 0  # bytes of a packet, as the server says
+    broken = False
+    #: The driver's own, which its stubs do not tell.
+    _result: Any
+    _transport: Any
+    _stream_broken: bool
+
+    async def send(self, packet: str) -> list[Answer]:
+        """Send statements with `;` between them as one packet. Refusal says which the server refused."""
+        encoded = packet.encode()
+        if len(encoded) + MARGIN > self.largest > 0:
+            raise StoreError(
+                f"a statement of {len(encoded)} bytes is larger than the server takes: raise its max_allowed_packet, "
+                f"which is {self.largest}"
+            )
+        answers: list[Answer] = []
+        try:
+            await self.query(encoded)  # type: ignore[no-untyped-call]
+            answers.append(self._answer())
+            while self._result.has_next:
+                await self.next_result()  # type: ignore[no-untyped-call]
+                answers.append(self._answer())
+        except errors.MySQLError as error:
+            code = error.args[0] if error.args and isinstance(error.args[0], int) else None
+            raise Refusal(code, str(error.args[-1]) if error.args else repr(error), len(answers)) from error
+        return answers
+
+    async def send_all(self, statements: Iterable[str]) -> list[Answer]:
+        """Send them as few packets as the server takes."""
+        answers: list[Answer] = []
+        packet: list[str] = []
+        size = 0
+        try:
+            for statement in statements:
+                if packet and size + 4 * len(statement) + MARGIN > self.largest:  # a character has at most four bytes
+                    answers += await self.send(";".join(packet))
+                    packet, size = [], 0
+                packet.append(statement)
+                size += 4 * len(statement) + 1
+            return answers + await self.send(";".join(packet))
+        except Refusal as refusal:
+            refusal.place += len(answers)
+            raise
+
+    @property
+    def is_gone(self) -> bool:
+        return self.broken or self._stream_broken
+
+    def cut(self) -> None:
+        """End the connection now, without a word to a server that may not listen."""
+        self.broken = True
+        if self._transport is not None:
+            self._transport.abort()
+        self.close()
+
+    def _answer(self) -> Answer:
+        return Answer(self._result.rows or (), self._result.affected_rows)
+
+
+async def connect(address: Address, *, patient: bool = True) -> Wire:
+    """A new connection, or StoreBusy if there is none to be had now. One that is not `patient` waits for no lock, or as
+    short as the server can."""
+    wire = Wire(  # type: ignore[no-untyped-call]
+        host=address.host,
+        port=address.port,
+        user=address.user,
+        password=address.password.encode(),
+        database=address.database,
+        unix_socket=address.unix_socket,
+        charset="utf8mb4",
+        client_flag=FOUND_ROWS,
+        conv=_CONVERSIONS,
+        connect_timeout=CONNECT_TIMEOUT,
+        autocommit=None,
+        program_name="detent",
+        ssl=None if address.tls is None else ssl.create_default_context(cafile=address.tls or None),
+    )
+    told = times_told_to_stop()
+    try:
+        with translated(writing=False, address=address):
+            async with asyncio.timeout(CONNECT_TIMEOUT):
+                await wire.connect()
+                await _prepare(wire, address, patient=patient)
+        # The driver connects by `asyncio.wait_for`, which before Python 3.12 forgets a cancellation that comes in the
+        # very instant in which the connection stands. Who forgets it is never told again.
+        if times_told_to_stop() > told:
+            raise asyncio.CancelledError
+    except RuntimeError as error:  # the driver lacks what it needs to send a password that nobody else can read
+        wire.cut()
+        raise StoreError(f"cannot log in at {address}: {error}; or connect by TLS (?ssl=true) or a socket") from error
+    except BaseException:
+        wire.cut()
+        raise
+    return wire
+
+
+def is_mariadb(wire: Wire) -> bool:
+    return "mariadb" in str(wire.get_server_info()).lower()
+
+
+async def _prepare(wire: Wire, address: Address, *, patient: bool) -> None:
+    hasty = f"set session innodb_lock_wait_timeout = {0 if is_mariadb(wire) else 1}"
+    statements = (*_SESSION, *([_MARIADB] if is_mariadb(wire) else []), *([] if patient else [hasty]), _ABOUT)
+    *_, about = await wire.send(";".join(statements))
+    [(wire.largest, read_only)] = about.rows
+    if read_only:
+        raise StoreBusy(f"the server at {address} is read only")
+
+
+# Connections that heal: opened when they are needed, thrown away after a failure, opened again by the next call.
+
+
+T = TypeVar("T")
+Work = Callable[[Wire], Coroutine[Any, Any, T]]
+
+BEGIN = "start transaction"
+COMMIT = "commit"
+ROLLBACK = "rollback"
+OUT_OF_RANGE = 1690
+
+
+class Link:
+    """One connection, one packet or transaction at a time."""
+
+    def __init__(self, address: Address, *, limit: float = COMMAND_TIMEOUT, patient: bool = True) -> None:
+        """`limit`: how many seconds a call may take before its connection is cut; `patient`: see `connect`."""
+        self._address, self._limit, self._patient = address, limit, patient
+        self._wire: Wire | None = None
+        self._turn = asyncio.Lock()
+
+    async def send(self, *statements: str, writing: bool = True) -> list[Answer]:
+        """Run statements, each as a transaction of its own."""
+
+        async def work(wire: Wire) -> list[Answer]:
+            return await wire.send_all(statements)
+
+        return await self.call(work, writing=writing)
+
+    async def commit(self, *statements: str) -> list[Answer]:
+        """Run statements as one transaction, in one packet if the server takes it. Refusal says which was refused."""
+
+        async def work(wire: Wire) -> list[Answer]:
+            return (await wire.send_all((BEGIN, *statements, COMMIT)))[1:-1]
+
+        return await self.call(work)
+
+    async def commit_if(self, checks: Sequence[str], statements: Sequence[str]) -> list[Answer] | int:
+        """The same, if every check holds; otherwise nothing, and the number of the check that does not. A check is a
+        statement whose value is out of range when it does not hold."""
+
+        async def work(wire: Wire) -> list[Answer] | int:
+            try:
+                answers = await wire.send_all((BEGIN, *checks, *statements, COMMIT))
+            except Refusal as refusal:
+                if refusal.code != OUT_OF_RANGE or refusal.place > len(checks):
+                    raise
+                await wire.send(ROLLBACK)
+                return refusal.place - 1
+            return answers[1 + len(checks) : -1]
+
+        return await self.call(work)
+
+    async def fenced(self, work: Work[T]) -> T | None:
+        """Run `work`, which begins with a check and commits by itself; nothing, and null, if that does not hold."""
+
+        async def checked(wire: Wire) -> T | None:
+            try:
+                return await work(wire)
+            except Refusal as refusal:
+                if refusal.code != OUT_OF_RANGE:
+                    raise
+                await wire.send(ROLLBACK)
+                return None
+
+        return await self.call(checked)
+
+    async def transaction(self, work: Work[T]) -> T:
+        """Run `work` as one transaction; what it sends is its own affair."""
+
+        async def whole(wire: Wire) -> T:
+            await wire.send(BEGIN)
+            result = await work(wire)
+            await wire.send(COMMIT)
+            return result
+
+        return await self.call(whole)
+
+    async def call(self, work: Work[T], *, writing: bool = True) -> T:
+        """Run `work` on the connection. After every error what it began is rolled back: a lock timeout (1205) leaves a
+        transaction open, with half of what was meant."""
+        async with self._turn:
+            wire = await self._open()
+            try:
+                with translated(writing=writing, address=self._address):
+                    async with asyncio.timeout(self._limit):
+                        return await _or_nothing(wire, work)
+            except BaseException as error:
+                if leaves_doubt(error.__cause__ or error):
+                    self._drop()
+                raise
+
+    async def close(self) -> None:
+        wire, self._wire = self._wire, None
+        if wire and not wire.is_gone:
+            try:
+                async with asyncio.timeout(1.0):
+                    await wire.ensure_closed()
+            except (OSError, TimeoutError):
+                wire.cut()
+
+    async def _open(self) -> Wire:
+        if self._wire is None or self._wire.is_gone:
+            self._drop()
+            self._wire = await connect(self._address, patient=self._patient)
+        return self._wire
+
+    def _drop(self) -> None:
+        wire, self._wire = self._wire, None
+        if wire:
+            wire.cut()
+
+
+async def _or_nothing(wire: Wire, work: Work[T]) -> T:
+    try:
+        return await work(wire)
+    except (Refusal, StoreError) as error:
+        if not leaves_doubt(error):
+            try:
+                await wire.send(ROLLBACK)
+            except Refusal:
+                wire.cut()  # then the server rolls back
+        raise
+
+
+class Pool(LinkPool[Link]):
+    """A few links for the doors."""
+
+    def __init__(self, address: Address, size: int, patience: float = 5.0) -> None:
+        super().__init__((Link(address) for _ in range(size)), patience)
+
+    async def send(self, *statements: str, writing: bool = True) -> list[Answer]:
+        async with self.link() as link:
+            return await link.send(*statements, writing=writing)
+
+    async def commit(self, *statements: str) -> list[Answer]:
+        async with self.link() as link:
+            return await link.commit(*statements)
+
+    async def transaction(self, work: Work[T]) -> T:
+        async with self.link() as link:
+            return await link.transaction(work)
+
+
+# How a heart beats on MariaDB or MySQL.
+
+
+def beat(node: bytes, ttl: float) -> str:
+    """It matches a row as long as the node is registered."""
+    return f"update lease set until = {NOW} + {micros(ttl):d} where node = {blob(node)}"
+
+
+class MysqlPulse:
+    """The connection of one heart."""
+
+    def __init__(self, address: Address, node: bytes, ttl: float) -> None:
+        self._link, self._statement = Link(address, limit=patience(ttl)), beat(node, ttl)
+
+    async def beat(self) -> bool:
+        [answer] = await self._link.send(self._statement)
+        return answer.matched > 0
+
+    async def close(self) -> None:
+        await self._link.close()

@@ -1,0 +1,220 @@
+"""Keeping a MariaDB or MySQL database in order: retention, space, and what `doctor` looks for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from typing import Any, Final
+
+from detent.clock import Clock
+from detent.instant import SECOND
+from detent.store.rows import Finding
+from detent.store.sql.mysql.connection import BEGIN, COMMIT, Address, Link, Pool, Refusal, Wire, is_mariadb
+from detent.store.sql.mysql.flush import NOW, SELECT_NOW, listed, quote
+from detent.store.sql.mysql.migration import noted_revision
+from detent.store.sql.schema import HEAD
+
+# What `doctor` looks for in a MariaDB or MySQL database.
+
+
+#: `skip locked`, and changes of tables that happen whole or not at all.
+OLDEST: Final = {True: (10, 6), False: (8, 0)}
+#: A flush has at most 1 MB of payload, and text that needs it is written as twice as many digits.
+SMALL_PACKET: Final = 16 << 20
+_ASKED: Final = (
+    "innodb_flush_log_at_trx_commit", "innodb_doublewrite", "log_bin", "sync_binlog", "max_allowed_packet",
+    "wsrep_on", "innodb_file_per_table",
+)  # fmt: skip
+_VARIABLES: Final = f"show global variables where variable_name in ({','.join(repr(name) for name in _ASKED)})"
+_ENGINES: Final = """
+select table_name, engine from information_schema.tables
+where table_schema = database() and table_type = 'BASE TABLE' and engine <> 'InnoDB'"""
+_OFFSET: Final = 5 * SECOND
+
+
+async def examine(wire: Wire, clock: Clock) -> list[Finding]:
+    """Everything worth saying, errors and warnings among what is well."""
+    [variables] = await wire.send(_VARIABLES)
+    settings = {str(name): str(value) for name, value in variables.rows}
+    [others] = await wire.send(_ENGINES)
+    return [
+        *judged(settings, others.rows),
+        _version(str(wire.get_server_info()), is_mariadb=is_mariadb(wire)),
+        await _schema(wire),
+        await _clock(wire, clock),
+    ]
+
+
+def judged(settings: dict[str, str], others: tuple[tuple[Any, ...], ...] = ()) -> list[Finding]:
+    """What the server's settings, and tables that are not InnoDB's, do to durability."""
+    bad = [*_durability(settings), *_tables(others)]
+    well = Finding("ok", "durability", "every commit is on disk before it is acknowledged")
+    return [*(bad or [well]), *_packets(settings)]
+
+
+def _durability(settings: dict[str, str]) -> Iterator[Finding]:
+    flushing = settings.get("innodb_flush_log_at_trx_commit", "1")
+    if flushing not in ("1", "3"):
+        yield Finding(
+            "error",
+            "durability",
+            f"innodb_flush_log_at_trx_commit is {flushing}: a crash can take back what was acknowledged; set it to 1",
+        )
+    if settings.get("innodb_doublewrite", "ON").upper() in ("OFF", "0"):
+        yield Finding("warning", "durability", "innodb_doublewrite is off: a crash of the machine can destroy tables")
+    if settings.get("log_bin", "OFF").upper() in ("ON", "1") and settings.get("sync_binlog", "1") == "0":
+        yield Finding(
+            "warning",
+            "durability",
+            "sync_binlog is 0 and the binary log is on: after a crash a replica may lack what was acknowledged",
+        )
+    if settings.get("wsrep_on", "OFF").upper() in ("ON", "1"):
+        yield Finding(
+            "error",
+            "durability",
+            "this is a Galera cluster: its nodes do not see each other's locks, so let every Detent node write to the "
+            "same one of them",
+        )
+
+
+def _tables(others: tuple[tuple[Any, ...], ...]) -> Iterator[Finding]:
+    for table, engine in others:
+        yield Finding(
+            "error", "durability", f"the table {table} is kept by {engine}, which has no transactions: make it InnoDB"
+        )
+
+
+def _packets(settings: dict[str, str]) -> Iterator[Finding]:
+    largest = int(settings.get("max_allowed_packet", SMALL_PACKET))
+    if largest < SMALL_PACKET:
+        yield Finding(
+            "warning",
+            "packets",
+            f"max_allowed_packet is {largest} bytes: large definitions may be refused",
+        )
+
+
+def _version(said: str, *, is_mariadb: bool) -> Finding:
+    name = "MariaDB" if is_mariadb else "MySQL"
+    found = re.search(r"(\d+)\.(\d+)\.\d+(?=-mariadb)", said, re.IGNORECASE) or re.search(r"(\d+)\.(\d+)", said)
+    version = (int(found[1]), int(found[2])) if found else (0, 0)
+    oldest = OLDEST[is_mariadb]
+    if version < oldest:
+        return Finding("error", "version", f"{name} {said} is too old: Detent needs {oldest[0]}.{oldest[1]} or newer")
+    return Finding("ok", "version", f"{name} {version[0]}.{version[1]}")
+
+
+async def _schema(wire: Wire) -> Finding:
+    found = await noted_revision(wire)
+    if found == HEAD:
+        return Finding("ok", "schema", f"the tables are at revision {HEAD}")
+    return Finding(
+        "error", "schema", f"the tables are at revision {found}, this Detent needs {HEAD}: run `detent migrate`"
+    )
+
+
+async def _clock(wire: Wire, clock: Clock) -> Finding:
+    before = clock.wall()
+    [answer] = await wire.send(SELECT_NOW)
+    theirs: int = answer.rows[0][0]
+    offset = theirs - (before + clock.wall()) // 2
+    if abs(offset) > _OFFSET:
+        return Finding(
+            "warning", "clock", f"this machine's clock differs from the database's by {-offset / SECOND:.1f} s"
+        )
+    return Finding("ok", "clock", "this machine and the database agree on the time")
+
+
+OLD: Final = """
+select id from run force index (run_ended) where status = {status} and ended_at < {before:d}
+order by ended_at limit {limit:d} for update skip locked"""
+DROP_MAIL: Final = f"""
+delete from inbox where at < {NOW} - 60000000
+  and not exists (select 1 from run r where r.id = inbox.run and r.ended_at is null)"""
+
+SIZES: Final = """
+select data_length + index_length + data_free, data_free from information_schema.tables
+where table_schema = database() and table_name = {table}"""
+#: Rewriting a table is worth it when at least this much, and at least half of its file, is free.
+WORTH: Final = 8 << 20
+#: What loses rows by retention; the journal is by far the largest.
+PRUNED: Final = ("journal", "run", "callback", "inbox", "kept", "firing")
+_BELONGING: Final = (("journal", "run"), ("callback", "run"), ("inbox", "run"), ("kept", "run"), ("run", "id"))
+
+
+class MysqlKeeper:
+    """Works on the doors' pool, and on a connection without a time limit for what takes long."""
+
+    def __init__(self, address: Address, clock: Clock, pool: Pool) -> None:
+        self._long, self._pruner = Link(address, limit=3600), Link(address)
+        self._keeper_pool, self._keeper_clock = pool, clock
+
+    async def prune(self, *, before: int, statuses: Collection[str], limit: int) -> int:
+        async def work(wire: Wire) -> int:
+            await wire.send(BEGIN)
+            old: list[bytes] = []
+            for status in statuses:
+                if len(old) < limit:
+                    asked = OLD.format(status=quote(str(status)), before=before, limit=limit - len(old))
+                    [found] = await wire.send(asked)
+                    old += [row[0] for row in found.rows]
+            gone = listed(old)
+            deletes = [_deletion(table, column, gone) for table, column in _BELONGING] if old else []
+            await wire.send_all((*deletes, COMMIT))
+            return len(old)
+
+        return await self._pruner.call(work)
+
+    async def tidy(self) -> None:
+        await self._keeper_pool.send(DROP_MAIL)
+
+    async def compact(self) -> int:
+        """Rewrites tables that are half empty, while they are read and written."""
+        try:
+            return await self._long.call(_compact)
+        finally:
+            await self._long.close()
+
+    async def examine(self) -> list[Finding]:
+        async def work(wire: Wire) -> list[Finding]:
+            return await examine(wire, self._keeper_clock)
+
+        async with self._keeper_pool.link() as link:
+            return await link.call(work, writing=False)
+
+    async def _close_keeper(self) -> None:
+        await self._pruner.close()
+        await self._long.close()
+
+
+def _deletion(table: str, column: str, gone: str) -> str:
+    """By index, or a small table would be read from end to end, and rows that others have locked waited for."""
+    index = "inbox_run" if table == "inbox" else "primary"
+    return f"delete t from {table} t force index ({index}) where t.{column} in ({gone})"
+
+
+async def _compact(wire: Wire) -> int:
+    if is_mariadb(wire):
+        await wire.send("set session max_statement_time = 0")
+    returned = 0
+    for table in PRUNED:
+        before, free = await _sizes(wire, table)
+        if free < WORTH or free < before // 2:
+            continue
+        try:
+            await wire.send(f"alter table {table} force, algorithm = inplace, lock = none")
+        except Refusal as refusal:
+            if refusal.code not in (1205, 1969, 3024):
+                raise
+            continue  # somebody has the table for long: next time
+        returned += max(0, before - (await _sizes(wire, table))[0])
+    return returned
+
+
+async def _sizes(wire: Wire, table: str) -> tuple[int, int]:
+    """The size of a table's file, and how much of it is free."""
+    if is_mariadb(wire):
+        await wire.send(f"analyze no_write_to_binlog table {table}")
+    [found] = await wire.send(SIZES.format(table=quote(table)))
+    size, free = found.rows[0]
+    return int(size), int(free)

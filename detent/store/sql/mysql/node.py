@@ -1,0 +1,374 @@
+"""What an engine node does with MariaDB or MySQL: its lease and fence, its flushes, its claims."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+import msgspec
+
+from detent.clock import Clock
+from detent.instant import micros
+from detent.run.journal import Entry
+from detent.store.heartbeat import ThreadHeart
+from detent.store.protocol import Heart
+from detent.store.rows import NOBODY, ClaimedRun, Claims, Flush, Flushed, Mail
+from detent.store.sql.mysql.connection import BEGIN, COMMIT, Address, Answer, Link, MysqlPulse, Wire, beat
+from detent.store.sql.mysql.flush import (
+    NOW,
+    SELECT_NOW,
+    Packet,
+    any_of,
+    blob,
+    currency,
+    fence,
+    listed,
+    look_for_taken,
+    quote,
+    taken,
+)
+from detent.store.sql.verbs import encoded, entry, mail, offered
+
+# How runs that nobody works on are found and taken.
+#
+# Looking costs nothing that grows with sleeping or owned runs: the lanes and the owners are found by hopping from one
+# value of the index `run_due` to the next, and every lane is asked for what is due in it, which is where it begins.
+# Neither server lets an inner query begin where an outer one says, so each hop is a statement. What was there last
+# time is a good guess for what is there now, so nearly always all hops go in one packet.
+
+
+#: (queue, priority)
+Lane = tuple[str, int]
+V = TypeVar("V")
+
+_CANDIDATE: Final = "r.id, r.epoch, r.priority, r.wake_at"
+TAKEN: Final = """
+select id, tenant, workflow, version, status, input, opening, epoch, expires_at, wake_at, queue, priority, started_at,
+       parent, hero_type, hero_id
+from run force index (primary) where ({places}) and ended_at is null for update skip locked"""
+
+
+def next_lane(after: Lane | None) -> str:
+    """The lane of unowned runs that comes after that one; null: the first."""
+    beyond = ""
+    if after is not None:
+        queue, priority = quote(after[0]), after[1]
+        beyond = f" and (queue > {queue} or queue = {queue} and priority > {priority:d})"
+    return (
+        f"select queue, priority from run force index (run_due) where owner is null and ended_at is null{beyond}"
+        " order by queue, priority limit 1"
+    )
+
+
+def next_owner(after: bytes | None) -> str:
+    """The owner of runs that comes after that one; null: the first."""
+    beyond = "is not null" if after is None else f"> {blob(after)}"
+    return f"select owner from run force index (run_due) where owner {beyond} order by owner limit 1"
+
+
+class Trail(Generic[V]):
+    """The values of an index, walked through from each to the next."""
+
+    def __init__(self, question: Callable[[V | None], str], guesses: Sequence[V]) -> None:
+        self._question = question
+        self._places: list[V | None] = [None, *guesses]
+        self._next: dict[V | None, V | None] = {}
+
+    def questions(self) -> list[str]:
+        """What must be asked to go on; nothing at the end."""
+        return [self._question(place) for place in self._places]
+
+    def answer(self, found: Sequence[V | None]) -> None:
+        """What comes after each place that was asked for."""
+        self._next.update(zip(self._places, found, strict=True))
+        self._places = []
+        last: V | None = None
+        for value in self.values():
+            last = value
+        if last not in self._next:
+            self._places = [last]
+
+    def values(self) -> Iterator[V]:
+        """Those known so far."""
+        value = self._next.get(None)
+        while value is not None:
+            yield value
+            value = self._next.get(value)
+
+
+class Candidate(NamedTuple):
+    """A run that may be taken if it is still at that generation."""
+
+    id: bytes
+    generation: int
+    priority: int
+    wake_at: int | None
+    adopted: bool
+
+    def order(self) -> tuple[Any, ...]:
+        """Larger priority first, then the longest due, mail before time."""
+        return -self.priority, self.wake_at is not None, self.wake_at or 0, self.id
+
+
+class Asked(NamedTuple):
+    """What a claim is for."""
+
+    limit: int
+    queues: Collection[str] | None
+    serves: Collection[str]
+    horizon: int
+
+    def looks(self, lanes: Sequence[Lane], owners: Sequence[bytes]) -> Iterator[str]:
+        """A statement per lane, one for mail, one per owner that is gone. Each gives what `Candidate` begins with."""
+        fits = self._fits()
+        for queue, priority in lanes:
+            if self.queues is None or queue in self.queues:
+                yield (
+                    f"select {_CANDIDATE}, 0 from run r force index (run_due) where r.owner is null"
+                    f" and r.ended_at is null and r.queue = {quote(queue)} and r.priority = {priority:d}"
+                    f" and r.wake_at <= {NOW} + {self.horizon:d}{fits} order by r.wake_at limit {self.limit * 2:d}"
+                )
+        # From the inbox to the run and only then to the limit, or mail of owned runs would starve the others.
+        yield (
+            f"select {_CANDIDATE}, 0 from (select distinct run from inbox) m straight_join run r force index (primary)"
+            f" on r.id = m.run where r.owner is null and r.ended_at is null{self._queued()}{fits}"
+        )
+        for owner in owners:
+            yield (
+                f"select {_CANDIDATE}, 1 from run r force index (run_due)"
+                f" where r.owner = {blob(owner)} and r.ended_at is null{self._queued()}{fits}"
+                f" and not exists (select 1 from node where id = {blob(owner)})"
+                f" order by r.priority desc, r.wake_at, r.id limit {self.limit * 2:d}"
+            )
+
+    def _queued(self) -> str:
+        if self.queues is None:
+            return ""
+        return f" and r.queue in ({listed(self.queues)})" if self.queues else " and false"
+
+    def _fits(self) -> str:
+        served = msgspec.json.encode(sorted(self.serves)).decode()
+        return f" and (r.code is null or json_contains({quote(served)}, r.code))"
+
+
+def chosen(found: Sequence[Sequence[Any]], limit: int) -> list[Candidate]:
+    """The best of what was found; a run may have been found in two ways."""
+    best: dict[bytes, Candidate] = {}
+    for id_, generation, priority, wake_at, adopted in found:
+        best.setdefault(id_, Candidate(id_, generation, priority, wake_at, bool(adopted)))
+    return sorted(best.values(), key=Candidate.order)[:limit]
+
+
+def lock(candidates: Sequence[Candidate]) -> str:
+    """Lock those that are as they were when they were found. Rows that another claim holds are passed over."""
+    places = " or ".join(f"id = {blob(one.id)} and epoch = {one.generation:d}" for one in candidates)
+    return TAKEN.format(places=places)
+
+
+def take(node: bytes, runs: Sequence[bytes]) -> str:
+    return f"update run force index (primary) set owner = {blob(node)}, epoch = epoch + 1 where id in ({listed(runs)})"
+
+
+OVERDUE: Final = f"select node from lease where until < {NOW}"
+MAIL: Final = """
+select i.id, i.run, r.epoch, i.kind, i.step, i.data, i.at from inbox i force index (primary) straight_join run r
+  force index (primary) on r.id = i.run
+where r.owner = {node} order by i.id limit {limit:d}"""
+RELEASE: Final = """
+update run force index (primary) set owner = {nobody}, wake_at = {now}
+where {places} and owner = {node} and ended_at is null"""
+JOURNALS: Final = """
+select tenant, run, seq, at, kind, step, attempt, outcome, data from journal where run in ({runs}) order by run, seq"""
+GRAPHS: Final = """
+select v.workflow, v.version, w.name, v.graph from workflow_version v join workflow w on w.id = v.workflow
+where {places}"""
+
+
+class MysqlNodes:
+    """Two connections of its own: the lane for flushes, the other for claims, mail and loading. A third is opened when
+    a flush shall not wait for locks."""
+
+    def __init__(self, address: Address, clock: Clock) -> None:
+        self._address, self._clock = address, clock
+        self._lane, self._claims = Link(address), Link(address)
+        self._hasty = Link(address, patient=False)
+        self._registered: dict[bytes, float] = {}
+        self._lanes: list[Lane] = []
+        self._owners: list[bytes] = []
+
+    def heart(self, node: bytes, *, ttl: float, interval: float) -> Heart:
+        sent = self._registered.get(node, self._clock.monotonic())
+        return ThreadHeart(
+            lambda: MysqlPulse(self._address, node, ttl), clock=self._clock, interval=interval, confirmed=sent
+        )
+
+    async def register(
+        self, node: bytes, *, ttl: float, queues: Sequence[str] | None = None, actions: Sequence[str] = ()
+    ) -> tuple[int, int]:
+        sent = self._clock.monotonic()
+        *_, now = await self._claims.commit(
+            f"insert into node (id, epoch, offers) values ({blob(node)}, 1, {quote(offered(queues, actions))})",
+            f"insert into lease (node, until) values ({blob(node)}, {NOW} + {micros(ttl):d})",
+            SELECT_NOW,
+        )
+        self._registered[node] = sent
+        return 1, now.rows[0][0]
+
+    async def beat(self, node: bytes, *, ttl: float) -> int | None:
+        beaten, now = await self._claims.send(beat(node, ttl), SELECT_NOW)
+        return now.rows[0][0] if beaten.matched else None
+
+    async def raise_epoch(self, node: bytes, epoch: int) -> int | None:
+        # An update waits for the share lock of a flush as `for update` does.
+        changed, raised = await self._lane.commit(
+            f"update node set epoch = epoch + 1 where id = {blob(node)}",
+            f"select epoch from node where id = {blob(node)} for update",
+        )
+        return raised.rows[0][0] if changed.matched else None
+
+    async def overdue(self) -> list[bytes]:
+        [found] = await self._claims.send(OVERDUE, writing=False)
+        return [row[0] for row in found.rows]
+
+    async def take_over(self, node: bytes) -> bool:
+        async def work(wire: Wire) -> bool:
+            [lease] = await wire.send(f"select 1 from lease where node = {blob(node)} and until < {NOW} for update")
+            if not lease.rows:
+                return False
+            await wire.send_all(_removal(node))
+            return True
+
+        return await self._claims.transaction(work)
+
+    async def retire(self, node: bytes) -> None:
+        await self._claims.commit(f"select 1 from lease where node = {blob(node)} for update", *_removal(node))
+
+    async def flush(
+        self, node: bytes, epoch: int, flush: Flush, *, again: bool = False, patience: float | None = None
+    ) -> Flushed | None:
+        lane = self._lane if patience is None else self._hasty
+        fenced, current = fence(node, epoch), currency(flush.starts)
+        without = await self._taken(lane, flush)
+        choosy = False
+        while True:
+            packet = Packet(node, flush, again=again, choosy=choosy, without=without)
+            checks = [fenced, *([current] if current else []), *packet.inheritance]
+            done = await lane.commit_if(checks, packet.statements)
+            if not isinstance(done, int):
+                break
+            if done == 0:
+                return None
+            if current and done == 1:
+                current, choosy = None, True  # some workflow has changed: every start sees for itself
+            else:
+                without |= packet.heirs  # one of them was refused: all are, and nothing is handed over
+        answers = [answer.rows for answer in done]
+        return Flushed(answers[-1][0][0], packet.expired(answers), packet.refused(answers))
+
+    async def _taken(self, lane: Link, flush: Flush) -> frozenset[bytes]:
+        look = look_for_taken(flush.starts)
+        if look is None:
+            return frozenset()
+        [found] = await lane.send(look, writing=False)
+        return taken(flush.starts, found.rows)
+
+    async def claim(
+        self,
+        node: bytes,
+        epoch: int,
+        *,
+        limit: int,
+        queues: Collection[str] | None,
+        serves: Collection[str],
+        horizon: int,
+    ) -> Claims | None:
+        asked = Asked(limit, queues, serves, horizon)
+
+        async def look(wire: Wire) -> tuple[list[Candidate], Answer, int]:
+            gone = await self._walk(wire)
+            held = f"select 1 from node where id = {blob(node)} and epoch = {epoch:d}"
+            *found, here, now = await wire.send_all((*asked.looks(self._lanes, gone), held, SELECT_NOW))
+            return chosen([row for answer in found for row in answer.rows], limit * 2), here, now.rows[0][0]
+
+        candidates, here, now = await self._claims.call(look, writing=False)
+        if candidates:
+            return await self._take(node, epoch, candidates, limit)
+        return Claims(now, []) if here.rows else None
+
+    async def mail(self, node: bytes, *, limit: int) -> list[Mail]:
+        [found] = await self._claims.send(MAIL.format(node=blob(node), limit=limit), writing=False)
+        return [mail(row) for row in found.rows]
+
+    async def release(self, node: bytes, epoch: int, runs: Sequence[tuple[bytes, int]]) -> None:
+        if not runs:
+            return
+        places = any_of(f"id = {blob(run)} and epoch = {generation:d}" for run, generation in runs)
+        statement = RELEASE.format(places=places, nobody=blob(NOBODY), now=NOW, node=blob(node))
+        await self._claims.commit_if([fence(node, epoch)], [statement])
+
+    async def journals(self, runs: Sequence[bytes]) -> dict[bytes, list[Entry]]:
+        found: dict[bytes, list[Entry]] = {}
+        if runs:
+            [answer] = await self._claims.send(JOURNALS.format(runs=listed(runs)), writing=False)
+            for row in answer.rows:
+                found.setdefault(row[1], []).append(entry(row))
+        return found
+
+    async def graphs(self, versions: Sequence[tuple[bytes, int]]) -> dict[tuple[bytes, int], tuple[str, bytes]]:
+        if not versions:
+            return {}
+        places = " or ".join(
+            f"v.workflow = {blob(workflow)} and v.version = {number:d}" for workflow, number in versions
+        )
+        [found] = await self._claims.send(GRAPHS.format(places=places), writing=False)
+        return {(row[0], row[1]): (row[2], row[3]) for row in found.rows}
+
+    async def _walk(self, wire: Wire) -> list[bytes]:
+        """Learn which lanes and owners there are; gives the owners that are not registered."""
+        lanes, owners = Trail(next_lane, self._lanes), Trail(next_owner, self._owners)
+        nodes: set[bytes] = set()
+        while True:
+            of_lanes, of_owners = lanes.questions(), owners.questions()
+            if not of_lanes and not of_owners:
+                break
+            # The nodes are asked for last: an owner that was seen was registered before, so if it is not among them now
+            # it is gone for good.
+            *answers, registered = await wire.send_all((*of_lanes, *of_owners, "select id from node"))
+            lanes.answer([_first(answer) for answer in answers[: len(of_lanes)]])
+            owners.answer([row[0] if (row := _first(answer)) else None for answer in answers[len(of_lanes) :]])
+            nodes = {row[0] for row in registered.rows}
+        self._lanes, self._owners = list(lanes.values()), list(owners.values())
+        return [owner for owner in self._owners if owner not in nodes]
+
+    async def _take(self, node: bytes, epoch: int, candidates: Sequence[Candidate], limit: int) -> Claims | None:
+        found = {one.id: one for one in candidates}
+
+        async def work(wire: Wire) -> Claims:
+            *_, locked = await wire.send_all((BEGIN, fence(node, epoch), lock(candidates)))
+            rows = sorted(locked.rows, key=lambda row: found[row[0]].order())[:limit]
+            statements = [take(node, [row[0] for row in rows])] if rows else []
+            *_, now, _ = await wire.send_all((*statements, SELECT_NOW, COMMIT))
+            return Claims(now.rows[0][0], [_claimed(row, found[row[0]].adopted) for row in rows])
+
+        return await self._claims.fenced(work)
+
+    async def _close_nodes(self) -> None:
+        await self._lane.close()
+        await self._hasty.close()
+        await self._claims.close()
+
+
+def _first(answer: Answer) -> Any:
+    return answer.rows[0] if answer.rows else None
+
+
+def _removal(node: bytes) -> tuple[str, ...]:
+    """Deleting the node's row waits for every flush that holds it. The lease is locked first, everywhere."""
+    return f"delete from node where id = {blob(node)}", f"delete from lease where node = {blob(node)}"
+
+
+def _claimed(row: Sequence[Any], adopted: bool) -> ClaimedRun:
+    id_, tenant, workflow, version, status, given, opening, generation, *rest = row
+    return ClaimedRun(
+        id_, tenant, workflow, version, status, given.encode(), encoded(opening), generation + 1, adopted, *rest
+    )

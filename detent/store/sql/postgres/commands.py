@@ -1,0 +1,114 @@
+"""What the doors do with PostgreSQL. Nothing here touches a run's row, so that no flush ever waits for a door."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, TypeVar
+
+from sqlalchemy import ClauseElement, Dialect
+from sqlalchemy.dialects import postgresql
+
+from detent.store.rows import Delivery, MessageKind, Receipt
+from detent.store.sql.access import Rows, Talk
+from detent.store.sql.compiler import Values, compiled
+from detent.store.sql.postgres.connection import Connection, Pool
+from detent.store.sql.verbs import ColdVerbs
+
+T = TypeVar("T")
+
+DIALECT: Final[Dialect] = postgresql.dialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]
+
+DELIVER: Final = """
+with hit as (
+  update callback
+  set state = 'received', message_id = $4, answer = case state when 'active' then 'accepted' else 'early' end
+  where run = $1 and step = $2 and (state = 'active' or state = 'pending' and early)
+    and (until is null or until > coalesce($5, clock_timestamp()))
+  returning tenant, answer
+),
+posted as (
+  insert into inbox (tenant, run, kind, step, data, at)
+  select tenant, $1, 'callback', $2, $3, clock_timestamp() from hit
+)
+select answer from hit"""
+# Rows that somebody has locked are passed over: a batch that waited for one while it holds others could stand across a
+# flush that holds that one and waits for these.
+DELIVER_MANY: Final = """
+with locked as (
+  select c.run, c.step, c.state, t.data, t.message_id, t.place
+  from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) with ordinality as t(run, step, data, message_id, place)
+  join callback c on c.run = t.run and c.step = t.step
+  where (c.state = 'active' or c.state = 'pending' and c.early) and (c.until is null or c.until > clock_timestamp())
+  for update of c skip locked
+),
+hit as (
+  update callback c
+  set state = 'received', message_id = l.message_id,
+      answer = case l.state when 'active' then 'accepted' else 'early' end
+  from locked l where c.run = l.run and c.step = l.step
+  returning c.tenant, c.run, c.step, l.data, l.place, c.answer
+),
+posted as (
+  insert into inbox (tenant, run, kind, step, data, at)
+  select tenant, run, 'callback', step, data, clock_timestamp() from hit order by place
+)
+select place, answer from hit"""
+SEND: Final = """
+insert into inbox (tenant, run, kind, data, at)
+select tenant, id, $3, $4, clock_timestamp() from run where id = $2 and tenant = $1 and ended_at is null
+returning id"""
+NOW: Final = "select clock_timestamp()"
+
+
+class PostgresDoors(ColdVerbs):
+    """Works on a small pool."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def now(self) -> int:
+        [row] = await self._pool.fetch(NOW, writing=False)
+        now: int = row[0]
+        return now
+
+    async def deliver(
+        self, run: bytes, step: str, *, data: bytes, message_id: str | None, now: int | None = None
+    ) -> tuple[Receipt, bool]:
+        while True:
+            rows = await self._pool.fetch(DELIVER, run, step, data.decode(), message_id, now)
+            if rows:
+                return Receipt(rows[0][0]), False
+            refusal = await self._refusal(run, step, message_id, now or await self.now())
+            if refusal:
+                return refusal
+
+    async def deliver_many(self, deliveries: Sequence[Delivery]) -> list[Receipt | None]:
+        runs, steps, data, message_ids = (list(column) for column in zip(*deliveries, strict=True))
+        rows = await self._pool.fetch(DELIVER_MANY, runs, steps, [str(part, "utf-8") for part in data], message_ids)
+        answers: list[Receipt | None] = [None] * len(deliveries)
+        for place, answer in rows:
+            answers[place - 1] = Receipt(answer)
+        return answers
+
+    async def send(self, tenant: int, run: bytes, kind: MessageKind, data: bytes) -> bool:
+        return bool(await self._pool.fetch(SEND, tenant, run, str(kind), data.decode()))
+
+    async def _read(self, clause: ClauseElement, values: Values) -> Rows:
+        statement = compiled(clause, DIALECT)
+        records = await self._pool.fetch(statement.text, *statement.arguments(values), writing=False)
+        return [tuple(record) for record in records]
+
+    async def _talk(self, begin: Callable[[], Talk[T]]) -> T:
+        async def work(connection: Connection) -> T:
+            talk, rows = begin(), None
+            while True:
+                try:
+                    clause, values = next(talk) if rows is None else talk.send(rows)
+                except StopIteration as end:
+                    result: T = end.value
+                    return result
+                statement = compiled(clause, DIALECT)
+                records = await connection.fetch(statement.text, *statement.arguments(values))
+                rows = [tuple(record) for record in records]
+
+        return await self._pool.transaction(work)

@@ -1,0 +1,321 @@
+"""Connections that heal: opened when they are needed, thrown away after a failure, opened again by the next call."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+import asyncpg
+from asyncpg.connect_utils import SessionAttribute
+from asyncpg.exceptions import InternalClientError, TargetServerAttributeNotMatched
+
+from detent.errors import CommitUnknown, StoreBusy, StoreError, StoreLocked
+from detent.store.heartbeat import patience
+from detent.store.sql.access import LinkPool
+
+# What travels to PostgreSQL and back: how values are coded, how connections are opened, what their errors mean.
+
+
+if TYPE_CHECKING:
+    Connection = asyncpg.Connection[asyncpg.Record]
+else:
+    Connection = asyncpg.Connection
+
+#: PostgreSQL counts microseconds from the year 2000.
+_Y2K: Final = 946_684_800_000_000
+
+CONNECT_TIMEOUT: Final = 5.0
+#: The server gives up a lock, then a statement, before we give up the server; all within 10 s.
+LOCK_TIMEOUT: Final = 2.0
+STATEMENT_TIMEOUT: Final = 6.0
+COMMAND_TIMEOUT: Final = 8.0
+
+_SESSION: Final = {
+    "lock_timeout": f"{LOCK_TIMEOUT}s",
+    "statement_timeout": f"{STATEMENT_TIMEOUT}s",
+    "idle_in_transaction_session_timeout": "10s",
+    "default_transaction_isolation": "read committed",
+    "tcp_keepalives_idle": "10",
+    "tcp_keepalives_interval": "5",
+    "tcp_keepalives_count": "3",
+    "tcp_user_timeout": "20s",
+    "jit": "off",
+}
+#: Our hot statements look up rows by key. A plan made while a table was young must not read it whole when it is old.
+_LOOKUPS: Final = {
+    "enable_seqscan": "off",
+    "enable_bitmapscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+    "plan_cache_mode": "force_generic_plan",
+}
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where the database is. `?pooling=transaction` says that a pooler stands in between that gives every transaction
+    another session: then nothing is kept in a session, not even prepared statements. `?schema=detent` keeps Detent's
+    tables in a schema of their own, apart from those of an application in the same database."""
+
+    url: str
+    pooled: bool = False
+    lookups: bool = False
+    schema: str | None = None
+
+    @classmethod
+    def parse(cls, url: str) -> Address:
+        parts = urlsplit(url)
+        options = dict(parse_qsl(parts.query))
+        pooling = options.pop("pooling", "session")
+        if pooling not in ("session", "transaction"):
+            raise StoreError(f"pooling={pooling} is unknown; say session or transaction")
+        schema, pooled = options.pop("schema", None), pooling == "transaction"
+        if schema is not None and not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", schema):
+            raise StoreError(f"schema={schema} cannot be used: small letters, digits and underscores, as in detent")
+        if schema is not None and pooled:
+            raise StoreError(
+                "schema= and pooling=transaction do not go together, because nothing is kept in a session there; give "
+                f"the role its schema instead: alter role ... set search_path = {schema}"
+            )
+        return cls(urlunsplit(parts._replace(query=urlencode(options))), pooled=pooled, schema=schema)
+
+    @property
+    def where(self) -> str:
+        """Host and port, for people; the URL itself may hold a password."""
+        place = urlsplit(self.url).netloc.rpartition("@")[2]
+        return f" at {place}" if place else ""
+
+    def for_lookups(self) -> Address:
+        return replace(self, lookups=True)
+
+
+async def connect(address: Address) -> Connection:
+    """A new connection, or StoreBusy if there is none to be had now."""
+    settings = {"application_name": "detent"}
+    if not address.pooled:
+        settings |= _SESSION | (_LOOKUPS if address.lookups else {})
+    if address.schema is not None:
+        settings["search_path"] = address.schema
+    with translated(writing=False, where=address.where):
+        connection: Connection = await asyncpg.connect(
+            address.url,
+            timeout=CONNECT_TIMEOUT,
+            target_session_attrs=SessionAttribute.read_write,
+            statement_cache_size=0 if address.pooled else 256,
+            max_cached_statement_lifetime=0,
+            max_cacheable_statement_size=0,
+            server_settings=settings,
+        )
+        await _teach(connection)
+    return connection
+
+
+async def _teach(connection: Connection) -> None:
+    """Ids are 16 bytes and instants integers."""
+    await connection.set_type_codec("uuid", schema="pg_catalog", encoder=bytes, decoder=bytes, format="binary")
+    await connection.set_type_codec(
+        "timestamptz",
+        schema="pg_catalog",
+        encoder=lambda instant: (instant - _Y2K,),
+        decoder=lambda parts: parts[0] + _Y2K,
+        format="tuple",
+    )
+
+
+#: The server said that it did not do it, and the same call may be made again.
+_AGAIN: Final = frozenset(
+    {
+        "40001",  # serialization failure
+        "40P01",  # deadlock
+        "57014",  # statement timeout
+        "25006",  # read only: this was the primary
+        "26000",  # the prepared statement is gone: a pooler gave us another session
+        "42P05",
+        "0A000",  # a cached plan does not fit the tables any more
+        "25P02",
+        "53000",
+        "53100",  # disk full
+        "53200",
+        "53300",  # too many connections
+        "57P03",  # starting up
+    }
+)
+_LOCK_TIMEOUT: Final = "55P03"
+#: After these the connection is of no use, or may not be what we think.
+_DROP: Final = frozenset({"25006", "26000", "42P05", "0A000", "25P02"})
+
+
+def leaves_doubt(error: BaseException) -> bool:
+    """Whether a connection must be thrown away after this error."""
+    if isinstance(error, asyncpg.PostgresError):
+        state = error.sqlstate or ""
+        return state in _DROP or state[:2] == "08" or state[:3] == "57P"
+    return True
+
+
+@contextmanager
+def translated(*, writing: bool, where: str = "") -> Iterator[None]:
+    """Say every failure of the driver in our words. `writing`: something that was sent may have been applied. `where`
+    is told if there is nobody."""
+    told = _times_told_to_stop()
+    try:
+        yield
+    except _DRIVER_ERRORS as error:
+        if _times_told_to_stop() > told:
+            # A caller that was cancelled meanwhile must hear of that, and not of what came of it, such as a rollback
+            # that failed on a broken connection: it would take it for trouble of the database and go on for ever.
+            raise asyncio.CancelledError from error
+        raise _said(error, where, writing=writing) from error
+
+
+_DRIVER_ERRORS: Final = (
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    InternalClientError,
+    TargetServerAttributeNotMatched,
+    OSError,
+    TimeoutError,
+)
+
+
+def _times_told_to_stop() -> int:
+    this = asyncio.current_task()
+    return this.cancelling() if this else 0
+
+
+def _said(error: Exception, where: str, *, writing: bool) -> StoreError:
+    match error:
+        case asyncpg.PostgresError():
+            return _translate(error, writing=writing)
+        case TargetServerAttributeNotMatched():
+            return StoreBusy(f"no PostgreSQL that can be written to: {error}")
+        case ValueError():
+            return StoreError(f"PostgreSQL's driver refused a value: {error}")
+    reason = f"{type(error).__name__}: {error}".removesuffix(": ")
+    if writing:
+        return CommitUnknown(f"the connection to PostgreSQL failed in the middle of a statement ({reason})")
+    return StoreBusy(f"PostgreSQL cannot be reached{where} ({reason})")
+
+
+def _translate(error: asyncpg.PostgresError, *, writing: bool) -> StoreError:
+    state = error.sqlstate or ""
+    said = f"{error} ({state})"
+    if state == _LOCK_TIMEOUT:
+        return StoreLocked(f"PostgreSQL: {said}")
+    if state in _AGAIN:
+        return StoreBusy(f"PostgreSQL: {said}")
+    if state[:2] == "08" or state[:3] == "57P" or state == "40003":
+        return CommitUnknown(f"PostgreSQL: {said}") if writing else StoreBusy(f"PostgreSQL: {said}")
+    return StoreError(f"PostgreSQL: {said}")
+
+
+T = TypeVar("T")
+Work = Callable[[Connection], Coroutine[Any, Any, T]]
+Records = Sequence[asyncpg.Record]
+
+
+class Link:
+    """One connection, one statement or transaction at a time."""
+
+    def __init__(self, address: Address, *, limit: float = COMMAND_TIMEOUT) -> None:
+        """`limit`: how many seconds a call may take before its connection is cut."""
+        self._address, self._limit = address, limit
+        self._connection: Connection | None = None
+        self._turn = asyncio.Lock()
+
+    async def fetch(self, sql: str, *arguments: Any, writing: bool = True) -> Records:
+        """Run one statement as its own transaction."""
+
+        async def one(connection: Connection) -> Records:
+            return await connection.fetch(sql, *arguments)
+
+        return await self.call(one, writing=writing)
+
+    async def call(self, work: Work[T], *, writing: bool = True) -> T:
+        """Run `work` on the connection. Through a pooler it is always inside a transaction, because only that keeps
+        one server session for the driver's several messages."""
+        async with self._turn:
+            connection = await self._open()
+            # Cutting the wire ends every wait at once; asking a server that does not answer to cancel would not.
+            limit = asyncio.get_running_loop().call_later(self._limit, connection.terminate)
+            try:
+                with translated(writing=writing):
+                    return await (_in_transaction(connection, work) if self._address.pooled else work(connection))
+            except BaseException as error:
+                if leaves_doubt(error.__cause__ or error):
+                    self._drop()
+                raise
+            finally:
+                limit.cancel()
+
+    async def transaction(self, work: Work[T]) -> T:
+        """Run `work` as one transaction of several statements."""
+
+        async def whole(connection: Connection) -> T:
+            return await _in_transaction(connection, work)
+
+        return await self.call(work if self._address.pooled else whole)
+
+    async def close(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection and not connection.is_closed():
+            try:
+                await connection.close(timeout=1.0)
+            except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+                connection.terminate()
+
+    async def _open(self) -> Connection:
+        if self._connection is None or self._connection.is_closed():
+            self._connection = None
+            self._connection = await connect(self._address)
+        return self._connection
+
+    def _drop(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection:
+            connection.terminate()
+
+
+async def _in_transaction(connection: Connection, work: Work[T]) -> T:
+    async with connection.transaction():
+        return await work(connection)
+
+
+class Pool(LinkPool[Link]):
+    """A few links for the doors."""
+
+    def __init__(self, address: Address, size: int, patience: float = 5.0) -> None:
+        super().__init__((Link(address) for _ in range(size)), patience)
+
+    async def fetch(self, sql: str, *arguments: Any, writing: bool = True) -> Records:
+        async with self.link() as link:
+            return await link.fetch(sql, *arguments, writing=writing)
+
+    async def transaction(self, work: Work[T]) -> T:
+        async with self.link() as link:
+            return await link.transaction(work)
+
+
+# How a heart beats on PostgreSQL.
+
+
+BEAT = """
+update lease set until = clock_timestamp() + make_interval(secs => $2) where node = $1 returning 1"""
+
+
+class PostgresPulse:
+    """The connection of one heart."""
+
+    def __init__(self, address: Address, node: bytes, ttl: float) -> None:
+        self._link, self._node, self._ttl = Link(address, limit=patience(ttl)), node, ttl
+
+    async def beat(self) -> bool:
+        return bool(await self._link.fetch(BEAT, self._node, self._ttl))
+
+    async def close(self) -> None:
+        await self._link.close()

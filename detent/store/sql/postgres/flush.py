@@ -1,0 +1,207 @@
+"""Turns a flush into the columns of its statement.
+
+All parts of one PostgreSQL statement see the rows as they were before it, and a row that two parts change is changed by
+one of them only. So what follows on a row that this same flush makes is folded into that row here: a run that starts
+and parks or ends within one flush is inserted as it will stand, a callback likewise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import count
+from typing import Any, Final
+
+from detent.run.journal import Entry
+from detent.store.rows import Activation, CallbackState, End, Flush, NewCallback, NewRun, Park
+from detent.store.sql.compiler import checking, once_and_again, read_sql
+
+# The statements of a commit, put together from the parts of flush.sql.
+#
+# Setting up a statement costs by its parts, whether there is anything in them or not: all of them take more than a
+# millisecond, the entries alone a third of that. So there are several, and a flush goes with the smallest that holds
+# it.
+
+
+_PART: Final = re.compile(r"^-- part (\w+)$\n", re.MULTILINE)
+_HELD: Final = "\nselect (select count(*) from fence) as held, clock_timestamp() as now"
+_REFUSED: Final = ",\n       array(select id from refused) as refused"
+_EXPIRED: Final = """,
+       array(select run from known where state = 'expired') as expired_runs,
+       array(select step from known where state = 'expired') as expired_steps"""
+
+
+def _parts() -> dict[str, str]:
+    _, *pieces = _PART.split(read_sql(__package__, "flush.sql"))
+    return {name: text.strip() for name, text in zip(pieces[::2], pieces[1::2], strict=True)}
+
+
+_ALL: Final = _parts()
+_STARTS: Final = {False: ("started",), True: ("checked", "refused")}
+_ENDS: Final = ("ended", "closed", "dropped")
+_REST: Final = ("awaited", "activated", "lapsed", "parked", *_ENDS, "posted", "consumed", "known")
+
+
+def _of(*names: str, answer: str = _HELD, checked: bool = False) -> dict[bool, str]:
+    numbers = count(3)  # $1 and $2 are the node and its epoch, in every part
+    text = "with " + ",\n".join(_ALL[name] for name in ("fence", *names)) + answer
+    return once_and_again(checking(re.sub(r"\$\?", lambda _: f"${next(numbers)}", text), checked=checked))
+
+
+#: Journal entries and nothing else.
+APPEND: Final = _of("written")
+#: Runs that start, entries, runs that end: what most flushes are.
+USUAL: Final = _of(*_STARTS[False], "written", *_ENDS)
+#: The same with starts that may be refused.
+CHECKED_USUAL: Final = _of(*_STARTS[True], "written", *_ENDS, answer=_HELD + _REFUSED, checked=True)
+#: Everything.
+FLUSH: Final = _of(*_STARTS[False], "written", *_REST, answer=_HELD + _EXPIRED)
+CHECKED_FLUSH: Final = _of(*_STARTS[True], "written", *_REST, answer=_HELD + _REFUSED + _EXPIRED, checked=True)
+
+
+Columns = list[list[Any]]
+Key = tuple[bytes, str]
+
+_START_COLUMNS: Final = 26
+_CHECKED_COLUMNS: Final = 30
+_ENTRY_COLUMNS: Final = 9
+_FIRST: Final = 1  # the generation of a run that the node which starts it keeps
+
+
+def is_usual(flush: Flush) -> bool:
+    """Whether there is nothing in the flush but starts, entries and ends."""
+    return not (
+        flush.callbacks or flush.activations or flush.parks or flush.expiries or flush.messages or flush.consumed
+    )
+
+
+def only_entries(flush: Flush) -> bool:
+    """Whether there is nothing in the flush but journal entries."""
+    return not flush.starts and not flush.ends and is_usual(flush)
+
+
+def entry_columns(entries: Sequence[Entry]) -> Columns:
+    """tenant, run, seq, at, kind, step, attempt, outcome, data."""
+    if not entries:
+        return [[] for _ in range(_ENTRY_COLUMNS)]
+    columns: Columns = [list(column) for column in zip(*entries, strict=True)]
+    columns[-1] = [str(data, "utf-8") for data in columns[-1]]
+    return columns
+
+
+def flush_columns(flush: Flush, *, again: bool, checked: bool = False) -> Columns:
+    """Every array of flush.sql, in its order."""
+    parks = {park.run: park for park in flush.parks}
+    ends = {end.run: end for end in flush.ends}
+    parks = {run: park for run, park in parks.items() if run not in ends}
+    kept = {start.id for start in flush.starts if start.owned}
+    later_parks = [park for run, park in parks.items() if run not in kept]
+    return [
+        *_start_columns(flush, parks, ends, checked),
+        *entry_columns(flush.entries),
+        *_callback_columns(flush, ends),
+        *_columns(later_parks, 6),
+        *_end_columns(flush, ends),
+        *_message_columns(flush, again=again),
+        list(flush.consumed),
+        *_columns(flush.expiries, 2),
+    ]
+
+
+def usual_columns(flush: Flush, *, checked: bool = False) -> Columns:
+    """The arrays of a usual flush: starts, entries, ends."""
+    ends = {end.run: end for end in flush.ends}
+    return [*_start_columns(flush, {}, ends, checked), *entry_columns(flush.entries), *_end_columns(flush, ends)]
+
+
+def _start_columns(flush: Flush, parks: dict[bytes, Park], ends: dict[bytes, End], checked: bool) -> Columns:
+    if not checked:
+        rows = [_start_row(start, parks.get(start.id), ends.get(start.id)) for start in flush.starts]
+        return _columns(rows, _START_COLUMNS)
+    starts = sorted(flush.starts, key=lambda start: (start.tenant, start.active_key or "", start.request_id or ""))
+    rows = [
+        (
+            *_start_row(start, parks.get(start.id), ends.get(start.id)),
+            start.origin_kind, start.fired_by, start.current, start.active_key,
+        )
+        for start in starts
+    ]  # fmt: skip
+    return _columns(rows, _CHECKED_COLUMNS)
+
+
+def _end_columns(flush: Flush, ends: dict[bytes, End]) -> Columns:
+    kept = {start.id for start in flush.starts if start.owned}
+    return _columns([_end_row(end) for run, end in ends.items() if run not in kept], 6)
+
+
+def _start_row(start: NewRun, park: Park | None, end: End | None) -> tuple[Any, ...]:
+    owned, status, wake_at = start.owned, start.status, start.wake_at
+    queue, priority = start.queue, start.priority
+    ended_at, output, error = None, None, None
+    if end and owned and end.generation == _FIRST:
+        owned, status, wake_at = False, end.status, None
+        ended_at, output, error = end.ended_at, end.output, end.error
+    elif park and owned and park.generation == _FIRST:
+        owned, status, wake_at = False, park.status, park.wake_at
+        queue = queue if park.queue is None else park.queue
+        priority = priority if park.priority is None else park.priority
+    return (
+        start.id, start.tenant, start.workflow, start.version, status, start.trigger, _text(start.input),
+        _text(start.opening), owned, int(start.owned), wake_at, start.expires_at, queue, priority,
+        start.code, start.request_id, start.request_hash, start.hero_type, start.hero_id, start.labels, start.origin,
+        start.parent, start.started_at, ended_at, _text(output), error,
+    )  # fmt: skip
+
+
+def _end_row(end: End) -> tuple[Any, ...]:
+    return end.run, end.generation, end.status, end.ended_at, _text(end.output), end.error
+
+
+def _callback_columns(flush: Flush, ends: dict[bytes, End]) -> Columns:
+    """New callbacks, activations of those that were there before, and expiries of those."""
+    active = {(activation.run, activation.step): activation for activation in flush.last_activations()}
+    expiring = set(flush.expiries)
+    new = {(callback.run, callback.step) for callback in flush.callbacks}
+    rows = [_callback_row(callback, active, expiring, ends) for callback in flush.callbacks]
+    activations = [
+        (run, step, activation.until, _active_state((run, step), expiring, ends))
+        for (run, step), activation in active.items()
+        if (run, step) not in new
+    ]
+    lapsing = [key for key in flush.expiries if key not in new and key not in active]
+    return [*_columns(rows, 6), *_columns(activations, 4), *_columns(lapsing, 2)]
+
+
+def _callback_row(
+    callback: NewCallback, active: dict[Key, Activation], expiring: set[Key], ends: dict[bytes, End]
+) -> tuple[Any, ...]:
+    key = (callback.run, callback.step)
+    activation = active.get(key)
+    state = CallbackState.PENDING
+    if activation or key in expiring or callback.run in ends:
+        state = _active_state(key, expiring, ends)
+    return callback.tenant, callback.run, callback.step, callback.early, state, activation.until if activation else None
+
+
+def _active_state(key: Key, expiring: set[Key], ends: dict[bytes, End]) -> CallbackState:
+    return CallbackState.EXPIRED if key in expiring or key[0] in ends else CallbackState.ACTIVE
+
+
+def _message_columns(flush: Flush, *, again: bool) -> Columns:
+    sent = {(entry.run, entry.seq) for entry in flush.entries} if again and flush.messages else set()
+    rows = [
+        (
+            message.tenant, message.run, message.kind, message.step, _text(message.data), message.source,
+            message.source_seq, (message.source, message.source_seq) in sent,
+        )
+        for message in flush.messages
+    ]  # fmt: skip
+    return _columns(rows, 8)
+
+
+def _columns(rows: Sequence[Sequence[Any]], width: int) -> Columns:
+    return [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in range(width)]
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else str(data, "utf-8")

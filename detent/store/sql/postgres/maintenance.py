@@ -1,0 +1,209 @@
+"""Keeping a PostgreSQL database in order: retention, space, and what `doctor` looks for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+from detent.clock import Clock
+from detent.instant import SECOND
+from detent.store.rows import Finding
+from detent.store.sql.postgres import partitions
+from detent.store.sql.postgres.connection import Address, Connection, Link, Pool
+from detent.store.sql.postgres.migration import noted_revision
+from detent.store.sql.postgres.partitions import Week, existing, weeks
+from detent.store.sql.schema import HEAD
+
+# What `doctor` looks for in a PostgreSQL database.
+
+
+_DURABILITY: Final = {
+    "fsync": "a crash of the machine can destroy the whole database",
+    "full_page_writes": "a crash of the machine can destroy tables",
+    "synchronous_commit": "a crash can take back what was acknowledged",
+}
+_IDLE: Final = """
+select pid, extract(epoch from clock_timestamp() - state_change)::int from pg_stat_activity
+where datname = current_database() and state like 'idle in transaction%'
+  and state_change < clock_timestamp() - interval '10 seconds'"""
+_OFFSET: Final = 5 * SECOND
+
+
+async def examine(connection: Connection, clock: Clock) -> list[Finding]:
+    """Everything worth saying, errors and warnings among what is well."""
+    return [
+        *await _durability(connection),
+        await _schema(connection),
+        await _clock(connection, clock),
+        *await _sessions(connection),
+        *await _weeks(connection),
+    ]
+
+
+async def _durability(connection: Connection) -> list[Finding]:
+    bad = []
+    for name, harm in _DURABILITY.items():
+        value = await connection.fetchval(f"show {name}")
+        if value == "off":
+            bad.append(Finding("error", "durability", f"{name} is off: {harm}"))
+        elif value == "local":
+            bad.append(
+                Finding("warning", "durability", f"{name} is local: a failover can take back what was acknowledged")
+            )
+    return bad or [Finding("ok", "durability", "fsync, full_page_writes and synchronous_commit are on")]
+
+
+async def _schema(connection: Connection) -> Finding:
+    found = await noted_revision(connection)
+    if found == HEAD:
+        return Finding("ok", "schema", f"the tables are at revision {HEAD}")
+    return Finding(
+        "error", "schema", f"the tables are at revision {found}, this Detent needs {HEAD}: run `detent migrate`"
+    )
+
+
+async def _clock(connection: Connection, clock: Clock) -> Finding:
+    before = clock.wall()
+    theirs: int = await connection.fetchval("select clock_timestamp()")
+    offset = theirs - (before + clock.wall()) // 2
+    if abs(offset) > _OFFSET:
+        return Finding(
+            "warning", "clock", f"this machine's clock differs from the database's by {-offset / SECOND:.1f} s"
+        )
+    return Finding("ok", "clock", "this machine and the database agree on the time")
+
+
+async def _sessions(connection: Connection) -> list[Finding]:
+    return [
+        Finding(
+            "warning", "sessions", f"process {pid} has been idle in a transaction for {seconds} s and may hold locks"
+        )
+        for pid, seconds in await connection.fetch(_IDLE)
+    ]
+
+
+async def _weeks(connection: Connection) -> list[Finding]:
+    now: int = await connection.fetchval("select clock_timestamp()")
+    there = await existing(connection)
+    missing = [week.table for week in weeks(now, now) if week.table not in there]
+    return [
+        Finding("warning", "partitions", f"the journal has no partition {name}; `tidy` makes it") for name in missing
+    ]
+
+
+PRUNE: Final = """
+with found as materialized (
+  select ended.id from unnest($2::text[]) as t(status) cross join lateral (
+    select id from run r where r.status = t.status and r.ended_at < $1 order by r.ended_at limit $3
+  ) ended
+  limit $3
+),
+old as materialized (
+  select r.id from found join run r on r.id = found.id where r.ended_at < $1 for update of r skip locked
+),
+entries as (delete from journal j using old where j.run = old.id),
+waits as (delete from callback c using old where c.run = old.id),
+mail as (delete from inbox i using old where i.run = old.id),
+results as (delete from kept k using old where k.run = old.id),
+gone as (delete from run r using old where r.id = old.id returning r.id)
+select count(*) from gone"""
+DROP_MAIL: Final = """
+delete from inbox i where not exists (select 1 from run r where r.id = i.run and r.ended_at is null)
+  and i.at < clock_timestamp() - interval '1 minute'"""
+
+SIZE: Final = "select pg_total_relation_size($1::text::regclass)"
+HAS_OPEN: Final = "select exists (select 1 from run where id >= $1 and id < $2 and ended_at is null)"
+#: What the live rows of a table need, from its statistics; the rest of the file is waste.
+LIVE: Final = """
+select greatest(c.reltuples, 0)::bigint
+       * (40 + coalesce((select sum(avg_width) from pg_stats s where s.tablename = c.relname), 0))
+from pg_class c where c.oid = $1::text::regclass"""
+#: Rewriting a week is worth it when at least this much, and at least half of its file, is waste.
+WORTH: Final = 1 << 20
+
+
+class PostgresKeeper:
+    """Works on the doors' pool, and on a connection without a time limit for what takes long."""
+
+    def __init__(self, address: Address, clock: Clock, pool: Pool) -> None:
+        self._long, self._pooled = Link(address, limit=3600), address.pooled
+        self._pruner = Link(address.for_lookups())
+        self._keeper_pool, self._keeper_clock = pool, clock
+
+    async def prune(self, *, before: int, statuses: Collection[str], limit: int) -> int:
+        [row] = await self._pruner.fetch(PRUNE, before, [str(status) for status in statuses], limit)
+        count: int = row[0]
+        return count
+
+    async def tidy(self) -> None:
+        await self._keeper_pool.fetch(DROP_MAIL)
+
+        async def work(connection: Connection) -> None:
+            await partitions.create_ahead(connection, await connection.fetchval("select clock_timestamp()"))
+
+        async with self._keeper_pool.link() as link:
+            await link.call(work)
+
+    async def compact(self) -> int:
+        if self._pooled:
+            return 0  # VACUUM needs a session of its own, which a pooler does not give
+
+        async def work(connection: Connection) -> int:
+            await connection.execute("set statement_timeout = 0")
+            await connection.execute("vacuum run, inbox, callback")
+            now = await connection.fetchval("select clock_timestamp()")
+            there = await partitions.existing(connection)
+            first = min((name for name in there if name[-8:].isdigit()), default=None)
+            if first is None:
+                return 0
+            returned = 0
+            for week in partitions.weeks(partitions.start_of(first), now - partitions.WEEK):
+                if week.table in there:
+                    returned += await _shrink(connection, week)
+            return returned
+
+        try:
+            return await self._long.call(work)
+        finally:
+            await self._long.close()
+
+    async def _close_keeper(self) -> None:
+        await self._pruner.close()
+        await self._long.close()
+
+    async def examine(self) -> list[Finding]:
+        async def work(connection: Connection) -> list[Finding]:
+            return await examine(connection, self._keeper_clock)
+
+        async with self._keeper_pool.link() as link:
+            return await link.call(work, writing=False)
+
+
+async def _shrink(connection: Connection, week: Week) -> int:
+    """Give back what a past week does not need any more. A week with open runs is left alone: the engine still writes
+    to it, and would have to wait."""
+    if await connection.fetchval(HAS_OPEN, *week.bounds()):
+        return 0
+    await connection.execute(f"vacuum (analyze) {week.table}")
+    before: int = await connection.fetchval(SIZE, week.table)
+    if await _dropped(connection, week):
+        return before
+    live: int = await connection.fetchval(LIVE, week.table)
+    if before - live < WORTH or live > before // 2:
+        return 0
+    await connection.execute(f"vacuum (full, analyze) {week.table}")
+    after: int = await connection.fetchval(SIZE, week.table)
+    return before - after
+
+
+async def _dropped(connection: Connection, week: Week) -> bool:
+    """Drop a week that is empty. The journal is locked first and for a moment only: a flush takes the same locks in
+    the same order."""
+    if await connection.fetchval(f"select exists (select 1 from {week.table})"):
+        return False
+    async with connection.transaction():
+        await connection.execute("lock table only journal in access exclusive mode")
+        if await connection.fetchval(f"select exists (select 1 from {week.table})"):
+            return False
+        await connection.execute(f"drop table {week.table}")
+    return True

@@ -1,0 +1,248 @@
+"""What an engine node does with PostgreSQL: its lease and fence, its flushes, its claims."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any, Final
+
+import asyncpg
+import msgspec
+
+from detent.clock import Clock
+from detent.errors import StoreError
+from detent.instant import SECOND
+from detent.run.journal import Entry
+from detent.store.heartbeat import ThreadHeart
+from detent.store.protocol import Heart
+from detent.store.rows import NOBODY, ClaimedRun, Claims, Flush, Flushed, Mail, NewRun, spent_key
+from detent.store.sql.compiler import heirs_of, is_checked, read_sql
+from detent.store.sql.postgres.connection import Address, Connection, Link, PostgresPulse, Records
+from detent.store.sql.postgres.flush import (
+    APPEND,
+    CHECKED_FLUSH,
+    CHECKED_USUAL,
+    FLUSH,
+    USUAL,
+    entry_columns,
+    flush_columns,
+    is_usual,
+    only_entries,
+    usual_columns,
+)
+from detent.store.sql.verbs import encoded, entry, mail, offered
+
+CLAIM: Final = read_sql(__package__, "claim.sql")
+
+REGISTER: Final = """
+with registered as (insert into node (id, epoch, offers) values ($1, 1, $3) returning epoch),
+ leased as (insert into lease (node, until) values ($1, clock_timestamp() + make_interval(secs => $2)))
+select epoch, clock_timestamp() from registered"""
+BEAT: Final = """
+update lease set until = clock_timestamp() + make_interval(secs => $2) where node = $1 returning clock_timestamp()"""
+OVERDUE: Final = "select node from lease where until < clock_timestamp()"
+RETIRE: Final = "with gone as (delete from lease where node = $1) delete from node where id = $1"
+
+# Changing a column that is no key would pass by a flush's key share: only `for update` waits for it.
+LOCK_NODE: Final = "select 1 from node where id = $1 for update"
+RAISE_EPOCH: Final = "update node set epoch = epoch + 1 where id = $1 returning epoch"
+LOCK_LEASE: Final = "select 1 from lease where node = $1 and until < clock_timestamp() for update"
+REMOVE_NODE: Final = "delete from node where id = $1"
+REMOVE_LEASE: Final = "delete from lease where node = $1"
+
+HAND_OVER: Final = """
+with fence as (select 1 from node where id = $1 and epoch = $2 for key share)
+update run r set active_key = t.spent
+from fence, unnest($3::uuid[], $4::int[], $5::text[], $6::text[]) as t(run, tenant, key, spent)
+where r.id = t.run and r.tenant = t.tenant and r.active_key = t.key
+  and r.owner is not distinct from $1 and r.ended_at is null"""
+RELEASE: Final = """
+with fence as (select 1 from node where id = $1 and epoch = $2 for key share)
+update run r set owner = $5, wake_at = clock_timestamp()
+from fence, unnest($3::uuid[], $4::int[]) as t(run, generation)
+where r.id = t.run and r.owner is not distinct from $1 and r.epoch = t.generation and r.ended_at is null"""
+MAIL: Final = """
+select i.id, i.run, owned.epoch, i.kind, i.step, i.data, i.at
+from inbox i cross join lateral (
+  select epoch from run r where r.id = i.run and r.owner is not distinct from $1 offset 0
+) owned
+order by i.id limit $2"""
+JOURNALS: Final = """
+select tenant, run, seq, at, kind, step, attempt, outcome, data from journal where run = any($1::uuid[])
+order by run, seq"""
+GRAPHS: Final = """
+select v.workflow, v.version, w.name, v.graph from unnest($1::uuid[], $2::int[]) as t(workflow, version)
+join workflow_version v on v.workflow = t.workflow and v.version = t.version join workflow w on w.id = v.workflow"""
+
+
+class PostgresNodes:
+    """Two connections of its own: the lane for flushes, the other for claims, mail and loading."""
+
+    def __init__(self, address: Address, clock: Clock) -> None:
+        self._address, self._clock = address, clock
+        self._lane, self._claims = Link(address.for_lookups()), Link(address.for_lookups())
+        self._registered: dict[bytes, float] = {}
+
+    def heart(self, node: bytes, *, ttl: float, interval: float) -> Heart:
+        sent = self._registered.get(node, self._clock.monotonic())
+        return ThreadHeart(
+            lambda: PostgresPulse(self._address, node, ttl), clock=self._clock, interval=interval, confirmed=sent
+        )
+
+    async def register(
+        self, node: bytes, *, ttl: float, queues: Sequence[str] | None = None, actions: Sequence[str] = ()
+    ) -> tuple[int, int]:
+        sent = self._clock.monotonic()
+        [row] = await self._claims.fetch(REGISTER, node, ttl, offered(queues, actions))
+        self._registered[node] = sent
+        return row[0], row[1]
+
+    async def beat(self, node: bytes, *, ttl: float) -> int | None:
+        rows = await self._claims.fetch(BEAT, node, ttl)
+        return rows[0][0] if rows else None
+
+    async def raise_epoch(self, node: bytes, epoch: int) -> int | None:
+        async def work(connection: Connection) -> int | None:
+            await connection.fetch(LOCK_NODE, node)
+            raised: int | None = await connection.fetchval(RAISE_EPOCH, node)
+            return raised
+
+        return await self._lane.transaction(work)
+
+    async def overdue(self) -> list[bytes]:
+        return [row[0] for row in await self._claims.fetch(OVERDUE, writing=False)]
+
+    async def take_over(self, node: bytes) -> bool:
+        # Separate statements: in one, the later parts would see the rows as they were before it waited for a flush.
+        async def work(connection: Connection) -> bool:
+            if not await connection.fetch(LOCK_LEASE, node):
+                return False
+            await connection.fetch(LOCK_NODE, node)
+            await connection.execute(REMOVE_NODE, node)
+            await connection.execute(REMOVE_LEASE, node)
+            return True
+
+        return await self._claims.transaction(work)
+
+    async def retire(self, node: bytes) -> None:
+        await self._claims.fetch(RETIRE, node)
+
+    async def flush(
+        self, node: bytes, epoch: int, flush: Flush, *, again: bool = False, patience: float | None = None
+    ) -> Flushed | None:
+        if only_entries(flush):
+            [row] = await self._sent(patience, APPEND[again], node, epoch, *entry_columns(flush.entries))
+            return Flushed(row[1], frozenset()) if row[0] else None
+        checked = is_checked(flush)
+        if is_usual(flush):
+            statement, columns = (CHECKED_USUAL if checked else USUAL), usual_columns(flush, checked=checked)
+        else:
+            statement = CHECKED_FLUSH if checked else FLUSH
+            columns = flush_columns(flush, again=again, checked=checked)
+        heirs = heirs_of(flush.starts) if checked else []
+        if heirs:
+            [row] = await self._sent_with_heirs(patience, heirs, statement[again], node, epoch, *columns)
+        else:
+            [row] = await self._sent(patience, statement[again], node, epoch, *columns)
+        return _flushed(flush, row) if row["held"] else None
+
+    async def _sent(self, patience: float | None, statement: str, *arguments: Any) -> Records:
+        if patience is None:
+            return await self._lane.fetch(statement, *arguments)
+
+        async def work(connection: Connection) -> Records:
+            await connection.execute(_patience(patience))
+            return await connection.fetch(statement, *arguments)
+
+        return await self._lane.transaction(work)
+
+    async def _sent_with_heirs(
+        self, patience: float | None, heirs: Sequence[NewRun], statement: str, *arguments: Any
+    ) -> Records:
+        """Hand over the keys of heirs first, which one statement cannot do in a fixed order; if one of them is refused
+        then, send without that."""
+        handed = zip(*((heir.heir_of, heir.tenant, heir.active_key, _spent(heir)) for heir in heirs), strict=True)
+        columns = [list(column) for column in handed]
+        node, epoch, *_ = arguments
+
+        async def work(connection: Connection) -> Records:
+            if patience is not None:
+                await connection.execute(_patience(patience))
+            await connection.fetch(HAND_OVER, node, epoch, *columns)
+            rows = await connection.fetch(statement, *arguments)
+            if not {heir.id for heir in heirs}.isdisjoint(rows[0]["refused"]):
+                raise _NotInherited
+            return rows
+
+        try:
+            return await self._lane.transaction(work)
+        except _NotInherited:
+            return await self._sent(patience, statement, *arguments)
+
+    async def claim(
+        self,
+        node: bytes,
+        epoch: int,
+        *,
+        limit: int,
+        queues: Collection[str] | None,
+        serves: Collection[str],
+        horizon: int,
+    ) -> Claims | None:
+        chosen = None if queues is None else list(queues)
+        served = msgspec.json.encode(sorted(serves)).decode()
+        rows = await self._claims.fetch(CLAIM, node, epoch, limit, chosen, served, horizon / SECOND)
+        if not rows[0][0]:
+            return None
+        return Claims(rows[0][1], [_claimed(tuple(row)) for row in rows if row[2] is not None])
+
+    async def mail(self, node: bytes, *, limit: int) -> list[Mail]:
+        rows = await self._claims.fetch(MAIL, node, limit, writing=False)
+        return [mail(tuple(row)) for row in rows]
+
+    async def release(self, node: bytes, epoch: int, runs: Sequence[tuple[bytes, int]]) -> None:
+        released, generations = [run for run, _ in runs], [generation for _, generation in runs]
+        await self._claims.fetch(RELEASE, node, epoch, released, generations, NOBODY)
+
+    async def journals(self, runs: Sequence[bytes]) -> dict[bytes, list[Entry]]:
+        found: dict[bytes, list[Entry]] = {}
+        for row in await self._claims.fetch(JOURNALS, list(runs), writing=False):
+            found.setdefault(row[1], []).append(entry(tuple(row)))
+        return found
+
+    async def graphs(self, versions: Sequence[tuple[bytes, int]]) -> dict[tuple[bytes, int], tuple[str, bytes]]:
+        workflows, numbers = [workflow for workflow, _ in versions], [version for _, version in versions]
+        rows = await self._claims.fetch(GRAPHS, workflows, numbers, writing=False)
+        return {(row[0], row[1]): (row[2], row[3]) for row in rows}
+
+    async def _close_nodes(self) -> None:
+        await self._lane.close()
+        await self._claims.close()
+
+
+class _NotInherited(Exception):
+    """An heir was refused: what it was to take stays where it was."""
+
+
+def _spent(heir: NewRun) -> str:
+    assert heir.heir_of is not None
+    return spent_key(heir.heir_of)
+
+
+def _patience(seconds: float) -> str:
+    return f"set local lock_timeout = {max(1, round(seconds * 1000)):d}"
+
+
+def _flushed(flush: Flush, row: asyncpg.Record) -> Flushed:
+    refused: frozenset[bytes] = frozenset(row.get("refused", ()))
+    if not flush.expiries:
+        return Flushed(row["now"], frozenset(), refused)
+    made = {(callback.run, callback.step) for callback in flush.callbacks if callback.run not in refused}
+    known = {*made, *zip(row["expired_runs"], row["expired_steps"], strict=True)}
+    return Flushed(row["now"], frozenset(key for key in flush.expiries if key in known), refused)
+
+
+def _claimed(row: Sequence[Any]) -> ClaimedRun:
+    _, _, id_, tenant, workflow, version, status, given, opening, *rest = row
+    if given is None:
+        raise StoreError("a claimed run has no input")
+    return ClaimedRun(id_, tenant, workflow, version, status, given.encode(), encoded(opening), *rest)

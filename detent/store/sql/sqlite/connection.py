@@ -1,0 +1,260 @@
+"""The two ways to a SQLite file: the one thread that writes, and the one that reads."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, Literal, TypeVar
+
+from detent.clock import Clock
+from detent.errors import CommitUnknown, SchemaMismatch, StoreBusy, StoreError, StoreInUse
+from detent.store.sql.compiler import read_sql
+from detent.store.sql.schema import HEAD
+from detent.store.sql.sqlite.lock import FileLock
+
+# The database file: how it is opened and brought to the shape this code needs.
+
+
+BUSY_SECONDS: Final = 5.0
+#: JSON operators and strict tables.
+OLDEST: Final = (3, 38, 0)
+
+_FLUSH: Final = read_sql(__package__, "flush.sql")
+
+
+def connect(path: Path, *, writing: bool) -> sqlite3.Connection:
+    """A connection that is its thread's own. Only the one that writes may make or change the file."""
+    if sqlite3.sqlite_version_info < OLDEST:
+        raise StoreError(f"SQLite {sqlite3.sqlite_version} is too old: Detent needs 3.38 or newer")
+    mode = "rwc" if writing else "ro"
+    try:
+        connection = sqlite3.connect(
+            f"{path.absolute().as_uri()}?mode={mode}",
+            uri=True,
+            timeout=BUSY_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=256,
+        )
+    except sqlite3.Error as error:
+        raise StoreError(f"cannot open {path}: {error}") from error
+    connection.execute("pragma temp_store = memory")
+    connection.execute("pragma cache_size = -12288")  # 12 MB: what is written is mostly new, and memory stays small
+    return connection
+
+
+def prepare(connection: sqlite3.Connection) -> None:
+    """Make the file durable and give it its tables; SQLite migrates by itself."""
+    connection.execute("pragma auto_vacuum = incremental")  # counts only for a file without tables
+    connection.execute("pragma journal_mode = wal")
+    connection.execute("pragma synchronous = full")
+    connection.execute("pragma wal_autocheckpoint = 0")  # the writer does it, when it is not in the way
+    migrate(connection)
+    connection.executescript(_FLUSH)
+
+
+def migrate(connection: sqlite3.Connection, to: str | None = None) -> str:
+    """Bring the tables to a revision, by default the newest, as one transaction."""
+    found = revision(connection)
+    if found == (to or HEAD):
+        return found
+    if found is not None and found > HEAD:
+        raise SchemaMismatch(
+            f"the file is at revision {found}, made by a newer Detent than this one (it knows {HEAD}); "
+            "install that version"
+        )
+    from detent.store.migrations.statements import statements  # Alembic: only when something is to be migrated
+
+    text = statements("sqlite", current=found, to=to)
+    try:
+        connection.executescript(f"begin immediate;\n{text}\ncommit;")
+    except sqlite3.Error:
+        if connection.in_transaction:
+            connection.rollback()
+        raise
+    return to or HEAD
+
+
+def revision(connection: sqlite3.Connection) -> str | None:
+    """The revision of the tables; null if there are none."""
+    if not connection.execute("select 1 from sqlite_master where name = 'alembic_version'").fetchone():
+        return None
+    row = connection.execute("select version_num from alembic_version").fetchone()
+    return str(row[0]) if row else None
+
+
+# A thread that owns one connection and does one thing at a time.
+
+
+T = TypeVar("T")
+Work = Callable[[sqlite3.Connection], T]
+_Item = tuple[Work[Any], "asyncio.AbstractEventLoop | None", "asyncio.Future[Any] | None"]
+
+_PRIMARY: Final = 0xFF  # the low byte of an extended result code
+
+
+class Worker:
+    """Calls run in the order they came. `writes`: what fails on the disk may or may not have been applied."""
+
+    def __init__(self, connection: sqlite3.Connection, *, name: str, writes: bool) -> None:
+        self._connection, self._writes = connection, writes
+        self._queue: queue.SimpleQueue[_Item | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    async def call(self, work: Work[T]) -> T:
+        """Run `work` with the connection and give its result, with its errors in our words."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        self._queue.put((work, loop, future))
+        return await future
+
+    def post(self, work: Work[Any]) -> None:
+        """Run `work` when its turn comes; nobody waits for it."""
+        self._queue.put((work, None, None))
+
+    def close(self) -> None:
+        """End when everything that was asked for is done."""
+        self._queue.put(None)
+        self._thread.join()
+        self._connection.close()
+
+    def _run(self) -> None:
+        while (item := self._queue.get()) is not None:
+            work, loop, future = item
+            result, error = self._attempt(work)
+            if loop and future:
+                with contextlib.suppress(RuntimeError):  # the loop that asked is gone
+                    loop.call_soon_threadsafe(_settle, future, result, error)
+
+    def _attempt(self, work: Work[Any]) -> tuple[Any, BaseException | None]:
+        try:
+            return work(self._connection), None
+        except Exception as error:  # noqa: BLE001 - it belongs to whoever asked
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.rollback()
+            return None, translated(error, writing=self._writes)
+
+
+def _settle(future: asyncio.Future[Any], result: Any, error: BaseException | None) -> None:
+    if future.done():
+        return
+    if error is None:
+        future.set_result(result)
+    else:
+        future.set_exception(error)
+
+
+def translated(error: Exception, *, writing: bool) -> Exception:
+    """An error of SQLite in our words."""
+    if not isinstance(error, sqlite3.Error):
+        return error
+    said = StoreError(f"SQLite: {error}")
+    match getattr(error, "sqlite_errorcode", 0) & _PRIMARY:
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            said = StoreBusy(f"SQLite: {error}")
+        case sqlite3.SQLITE_FULL:
+            said = StoreBusy("SQLite: the disk is full; nothing was written")
+        case sqlite3.SQLITE_IOERR if writing:
+            # The bytes may have reached the disk all the same, and count after a restart.
+            said = CommitUnknown(f"SQLite: {error}: the disk failed while something was written")
+    said.__cause__ = error
+    return said
+
+
+Role = Literal["engine", "door"]
+
+#: The log is written back into the file when it has grown by this much.
+CHECKPOINT_BYTES: Final = 16 << 20
+
+
+class Access:
+    """Holds the file's lock while it may write. A door that finds an engine at work may only read."""
+
+    def __init__(self, path: Path, clock: Clock, *, role: Role) -> None:
+        self.path = path
+        self.lock = FileLock(path)
+        self._clock = clock
+        self._last = 0
+        self._log = path.with_name(f"{path.name}-wal")
+        self._checkpoint_at = CHECKPOINT_BYTES
+        self._writer = self._take(role)
+        self._reader = Worker(connect(path, writing=False), name="detent-sqlite-reader", writes=False)
+
+    def _take(self, role: Role) -> Worker | None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self.lock.take()
+        except StoreInUse:
+            if role == "engine":
+                raise
+            return None
+        try:
+            connection = connect(self.path, writing=True)
+            prepare(connection)
+            if role == "engine":
+                # The lock is the lease: whoever was registered before is gone.
+                connection.executescript("begin immediate; delete from node; delete from lease; commit;")
+        except sqlite3.Error as error:
+            self.lock.release()
+            raise translated(error, writing=False) from error
+        except BaseException:
+            self.lock.release()
+            raise
+        return Worker(connection, name="detent-sqlite-writer", writes=True)
+
+    def time(self) -> int:
+        """This machine's time, which never goes back."""
+        self._last = max(self._last, self._clock.wall())
+        return self._last
+
+    async def read(self, work: Work[T]) -> T:
+        return await self._reader.call(work)
+
+    async def write(self, work: Work[T]) -> T:
+        """Run `work` on the connection that writes. It commits by itself, or not at all."""
+        if self._writer is None:
+            raise self.lock.in_use()
+        try:
+            return await self._writer.call(work)
+        finally:
+            if self._log_size() > self._checkpoint_at:
+                self._writer.post(self._checkpoint)
+
+    def post(self, work: Work[object]) -> None:
+        if self._writer:
+            self._writer.post(work)
+
+    def close(self) -> None:
+        self._reader.close()
+        if self._writer:
+            self._writer.close()
+        self.lock.release()
+
+    def _log_size(self) -> int:
+        try:
+            return self._log.stat().st_size
+        except OSError:
+            return 0
+
+    def _checkpoint(self, connection: sqlite3.Connection) -> None:
+        if self._log_size() <= self._checkpoint_at:
+            return  # it was done while this waited for its turn
+        blocked = checkpoint(connection)
+        # A reader that stays would make every flush try in vain: next when as much has been added again.
+        self._checkpoint_at = (self._log_size() if blocked else 0) + CHECKPOINT_BYTES
+
+
+def checkpoint(connection: sqlite3.Connection) -> bool:
+    """Write the log back into the file and empty it. True if a reader was in the way; nobody waits for it."""
+    connection.execute("pragma busy_timeout = 0")
+    try:
+        row = connection.execute("pragma wal_checkpoint(truncate)").fetchone()
+    finally:
+        connection.execute(f"pragma busy_timeout = {int(BUSY_SECONDS * 1000)}")
+    return bool(row[0])

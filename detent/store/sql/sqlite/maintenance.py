@@ -1,0 +1,152 @@
+"""Keeping a SQLite file in order: retention, space, and what `doctor` looks for."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection
+from pathlib import Path
+from typing import Final
+
+from detent.store.rows import Finding
+from detent.store.sql.schema import HEAD
+from detent.store.sql.sqlite.connection import CHECKPOINT_BYTES, Access, checkpoint, connect, migrate, prepare, revision
+from detent.store.sql.sqlite.lock import FileLock
+
+# What is done to a SQLite file while no engine has it: looking at its revision, migrating it.
+
+
+def migrate_file(path: Path, to: str | None = None) -> str:
+    """Bring the tables of a file to a revision, by default the newest; StoreInUse while an engine has it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(path)
+    lock.take()
+    try:
+        connection = connect(path, writing=True)
+        try:
+            if to is None:
+                prepare(connection)
+            return migrate(connection, to)
+        finally:
+            connection.close()
+    finally:
+        lock.release()
+
+
+def file_revision(path: Path) -> str | None:
+    """The revision of a file's tables; null if there is no file or it has none."""
+    if not path.exists():
+        return None
+    connection = connect(path, writing=False)
+    try:
+        return revision(connection)
+    finally:
+        connection.close()
+
+
+OLD: Final = """
+create temp table if not exists old (id blob primary key);
+delete from old;"""
+CHOOSE: Final = """
+insert into old select id from run where status = ? and ended_at < ? order by ended_at limit ?"""
+#: Below this version two connections that write and checkpoint can lose what the log held.
+RESET_FIXED: Final = (3, 51, 3)
+SLICE_PAGES: Final = 256
+_FULL: Final = 2
+
+
+class SqliteKeeper:
+    """Everything long happens in small slices, so that flushes come in between."""
+
+    def __init__(self, access: Access) -> None:
+        self._file = access
+
+    async def prune(self, *, before: int, statuses: Collection[str], limit: int) -> int:
+        chosen = [str(status) for status in statuses]
+        return await self._file.write(lambda db: _prune(db, chosen, before, limit))
+
+    async def tidy(self) -> None:
+        def work(db: sqlite3.Connection) -> None:
+            db.execute("delete from inbox where run not in (select id from run where ended_at is null)")
+
+        await self._file.write(work)
+
+    async def compact(self) -> int:
+        before = await self._file.write(_size_after_checkpoint)
+        while await self._file.write(_vacuum_slice):
+            pass
+        return before - await self._file.write(_size_after_checkpoint)
+
+    async def examine(self) -> list[Finding]:
+        log = self._file.path.with_name(f"{self._file.path.name}-wal")
+        log_bytes = log.stat().st_size if log.exists() else 0
+        findings = await self._file.read(_examine)
+        if self._file.lock.held:
+            findings.append(await self._file.write(_durability))
+        if log_bytes > 4 * CHECKPOINT_BYTES:
+            held = f"the log has grown to {log_bytes >> 20} MB: some process reads the file and does not end"
+            findings.append(Finding("warning", "log", held))
+        return findings
+
+    async def close(self) -> None:
+        self._file.close()
+
+
+def _prune(db: sqlite3.Connection, statuses: Collection[str], before: int, limit: int) -> int:
+    db.executescript(OLD)
+    db.execute("begin immediate")
+    count = 0
+    for status in statuses:
+        count += db.execute(CHOOSE, (status, before, limit - count)).rowcount
+    if count:
+        belonging = (("journal", "run"), ("callback", "run"), ("inbox", "run"), ("kept", "run"), ("run", "id"))
+        for table, column in belonging:
+            db.execute(f"delete from {table} where {column} in (select id from old)")
+    db.execute("commit")
+    return count
+
+
+def _size_after_checkpoint(db: sqlite3.Connection) -> int:
+    checkpoint(db)
+    pages, size = db.execute("pragma page_count").fetchone()[0], db.execute("pragma page_size").fetchone()[0]
+    return int(pages) * int(size)
+
+
+def _vacuum_slice(db: sqlite3.Connection) -> bool:
+    """Give a few free pages back; true if there are more."""
+    free = int(db.execute("pragma freelist_count").fetchone()[0])
+    if free == 0:
+        return False
+    # A script, because it is run to its end: `execute` would stop after the first page.
+    db.executescript(f"pragma incremental_vacuum({SLICE_PAGES})")
+    return free > int(db.execute("pragma freelist_count").fetchone()[0]) > 0
+
+
+def _durability(db: sqlite3.Connection) -> Finding:
+    mode = db.execute("pragma journal_mode").fetchone()[0]
+    if int(db.execute("pragma synchronous").fetchone()[0]) < _FULL:
+        return Finding(
+            "error", "durability", "synchronous is not FULL: a power cut can take back what was acknowledged"
+        )
+    if mode != "wal":
+        return Finding(
+            "error", "durability", f"journal_mode is {mode}: the file must be on a local disk that allows WAL"
+        )
+    return Finding("ok", "durability", "write-ahead log with synchronous=FULL")
+
+
+def _examine(db: sqlite3.Connection) -> list[Finding]:
+    findings = []
+    if sqlite3.sqlite_version_info < RESET_FIXED:
+        fault = f"SQLite {sqlite3.sqlite_version} has a fault in its log (fixed in 3.51.3)"
+        findings.append(Finding("warning", "version", f"{fault}: let no other program write to the file"))
+    found = revision(db)
+    level = "ok" if found == HEAD else "error"
+    findings.append(Finding(level, "schema", f"the tables are at revision {found}, this Detent needs {HEAD}"))
+    checked = db.execute("pragma quick_check(1)").fetchone()[0]
+    sound = Finding("ok", "integrity", "the file is sound")
+    findings.append(sound if checked == "ok" else Finding("error", "integrity", f"the file is damaged: {checked}"))
+    if not int(db.execute("pragma auto_vacuum").fetchone()[0]):
+        findings.append(
+            Finding("warning", "space", "the file does not give space back; run VACUUM once with auto_vacuum on")
+        )
+    return findings

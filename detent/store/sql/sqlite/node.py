@@ -1,0 +1,323 @@
+"""What the engine does with its SQLite file: its flushes, its claims, and nodes as on any other store."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from detent.clock import Clock
+from detent.instant import micros
+from detent.run.journal import Entry
+from detent.store.heartbeat import QuietHeart
+from detent.store.protocol import Heart
+from detent.store.rows import NOBODY, ClaimedRun, Claims, End, Flush, Flushed, Mail, Message, NewRun, spent_key
+from detent.store.sql.compiler import heirs_of, is_checked, read_sql
+from detent.store.sql.sqlite.connection import Access, Work
+from detent.store.sql.verbs import encoded, entry, mail, offered
+
+# Turns a flush into the arguments of its one statement: JSON for what is small, one blob for ids and payloads.
+
+
+_encoder: Final = msgspec.json.Encoder()
+_NOTHING: Final = "[]"
+
+Row = tuple[Any, ...]
+
+
+class Bytes:
+    """Blobs side by side. A place counts from 1, as SQL does."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._size = 1
+
+    def place(self, data: bytes | None) -> int | None:
+        """Where an id lies; null has no place, and nothing lies there."""
+        if data is None:
+            return None
+        place = self._size
+        self._parts.append(data)
+        self._size += len(data)
+        return place
+
+    def span(self, data: bytes | None) -> tuple[int | None, int | None]:
+        """Where a payload lies, and its length."""
+        return (None, None) if data is None else (self.place(data), len(data))
+
+    def joined(self) -> bytes:
+        return b"".join(self._parts)
+
+
+def flush_arguments(node: bytes, epoch: int, flush: Flush, *, again: bool, checked: bool, now: int) -> list[Any]:
+    """node, epoch, again, checked, now, bytes, and the lists in the order of the view `flush`."""
+    packed = Bytes()
+    lists = [
+        _json([_start(start, packed, checked) for start in flush.starts]),
+        _json(_messages(flush, packed, again=again)),
+        _json(_entries(flush.entries, packed)),
+        _json([(packed.place(row.run), row.tenant, row.step, int(row.early)) for row in flush.callbacks]),
+        _json([(packed.place(row.run), row.step, row.until) for row in flush.last_activations()]),
+        _json([(packed.place(run), step) for run, step in flush.expiries]),
+        _json([(packed.place(row.run), *row[1:]) for row in flush.parks]),
+        _json([_end(end, packed) for end in flush.ends]),
+        _json(flush.consumed),
+    ]
+    return [node, epoch, int(again), len(flush.starts) if checked else 0, now, packed.joined(), *lists]
+
+
+def ids(values: Sequence[bytes]) -> tuple[str, bytes]:
+    """Ids as a statement can join them: a JSON list of their places, and their bytes."""
+    return _json([number * 16 + 1 for number in range(len(values))]), b"".join(values)
+
+
+def _json(rows: Sequence[Any]) -> str:
+    return str(_encoder.encode(rows), "utf-8") if rows else _NOTHING
+
+
+def _entries(entries: Sequence[Entry], packed: Bytes) -> list[Row]:
+    place = packed.place
+    return [
+        (place(run), place(data), len(data), seq, tenant, at, kind, step, attempt, outcome)
+        for tenant, run, seq, at, kind, step, attempt, outcome, data in entries
+    ]
+
+
+def _start(start: NewRun, packed: Bytes, checked: bool) -> Row:
+    usual = (
+        packed.place(start.id), packed.place(start.workflow), packed.place(start.origin), packed.place(start.parent),
+        *packed.span(start.request_hash), *packed.span(start.input), *packed.span(start.opening), int(start.owned),
+        start.tenant, start.version, start.status, start.trigger, start.wake_at, start.expires_at, start.queue,
+        start.priority, start.code, start.request_id, start.hero_type, start.hero_id, start.labels, start.started_at,
+    )  # fmt: skip
+    if not checked:
+        return usual
+    return (*usual, start.origin_kind, packed.place(start.fired_by), int(start.current), start.active_key)
+
+
+def _end(end: End, packed: Bytes) -> Row:
+    return (
+        packed.place(end.run), end.generation, end.status, end.ended_at, *packed.span(end.output), end.error,
+    )  # fmt: skip
+
+
+def _messages(flush: Flush, packed: Bytes, *, again: bool) -> list[Row]:
+    sent = {(entry.run, entry.seq) for entry in flush.entries} if again and flush.messages else set()
+    return [_message(message, packed, (message.source, message.source_seq) in sent) for message in flush.messages]
+
+
+def _message(message: Message, packed: Bytes, with_entry: bool) -> Row:
+    return (
+        packed.place(message.run), packed.place(message.source), *packed.span(message.data), message.source_seq,
+        message.tenant, message.kind, message.step, int(with_entry),
+    )  # fmt: skip
+
+
+FLUSH: Final = f"insert into flush values ({', '.join('?' * 15)})"
+CLAIM: Final = read_sql(__package__, "claim.sql")
+TAKE: Final = """
+update run set owner = :node, epoch = epoch + 1
+where id in (select substr(:bytes, value, 16) from json_each(:places))
+returning id, tenant, workflow, version, status, input, opening, epoch, 0, expires_at, wake_at, queue, priority,
+          started_at, parent, hero_type, hero_id"""
+REFUSED: Final = "select id from refused"
+HAND_OVER: Final = """
+update run set active_key = ? where id = ? and tenant = ? and active_key = ? and +owner = ? and ended_at is null"""
+EXPIRED: Final = "select 1 from callback where run = ? and step = ? and state = 'expired'"
+RELEASE: Final = """
+update run set owner = ?, wake_at = ? where id = ? and owner = ? and epoch = ? and ended_at is null
+  and exists (select 1 from node where id = ? and epoch = ?)"""
+MAIL: Final = """
+select i.id, i.run, r.epoch, i.kind, i.step, i.data, i.at from inbox i cross join run r on r.id = i.run
+where r.owner = ? order by i.id limit ?"""
+JOURNALS: Final = """
+select j.tenant, j.run, j.seq, j.at, j.kind, j.step, j.attempt, j.outcome, j.data
+from json_each(:places) p cross join journal j on j.run = substr(:bytes, p.value, 16)
+order by j.run, j.seq"""
+GRAPH: Final = """
+select w.name, v.graph from workflow_version v join workflow w on w.id = v.workflow
+where v.workflow = ? and v.version = ?"""
+
+#: The lease of a node that holds the file's lock; it does not end by time.
+FOREVER: Final = 100 * 365 * 86_400.0
+
+
+class SqliteNodes:
+    """The same fence, leases and generations as elsewhere, though only one engine can be at work."""
+
+    def __init__(self, access: Access, clock: Clock) -> None:
+        self._access, self._clock = access, clock
+
+    def heart(self, node: bytes, *, ttl: float, interval: float) -> Heart:
+        until = self._access.time() + micros(FOREVER)
+        self._access.post(lambda db: db.execute("update lease set until = ? where node = ?", (until, node)))
+        return QuietHeart(self._clock)
+
+    async def register(
+        self, node: bytes, *, ttl: float, queues: Sequence[str] | None = None, actions: Sequence[str] = ()
+    ) -> tuple[int, int]:
+        now, offers = self._access.time(), offered(queues, actions)
+
+        def work(db: sqlite3.Connection) -> None:
+            db.execute("begin immediate")
+            db.execute("insert into node (id, epoch, offers) values (?, 1, ?)", (node, offers))
+            db.execute("insert into lease (node, until) values (?, ?)", (node, now + micros(ttl)))
+            db.execute("commit")
+
+        await self._access.write(work)
+        return 1, now
+
+    async def beat(self, node: bytes, *, ttl: float) -> int | None:
+        now = self._access.time()
+
+        def work(db: sqlite3.Connection) -> bool:
+            return db.execute("update lease set until = ? where node = ?", (now + micros(ttl), node)).rowcount > 0
+
+        return now if await self._access.write(work) else None
+
+    async def raise_epoch(self, node: bytes, epoch: int) -> int | None:
+        def work(db: sqlite3.Connection) -> list[tuple[int]]:
+            return db.execute("update node set epoch = epoch + 1 where id = ? returning epoch", (node,)).fetchall()
+
+        rows = await self._access.write(work)
+        return rows[0][0] if rows else None
+
+    async def overdue(self) -> list[bytes]:
+        now = self._access.time()
+        rows = await self._access.read(
+            lambda db: db.execute("select node from lease where until < ?", (now,)).fetchall()
+        )
+        return [row[0] for row in rows]
+
+    async def take_over(self, node: bytes) -> bool:
+        now = self._access.time()
+        return await self._access.write(lambda db: _remove(db, node, now))
+
+    async def retire(self, node: bytes) -> None:
+        await self._access.write(lambda db: _remove(db, node, None))
+
+    async def flush(
+        self, node: bytes, epoch: int, flush: Flush, *, again: bool = False, patience: float | None = None
+    ) -> Flushed | None:
+        now, checked = self._access.time(), is_checked(flush)
+        arguments = flush_arguments(node, epoch, flush, again=again, checked=checked, now=now)
+        expiries, heirs = list(flush.expiries), heirs_of(flush.starts) if checked else []
+
+        def work(db: sqlite3.Connection) -> Flushed | None:
+            try:
+                db.execute(FLUSH, arguments)
+            except sqlite3.IntegrityError as error:
+                if str(error) == "fence":
+                    return None
+                raise
+            expired = frozenset(key for key in expiries if db.execute(EXPIRED, key).fetchone())
+            return Flushed(now, expired, frozenset(row[0] for row in db.execute(REFUSED)) if checked else frozenset())
+
+        if not heirs:
+            return await self._access.write(work)
+        return await self._access.write(lambda db: _with_heirs(db, node, heirs, work))
+
+    async def claim(
+        self,
+        node: bytes,
+        epoch: int,
+        *,
+        limit: int,
+        queues: Collection[str] | None,
+        serves: Collection[str],
+        horizon: int,
+    ) -> Claims | None:
+        now = self._access.time()
+        values = {
+            "node": node,
+            "epoch": epoch,
+            "limit": limit,
+            "queues": None if queues is None else msgspec.json.encode(list(queues)).decode(),
+            "serves": msgspec.json.encode(list(serves)).decode(),
+            "until": now + horizon,
+        }
+        claimed = await self._access.write(lambda db: _claim(db, values))
+        return None if claimed is None else Claims(now, claimed)
+
+    async def mail(self, node: bytes, *, limit: int) -> list[Mail]:
+        rows = await self._access.read(lambda db: db.execute(MAIL, (node, limit)).fetchall())
+        return [mail(row) for row in rows]
+
+    async def release(self, node: bytes, epoch: int, runs: Sequence[tuple[bytes, int]]) -> None:
+        now, given = self._access.time(), list(runs)
+
+        def work(db: sqlite3.Connection) -> None:
+            db.execute("begin immediate")
+            for run, generation in given:
+                db.execute(RELEASE, (NOBODY, now, run, node, generation, node, epoch))
+            db.execute("commit")
+
+        await self._access.write(work)
+
+    async def journals(self, runs: Sequence[bytes]) -> dict[bytes, list[Entry]]:
+        places, packed = ids(runs)
+        values = {"places": places, "bytes": packed}
+        found: dict[bytes, list[Entry]] = {}
+        for row in await self._access.read(lambda db: db.execute(JOURNALS, values).fetchall()):
+            found.setdefault(row[1], []).append(entry(row))
+        return found
+
+    async def graphs(self, versions: Sequence[tuple[bytes, int]]) -> dict[tuple[bytes, int], tuple[str, bytes]]:
+        wanted = list(versions)
+
+        def work(db: sqlite3.Connection) -> dict[tuple[bytes, int], tuple[str, bytes]]:
+            rows = ((key, db.execute(GRAPH, key).fetchone()) for key in wanted)
+            return {key: (row[0], row[1]) for key, row in rows if row}
+
+        return await self._access.read(work)
+
+
+def _remove(db: sqlite3.Connection, node: bytes, overdue_at: int | None) -> bool:
+    """Remove a node, if an instant is given only when its lease was over by then."""
+    db.execute("begin immediate")
+    over = (
+        overdue_at is None
+        or db.execute("select 1 from lease where node = ? and until < ?", (node, overdue_at)).fetchone()
+    )
+    if over:
+        db.execute("delete from node where id = ?", (node,))
+        db.execute("delete from lease where node = ?", (node,))
+    db.execute("commit")
+    return bool(over)
+
+
+def _with_heirs(
+    db: sqlite3.Connection, node: bytes, heirs: Sequence[NewRun], flush: Work[Flushed | None]
+) -> Flushed | None:
+    """Flush after the keys of heirs were handed over; if one of them is refused then, without that."""
+    db.execute("begin immediate")
+    for heir in heirs:
+        assert heir.heir_of is not None
+        db.execute(HAND_OVER, (spent_key(heir.heir_of), heir.heir_of, heir.tenant, heir.active_key, node))
+    flushed = flush(db)
+    if flushed is not None and flushed.refused.isdisjoint(heir.id for heir in heirs):
+        db.execute("commit")
+        return flushed
+    db.execute("rollback")
+    return None if flushed is None else flush(db)
+
+
+def _claim(db: sqlite3.Connection, values: dict[str, Any]) -> list[ClaimedRun] | None:
+    """Look first, and write only if there is something to take: nobody else writes in between."""
+    found = db.execute(CLAIM, values).fetchall()
+    if not found[0][0]:
+        return None
+    adopted = {run: bool(flag) for _, run, flag in found if run is not None}
+    if not adopted:
+        return []
+    places, packed = ids(list(adopted))
+    rows = db.execute(TAKE, {"node": values["node"], "places": places, "bytes": packed}).fetchall()
+    taken = {row[0]: _claimed(row) for row in rows}
+    return [taken[run]._replace(adopted=flag) for run, flag in adopted.items()]
+
+
+def _claimed(row: Sequence[Any]) -> ClaimedRun:
+    id_, tenant, workflow, version, status, given, opening, *rest = row
+    return ClaimedRun(id_, tenant, workflow, version, status, given.encode(), encoded(opening), *rest)

@@ -1,0 +1,308 @@
+"""A run that happened, written down as a test: what it began with, what its steps gave, and the way it took.
+
+Pure: documents of the API go in, the text of a Python file comes out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pprint import pformat
+from typing import Any, Final
+
+from detent.errors import InvalidInput
+from detent.run.call import Op
+from detent.run.status import TERMINAL, Status
+from detent.steps.actions import CORE_PREFIX
+from detent.testing.export_errors import Code, call, failure, failure_of_class
+from detent.testing.export_function import Told, named, on_route, told
+
+# What the steps of a definition or of a workflow class gave in a run that happened, as answers and route of a test.
+
+
+Document = Mapping[str, Any]
+
+_SUCCESS, _SKIPPED_STEP = "success", "skipped"
+_ANSWERS: Final = ("http", "wait")
+_OF_TIME: Final = "sleep"
+_OK: Final = 200
+
+
+def told_by_steps(
+    steps: Mapping[str, Document], events: Sequence[Document], own: set[str], *, headers: bool = False
+) -> Told:
+    """Of a definition. The steps that are `own` do the same again by themselves; `headers` matter to some."""
+    order: dict[str, None] = {}
+    for event in events:
+        for name in _ended_by(event):
+            order.pop(name, None)
+            order[name] = None
+    ended = [name for name in order if name in steps and steps[name]["finished_at"] is not None]
+    skipped = [name for name in steps if steps[name]["status"] == _SKIPPED_STEP and name not in order]
+    found = Told(route=[on_route(name, steps[name]["status"]) for name in (*skipped, *ended)])
+    for name, step in steps.items():
+        is_reused = step["status"] == _SUCCESS and not step["attempts"]
+        if (step["attempts"] or is_reused) and step["type"] != _OF_TIME and name not in own:
+            found.answers[name] = _answer(step, headers=headers)
+    return found
+
+
+def _ended_by(event: Document) -> list[str]:
+    own = [event["step"]] if event["kind"] == "ended" and event["step"] else []
+    return [*own, *event["skipped"], *event["failed"]]
+
+
+def _answer(step: Document, *, headers: bool) -> Any:
+    status, kind = step["status"], step["type"]
+    if kind in _ANSWERS and (step.get("status_code") or status == _SUCCESS):
+        return _response(step, headers=headers)
+    if status == _SUCCESS:
+        return step.get("output")
+    return failure(status, step["error"] or _last_error(step))
+
+
+def _response(step: Document, *, headers: bool) -> Any:
+    code = step["status_code"] or _OK
+    more = {
+        "status": None if code == _OK else code,
+        "headers": (step.get("headers") or None) if headers else None,
+        "query": step.get("query") or None,
+    }
+    return call("Response", step["body"], **more) if any(more.values()) else step["body"]
+
+
+def _last_error(step: Document) -> Document | None:
+    errors = [attempt["error"] for attempt in step["attempts"] if attempt["error"]]
+    return errors[-1] if errors else None
+
+
+# -- workflow classes
+
+
+def told_by_chain(
+    steps: Mapping[str, Document], events: Sequence[Document], paused_by: str | None
+) -> tuple[Told, str | None]:
+    """Of a class, whose steps end in their order; and the step that it came to and did not get past."""
+    finished = next((event["step"] for event in events if event["kind"] == "ended" and event["finished"]), None)
+    reasons = {event["step"]: event["by"] for event in events if event["kind"] == "cancelled"}
+    found, stopped, is_cut = Told(), None, False
+    for name, step in steps.items():
+        if is_cut and not step["attempts"]:
+            break  # what is behind the step that was cut short was never come to
+        is_cut = step["status"] == "cancelled"
+        if step["finished_at"] is not None:
+            found.route.append(on_route(name, step["status"]))
+        elif step["attempts"]:
+            stopped = name
+        if step["attempts"] or step["status"] in (_SUCCESS, _SKIPPED_STEP):
+            then = "finish" if name == finished else None
+            found.answers[name] = _played(step, then, reasons.get(name) or paused_by)
+        if name == finished:
+            break  # what is behind it was never come to
+    return found, stopped
+
+
+def _played(step: Document, then: str | None, reason: str | None) -> Any:
+    """What the step is to do in the test."""
+    status, state = step["status"], step.get("state")
+    last = step["attempts"][-1] if step["attempts"] else None
+    if status == _SUCCESS:
+        value = step.get("output")
+        return value if then is None and state is None else call("Output", value, state=state, then=then)
+    if last is not None and last["error"]:
+        return failure_of_class(last)
+    if status == _SKIPPED_STEP:
+        return call("Output", state=state, then="skip")  # by its own code, by a person, or by an edit of the class
+    if last is not None and last["status"] == "reattempted":
+        return Code("lambda asked: asked.parameters.reattempt(3600)")
+    then = "cancel" if last is not None and last["status"] == "cancelled" else "pause"
+    return call("Output", then=then, reason=reason)
+
+
+_WIDTH: Final = 100
+_SKIPPED: Final = "skipped"
+_DRIFT: Final = "drift"
+_CANNOT: Final = ", which a test of the workflow cannot repeat"
+#: What a run makes of its time, its chance and its own id: in a test it is another.
+_VARIES: Final = re.compile(
+    r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\d[T ]\d\d:\d\d[^\"]*"
+    r"|run_[0-9a-z]{20,}|[0-9a-f]{32,}|0\.\d{12,}"
+)
+
+
+@dataclass(slots=True)
+class _Saved:
+    """What the file will say."""
+
+    workflow: str
+    imports: set[str] = field(default_factory=lambda: {"from detent.testing import speedrun"})
+    definition: str | None = None
+    told: Told = field(default_factory=Told)
+    in_order: bool = False  # whether its steps can end in one order only
+    stopped: str | None = None  # the step that it did not get past
+    goes_on: bool = False  # as a new run
+    edited: bool = False  # while it was under way, and nobody knows what of it
+
+
+def as_test(run: Document, definition: Document, entries: Iterable[Document], *, edited: bool = False) -> str:
+    """The text of a test that repeats a run: `run` is its document, `definition` that of its version, `entries` its
+    journal; `edited`: its workflow got another version before it ended. InvalidInput if it cannot be repeated."""
+    events = list(entries)
+    saved = _begun(definition)
+    _check(run, events, definition)
+    if definition.get("function"):
+        saved.told = told(events, run["started_at"])
+        saved.goes_on = any(event["step"] == Op.CONTINUE for event in events)
+        saved.edited = edited
+    elif definition.get("class"):
+        saved.told, saved.stopped = told_by_chain(run["tasks"], events, run["paused_by"])
+        saved.in_order = True
+    else:
+        headers = "headers" in json.dumps(definition)
+        saved.told = told_by_steps(run["tasks"], events, _own_actions(definition), headers=headers)
+    return _written(saved, run, definition)
+
+
+def _check(run: Document, events: list[Document], definition: Document) -> None:
+    if run["status"] not in TERMINAL and run["status"] != Status.PAUSED:
+        raise InvalidInput(f"the run is {run['status']}; a test can be made of it when it has ended")
+    for event in events:
+        if event["kind"] in ("cancelled", "finished") and event["step"] is None:
+            raise InvalidInput(
+                f"the run was {event['kind']} by {event['by']}, which a test of the workflow cannot repeat"
+            )
+        if event["status"] == _SKIPPED and event["by"] and not definition.get("class"):
+            raise InvalidInput(
+                f"'{event['step']}' was skipped by {event['by']}, which a test of the workflow cannot repeat"
+            )
+    if run["status"] != Status.PAUSED:
+        return
+    if run["paused_step"] is None:
+        raise InvalidInput(f"the run was paused by {run['paused_by']}{_CANNOT}")
+    last = [event["error"] for event in events if event["kind"] == "paused"][-1]
+    if last is not None and last["code"] == _DRIFT:
+        raise InvalidInput(f"the run is paused because its code has changed{_CANNOT}")
+
+
+def _begun(definition: Document) -> _Saved:
+    place = definition.get("class") or definition.get("function")
+    if place is None:
+        # What starts it is no part of a test, and its secrets are hidden.
+        kept = {name: value for name, value in definition.items() if name != "trigger"}
+        return _Saved("WORKFLOW", definition=pformat(kept, width=_WIDTH, sort_dicts=False))
+    module, _, qualname = str(place).partition(":")
+    if module == "__main__" or "<locals>" in qualname:
+        raise InvalidInput(f"a test cannot import {place}: define the workflow at the top of a module")
+    saved = _Saved(qualname)
+    saved.imports.add(f"from {module} import {qualname.partition('.')[0]}")
+    return saved
+
+
+def _own_actions(definition: Document) -> set[str]:
+    """The steps that call Detent's own actions: they do the same again by themselves."""
+    steps = definition.get("tasks")
+    if not isinstance(steps, Mapping):
+        return set()
+    return {name for name, step in steps.items() if str(step.get("action", "")).startswith(CORE_PREFIX)}
+
+
+# -- the file
+
+
+def _written(saved: _Saved, run: Document, definition: Document) -> str:
+    arguments = _arguments(saved, run, definition)
+    checks = [*_checks(saved, run), *_output_lines(saved, run)]
+    name = re.sub(r"\W+", "_", run["workflow"]).strip("_").lower() or "workflow"
+    told = f"Run {run['id']} of the workflow {run['workflow']!r}, kept as a test."
+    lines = [_docstring(told), "", *_imports(saved.imports), ""]
+    if saved.definition is not None:
+        lines += [f"WORKFLOW = {saved.definition}", ""]
+    lines += ["", f"def test_{name}_takes_the_same_way_again():", "    run = speedrun("]
+    lines += [f"        {_indented(part)}," for part in arguments]
+    lines += ["    )", *(f"    {check}" for check in checks)]
+    return "\n".join(lines) + "\n"
+
+
+def _arguments(saved: _Saved, run: Document, definition: Document) -> list[str]:
+    """What the run is started with in the test."""
+    given: dict[str, Any] = {"input": _input(run["input"], definition)}
+    if run["hero"]:
+        given["hero"] = (run["hero"]["type"], run["hero"]["id"])
+    answers = named(saved.told.answers) if definition.get("function") else saved.told.answers
+    if answers:
+        given["answers"] = answers
+    if run["started_at"]:
+        given["at"] = Code(f"datetime.fromisoformat({run['started_at']!r})", ("from datetime import datetime",))
+    if saved.goes_on:
+        given["follow"] = False
+    for value in (*given.values(), *answers.values()):
+        if isinstance(value, Code):
+            saved.imports.update(value.imports)
+    return [saved.workflow, *(f"{name}={_shown(value)}" for name, value in given.items())]
+
+
+def _input(given: Document, definition: Document) -> Any:
+    """The body; with what came beside it, if the definition looks at that."""
+    text = json.dumps(definition)
+    more = {name: given.get(name) or None for name in ("headers", "query") if f"trigger.{name}" in text}
+    return call("Response", given.get("body"), **more) if any(more.values()) else given.get("body")
+
+
+def _checks(saved: _Saved, run: Document) -> list[str]:
+    """What is asserted of the way it took."""
+    lines = [f"assert run.status == {run['status']!r}, run"]
+    route, unsure = saved.told.route, sorted(saved.told.unsure)
+    if saved.edited:
+        lines.append("# its code was edited while it was under way: what that leaves out by now is not looked for")
+        lines.append(f"assert {{*run.route}} <= {{*{_indented(_shown(sorted(route)), 4)}}}")
+    elif saved.in_order:
+        lines.append(f"assert run.route == {_indented(_shown(route), 4)}")
+    elif unsure:
+        lines.append("# what is left out here depends on the moment at which it came")
+        lines.append(f"route = [step for step in run.route if step not in {_indented(_shown(unsure), 4)}]")
+        kept = sorted(step for step in route if step not in unsure)
+        lines.append(f"assert sorted(route) == {_indented(_shown(kept), 4)}")
+    else:
+        lines.append(f"assert sorted(run.route) == {_indented(_shown(sorted(route)), 4)}")
+    if saved.stopped is not None:
+        lines.append(f"assert run.steps[-1].name == {saved.stopped!r}")
+    return lines
+
+
+def _output_lines(saved: _Saved, run: Document) -> list[str]:
+    """The assertion of the output; a remark where it holds what is another in every run."""
+    output = run["output"]
+    if output is None:
+        return ["assert run.output is None"]
+    if saved.goes_on:
+        return ['assert "continued_as" in run.output']
+    known = json.dumps([run["input"], saved.told.answers], default=repr)
+    varying = [found for found in _VARIES.findall(json.dumps(output)) if found not in known]
+    if varying:
+        return [f"# the output has {varying[0]!r} in it, which is another each time: say what of it must be the same"]
+    return [f"assert run.output == {_indented(_shown(output), 4)}"]
+
+
+def _docstring(text: str) -> str:
+    return '"""' + text.replace("\\", "\\\\").replace('"', '\\"') + '"""'
+
+
+def _imports(found: set[str]) -> list[str]:
+    """One line per module: the standard library's first, then the rest."""
+    modules: dict[str, set[str]] = {}
+    for line in found:
+        _, module, _, name = line.split()
+        modules.setdefault(module, set()).add(name)
+    rows = {module: f"from {module} import {', '.join(sorted(names))}" for module, names in sorted(modules.items())}
+    first = [rows.pop("datetime"), ""] if "datetime" in rows else []
+    return [*first, *rows.values()]
+
+
+def _shown(value: Any) -> str:
+    return pformat(value, width=_WIDTH, sort_dicts=False)
+
+
+def _indented(text: str, spaces: int = 8) -> str:
+    return text.replace("\n", "\n" + " " * spaces)

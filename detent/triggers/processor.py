@@ -1,0 +1,124 @@
+"""What becomes of a firing: whether it is its turn, its condition, the start, and what is written about it.
+
+A process may die at every line. Until the firing is ended it is open, and whoever looks for open ones takes it up
+again when the lease of the one before is over. The start has the firing's own request id, so it happens once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from typing import Final
+
+from detent.commands import Commands, StartOptions
+from detent.errors import AlreadyActive, Conflict, DetentError, InvalidInput, NotFound, NotStartable
+from detent.expressions import ExpressionError
+from detent.ids import RUN, TRIGGER, WORKFLOW, show
+from detent.observe.failpoints import reach
+from detent.store.protocol import TriggerStore
+from detent.store.trigger_rows import FiringRow, FiringState, Overlap, TriggerRow, Verdict
+from detent.triggers import record
+from detent.triggers.record import Kept, Reason, evaluate, reason, reason_of
+
+#: How long a firing may be at work before somebody else tries.
+LEASE: Final = 10.0
+MOST_QUEUED: Final = 100
+_CANCELLED_AT_ONCE: Final = 16
+CONDITION_ERROR: Final = "condition_error"
+
+Ending = tuple[FiringState, Reason | None, bytes | None]  # with the run
+
+
+class Processor:
+    """Processes firings. Any number of them may work on the same store."""
+
+    def __init__(self, commands: Commands, store: TriggerStore) -> None:
+        self._commands, self._store = commands, store
+
+    async def process(self, firing: FiringRow) -> Verdict:
+        """Do what a firing is for, if it is its turn. When this gives GO, OVER or SKIPPED the firing has ended.
+
+        Raises Unavailable and StoreError; the firing is then taken up again later."""
+        trigger = await self._store.trigger(firing.tenant, firing.trigger)
+        if trigger is None:
+            await self._end(firing, FiringState.REFUSED, reason(NotFound.code, "the trigger was deleted"))
+            return Verdict.OVER
+        overlap = Overlap(json.loads(trigger.config).get("overlap", Overlap.ALLOW))
+        turn = await self._store.begin_firing(firing.id, overlap=overlap, lease=LEASE, most_queued=MOST_QUEUED)
+        if turn.verdict is not Verdict.GO:
+            return turn.verdict
+        reach("after_turn")
+        if await self._was_started(firing, overlap):
+            return Verdict.GO
+        previous = turn.open_runs if overlap is Overlap.CANCEL_PREVIOUS else ()
+        state, why, run = await self._decide(firing, trigger, previous)
+        await self._end(firing, state, why, run)
+        return Verdict.GO
+
+    async def _was_started(self, firing: FiringRow, overlap: Overlap) -> bool:
+        """Finish for the one before, whose run is there. It is asked where starting again would not be enough: the
+        condition may have changed since, and a run must not be cancelled for its own sake."""
+        if firing.state != FiringState.STARTING and overlap is not Overlap.CANCEL_PREVIOUS:
+            return False
+        run = await self._commands.run_by_request(request_id(firing), tenant=firing.tenant)
+        if run is not None:
+            await self._end(firing, FiringState.STARTED, None, run.id)
+        return run is not None
+
+    async def _decide(self, firing: FiringRow, trigger: TriggerRow, previous: Sequence[bytes]) -> Ending:
+        request = record.request_of(firing)
+        try:
+            given = request.given()
+            if not evaluate(trigger.condition, request.facts(given.body)):
+                return FiringState.IGNORED, Reason(None, "the condition is false"), None
+            await self._cancel(previous, firing)
+            workflow = show(WORKFLOW, trigger.workflow)
+            start = await self._commands.start(workflow, given, _options(firing, request), tenant=firing.tenant)
+        except ExpressionError as error:
+            return FiringState.ERRORED, reason(CONDITION_ERROR, f"condition: {error}"), None
+        except (InvalidInput, NotStartable, AlreadyActive, NotFound) as error:
+            return FiringState.REFUSED, reason_of(error), None
+        reach("after_fired_start")
+        return FiringState.STARTED, None, start.run
+
+    async def _cancel(self, runs: Sequence[bytes], firing: FiringRow) -> None:
+        room = asyncio.Semaphore(_CANCELLED_AT_ONCE)
+
+        async def cancel(run: bytes) -> None:
+            async with room:
+                try:
+                    by = f"trigger {show(TRIGGER, firing.trigger)}"
+                    await self._commands.cancel(show(RUN, run), by=by, tenant=firing.tenant)
+                except (Conflict, NotFound):
+                    return  # it ended meanwhile
+
+        await asyncio.gather(*(cancel(run) for run in runs))
+
+    async def fail(self, firing: FiringRow, error: Exception) -> None:
+        """Give a firing up that met a mistake of ours: tried again it would meet it again."""
+        told = (
+            error.message if isinstance(error, DetentError) else "something went wrong inside Detent; its log says more"
+        )
+        await self._end(firing, FiringState.ERRORED, reason("internal", told))
+
+    async def _end(self, firing: FiringRow, state: FiringState, why: Reason | None, run: bytes | None = None) -> None:
+        message = None if why is None else why.message if why.code is None else record.encode_reason(why)
+        await self._store.end_firing(firing.id, state=state, run=run, message=message)
+
+
+def _options(firing: FiringRow, request: Kept) -> StartOptions:
+    return StartOptions(
+        request_id=request_id(firing),
+        start_at=request.start_at,
+        labels=request.labels,
+        hero=request.hero,
+        trigger=firing.kind,
+        fired_by=firing.trigger,
+        allow_multiple=request.allow_multiple,
+    )
+
+
+def request_id(firing: FiringRow) -> str:
+    """What makes the start of a firing happen once."""
+    return f"firing:{firing.id.hex()}"

@@ -1,0 +1,197 @@
+"""What fired a trigger, as it is kept with its firing and read again by whoever processes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+
+from detent.commands import Given
+from detent.errors import AlreadyActive, DetentError, InvalidInput, Problem
+from detent.expressions import Headers, Scope, compile_expression
+from detent.forms.compiled import TriggerType
+from detent.forms.triggers import read_condition
+from detent.instant import Instant, iso
+from detent.store.trigger_rows import FiringRow
+from detent.values.fields import Fields, Problems
+from detent.values.http_body import SECRET_HEADERS, Payload, read_payload
+
+# Why a firing ended as it did, in the one column there is for it: plain text, or JSON if there is more to say.
+
+
+_LONGEST: Final = 2_000
+_MOST_PROBLEMS: Final = 20
+_BEGIN: Final = '{"code":'
+
+
+class _Place(msgspec.Struct, array_like=True):
+    field: str
+    message: str
+
+
+class Reason(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`code` tells programs which kind of reason it is; null if the state of the firing says it all. `run` is the one
+    that was in the way."""
+
+    code: str | None
+    message: str
+    problems: list[_Place] = []
+    run: str | None = None
+
+    def text(self) -> str:
+        """For people."""
+        return "; ".join([self.message, *(str(problem) for problem in self.found())])
+
+    def found(self) -> list[Problem]:
+        return [Problem(place.field, place.message) for place in self.problems]
+
+
+def reason(code: str, message: str, problems: Iterable[Problem] = ()) -> Reason:
+    """A reason, short enough to be kept."""
+    places = [_Place(one.field[:_LONGEST], one.message[:_LONGEST]) for one in list(problems)[:_MOST_PROBLEMS]]
+    return Reason(code, _clean(message), places)
+
+
+def reason_of(error: DetentError) -> Reason:
+    """The reason that an error is."""
+    if isinstance(error, AlreadyActive):
+        return Reason(error.code, _clean(error.message), run=error.run)
+    return reason(error.code, error.message, error.problems if isinstance(error, InvalidInput) else ())
+
+
+def encode_reason(given: Reason) -> str:
+    """For the firing's row."""
+    return msgspec.json.encode(given).decode()
+
+
+def decode(text: str | None) -> Reason | None:
+    """From the firing's row. The store's own messages are plain text."""
+    if text is None:
+        return None
+    if text.startswith(_BEGIN):
+        return msgspec.json.decode(text, type=Reason)
+    return Reason(None, text)
+
+
+def _clean(message: str) -> str:
+    return message.replace("\x00", "\ufffd")[:_LONGEST]
+
+
+# Whether a firing starts anything: the trigger's condition, asked about what came.
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a condition can read. `event` has type, data and id; null where no event came."""
+
+    body: Any = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, Any] = field(default_factory=dict)
+    scheduled_at: Instant | None = None
+    event: Mapping[str, Any] | None = None
+
+    def scope(self) -> Scope:
+        headers = Headers(self.headers)
+        came = {
+            "body": self.body,
+            "headers": headers,
+            "query": dict(self.query),
+            "scheduled_at": None if self.scheduled_at is None else iso(self.scheduled_at),
+        }
+        short = {"body": self.body, "headers": headers, "query": came["query"]}
+        return {"trigger": came, **short, "event": None if self.event is None else dict(self.event)}
+
+
+def evaluate(condition: str | None, facts: Facts) -> bool:
+    """Whether a firing passes; one without a condition always does. ExpressionError if that cannot be said."""
+    return condition is None or compile_expression(condition).test(facts.scope())
+
+
+def condition_problems(condition: object, kind: TriggerType, path: str = "condition") -> list[Problem]:
+    """What keeps a text from being the condition of a trigger of this type."""
+    problems = Problems()
+    parent, _, name = path.rpartition(".")
+    read_condition(Fields({name: condition}, parent, problems), name, kind)
+    return problems.found
+
+
+class Event(msgspec.Struct, frozen=True):
+    """What an event trigger heard; its data is the body."""
+
+    id: str
+    type: str
+
+
+class Kept(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The request of a firing. A webhook has `raw`, the bytes as they came (JSON holds them as base64); what was sent
+    as JSON has `body`. `start_at`, `labels`, `hero` and `allow_multiple` say how its run is started.
+    `forged`: its signature is not good."""
+
+    method: str | None = None
+    query: dict[str, str] = {}
+    headers: dict[str, str] = {}
+    raw: bytes | None = None
+    body: Any = None
+    event: Event | None = None
+    scheduled_at: Instant | None = None
+    start_at: Instant | None = None
+    labels: dict[str, str] = {}
+    hero: tuple[str, str] | None = None
+    allow_multiple: bool = False
+    forged: bool = False
+
+    def given(self) -> Given:
+        """What the run is started with, or InvalidInput if the bytes cannot be read as what they claim to be."""
+        payload = self.payload()
+        extra: dict[str, Any] = {}
+        if payload.encoding is not None:
+            extra["encoding"] = payload.encoding
+        if self.scheduled_at is not None:
+            extra["scheduled_at"] = iso(self.scheduled_at)
+        if self.event is not None:
+            extra["event"] = {"id": self.event.id, "type": self.event.type}
+        return Given(payload.body, self.headers, self.query, extra)
+
+    def facts(self, body: Any) -> Facts:
+        """What a condition reads of it."""
+        event = None if self.event is None else {"id": self.event.id, "type": self.event.type, "data": body}
+        return Facts(body, self.headers, self.query, self.scheduled_at, event)
+
+    def payload(self) -> Payload:
+        """The body as it was meant."""
+        return Payload(self.body) if self.raw is None else read_payload(self.headers, self.raw)
+
+    def document(self) -> dict[str, Any]:
+        """The request as people see it; a body that cannot be read is shown as text."""
+        try:
+            body = self.payload().body
+        except InvalidInput:
+            body = (self.raw or b"").decode("utf-8", "replace")
+        return {"method": self.method, "query": self.query, "headers": self.headers, "body": body}
+
+
+def webhook_request(method: str, headers: Mapping[str, str], query: Mapping[str, str], raw: bytes) -> Kept:
+    """A request as it came, without what it carries of credentials."""
+    kept = {name.lower(): value for name, value in headers.items() if name.lower() not in SECRET_HEADERS}
+    return Kept(method=method, query=dict(query), headers=kept, raw=raw)
+
+
+_encoder: Final = msgspec.json.Encoder()
+_decoder: Final = msgspec.json.Decoder(Kept)
+
+
+def encode_request(kept: Kept) -> bytes:
+    """For the firing's row."""
+    return _encoder.encode(kept)
+
+
+def request_of(firing: FiringRow) -> Kept:
+    """From the firing's row. What was due by its schedule has no request: its body is `{}`."""
+    return Kept(body={}, scheduled_at=firing.slot) if firing.request is None else _decoder.decode(firing.request)
+
+
+def forged(request: Kept) -> Kept:
+    """The same request, marked as one whose sender is not known."""
+    return msgspec.structs.replace(request, forged=True)

@@ -1,0 +1,1 @@
+"""What users see of runs: documents, feeds of events, and waiting for an end."""

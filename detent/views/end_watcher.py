@@ -1,0 +1,97 @@
+"""Tells that runs have ended, wherever they ran: one question to the store for all that are waited for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from detent.clock import Clock
+from detent.errors import StoreError
+from detent.observe import emit
+from detent.store.protocol import DoorStore
+from detent.views.pace import Pace
+
+_AT_ONCE: Final = 500
+
+
+@dataclass(slots=True)
+class _Watched:
+    over: asyncio.Future[None]
+    watchers: int = 0
+
+
+class Endings:
+    """Asks the store while somebody waits, and never otherwise. While the store is away it keeps trying."""
+
+    def __init__(self, store: DoorStore, clock: Clock) -> None:
+        self._store = store
+        self._pace = Pace(clock)
+        self._watched: dict[bytes, _Watched] = {}
+        self._asking: asyncio.Task[None] | None = None
+
+    @contextmanager
+    def watch(self, run: bytes) -> Iterator[asyncio.Future[None]]:
+        """A future that is done when the run has ended or is not there; cancelled if this is closed first."""
+        watched = self._watched.get(run)
+        if watched is None:
+            watched = self._watched[run] = _Watched(asyncio.get_running_loop().create_future())
+            self._pace.nudge()
+        watched.watchers += 1
+        if self._asking is None:
+            self._asking = asyncio.create_task(self._ask_on())
+        try:
+            yield watched.over
+        finally:
+            watched.watchers -= 1
+            if not watched.watchers:
+                del self._watched[run]
+            if not self._watched:
+                self._stop()
+
+    def nudge(self, run: bytes) -> None:
+        """That run may have ended just now."""
+        if run in self._watched:
+            self._pace.nudge()
+
+    async def close(self) -> None:
+        """Let everybody go who waits."""
+        for watched in self._watched.values():
+            watched.over.cancel()
+        asking = self._stop()
+        if asking is not None:
+            await asyncio.gather(asking, return_exceptions=True)
+
+    def _stop(self) -> asyncio.Task[None] | None:
+        asking, self._asking = self._asking, None
+        if asking is not None:
+            asking.cancel()
+        return asking
+
+    async def _ask_on(self) -> None:
+        is_away = False
+        while True:
+            self._pace.look()
+            waiting = [run for run, watched in self._watched.items() if not watched.over.done()]
+            found = False
+            try:
+                for first in range(0, len(waiting), _AT_ONCE):
+                    found |= self._tell(await self._store.ended(waiting[first : first + _AT_ONCE]))
+                is_away = False
+            except StoreError as error:
+                if not is_away:
+                    emit("engine.trouble", where="endings", error=error.message)
+                is_away = True
+            if waiting:
+                await self._pace.rest(found=found)
+            else:
+                await self._pace.nudged()
+
+    def _tell(self, ended: set[bytes]) -> bool:
+        for run in ended:
+            watched = self._watched.get(run)
+            if watched is not None and not watched.over.done():
+                watched.over.set_result(None)
+        return bool(ended)

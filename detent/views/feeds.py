@@ -1,0 +1,345 @@
+"""Following runs live. Everything comes from the store, so what is shown is durable, and any node's runs are seen.
+
+A run that is followed is polled once however many readers it has, at once when this process has written something of
+it, and not at all without readers. While the store is away, readers wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from bisect import bisect_right
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple
+
+from detent.clock import Clock
+from detent.errors import StoreError
+from detent.observe import emit, listen
+from detent.run.journal import Entry
+from detent.store.protocol import DoorStore
+from detent.views.end_watcher import Endings
+from detent.views.pace import Pace
+
+# Reads the journals of runs in pages that are bounded in entries and in bytes.
+
+
+PAGE_ENTRIES: Final = 64
+PAGE_BYTES: Final = 1024 * 1024
+#: Rows that are asked for at once, until their size is known.
+_FIRST_PIECE: Final = 8
+_LARGEST_PIECE: Final = 32
+_AWAY_PAUSE: Final = 0.2
+_LONGEST_AWAY_PAUSE: Final = 1.0
+
+
+class Page(NamedTuple):
+    """Entries in order. `is_last`: there were no more behind them when they were read."""
+
+    entries: list[Entry]
+    is_last: bool
+
+
+class JournalPages:
+    """The journal of one run. How many rows are asked for at once follows the size of those that came before, and
+    `turns` bounds how many such pieces are in memory at all before they are cut to a page."""
+
+    def __init__(self, store: DoorStore, run: bytes, turns: asyncio.Semaphore) -> None:
+        self._store, self._run, self._turns = store, run, turns
+        self._piece = _FIRST_PIECE
+
+    async def read(self, after: int, *, limit: int = PAGE_ENTRIES, most: int = PAGE_BYTES) -> Page:
+        """The entries after that place: at most `limit`, and no more than `most` bytes unless the first alone has."""
+        found: list[Entry] = []
+        size = 0
+        while True:
+            asked = min(limit - len(found), self._piece)
+            async with self._turns:
+                rows = await self._store.journal(self._run, after=after, limit=asked)
+            for row in rows:
+                size += len(row.data)
+                if found and size > most:
+                    return Page(found, is_last=False)
+                found.append(row)
+            if len(rows) < asked:
+                return Page(found, is_last=True)
+            if len(found) == limit:
+                return Page(found, is_last=False)
+            self._fit(rows, most)
+            after = found[-1].seq
+
+    async def read_patiently(self, after: int, *, limit: int = PAGE_ENTRIES) -> Page:
+        """The same, as soon as the store answers."""
+        pause = 0.0
+        while True:
+            try:
+                return await self.read(after, limit=limit)
+            except StoreError as error:
+                if not pause:
+                    emit("engine.trouble", where="feeds", error=error.message)
+                pause = min(_LONGEST_AWAY_PAUSE, pause + _AWAY_PAUSE)
+                await asyncio.sleep(pause)
+
+    def _fit(self, rows: list[Entry], most: int) -> None:
+        each = sum(len(row.data) for row in rows) // len(rows) + 1
+        self._piece = max(1, min(self._piece * 2, most // each, _LARGEST_PIECE))
+
+
+# One run's journal for all who follow it in this process: read once from the store, kept in a small ring.
+#
+# The ring moves on only when a reader has had all that is in it, so a run whose readers all stand still is not read
+# at all. A reader has a cursor and no queue; one that fell behind the ring reads pages of its own.
+
+
+class Feed:
+    """`over` is done when the run has ended. The ring holds every entry after `low` up to `high`."""
+
+    def __init__(self, pages: JournalPages, start: int, over: asyncio.Future[None], clock: Clock) -> None:
+        self._pages, self._over = pages, over
+        self._pace = Pace(clock)
+        self._wanted = asyncio.Event()
+        self._changed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._ring: list[Entry] = []
+        self._bytes = 0
+        self.low = self.high = 0
+        self.readers = 0
+        self.is_over = False  # the run has ended and `high` is its last entry
+        self.is_closed = False
+        over.add_done_callback(self._hear_end)
+        self._reading = asyncio.create_task(self._read_on(start))
+
+    def nudge(self) -> None:
+        """Something may have been written just now."""
+        self._pace.nudge()
+
+    def after(self, seq: int) -> Entry | None:
+        """The next entry after that one, if the ring has it."""
+        if not self.low <= seq < self.high:
+            return None
+        return self._ring[bisect_right(self._ring, seq, key=_seq)]
+
+    async def changed(self) -> None:
+        """Wait until there is more in the ring, or there will never be."""
+        self._wanted.set()
+        await asyncio.wait([self._changed])
+
+    def close(self) -> asyncio.Task[None]:
+        """Stop reading and let the readers go."""
+        self.is_closed = True
+        self._over.remove_done_callback(self._hear_end)
+        self._reading.cancel()
+        self._tell()
+        return self._reading
+
+    def _hear_end(self, over: asyncio.Future[None]) -> None:
+        self._pace.nudge()
+
+    async def _read_on(self, start: int) -> None:
+        try:
+            await self._begin(start)
+            while not self.is_over:
+                await self._wanted.wait()
+                await self._read()
+        except Exception as error:  # noqa: BLE001 - readers must not wait for a feed that is dead
+            emit("engine.trouble", where="feed", error="".join(traceback.format_exception(error))[-4000:])
+            self.is_closed = True
+            self._tell()
+
+    async def _begin(self, start: int) -> None:
+        """Begin where the first reader stands, if the journal has such a place at all."""
+        if start:
+            page = await self._pages.read_patiently(start - 1, limit=1)
+            if page.entries:
+                self.low = self.high = start
+                self._tell()
+
+    async def _read(self) -> None:
+        self._pace.look()
+        ended = _is_result(self._over)  # asked before the journal is read: what ended the run was written with its end
+        page = await self._pages.read_patiently(self.high)
+        if page.entries:
+            self._put(page.entries)
+        if page.is_last and ended:
+            self.is_over = True
+        if page.entries or self.is_over:
+            self._wanted.clear()
+            self._tell()
+        if page.is_last and not self.is_over:
+            await self._pace.rest(found=bool(page.entries))
+
+    def _put(self, entries: list[Entry]) -> None:
+        ring = self._ring
+        ring += entries
+        self._bytes += sum(len(entry.data) for entry in entries)
+        self.high = ring[-1].seq
+        gone = 0
+        while len(ring) - gone > PAGE_ENTRIES or (self._bytes > PAGE_BYTES and len(ring) - gone > 1):
+            self._bytes -= len(ring[gone].data)
+            self.low = ring[gone].seq
+            gone += 1
+        del ring[:gone]
+
+    def _tell(self) -> None:
+        if not self._changed.done():
+            self._changed.set_result(None)
+        self._changed = asyncio.get_running_loop().create_future()
+
+
+class Reader:
+    """One reader's place in a journal: a cursor, and at most one page."""
+
+    def __init__(self, feed: Feed, pages: JournalPages, cursor: int) -> None:
+        self._feed, self._pages = feed, pages
+        self._page: deque[Entry] = deque()
+        self.cursor = cursor
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the run has ended and everything of it was given."""
+        return self._feed.is_over and self.cursor >= self._feed.high
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing more will be given, because the run has ended or this process stops."""
+        return self.has_ended or self._feed.is_closed
+
+    async def next(self, timeout: float | None = None) -> Entry | None:
+        """The next entry; null if `is_done`, or when that many seconds are over."""
+        try:
+            async with asyncio.timeout(timeout):
+                return await self._next()
+        except TimeoutError:
+            return None
+
+    async def _next(self) -> Entry | None:
+        feed = self._feed
+        while not self.is_done:
+            entry = self._page.popleft() if self._page else feed.after(self.cursor)
+            if entry is not None:
+                self.cursor = entry.seq
+                return entry
+            if self.cursor >= feed.low:
+                await feed.changed()
+                continue
+            page = await self._pages.read_patiently(self.cursor)
+            self._page.extend(page.entries)
+            if not page.entries:
+                self.cursor = feed.low  # the journal was deleted up to there
+        return None
+
+
+def _seq(entry: Entry) -> int:
+    return entry.seq
+
+
+def _is_result(future: asyncio.Future[None]) -> bool:
+    return future.done() and not future.cancelled()
+
+
+MOST_ENTRIES: Final = 200
+MOST_BYTES: Final = 4 * 1024 * 1024
+_READS_AT_ONCE: Final = 4
+
+
+class Events(NamedTuple):
+    """Entries of a run in order. `is_all`: the run has ended, and no more will follow."""
+
+    entries: list[Entry]
+    is_all: bool
+
+
+class Feeds:
+    """All that is followed in this process. `close` lets everybody go."""
+
+    def __init__(self, store: DoorStore, clock: Clock) -> None:
+        self._store, self._clock = store, clock
+        self._endings = Endings(store, clock)
+        self._turns = asyncio.Semaphore(_READS_AT_ONCE)
+        self._feeds: dict[bytes, Feed] = {}
+        self._listeners = 0
+        self._stop_listening: Callable[[], None] | None = None
+        self._is_closed = False
+
+    async def status(self, tenant: int, run: bytes) -> str | None:
+        """The status of a run as its row says it; null if there is none."""
+        row = await self._store.run(tenant, run)
+        return None if row is None else row.status
+
+    async def follow(self, run: bytes, *, after: int = 0) -> AsyncGenerator[Entry, None]:
+        """Every entry after that place as it becomes durable, until the run has ended. To leave before, close it."""
+        with self.reader(run, after=after) as reader:
+            while (entry := await reader.next()) is not None:
+                yield entry
+
+    @contextmanager
+    def reader(self, run: bytes, *, after: int = 0) -> Iterator[Reader]:
+        """A place in a run's journal, to read on from."""
+        with self._listening(), self._endings.watch(run) as over:
+            feed = self._feeds.get(run)
+            if feed is None:
+                feed = self._feeds[run] = Feed(self._pages(run), after, over, self._clock)
+                if self._is_closed:
+                    feed.close()
+            feed.readers += 1
+            try:
+                yield Reader(feed, self._pages(run), after)
+            finally:
+                feed.readers -= 1
+                if not feed.readers:
+                    del self._feeds[run]
+                    feed.close()
+
+    async def wait_entries(self, run: bytes, after: int, timeout: float = 0.0, *, limit: int = MOST_ENTRIES) -> Events:
+        """What follows that place, or, if there is nothing yet, what comes first within `timeout` seconds. Fewer than
+        `limit` are given where they are large."""
+        found = await self._events(run, after, limit)
+        if found.entries or found.is_all or timeout <= 0:
+            return found
+        with self.reader(run, after=after) as reader:
+            await reader.next(timeout)
+        return await self._events(run, after, limit)
+
+    async def ended(self, run: bytes, timeout: float | None = None) -> bool:
+        """Whether the run has ended (or is not there), as soon as it has or when that many seconds are over."""
+        with self._listening(), self._endings.watch(run) as over:
+            if not self._is_closed:
+                await asyncio.wait([over], timeout=timeout)
+            return over.done() and not over.cancelled()
+
+    async def close(self) -> None:
+        """Let everybody go who follows or waits, now and from now on."""
+        self._is_closed = True
+        ending = [feed.close() for feed in self._feeds.values()]
+        await self._endings.close()
+        await asyncio.gather(*ending, return_exceptions=True)
+
+    async def _events(self, run: bytes, after: int, limit: int) -> Events:
+        ended = run in await self._store.ended([run])
+        page = await self._pages(run).read(after, limit=limit, most=MOST_BYTES)
+        return Events(page.entries, ended and page.is_last)
+
+    def _pages(self, run: bytes) -> JournalPages:
+        return JournalPages(self._store, run, self._turns)
+
+    @contextmanager
+    def _listening(self) -> Iterator[None]:
+        """Hear what this process writes, while somebody wants to know."""
+        self._listeners += 1
+        if self._stop_listening is None:
+            self._stop_listening = listen(self._hear)
+        try:
+            yield
+        finally:
+            self._listeners -= 1
+            if not self._listeners:
+                self._stop_listening()
+                self._stop_listening = None
+
+    def _hear(self, name: str, facts: dict[str, Any]) -> None:
+        if name == "entry.written":
+            feed = self._feeds.get(facts["run"])
+            if feed is not None:
+                feed.nudge()
+        elif name == "run.ended":
+            self._endings.nudge(facts["run"])

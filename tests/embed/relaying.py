@@ -1,0 +1,19 @@
+"""A node in a process of its own that fetches starts out of an application's database, for tests that kill it."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+from detent.embed.node import node
+from detent.process import told_to_stop
+
+
+async def main(database: str, outbox: str) -> None:
+    async with node(database, workflows=["tests.embed.flows"], outbox_urls=outbox):
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
+        await told_to_stop()
+
+
+asyncio.run(main(*sys.argv[1:]))
