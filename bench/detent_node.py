@@ -18,23 +18,23 @@ import psutil
 from bench.load import FlushCounter, burst, each, one_at_a_time, run_to_end
 from bench.serving import Voice, serve
 from detent.clock import SystemClock
-from detent.commands import Commands, Given, encode_input
+from detent.commands import Commands, RunInput, encode_input
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
-from detent.engine.start import StartRequest, start_run
+from detent.engine.start import PreparedStart, start_run
 from detent.forms.compiled import Limits
 from detent.graph.model import StepKind
 from detent.ids import new_id
 from detent.observe import listen
 from detent.process import run_process
-from detent.python.classes.executor import ChainStep
-from detent.python.functions.executor import FunctionStep
+from detent.python.classes.executor import ClassExecutor
+from detent.python.functions.executor import FunctionExecutor
 from detent.python.registry import CodeKind
 from detent.python.registry import registry as python_registry
-from detent.steps.action_step import ActionStep
+from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import load_modules
 from detent.steps.egress import EgressPolicy
-from detent.steps.http.step import HttpStep
+from detent.steps.http.step import HttpExecutor
 from detent.steps.protocol import StepExecutor
 from detent.store.factory import open_store
 from detent.store.protocol import Store
@@ -52,7 +52,7 @@ class NodeUnderMeasurement:
         self._engine, self._store = engine, store
         self._commands = Commands(engine, limits=Limits(steps=MOST_STEPS))
         self._counter = FlushCounter(store)
-        self._requests: dict[str, StartRequest] = {}
+        self._requests: dict[str, PreparedStart] = {}
         self._ended: dict[bytes, int] = {}
         self._last: deque[bytes] = deque(maxlen=CHECKED)
         self._clock = SystemClock()
@@ -61,8 +61,8 @@ class NodeUnderMeasurement:
         """Save a workflow and give its name, by which the other requests call it."""
         row, _, _ = await self._commands.save_workflow(document, replace=True)
         prepared = self._engine.graphs.put((row.id, row.version), row.name, row.graph)
-        given, _ = encode_input(Given(body={"order": 7}))
-        self._requests[row.name] = StartRequest(TENANT, row.id, row.version, row.name, prepared, given, watch=True)
+        given, _ = encode_input(RunInput(body={"order": 7}))
+        self._requests[row.name] = PreparedStart(TENANT, row.id, row.version, row.name, prepared, given, watch=True)
         return row.name
 
     async def apply_python(self, workflow: str) -> str:
@@ -71,8 +71,8 @@ class NodeUnderMeasurement:
         assert known is not None
         row = await self._commands.save_python(known.compiled, known.source)
         prepared = self._engine.graphs.put((row.id, row.version), row.name, row.graph)
-        given, _ = encode_input(Given(body={"order": 7} if known.kind is CodeKind.FUNCTION else None))
-        self._requests[row.name] = StartRequest(
+        given, _ = encode_input(RunInput(body={"order": 7} if known.kind is CodeKind.FUNCTION else None))
+        self._requests[row.name] = PreparedStart(
             TENANT, row.id, row.version, row.name, prepared, given, watch=True, code=known.compiled.code
         )
         return row.name
@@ -172,10 +172,10 @@ async def main() -> None:
     clock = SystemClock()
     store = await open_store(arguments.database, clock, role="engine", migrate=True)
     executors: dict[StepKind, StepExecutor] = {
-        StepKind.ACTION: ActionStep(),
-        StepKind.HTTP: HttpStep(EgressPolicy.from_texts(["127.0.0.0/8"])),
-        StepKind.PYTHON: ChainStep(),
-        StepKind.FUNCTION: FunctionStep(clock=clock),
+        StepKind.ACTION: ActionExecutor(),
+        StepKind.HTTP: HttpExecutor(EgressPolicy.from_texts(["127.0.0.0/8"])),
+        StepKind.PYTHON: ClassExecutor(),
+        StepKind.FUNCTION: FunctionExecutor(clock=clock),
     }
     if arguments.python:
         load_modules(["bench.python_workflows"])

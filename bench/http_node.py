@@ -9,9 +9,9 @@ from typing import Any
 from bench.load import each
 from bench.serving import Meter, Voice, serve
 from detent.api.server.listener import listening
-from detent.commands import Given
+from detent.commands import RunInput
 from detent.observe import listen
-from detent.process import App, bind, run_process, running
+from detent.process import App, bind, run_app, run_process
 from detent.settings import Settings
 
 WIDTH = 500
@@ -41,7 +41,7 @@ class Door:
         tokens: list[str] = []
 
         async def one() -> None:
-            started = await self._app.commands.start(workflow, Given(body={}))
+            started = await self._app.commands.start(workflow, RunInput(body={}))
             tokens.append(self._app.engine.tokens.token(started.run, step))
 
         await each(one, count=count, width=WIDTH)
@@ -76,7 +76,7 @@ async def main() -> None:
     sock = bind("127.0.0.1", 0)
     address = (str(sock.getsockname()[0]), int(sock.getsockname()[1]))
     settings = Settings(database_url=arguments.database)
-    async with running(settings, address=address, migrate=True) as app, listening(app, sock):
+    async with run_app(settings, address=address, migrate=True) as app, listening(app, sock):
         door = Door(app, arguments.folder)
         verbs = ("url", "apply", "waiting", "begin", "read", "ends")
         await serve({verb: getattr(door, verb) for verb in verbs}, voice)

@@ -7,7 +7,7 @@ from typing import Any
 
 from bench.serving import Meter
 from detent.engine.engine import Engine
-from detent.engine.start import StartedRun, StartRequest, start_run
+from detent.engine.start import AcceptedRun, PreparedStart, start_run
 from detent.errors import Unavailable
 from detent.store.protocol import Store
 from detent.store.rows import Flush, Flushed
@@ -50,7 +50,7 @@ class FlushCounter:
         }
 
 
-async def run_to_end(engine: Engine, request: StartRequest) -> StartedRun:
+async def run_to_end(engine: Engine, request: PreparedStart) -> AcceptedRun:
     """Start one run and wait until its end is durable. A node that is full is asked again."""
     while True:
         try:

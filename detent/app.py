@@ -63,7 +63,7 @@ class App:
 
 
 @asynccontextmanager
-async def assembled(
+async def build_app(
     settings: Settings,
     *,
     address: Address | None = None,
@@ -88,11 +88,11 @@ async def assembled(
         triggers = TriggerCommands(commands, store, now=engine.time.now, new_id=new_id, base_url=base_url)
         app = App(settings, store, engine, commands, triggers, feeds, base_url, local_url)
         stack.push_async_callback(app.drain)
-        begin_chore(Retention(store, clock, settings.retention), stack)
+        start_background(Retention(store, clock, settings.retention), stack)
         yield app
 
 
-def begin_chore(chore: Poller, stack: AsyncExitStack) -> None:
+def start_background(chore: Poller, stack: AsyncExitStack) -> None:
     """Let it go on beside the engine, until the stack is left."""
     stack.push_async_callback(_ended, asyncio.create_task(Polling(chore).work()))
 

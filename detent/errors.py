@@ -13,7 +13,7 @@
     |  `- RequestIdReused      the same request id came with something else
     |- Gone                    it was there, and its time is over
     |- Unavailable             not now: full, draining or without its database; try again
-    |  `- HeldUp               somebody else's open transaction is starting the same
+    |  `- StartBlocked               somebody else's open transaction is starting the same
     |- StoreError              the database refused or failed
     |  |- CommitUnknown        nobody knows whether the last statement was applied
     |  |- StoreBusy            a lock or a conflict; the same call may be made again
@@ -153,7 +153,7 @@ class Unavailable(DetentError):
         self.retry_after = retry_after
 
 
-class HeldUp(Unavailable):
+class StartBlocked(Unavailable):
     """another transaction is starting the same just now; try again"""
 
 

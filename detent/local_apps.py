@@ -27,7 +27,7 @@ class Resident:
 _RESIDENTS: Final[list[Resident]] = []
 
 
-def move_in(app: Any, database_url: str) -> Callable[[], None]:
+def register_local(app: Any, database_url: str) -> Callable[[], None]:
     """Let it be found, on the running loop; gives the way out."""
     resident = Resident(app, database_url, asyncio.get_running_loop(), os.getpid(), get_ident())
     _RESIDENTS.append(resident)

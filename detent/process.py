@@ -1,8 +1,8 @@
-"""The composition root: the only module that knows every implementation.
+"""Run an app in this process: engine, executors and API, until a signal ends it.
 
-`running` starts an engine with every kind of executor on the store that the settings name, `api.serving` puts the API
-before it, and `told_to_stop` waits for the signal to leave. What is opened is closed in the opposite order: attempts in
-flight get their time while the API still takes callbacks, then the API ends, then the store is closed.
+`run_app` starts an engine with every kind of executor on the store that the settings name, `api.server.listener` serves
+the API, and `wait_for_signal` waits for SIGTERM or SIGINT. Parts close in the opposite order: attempts in flight get
+their time while the API still takes callbacks, then the API ends, then the store closes.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
-from detent.app import Address, App, Executors, assembled, begin_chore
+from detent.app import Address, App, Executors, build_app, start_background
 from detent.clock import Clock, SystemClock
 from detent.engine.background import Presence
 from detent.engine.tuning import Tuning
 from detent.errors import InvalidInput
 from detent.graph.model import StepKind
 from detent.ids import new_id
-from detent.local_apps import move_in
+from detent.local_apps import register_local
 from detent.outbox.factory import open_outbox
 from detent.outbox.relay import Relay
-from detent.python.classes.executor import ChainStep
-from detent.python.functions.executor import FunctionStep
-from detent.python.functions.step_runner import Bodies
+from detent.python.classes.executor import ClassExecutor
+from detent.python.functions.executor import FunctionExecutor
+from detent.python.functions.step_runner import StepRunner
 from detent.python.registry import registry as python_registry
 from detent.python.transactions import keeper
 from detent.settings import Settings
-from detent.steps.action_step import ActionStep
+from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import registry
 from detent.steps.egress import EgressPolicy
-from detent.steps.http.step import HttpSettings, HttpStep
+from detent.steps.http.step import HttpExecutor, HttpSettings
 from detent.store.url import is_shared, scheme
 from detent.triggers.worker import TriggerWork
 
@@ -47,7 +47,7 @@ try:
 except ImportError:  # there is none for Windows
     from asyncio import new_event_loop  # type: ignore[assignment]
 
-__all__ = ["LOOPBACK", "Address", "App", "bind", "run_process", "running", "told_to_stop"]
+__all__ = ["LOOPBACK", "Address", "App", "bind", "run_process", "run_app", "wait_for_signal"]
 
 T = TypeVar("T")
 
@@ -55,7 +55,7 @@ LOOPBACK: Final = ("127.0.0.0/8", "::1")
 
 
 @asynccontextmanager
-async def running(
+async def run_app(
     settings: Settings,
     *,
     address: Address | None = None,
@@ -73,7 +73,7 @@ async def running(
     executors = _executors(settings, clock, address, allow) if claims else None
     async with AsyncExitStack() as stack:
         app = await stack.enter_async_context(
-            assembled(settings, address=address, clock=clock, tuning=tuning, executors=executors, migrate=migrate)
+            build_app(settings, address=address, clock=clock, tuning=tuning, executors=executors, migrate=migrate)
         )
         if claims:
             await _begin_work(app, clock, stack)
@@ -87,13 +87,13 @@ async def _begin_work(app: App, clock: Clock, stack: AsyncExitStack) -> None:
         await app.commands.save_python(one.compiled, one.source)
     work = TriggerWork(store, app.triggers.processor, now=now, clock=clock, new_id=new_id)
     app.working = asyncio.create_task(work.work())
-    stack.callback(move_in(app, app.settings.database_url))
+    stack.callback(register_local(app, app.settings.database_url))
     stack.push_async_callback(app.drain)  # while the attempts in flight still find it
-    begin_chore(Presence(store, queues=app.engine.tuning.queues, actions=app.engine.serves), stack)
+    start_background(Presence(store, queues=app.engine.tuning.queues, actions=app.engine.serves), stack)
     for url in app.settings.outbox_urls:
         relay = Relay(open_outbox(url), app.commands)
         stack.push_async_callback(relay.close)
-        begin_chore(relay, stack)
+        start_background(relay, stack)
 
 
 def _executors(settings: Settings, clock: Clock, own: Address | None, allow: Iterable[str]) -> Executors:
@@ -101,10 +101,10 @@ def _executors(settings: Settings, clock: Clock, own: Address | None, allow: Ite
     policy = EgressPolicy.from_texts((*settings.egress_allow, *allow), _own_addresses(settings, own))
     http = HttpSettings(ca_file=Path(settings.ca_file) if settings.ca_file else None)
     return {
-        StepKind.HTTP: HttpStep(policy, http, wall=clock.wall),
-        StepKind.ACTION: ActionStep(registry),
-        StepKind.PYTHON: ChainStep(now=clock.wall, keeper=keeper),
-        StepKind.FUNCTION: FunctionStep(clock=clock, bodies=Bodies(keeper=keeper)),
+        StepKind.HTTP: HttpExecutor(policy, http, wall=clock.wall),
+        StepKind.ACTION: ActionExecutor(registry),
+        StepKind.PYTHON: ClassExecutor(now=clock.wall, keeper=keeper),
+        StepKind.FUNCTION: FunctionExecutor(clock=clock, bodies=StepRunner(keeper=keeper)),
     }
 
 
@@ -153,7 +153,7 @@ def run_process(main: Coroutine[Any, Any, T]) -> T:
         return runner.run(main)
 
 
-async def told_to_stop() -> None:
+async def wait_for_signal() -> None:
     """Return at the first SIGTERM or SIGINT. A second one ends the process at once, which harms nothing durable."""
     loop, told = asyncio.get_running_loop(), asyncio.Event()
 

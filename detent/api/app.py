@@ -31,7 +31,7 @@ from detent.api.routes import (
     webhooks,
     workflows,
 )
-from detent.api.server.guards import Guesses, OriginGuard, known_hosts
+from detent.api.server.guards import OriginGuard, Throttle, known_hosts
 from detent.commands import Commands
 from detent.engine.engine import Engine
 from detent.errors import DetentError, StoreError, Unavailable
@@ -119,8 +119,8 @@ def build_api(
                 "feeds": feeds,
                 "is_ready": is_ready,
                 "check": check,
-                "guesses": Guesses(),
-                "forgeries": Guesses(),
+                "guesses": Throttle(),
+                "forgeries": Throttle(),
                 "hosts": hosts,
             }
         ),

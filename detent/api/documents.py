@@ -8,7 +8,7 @@ from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
-from detent.commands import Start
+from detent.commands import StartAnswer
 from detent.commands.bulk import BulkResult
 from detent.commands.runs import Obstacle
 from detent.forms.definition import read_definition
@@ -298,7 +298,7 @@ def version_document(row: VersionRow, current: int) -> VersionDocument:
     )
 
 
-def started_document(started: Start, ended: RunRow | None = None) -> StartedDocument:
+def started_document(started: StartAnswer, ended: RunRow | None = None) -> StartedDocument:
     """A run that was accepted; `ended` is the run as it is after its end was waited for."""
     status = started.status if ended is None else ended.status
     is_pending = status == Status.PENDING

@@ -14,14 +14,14 @@ from typing import Any, Final, NamedTuple, TypeVar
 from detent.api.request import (
     CursorScope,
     Spellings,
+    aliases,
     flag_of,
     grouped,
     instant_of,
+    normalize_names,
     number_of,
-    our_names,
     pair_of,
     refuse_if_any,
-    spellings,
     word_of,
 )
 from detent.commands import Commands
@@ -30,7 +30,7 @@ from detent.forms.compiled import TriggerType
 from detent.ids import RUN, TRIGGER, WORKFLOW, InvalidId, parse
 from detent.run.status import OPEN, Status
 from detent.settings import DEFAULT_TENANT
-from detent.store.rows import Place, RunFilter
+from detent.store.rows import RunCriteria, TimelineCursor
 from detent.values.fields import Problems, described, shown
 
 T = TypeVar("T")
@@ -42,20 +42,20 @@ ID_BYTES: Final = 16
 LIST_MESSAGE: Final = "the list cannot be read"
 _MOST_VALUES: Final = 64
 _LONGEST_REQUEST_ID: Final = 255
-_FILTER: Final = spellings(
+_FILTER: Final = aliases(
     *("status", "workflow", "trigger", "hero", "label", "request_id", "origin", "started_after", "started_before"),
     workflow_id="workflow",
     trigger_type="trigger",
     trigger_id="trigger",
     labels="label",
 )
-_PAGE: Final = spellings("limit", "cursor", "sort")
-_WORKFLOWS: Final = spellings("limit", "cursor", "label", "enabled", is_enabled="enabled", labels="label")
+_PAGE: Final = aliases("limit", "cursor", "sort")
+_WORKFLOWS: Final = aliases("limit", "cursor", "label", "enabled", is_enabled="enabled", labels="label")
 _ORDERS: Final = {"-started_at": False, "started_at": True, "-startedAt": False, "startedAt": True}
 _PLACE: Final = struct.Struct(">q16si")  # when, the run, its entry
 
 
-class Scope(NamedTuple):
+class StatusFilter(NamedTuple):
     """What a word for a state of runs means: their statuses, and whether a node has them in its hands."""
 
     statuses: frozenset[Status]
@@ -64,20 +64,20 @@ class Scope(NamedTuple):
 
 #: What people ask for and no status says: `ready` runs could go on and nobody is at them, somebody is at `performing`
 #: ones.
-SCOPES: Final[Mapping[str, Scope]] = {
-    "active": Scope(OPEN),
-    "ready": Scope(OPEN - {Status.PAUSED}, owned=False),
-    "performing": Scope(OPEN, owned=True),
+SCOPES: Final[Mapping[str, StatusFilter]] = {
+    "active": StatusFilter(OPEN),
+    "ready": StatusFilter(OPEN - {Status.PAUSED}, owned=False),
+    "performing": StatusFilter(OPEN, owned=True),
 }
-_STATUSES: Final[Mapping[str, Scope]] = {
-    **{str(status): Scope(frozenset({status})) for status in Status},
+_STATUSES: Final[Mapping[str, StatusFilter]] = {
+    **{str(status): StatusFilter(frozenset({status})) for status in Status},
     **SCOPES,
-    "finished": Scope(frozenset({Status.COMPLETED})),
-    "succeeded": Scope(frozenset({Status.COMPLETED})),
-    "success": Scope(frozenset({Status.COMPLETED})),
-    "canceled": Scope(frozenset({Status.CANCELLED})),
-    "timedout": Scope(frozenset({Status.TIMEOUT})),
-    "timed_out": Scope(frozenset({Status.TIMEOUT})),
+    "finished": StatusFilter(frozenset({Status.COMPLETED})),
+    "succeeded": StatusFilter(frozenset({Status.COMPLETED})),
+    "success": StatusFilter(frozenset({Status.COMPLETED})),
+    "canceled": StatusFilter(frozenset({Status.CANCELLED})),
+    "timedout": StatusFilter(frozenset({Status.TIMEOUT})),
+    "timed_out": StatusFilter(frozenset({Status.TIMEOUT})),
 }
 _TRIGGERS: Final = {**{str(kind): str(kind) for kind in TriggerType}, "schedule": str(TriggerType.CRON)}
 
@@ -86,7 +86,7 @@ _TRIGGERS: Final = {**{str(kind): str(kind) for kind in TriggerType}, "schedule"
 class RunPage:
     """A page of a list of runs."""
 
-    where: RunFilter
+    where: RunCriteria
     oldest_first: bool
     limit: int
     cursor: bytes | None
@@ -134,10 +134,10 @@ class HeroPage:
 
     hero: tuple[str, str]
     limit: int
-    after: Place | None
+    after: TimelineCursor | None
     scope: CursorScope
 
-    def cursor(self, place: Place) -> str:
+    def cursor(self, place: TimelineCursor) -> str:
         return self.scope.cursor(_PLACE.pack(*place))
 
 
@@ -159,9 +159,9 @@ async def read_run_page(commands: Commands, query: bytes, *, below: bytes | None
 
 async def read_filter(
     commands: Commands, document: Mapping[str, Any], problems: Problems, path: str = "filter"
-) -> RunFilter:
+) -> RunCriteria:
     """The filter in a JSON object. A field is one value or a list; labels may be an object, and so may a hero."""
-    found = our_names(document, _FILTER, problems, path)
+    found = normalize_names(document, _FILTER, problems, path)
     written = {name: _written(name, value) for name, value in found.items() if value is not None}
     return await _filter(commands, _Values(written, f"{path}.", problems), None)
 
@@ -181,7 +181,7 @@ def read_workflow_page(query: bytes) -> WorkflowPage:
 def read_version_page(query: bytes, workflow: bytes) -> VersionPage:
     """The page of a workflow's versions that a query asks for."""
     problems = Problems()
-    values = _Values(_query(query, spellings("limit", "cursor"), problems), "", problems)
+    values = _Values(_query(query, aliases("limit", "cursor"), problems), "", problems)
     scope = CursorScope("versions", DEFAULT_TENANT, workflow)
     limit = values.one("limit", lambda text: number_of(text, 1, MOST_ROWS)) or ROWS
     before = values.one("cursor", lambda text: int(scope.place(text).decode()))
@@ -192,7 +192,7 @@ def read_version_page(query: bytes, workflow: bytes) -> VersionPage:
 def read_places_page(query: bytes, scope: CursorScope) -> PlacesPage:
     """The page of a list that is made whole each time."""
     problems = Problems()
-    values = _Values(_query(query, spellings("limit", "cursor"), problems), "", problems)
+    values = _Values(_query(query, aliases("limit", "cursor"), problems), "", problems)
     limit = values.one("limit", lambda text: number_of(text, 1, MOST_ROWS)) or ROWS
     begin = values.one("cursor", lambda text: int(scope.place(text).decode())) or 0
     refuse_if_any(problems, LIST_MESSAGE)
@@ -202,7 +202,7 @@ def read_places_page(query: bytes, scope: CursorScope) -> PlacesPage:
 def read_hero_page(query: bytes, hero: tuple[str, str] | None) -> HeroPage:
     """The page of a timeline; without a hero, of the one that the query names."""
     problems = Problems()
-    known = spellings("limit", "cursor") if hero else spellings("limit", "cursor", "hero")
+    known = aliases("limit", "cursor") if hero else aliases("limit", "cursor", "hero")
     values = _Values(_query(query, known, problems), "", problems)
     about = hero or values.one("hero", pair_of)
     if about is None and not problems.found:
@@ -214,7 +214,7 @@ def read_hero_page(query: bytes, hero: tuple[str, str] | None) -> HeroPage:
     return HeroPage(about or ("", ""), limit, after, scope)
 
 
-def _place(packed: bytes) -> Place:
+def _place(packed: bytes) -> TimelineCursor:
     at, run, seq = _PLACE.unpack(packed)
     return at, run, seq
 
@@ -254,7 +254,7 @@ class _Values:
 
 
 def _query(query: bytes, known: Spellings, problems: Problems) -> Values:
-    return our_names(grouped(query), known, problems)
+    return normalize_names(grouped(query), known, problems)
 
 
 def _written(name: str, value: Any) -> Sequence[Any]:
@@ -265,13 +265,13 @@ def _written(name: str, value: Any) -> Sequence[Any]:
     return value if isinstance(value, list) else [value]
 
 
-async def _filter(commands: Commands, values: _Values, below: bytes | None) -> RunFilter:
+async def _filter(commands: Commands, values: _Values, below: bytes | None) -> RunCriteria:
     key = values.one("workflow", word_of)
     workflow = below if key is None else await _workflow(commands, key, values)
     trigger = values.one("trigger", _trigger)
     hero = values.one("hero", pair_of)
     statuses, owned = _scope(values)
-    return RunFilter(
+    return RunCriteria(
         workflow=workflow,
         statuses=tuple(sorted(map(str, statuses))),
         owned=owned,
@@ -300,15 +300,15 @@ async def _workflow(commands: Commands, key: str, values: _Values) -> bytes | No
         return None
 
 
-def _scope(values: _Values) -> Scope:
+def _scope(values: _Values) -> StatusFilter:
     """Any of the words. One that asks whose hands a run is in stands alone, since the others do not ask that."""
     found = values.many("status", _status)
     if len(set(found)) > 1 and any(one.owned is not None for one in found):
         values.problems.add(values.prefix + "status", "'ready' and 'performing' each stand alone")
-    return Scope(frozenset().union(*(one.statuses for one in found)), found[0].owned if found else None)
+    return StatusFilter(frozenset().union(*(one.statuses for one in found)), found[0].owned if found else None)
 
 
-def _status(text: str) -> Scope:
+def _status(text: str) -> StatusFilter:
     try:
         return _STATUSES[text.lower()]
     except KeyError:

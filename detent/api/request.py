@@ -149,7 +149,7 @@ def pair_of(text: str) -> tuple[str, str]:
 Spellings = Mapping[str, str]
 
 
-def spellings(*names: str, **others: str) -> Spellings:
+def aliases(*names: str, **others: str) -> Spellings:
     """Every spelling of our names, and further names with what they mean."""
     found = {spelling: name for name in names for spelling in (name, camel_case(name))}
     return found | {spelling: name for other, name in others.items() for spelling in (other, camel_case(other))}
@@ -160,7 +160,9 @@ def camel_case(name: str) -> str:
     return first + "".join(part.capitalize() for part in rest)
 
 
-def our_names(document: Mapping[str, Any], known: Spellings, problems: Problems, path: str = "") -> dict[str, Any]:
+def normalize_names(
+    document: Mapping[str, Any], known: Spellings, problems: Problems, path: str = ""
+) -> dict[str, Any]:
     """The same under our names. A name that nobody knows, or that is there in two spellings, is a problem."""
     found: dict[str, Any] = {}
     for name, value in document.items():

@@ -18,18 +18,18 @@ from detent.client.calls import (
     Answer,
     Call,
     Effect,
+    ExchangeDriver,
     Page,
     Pages,
-    Pause,
     Request,
+    RetryPolicy,
     Send,
-    Terms,
-    Turns,
+    Wait,
     bare,
     duration,
     given,
-    place,
     server_url,
+    url_path,
 )
 from detent.client.errors import NoConnection
 from detent.client.transports import Connections
@@ -52,11 +52,11 @@ _whole: Final = bare(dict[str, Any])
 _page: Final = bare(Page[dict[str, Any]])
 
 
-class Door:
+class CommandClient:
     """A Detent, wherever it is. `database` is the kind of the one that is open here; null if it is far away."""
 
     def __init__(self, send: Callable[[Request], Answer], patience: float, database: str | None = None) -> None:
-        self._send, self._terms, self._database = send, Terms(TIMEOUT, patience), database
+        self._send, self._terms, self._database = send, RetryPolicy(TIMEOUT, patience), database
         self._never = Event()
 
     @property
@@ -75,7 +75,9 @@ class Door:
 
     def answer(self, call: Call[Any]) -> tuple[int, Document]:
         """Status and whole body of an answer."""
-        turns: Turns[Effect, tuple[int, Document]] = Turns(replace(call, read=_status_and_body).talk(self._terms))
+        turns: ExchangeDriver[Effect, tuple[int, Document]] = ExchangeDriver(
+            replace(call, read=_status_and_body).talk(self._terms)
+        )
         effect = turns.take()
         while effect is not None:
             effect = turns.take(self._done(effect))
@@ -97,7 +99,7 @@ class Door:
     ) -> Iterator[list[Document]]:
         """The journal of a run behind an entry, some entries at a time. With `wait` as they are written, and an empty
         list now and then, until the run has ended or the monotonic clock says `until`."""
-        where = place("runs", run, "events")
+        where = url_path("runs", run, "events")
         while True:
             begun = time.monotonic()
             left = _LONGEST_POLL if until is None else min(_LONGEST_POLL, until - begun)
@@ -119,16 +121,16 @@ class Door:
                     return self._send(request)
                 except NoConnection as error:
                     return error
-            case Pause(seconds):
+            case Wait(seconds):
                 return self._never.wait(seconds)
             case _:
                 raise TypeError(f"a door cannot do {effect!r}")
 
 
 @contextmanager
-def open_door(
+def open_client(
     settings: Settings, url: str | None, *, patience: float = PATIENCE, makes_database: bool = False
-) -> Iterator[Door]:
+) -> Iterator[CommandClient]:
     """To the Detent at `url`; else to the one that has the database; else to the database itself, which must be there
     unless the command `makes_database`s."""
     with ExitStack() as stack:
@@ -139,12 +141,12 @@ def open_door(
 
             found = stack.enter_context(open_database(settings, makes=makes_database))
             if not isinstance(found, str):
-                yield Door(found.send, patience, found.database)
+                yield CommandClient(found.send, patience, found.database)
                 return
             url = found
         connections = Connections(server_url(url))
         stack.callback(connections.close)
-        yield Door(connections.send, patience)
+        yield CommandClient(connections.send, patience)
 
 
 def _found(database_url: str) -> str | None:

@@ -28,7 +28,7 @@ _NEXT: Final = {
 }
 
 
-class Place(NamedTuple):
+class Candidates(NamedTuple):
     """What may follow some words of a command line, each with what it means."""
 
     words: tuple[str, ...]
@@ -57,21 +57,21 @@ def complete(option: str, shell: str | None) -> int:
     return 0
 
 
-def _places() -> Iterator[Place]:
+def _places() -> Iterator[Candidates]:
     top = [*COMMANDS.items(), ("--help", "Show this help"), ("--version", "Show the version")]
-    yield Place((), tuple(top))
+    yield Candidates((), tuple(top))
     for name in COMMANDS:
         command = command_of(name)
         below = commands_below(command)
         if below:
-            yield Place((name,), tuple((word, _line(one.help)) for word, one in below.items()))
+            yield Candidates((name,), tuple((word, _line(one.help)) for word, one in below.items()))
         else:
             yield _options((name,), command)
         for word, one in below.items():
             yield _options((name, word), one)
 
 
-def _options(words: tuple[str, ...], command: Any) -> Place:
+def _options(words: tuple[str, ...], command: Any) -> Candidates:
     found = []
     takes_files = False
     for one in command.params:
@@ -79,7 +79,7 @@ def _options(words: tuple[str, ...], command: Any) -> Place:
             takes_files |= (one.metavar or one.name).strip("[].").upper().startswith(_FILES)
         else:
             found += [(name, _line(one.help)) for name in (*one.opts, *one.secondary_opts) if name.startswith("--")]
-    return Place(words, (*found, ("--help", "Show this help")), takes_files)
+    return Candidates(words, (*found, ("--help", "Show this help")), takes_files)
 
 
 def _line(text: str | None) -> str:
@@ -88,7 +88,7 @@ def _line(text: str | None) -> str:
     return "".join(letter for letter in first if letter not in "'\"`$\\[]")
 
 
-def _bash(places: Sequence[Place]) -> str:
+def _bash(places: Sequence[Candidates]) -> str:
     cases = "\n".join(
         f"    '{' '.join(place.words)}') words='{' '.join(word for word, _ in place.following)}'"
         f"{' files=1' if place.takes_files else ''} ;;"
@@ -111,7 +111,7 @@ complete -o filenames -F _detent detent
 """
 
 
-def _zsh(places: Sequence[Place]) -> str:
+def _zsh(places: Sequence[Candidates]) -> str:
     cases = "\n".join(
         f"    ('{' '.join(place.words)}') words_=({' '.join(_zsh_word(*one) for one in place.following)})"
         f"{' files=1' if place.takes_files else ''} ;;"
@@ -140,7 +140,7 @@ def _zsh_word(word: str, meaning: str) -> str:
     return "'" + word + (":" + meaning.replace(":", "\\:") if meaning else "") + "'"
 
 
-def _fish(places: Sequence[Place]) -> str:
+def _fish(places: Sequence[Candidates]) -> str:
     lines = ["# Completion of detent for fish.", "complete -c detent -f"]
     for place in places:
         lines += [_fish_line(place, word, meaning) for word, meaning in place.following]
@@ -149,12 +149,12 @@ def _fish(places: Sequence[Place]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _fish_line(place: Place, word: str, meaning: str) -> str:
+def _fish_line(place: Candidates, word: str, meaning: str) -> str:
     given = f"-l {word.removeprefix('--')}" if word.startswith("--") else f"-a {word}"
     return f"complete -c detent -n '{_fish_condition(place)}' {given} -d '{meaning}'"
 
 
-def _fish_condition(place: Place) -> str:
+def _fish_condition(place: Candidates) -> str:
     if not place.words:
         return "__fish_use_subcommand"
     seen = "; and ".join(f"__fish_seen_subcommand_from {word}" for word in place.words)
@@ -163,7 +163,7 @@ def _fish_condition(place: Place) -> str:
     return f"{seen}; and not __fish_seen_subcommand_from {' '.join(word for word, _ in place.following)}"
 
 
-def _is_group(place: Place) -> bool:
+def _is_group(place: Candidates) -> bool:
     """Whether commands follow, not options."""
     return bool(place.words) and not any(word.startswith("-") for word, _ in place.following)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 
-from detent.embed.local import NearWay, open_here
+from detent.embed.local import InProcessTransport, open_here
 from detent.errors import StoreError
 from detent.settings import Settings
 from detent.store.url import scheme, sqlite_path
 
 
-def open_database(settings: Settings, *, makes: bool) -> AbstractContextManager[NearWay | str]:
+def open_database(settings: Settings, *, makes: bool) -> AbstractContextManager[InProcessTransport | str]:
     """The API before the database, or the address of the process that has it. A file that is not there is made only
     for who `makes` one; for others there is StoreError, since its name is mistyped."""
     if not makes and scheme(settings.database_url) == "sqlite":

@@ -16,14 +16,14 @@ from watchfiles import PythonFilter, awatch
 
 from detent.cli.output.terminal import err, warn
 from detent.errors import InvalidInput
-from detent.process import told_to_stop
+from detent.process import wait_for_signal
 from detent.settings import FIELDS, PREFIX, Settings
 
 PATIENCE: Final = 5.0  # beyond their own drain
 _LONGEST_PAUSE: Final = 30.0
 
 
-class Children:
+class WorkerProcesses:
     """Keeps `count` workers alive until it is stopped. They get the settings of this process."""
 
     def __init__(self, settings: Settings, count: int) -> None:
@@ -109,7 +109,7 @@ class Reloader:
 
     async def work(self) -> None:
         """Until it is told to stop."""
-        stopping = asyncio.create_task(told_to_stop())
+        stopping = asyncio.create_task(wait_for_signal())
         stop = asyncio.Event()
         stopping.add_done_callback(lambda _: stop.set())
         err.print(f"[bright_black]watching[/] {escape(', '.join(map(_short, self._folders)))}")

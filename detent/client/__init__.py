@@ -10,7 +10,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from detent.client.client import AsyncRun, Client, Run
+from detent.client.client import Client, RunHandle, SyncRunHandle
 from detent.client.documents import (
     Attempt,
     Backfill,
@@ -66,8 +66,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Client",
     "AsyncClient",
-    "Run",
-    "AsyncRun",
+    "SyncRunHandle",
+    "RunHandle",
     "RunFilter",
     # documents
     "Attempt",

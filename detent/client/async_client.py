@@ -13,20 +13,20 @@ from yarl import URL
 
 from detent.client.calls import (
     Answer,
-    Asked,
     Effect,
-    Give,
-    Hear,
-    Listen,
-    Pause,
+    ExchangeDriver,
+    ManyAnswers,
+    OneAnswer,
+    OpenStream,
+    ReadStream,
     Request,
+    RetryPolicy,
     Send,
-    Terms,
-    Told,
-    Turns,
+    Wait,
+    Yield,
     server_url,
 )
-from detent.client.client import AsyncRun, AsyncTriggers, AsyncWorkflows, Awaiting, ClientOperations
+from detent.client.client import AsyncTriggers, AsyncWorkflows, Awaiting, ClientOperations, RunHandle
 from detent.client.errors import ClientClosed, NoConnection
 from detent.client.transports import LONGEST_IDLE
 
@@ -48,13 +48,13 @@ class AsyncClient(ClientOperations, Awaiting):
         headers: Mapping[str, str] | None = None,
     ) -> None:
         self.url = server_url(url)
-        self._line = AwaitingLine(self.url, Terms(timeout, patience, dict(headers or {})))
+        self._line = AwaitingLine(self.url, RetryPolicy(timeout, patience, dict(headers or {})))
         super().__init__(self._line)
         self.workflows, self.triggers = AsyncWorkflows(self._line), AsyncTriggers(self._line)
 
-    def run(self, id: str) -> AsyncRun:  # noqa: A002
+    def run(self, id: str) -> RunHandle:  # noqa: A002
         """The handle of a run. Asks nothing yet."""
-        return AsyncRun(self._line, id)
+        return RunHandle(self._line, id)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -72,23 +72,23 @@ class AsyncClient(ClientOperations, Awaiting):
 class AwaitingLine:
     """Carries conversations out on the event loop. The session begins with the first of them."""
 
-    def __init__(self, url: str, terms: Terms) -> None:
+    def __init__(self, url: str, terms: RetryPolicy) -> None:
         self._url, self._terms, self._is_closed = url, terms, False
         self._session: aiohttp.ClientSession | None = None
 
-    async def ask(self, asked: Asked[T]) -> T:
-        turns, hands = Turns(asked.talk(self._terms)), self._hands()
+    async def ask(self, asked: OneAnswer[T]) -> T:
+        turns, hands = ExchangeDriver(asked.talk(self._terms)), self._hands()
         effect = turns.take()
         while effect is not None:
             effect = turns.take(await hands.do(effect))
         return turns.result
 
-    async def tell(self, told: Told[T]) -> AsyncIterator[T]:
-        turns = Turns(told.tell(self._terms))
+    async def tell(self, told: ManyAnswers[T]) -> AsyncIterator[T]:
+        turns = ExchangeDriver(told.tell(self._terms))
         async with aclosing(self._hands()) as hands:
             effect = turns.take()
             while effect is not None:
-                if isinstance(effect, Give):
+                if isinstance(effect, Yield):
                     for item in effect.items:
                         yield item
                     effect = turns.take()
@@ -124,11 +124,11 @@ class _Hands:
             match effect:
                 case Send(request):
                     return await self._send(request)
-                case Listen(request):
+                case OpenStream(request):
                     return await self._listen(request)
-                case Hear():
+                case ReadStream():
                     return await self._stream.content.readany() if self._stream else b""
-                case Pause(seconds):
+                case Wait(seconds):
                     return await asyncio.sleep(seconds, True)
         except aiohttp.ClientConnectorError as error:
             return NoConnection(f"cannot connect to {self._url}: {error.os_error}", sent=False)

@@ -32,7 +32,7 @@ Seconds = float | timedelta
 When = datetime | timedelta | str
 
 
-def place(*parts: str) -> str:
+def url_path(*parts: str) -> str:
     """A path below the API, each part of it escaped."""
     return "/".join([API, *(quote(part, safe="") for part in parts)])
 
@@ -141,38 +141,38 @@ class Send:
 
 
 @dataclass(frozen=True, slots=True)
-class Listen:
+class OpenStream:
     """Open a stream. The answer has a body only if it is an error; else `Hear` gives it piece by piece."""
 
     request: Request
 
 
 @dataclass(frozen=True, slots=True)
-class Hear:
+class ReadStream:
     """The next piece of the stream; empty when it has ended."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pause:
+class Wait:
     """Let so many seconds pass."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
-class Give(Generic[T_co]):
+class Yield(Generic[T_co]):
     """Hand this to the caller."""
 
     items: Sequence[T_co]
 
 
-Effect = Send | Listen | Hear | Pause
-Conversation = Generator[Effect, Any, T]
-Telling = Generator[Effect | Give[T], Any, None]
+Effect = Send | OpenStream | ReadStream | Wait
+Exchange = Generator[Effect, Any, T]
+StreamExchange = Generator[Effect | Yield[T], Any, None]
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class RetryPolicy:
     """The limits of a client. `timeout` is for one request, `patience` for all tries of one call together."""
 
     timeout: float = 30.0
@@ -188,7 +188,7 @@ class Terms:
         return asked + longest * (0.5 + 0.5 * self.chance())
 
 
-class Turns(Generic[T, R]):
+class ExchangeDriver(Generic[T, R]):
     """A conversation, turn by turn. When `take` gives null it is over, and `result` is what came of it."""
 
     result: R
@@ -205,16 +205,16 @@ class Turns(Generic[T, R]):
             return None
 
 
-class Asked(Protocol[T_co]):
+class OneAnswer(Protocol[T_co]):
     """What can be asked of a Detent."""
 
-    def talk(self, terms: Terms) -> Conversation[T_co]: ...
+    def talk(self, terms: RetryPolicy) -> Exchange[T_co]: ...
 
 
-class Told(Protocol[T_co]):
+class ManyAnswers(Protocol[T_co]):
     """What a Detent tells bit by bit."""
 
-    def tell(self, terms: Terms) -> Telling[T_co]: ...
+    def tell(self, terms: RetryPolicy) -> StreamExchange[T_co]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,12 +234,12 @@ class Call(Generic[T]):
     repeatable: bool = True
     holds: float = 0.0
 
-    def request(self, terms: Terms) -> Request:
+    def request(self, terms: RetryPolicy) -> Request:
         target = f"{self.path}?{urlencode(self.query)}" if self.query else self.path
         headers = {"Accept": "application/json", **terms.headers, **self.headers}
         return Request(self.method, target, headers, self.body, terms.timeout + self.holds)
 
-    def talk(self, terms: Terms) -> Conversation[T]:
+    def talk(self, terms: RetryPolicy) -> Exchange[T]:
         """Send it until there is an answer that counts or patience is over."""
         request, until = self.request(terms), terms.now() + terms.patience
         for tries in count():
@@ -253,7 +253,7 @@ class Call(Generic[T]):
                 pause = terms.pause(tries, problem)
                 if not self._is_worth_another_try(problem) or terms.now() + pause > until:
                     raise
-            yield Pause(pause)
+            yield Wait(pause)
         raise AssertionError("tries are counted without end")
 
     def _is_worth_another_try(self, error: ApiError | NoConnection) -> bool:
@@ -287,11 +287,11 @@ class Pages(Generic[T]):
 
     first: Call[Page[T]]
 
-    def tell(self, terms: Terms) -> Telling[T]:
+    def tell(self, terms: RetryPolicy) -> StreamExchange[T]:
         cursor: str | None = None
         while True:
             page = yield from self._call(cursor).talk(terms)
-            yield Give(page.data)
+            yield Yield(page.data)
             cursor = page.next_cursor
             if cursor is None:
                 return

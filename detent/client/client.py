@@ -14,17 +14,17 @@ from detent.client import runs as run_calls
 from detent.client import stream, triggers, workflows
 from detent.client.calls import (
     Answer,
-    Asked,
     Effect,
-    Give,
-    Hear,
-    Listen,
-    Pause,
+    ExchangeDriver,
+    ManyAnswers,
+    OneAnswer,
+    OpenStream,
+    ReadStream,
     Request,
+    RetryPolicy,
     Send,
-    Terms,
-    Told,
-    Turns,
+    Wait,
+    Yield,
     server_url,
 )
 from detent.client.documents import Started
@@ -45,17 +45,17 @@ T = TypeVar("T")
 class Line(Protocol):
     """A way to the server that blocks."""
 
-    def ask(self, asked: Asked[T]) -> T: ...
+    def ask(self, asked: OneAnswer[T]) -> T: ...
 
-    def tell(self, told: Told[T]) -> Iterator[T]: ...
+    def tell(self, told: ManyAnswers[T]) -> Iterator[T]: ...
 
 
 class AsyncLine(Protocol):
     """A way to the server that is awaited."""
 
-    async def ask(self, asked: Asked[T]) -> T: ...
+    async def ask(self, asked: OneAnswer[T]) -> T: ...
 
-    def tell(self, told: Told[T]) -> AsyncIterator[T]: ...
+    def tell(self, told: ManyAnswers[T]) -> AsyncIterator[T]: ...
 
 
 class Blocking:
@@ -93,7 +93,7 @@ class _Method(Generic[P, T]):
         return method
 
 
-class Asks(_Method[P, Asked[T]]):
+class Asks(_Method[P, OneAnswer[T]]):
     """An operation with one answer."""
 
     @overload
@@ -106,7 +106,7 @@ class Asks(_Method[P, Asked[T]]):
         return self if face is None else self.bound(face, face.line.ask)
 
 
-class Tells(_Method[P, Told[T]]):
+class Tells(_Method[P, ManyAnswers[T]]):
     """An operation that gives one thing after the other."""
 
     @overload
@@ -119,15 +119,15 @@ class Tells(_Method[P, Told[T]]):
         return self if face is None else self.bound(face, face.line.tell)
 
 
-class Starts(_Method[P, Asked[Started]]):
+class Starts(_Method[P, OneAnswer[Started]]):
     """An operation that makes a run and gives its handle."""
 
     @overload
     def __get__(self, face: None, kind: type) -> Self: ...
     @overload
-    def __get__(self, face: Blocking, kind: type) -> Callable[P, Run]: ...
+    def __get__(self, face: Blocking, kind: type) -> Callable[P, SyncRunHandle]: ...
     @overload
-    def __get__(self, face: Awaiting, kind: type) -> Callable[P, Coroutine[Any, Any, AsyncRun]]: ...
+    def __get__(self, face: Awaiting, kind: type) -> Callable[P, Coroutine[Any, Any, RunHandle]]: ...
     def __get__(self, face: Blocking | Awaiting | None, kind: type) -> object:
         if face is None:
             return self
@@ -136,28 +136,28 @@ class Starts(_Method[P, Asked[Started]]):
         return self.bound(face, partial(_async_run, face.line))
 
 
-def asks(describe: Callable[P, Asked[T]]) -> Asks[P, T]:
+def asks(describe: Callable[P, OneAnswer[T]]) -> Asks[P, T]:
     return Asks(describe)
 
 
-def tells(describe: Callable[P, Told[T]]) -> Tells[P, T]:
+def tells(describe: Callable[P, ManyAnswers[T]]) -> Tells[P, T]:
     return Tells(describe)
 
 
-def starts(describe: Callable[P, Asked[Started]]) -> Starts[P]:
+def starts(describe: Callable[P, OneAnswer[Started]]) -> Starts[P]:
     return Starts(describe)
 
 
-def asks_of(describe: Callable[Concatenate[str, P], Asked[T]]) -> Asks[P, T]:
+def asks_of(describe: Callable[Concatenate[str, P], OneAnswer[T]]) -> Asks[P, T]:
     """An operation about what the face is about."""
     return Asks(describe, given=1)
 
 
-def tells_of(describe: Callable[Concatenate[str, P], Told[T]]) -> Tells[P, T]:
+def tells_of(describe: Callable[Concatenate[str, P], ManyAnswers[T]]) -> Tells[P, T]:
     return Tells(describe, given=1)
 
 
-def starts_of(describe: Callable[Concatenate[str, P], Asked[Started]]) -> Starts[P]:
+def starts_of(describe: Callable[Concatenate[str, P], OneAnswer[Started]]) -> Starts[P]:
     return Starts(describe, given=1)
 
 
@@ -184,7 +184,7 @@ class RunOperations:
     follow = tells_of(stream.follow)
 
 
-class Run(RunOperations, Blocking):
+class SyncRunHandle(RunOperations, Blocking):
     """A handle of one run. `started` is what its start was answered with, if this client started it."""
 
     def __init__(self, line: Line, id: str, started: Started | None = None) -> None:  # noqa: A002
@@ -195,7 +195,7 @@ class Run(RunOperations, Blocking):
         return f"Run({self.id!r})"
 
 
-class AsyncRun(RunOperations, Awaiting):
+class RunHandle(RunOperations, Awaiting):
     """A handle of one run. `started` is what its start was answered with, if this client started it."""
 
     def __init__(self, line: AsyncLine, id: str, started: Started | None = None) -> None:  # noqa: A002
@@ -206,14 +206,14 @@ class AsyncRun(RunOperations, Awaiting):
         return f"AsyncRun({self.id!r})"
 
 
-def _run(line: Line, asked: Asked[Started]) -> Run:
+def _run(line: Line, asked: OneAnswer[Started]) -> SyncRunHandle:
     started = line.ask(asked)
-    return Run(line, started.run_id, started)
+    return SyncRunHandle(line, started.run_id, started)
 
 
-async def _async_run(line: AsyncLine, asked: Asked[Started]) -> AsyncRun:
+async def _async_run(line: AsyncLine, asked: OneAnswer[Started]) -> RunHandle:
     started = await line.ask(asked)
-    return AsyncRun(line, started.run_id, started)
+    return RunHandle(line, started.run_id, started)
 
 
 class WorkflowOperations:
@@ -290,13 +290,13 @@ class Client(ClientOperations, Blocking):
         headers: Mapping[str, str] | None = None,
     ) -> None:
         self.url = server_url(url)
-        self._line = BlockingLine(self.url, Terms(timeout, patience, dict(headers or {})))
+        self._line = BlockingLine(self.url, RetryPolicy(timeout, patience, dict(headers or {})))
         super().__init__(self._line)
         self.workflows, self.triggers = Workflows(self._line), Triggers(self._line)
 
-    def run(self, id: str) -> Run:  # noqa: A002
+    def run(self, id: str) -> SyncRunHandle:  # noqa: A002
         """The handle of a run. Asks nothing yet."""
-        return Run(self._line, id)
+        return SyncRunHandle(self._line, id)
 
     def close(self) -> None:
         """Close the connections, and let nobody wait for another try."""
@@ -314,22 +314,22 @@ class Client(ClientOperations, Blocking):
 class BlockingLine:
     """Carries conversations out in the caller's thread."""
 
-    def __init__(self, url: str, terms: Terms) -> None:
+    def __init__(self, url: str, terms: RetryPolicy) -> None:
         self._connections, self._terms, self._closed = Connections(url), terms, Event()
 
-    def ask(self, asked: Asked[T]) -> T:
-        turns, hands = Turns(asked.talk(self._terms)), _Hands(self._connections, self._closed)
+    def ask(self, asked: OneAnswer[T]) -> T:
+        turns, hands = ExchangeDriver(asked.talk(self._terms)), _Hands(self._connections, self._closed)
         effect = turns.take()
         while effect is not None:
             effect = turns.take(hands.do(effect))
         return turns.result
 
-    def tell(self, told: Told[T]) -> Iterator[T]:
-        turns = Turns(told.tell(self._terms))
+    def tell(self, told: ManyAnswers[T]) -> Iterator[T]:
+        turns = ExchangeDriver(told.tell(self._terms))
         with closing(_Hands(self._connections, self._closed)) as hands:
             effect = turns.take()
             while effect is not None:
-                if isinstance(effect, Give):
+                if isinstance(effect, Yield):
                     yield from effect.items
                     effect = turns.take()
                 else:
@@ -355,11 +355,11 @@ class _Hands:
             match effect:
                 case Send(request):
                     return self._connections.send(request)
-                case Listen(request):
+                case OpenStream(request):
                     return self._listen(request)
-                case Hear():
+                case ReadStream():
                     return self._stream.hear() if self._stream else b""
-                case Pause(seconds):
+                case Wait(seconds):
                     return self._closed.wait(seconds)
         except NoConnection as error:
             return error

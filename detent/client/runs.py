@@ -17,11 +17,11 @@ from detent.client.calls import (
     PAGE,
     Answer,
     Call,
-    Conversation,
+    Exchange,
     Pages,
-    Pause,
+    RetryPolicy,
     Seconds,
-    Terms,
+    Wait,
     When,
     bare,
     duration,
@@ -34,9 +34,9 @@ from detent.client.calls import (
     one,
     page,
     pairs,
-    place,
     repeated,
     seconds,
+    url_path,
 )
 from detent.client.documents import (
     Bulk,
@@ -101,7 +101,7 @@ def start(
     )
     return Call(
         "POST",
-        place("workflows", workflow, "trigger"),
+        url_path("workflows", workflow, "trigger"),
         _started,
         query=[*query, *repeated("label", pairs(labels or {}))],
         body=json_body({} if body is None else body),
@@ -113,7 +113,7 @@ def start(
 def list_all(*, sort: str | None = None, limit: int = PAGE, **which: Unpack[RunFilter]) -> Pages[RunSummary]:
     """Runs, newest first (`sort="started_at"`: oldest first), `limit` in each request; see RunFilter for which."""
     query = [(name, text) for name, texts in _spelled(which).items() for text in texts]
-    return Pages(Call("GET", place("runs"), page(RunSummary), query=[*query, *given(sort=sort, limit=limit)]))
+    return Pages(Call("GET", url_path("runs"), page(RunSummary), query=[*query, *given(sort=sort, limit=limit)]))
 
 
 def bulk(
@@ -125,7 +125,7 @@ def bulk(
     body = {"action": action, "filter": chosen, "dry_run": dry_run, "limit": limit}
     body |= {"all": True} if everything else {}
     # Done twice it does nothing more, but the second answer would tell of the rest only.
-    return Call("POST", place("runs", "bulk"), one(Bulk), body=json_body(body), headers=JSON, repeatable=dry_run)
+    return Call("POST", url_path("runs", "bulk"), one(Bulk), body=json_body(body), headers=JSON, repeatable=dry_run)
 
 
 _LISTS: Final = frozenset({"status", "label"})
@@ -153,27 +153,27 @@ def _spelled(which: RunFilter) -> dict[str, list[str]]:
 
 def get(run: str) -> Call[RunDocument]:
     """The run as it is now."""
-    return Call("GET", place("runs", run), _run)
+    return Call("GET", url_path("runs", run), _run)
 
 
 def poll(run: str, wait: float) -> Call[RunDocument]:
     """The run when it has ended, or as it is when `wait` seconds are over."""
-    return Call("GET", place("runs", run), _run, query=given(wait=duration(wait)), holds=wait)
+    return Call("GET", url_path("runs", run), _run, query=given(wait=duration(wait)), holds=wait)
 
 
 def cancel(run: str) -> Call[RunDocument]:
     """Cancel it. `cancel_requested` is true if its node has not got to it within two seconds."""
-    return Call("POST", place("runs", run, "cancel"), _run)
+    return Call("POST", url_path("runs", run, "cancel"), _run)
 
 
 def pause(run: str) -> Call[RunDocument]:
     """Pause it: attempts in flight finish, nothing new starts."""
-    return Call("POST", place("runs", run, "pause"), _run)
+    return Call("POST", url_path("runs", run, "pause"), _run)
 
 
 def resume(run: str) -> Call[RunDocument]:
     """Let it go on."""
-    return Call("POST", place("runs", run, "resume"), _run)
+    return Call("POST", url_path("runs", run, "resume"), _run)
 
 
 def skip(run: str, step: str | None = None) -> Call[RunDocument]:
@@ -188,12 +188,12 @@ def reattempt(run: str, step: str | None = None, *, wait: float | None = None) -
 
 def finish(run: str) -> Call[RunDocument]:
     """Say that it is done: what has not run yet is skipped."""
-    return Call("POST", place("runs", run, "finish"), _run)
+    return Call("POST", url_path("runs", run, "finish"), _run)
 
 
 def _steered(run: str, verb: str, body: dict[str, Any]) -> Call[RunDocument]:
     said = {name: value for name, value in body.items() if value is not None}
-    return Call("POST", place("runs", run, verb), _run, body=json_body(said), headers=JSON)
+    return Call("POST", url_path("runs", run, verb), _run, body=json_body(said), headers=JSON)
 
 
 def retry(run: str, *, request_id: str | None = None) -> Call[Started]:
@@ -220,7 +220,7 @@ def fork(
 
 def _again(run: str, verb: str, body: dict[str, Any], request_id: str | None) -> Call[Started]:
     edited = {name: value for name, value in body.items() if value is not UNSET}
-    return Call("POST", place("runs", run, verb), _made, body=json_body(edited), headers=_named(request_id))
+    return Call("POST", url_path("runs", run, verb), _made, body=json_body(edited), headers=_named(request_id))
 
 
 def _named(request_id: str | None) -> dict[str, str]:
@@ -239,28 +239,28 @@ def _made(answer: Answer) -> Started:
 def resolve(run: str, step: str, *, happened: bool, output: Json = UNSET) -> Call[RunDocument]:
     """Say whether a step whose node died in the middle of it did its work."""
     body = {"happened": happened} | ({} if output is UNSET else {"output": output})
-    return Call("POST", place("runs", run, "steps", step, "resolve"), _run, body=json_body(body), headers=JSON)
+    return Call("POST", url_path("runs", run, "steps", step, "resolve"), _run, body=json_body(body), headers=JSON)
 
 
 def signal(run: str, name: str, data: Json = None) -> Call[SentSignal]:
     """Send a signal to its durable function, which gets it whether it asks for it before or after."""
-    return Call("POST", place("runs", run, "signals", name), _signal, body=json_body(data), headers=JSON)
+    return Call("POST", url_path("runs", run, "signals", name), _signal, body=json_body(data), headers=JSON)
 
 
 def why(run: str) -> Call[Why]:
     """Why it is not running: what it waits for, step by step."""
-    return Call("GET", place("runs", run, "why"), one(Why))
+    return Call("GET", url_path("runs", run, "why"), one(Why))
 
 
 def history(run: str, *, limit: int = PAGE) -> Pages[PastAttempt]:
     """Its attempts that are over, in the order they ended, and what came of each."""
-    return Pages(Call("GET", place("runs", run, "history"), page(PastAttempt), query=given(limit=limit)))
+    return Pages(Call("GET", url_path("runs", run, "history"), page(PastAttempt), query=given(limit=limit)))
 
 
 def timeline(hero: tuple[str, str] | str, *, limit: int = PAGE) -> Pages[Happening]:
     """Everything that happened in all runs of a hero, in the order of time, `limit` in each request."""
     query = given(hero=hero_text(hero), limit=limit)
-    return Pages(Call("GET", place("timeline"), page(Happening), query=query))
+    return Pages(Call("GET", url_path("timeline"), page(Happening), query=query))
 
 
 # Conversations that go on until a run has ended.
@@ -278,7 +278,7 @@ class Waiting:
     run: str
     timeout: float
 
-    def talk(self, terms: Terms) -> Conversation[RunDocument]:
+    def talk(self, terms: RetryPolicy) -> Exchange[RunDocument]:
         until = terms.now() + self.timeout
         while True:
             begun = terms.now()
@@ -289,7 +289,7 @@ class Waiting:
                 raise StillRunning(found)
             early = min(_SHORTEST_ROUND - (terms.now() - begun), until - terms.now())
             if early > 0:
-                yield Pause(early)
+                yield Wait(early)
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +299,7 @@ class Resulting:
 
     waiting: Waiting
 
-    def talk(self, terms: Terms) -> Conversation[Json]:
+    def talk(self, terms: RetryPolicy) -> Exchange[Json]:
         until, waiting = terms.now() + self.waiting.timeout, self.waiting
         while True:
             run = yield from waiting.talk(terms)
@@ -347,7 +347,7 @@ def callback(url_or_token: str, body: Json = None, *, message_id: str | None = N
 def send_event(type: str, data: Json = None, *, id: str | None = None) -> Call[SentEvent]:  # noqa: A002
     """Tell that something happened; event triggers of that type fire. The same `id` again fires nothing again."""
     body = {"type": type, "data": {} if data is None else data, "id": id or secrets.token_hex(16)}
-    return Call("POST", place("events"), one(SentEvent), body=json_body(body), headers=JSON)
+    return Call("POST", url_path("events"), one(SentEvent), body=json_body(body), headers=JSON)
 
 
 def health() -> Call[Health]:

@@ -16,17 +16,17 @@ from detent.client.calls import (
     PAGE,
     Answer,
     Call,
-    Give,
-    Hear,
-    Listen,
-    Pause,
+    OpenStream,
+    ReadStream,
     Request,
-    Telling,
-    Terms,
+    RetryPolicy,
+    StreamExchange,
+    Wait,
+    Yield,
     given,
     is_passing,
     page,
-    place,
+    url_path,
 )
 from detent.client.documents import Entry
 from detent.client.errors import ApiError, NoConnection, UnexpectedAnswer, refusal
@@ -40,7 +40,7 @@ _entry = msgspec.json.Decoder(Entry)
 
 
 @dataclass(slots=True)
-class Message:
+class StreamMessage:
     """One server-sent event."""
 
     id: str | None = None
@@ -52,16 +52,16 @@ class Parser:
     """Server-sent events out of pieces of a stream. Lines end in LF or CRLF."""
 
     def __init__(self) -> None:
-        self._rest, self._message = b"", Message()
+        self._rest, self._message = b"", StreamMessage()
 
-    def feed(self, piece: bytes) -> Iterator[Message]:
+    def feed(self, piece: bytes) -> Iterator[StreamMessage]:
         *lines, self._rest = (self._rest + piece).split(b"\n")
         for line in lines:
             text = line.removesuffix(b"\r").decode(errors="replace")
             if text:
                 self._take(text)
                 continue
-            complete, self._message = self._message, Message()
+            complete, self._message = self._message, StreamMessage()
             if complete.data or complete.event != "message":
                 yield complete
 
@@ -85,12 +85,12 @@ class Entries:
     after: int
     limit: int = PAGE
 
-    def tell(self, terms: Terms) -> Telling[Entry]:
+    def tell(self, terms: RetryPolicy) -> StreamExchange[Entry]:
         after = self.after
         while True:
             query = given(after=after, limit=self.limit)
-            found = yield from Call("GET", place("runs", self.run, "events"), page(Entry), query=query).talk(terms)
-            yield Give(found.data)
+            found = yield from Call("GET", url_path("runs", self.run, "events"), page(Entry), query=query).talk(terms)
+            yield Yield(found.data)
             if not found.data or found.next_cursor is None:
                 return
             after = found.data[-1].seq
@@ -103,18 +103,18 @@ class Following:
     run: str
     after: int
 
-    def tell(self, terms: Terms) -> Telling[Entry]:
+    def tell(self, terms: RetryPolicy) -> StreamExchange[Entry]:
         return _Follower(self.run, self.after, terms).follow()
 
 
 class _Follower:
     """Who reads one stream, over as many connections as it takes. Patience begins anew with every sign of life."""
 
-    def __init__(self, run: str, after: int, terms: Terms) -> None:
+    def __init__(self, run: str, after: int, terms: RetryPolicy) -> None:
         self._run, self._seen, self._terms = run, after, terms
         self._tries, self._until, self._is_over = 0, 0.0, False
 
-    def follow(self) -> Telling[Entry]:
+    def follow(self) -> StreamExchange[Entry]:
         self._hope()
         while True:
             try:
@@ -132,14 +132,14 @@ class _Follower:
             if self._terms.now() + pause > self._until:
                 raise problem
             self._tries += 1
-            yield Pause(pause)
+            yield Wait(pause)
 
     def _hope(self) -> None:
         self._tries, self._until = 0, self._terms.now() + self._terms.patience
 
-    def _hear_out(self) -> Telling[Entry]:
+    def _hear_out(self) -> StreamExchange[Entry]:
         """One connection, until it breaks or the run has ended."""
-        answer: Answer = yield Listen(self._request())
+        answer: Answer = yield OpenStream(self._request())
         error = refusal(answer.status, answer.headers, answer.body)
         if error is not None:
             raise error
@@ -147,21 +147,21 @@ class _Follower:
             raise UnexpectedAnswer("that is not a stream of a run", status=answer.status)
         parser = Parser()
         while not self._is_over:
-            piece: bytes = yield Hear()
+            piece: bytes = yield ReadStream()
             if not piece:
                 return
             self._hope()
             found = [entry for message in parser.feed(piece) for entry in self._taken(message)]
             if found:
-                yield Give(found)
+                yield Yield(found)
 
     def _request(self) -> Request:
         headers = {**self._terms.headers, "Accept": "text/event-stream"}
         # The last entry seen stands in the header that the standard gives to it, also on the first connection.
         headers |= {"Last-Event-ID": str(self._seen)} if self._seen else {}
-        return Request("GET", place("runs", self._run, "stream"), headers, None, LONGEST_SILENCE)
+        return Request("GET", url_path("runs", self._run, "stream"), headers, None, LONGEST_SILENCE)
 
-    def _taken(self, message: Message) -> Iterator[Entry]:
+    def _taken(self, message: StreamMessage) -> Iterator[Entry]:
         """The entry of a message, if it is one that was not seen yet."""
         if message.event == _END:
             self._is_over = True
@@ -177,7 +177,7 @@ class _Follower:
         self._is_over = entry.run_status is not None
         yield entry
 
-    def _look(self) -> Telling[Entry]:
+    def _look(self) -> StreamExchange[Entry]:
         """A stream that just stops may be all there is: if the run is over, read what is left of it."""
         run = yield from get(self._run).talk(self._terms)
         if run.is_over:

@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import UNSET, UnsetType
 
-from detent.client.calls import JSON, PAGE, Call, Pages, given, instant, json_body, one, page, place
+from detent.client.calls import JSON, PAGE, Call, Pages, given, instant, json_body, one, page, url_path
 from detent.client.documents import Backfill, Firing, Json, Trigger
 
 _trigger: Final = one(Trigger)
@@ -27,12 +27,12 @@ def create(
     """A trigger of a workflow: `cron`, `webhook`, `event` or `manual`, with the fields of that type in `config`."""
     body = {"workflow": workflow, "type": type, "config": dict(config or {}), "enabled": enabled}
     body |= {key: value for key, value in (("name", name), ("condition", condition)) if value is not None}
-    return Call("POST", place("triggers"), _trigger, body=json_body(body), headers=JSON, repeatable=False)
+    return Call("POST", url_path("triggers"), _trigger, body=json_body(body), headers=JSON, repeatable=False)
 
 
 def get(trigger: str) -> Call[Trigger]:
     """A trigger by its id."""
-    return Call("GET", place("triggers", trigger), _trigger)
+    return Call("GET", url_path("triggers", trigger), _trigger)
 
 
 def list_all(
@@ -44,7 +44,7 @@ def list_all(
 ) -> Pages[Trigger]:
     """All triggers, or those of a workflow, of a type, enabled or not."""
     query = given(workflow=workflow, type=type, enabled=enabled, limit=limit)
-    return Pages(Call("GET", place("triggers"), page(Trigger), query=query))
+    return Pages(Call("GET", url_path("triggers"), page(Trigger), query=query))
 
 
 def update(
@@ -70,61 +70,61 @@ def update(
     body = {key: value for key, value in wanted.items() if value is not UNSET}
     # A change that must come first cannot be told from somebody else's when it is sent again.
     repeatable = if_updated_at is UNSET
-    where = place("triggers", trigger)
+    where = url_path("triggers", trigger)
     return Call("PUT", where, _trigger, body=json_body(body), headers=JSON, repeatable=repeatable)
 
 
 def delete(trigger: str) -> Call[Trigger]:
     """Remove a trigger. The runs it started go on."""
-    return Call("DELETE", place("triggers", trigger), _trigger)
+    return Call("DELETE", url_path("triggers", trigger), _trigger)
 
 
 def fire(trigger: str, body: Json = None) -> Call[Firing]:
     """Fire it now, whatever its schedule."""
     sent = json_body({} if body is None else {"body": body})
-    return Call("POST", place("triggers", trigger, "fire"), _firing, body=sent, headers=JSON, repeatable=False)
+    return Call("POST", url_path("triggers", trigger, "fire"), _firing, body=sent, headers=JSON, repeatable=False)
 
 
 def pause(trigger: str, note: str | None = None) -> Call[Trigger]:
     """Let it fire no more until it is resumed. `note` tells others why."""
     body = json_body({} if note is None else {"note": note})
-    return Call("POST", place("triggers", trigger, "pause"), _trigger, body=body, headers=JSON)
+    return Call("POST", url_path("triggers", trigger, "pause"), _trigger, body=body, headers=JSON)
 
 
 def resume(trigger: str) -> Call[Trigger]:
     """Let it fire again."""
-    return Call("POST", place("triggers", trigger, "resume"), _trigger)
+    return Call("POST", url_path("triggers", trigger, "resume"), _trigger)
 
 
 def coming(trigger: str, count: int = 10) -> Call[list[datetime]]:
     """When it will fire next, `count` times."""
-    return Call("GET", place("triggers", trigger, "next"), one(list[datetime]), query=given(count=count))
+    return Call("GET", url_path("triggers", trigger, "next"), one(list[datetime]), query=given(count=count))
 
 
 def preview(cron_expression: str, *, timezone: str | None = None, count: int = 10) -> Call[list[datetime]]:
     """When a schedule would fire."""
     query = given(cron_expression=cron_expression, timezone=timezone, count=count)
-    return Call("GET", place("schedules", "preview"), one(list[datetime]), query=query)
+    return Call("GET", url_path("schedules", "preview"), one(list[datetime]), query=query)
 
 
 def backfill(trigger: str, since: datetime | str, until: datetime | str, *, dry_run: bool = True) -> Call[Backfill]:
     """Fire the slots of a range that has passed. Unless `dry_run` is false it only lists them."""
     body = {"from": instant(since), "to": instant(until), "dry_run": dry_run}
-    where = place("triggers", trigger, "backfill")
+    where = url_path("triggers", trigger, "backfill")
     return Call("POST", where, one(Backfill), body=json_body(body), headers=JSON, repeatable=dry_run)
 
 
 def firings(trigger: str, *, state: str | None = None, limit: int = PAGE) -> Pages[Firing]:
     """Every time it fired, newest first: what came of it, refused ones too."""
     query = given(state=state, limit=limit)
-    return Pages(Call("GET", place("triggers", trigger, "firings"), page(Firing), query=query))
+    return Pages(Call("GET", url_path("triggers", trigger, "firings"), page(Firing), query=query))
 
 
 def firing(trigger: str, firing: str) -> Call[Firing]:
     """One firing, with the request that was received."""
-    return Call("GET", place("triggers", trigger, "firings", firing), _firing)
+    return Call("GET", url_path("triggers", trigger, "firings", firing), _firing)
 
 
 def replay(trigger: str, firing: str) -> Call[Firing]:
     """Do again what a firing did, with the request that was received then."""
-    return Call("POST", place("triggers", trigger, "firings", firing, "replay"), _firing, repeatable=False)
+    return Call("POST", url_path("triggers", trigger, "firings", firing, "replay"), _firing, repeatable=False)

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 import yaml
 
-from detent.client.calls import PAGE, Answer, Call, Pages, bare, given, one, page, place
+from detent.client.calls import PAGE, Answer, Call, Pages, bare, given, one, page, url_path
 from detent.client.documents import SavedWorkflow, Workflow
 from detent.errors import InvalidInput
 
@@ -24,7 +24,7 @@ def create(definition: Definition) -> Call[Workflow]:
     """Save a workflow under a new name. Conflict if the name is taken."""
     kind, body = _written(definition)
     headers = {"Content-Type": kind}
-    return Call("POST", place("workflows"), _workflow, body=body, headers=headers, repeatable=False)
+    return Call("POST", url_path("workflows"), _workflow, body=body, headers=headers, repeatable=False)
 
 
 def save(definition: Definition, *, if_match: str | None = None) -> Call[SavedWorkflow]:
@@ -32,35 +32,35 @@ def save(definition: Definition, *, if_match: str | None = None) -> Call[SavedWo
     it was made from as `if_match`, PreconditionFailed if somebody else changed it since."""
     kind, body = _written(definition)
     headers = {"Content-Type": kind} | ({} if if_match is None else {"If-Match": if_match})
-    where = place("workflows", _name(definition, body))
+    where = url_path("workflows", _name(definition, body))
     # A save that must come first cannot be told from somebody else's when it is sent again.
     return Call("PUT", where, _saved, body=body, headers=headers, repeatable=if_match is None)
 
 
 def get(workflow: str) -> Call[Workflow]:
     """A workflow by its name or id, with its definition."""
-    return Call("GET", place("workflows", workflow), _workflow)
+    return Call("GET", url_path("workflows", workflow), _workflow)
 
 
 def list_all(*, label: str | None = None, enabled: bool | None = None, limit: int = PAGE) -> Pages[Workflow]:
     """All workflows by name, `limit` in each request; those with a `label` (`key:value`), those `enabled` or not."""
     query = given(label=label, enabled=enabled, limit=limit)
-    return Pages(Call("GET", place("workflows"), page(Workflow), query=query))
+    return Pages(Call("GET", url_path("workflows"), page(Workflow), query=query))
 
 
 def delete(workflow: str) -> Call[Workflow]:
     """Delete a workflow. Its runs in flight go on, its name is free again."""
-    return Call("DELETE", place("workflows", workflow), _workflow)
+    return Call("DELETE", url_path("workflows", workflow), _workflow)
 
 
 def enable(workflow: str) -> Call[Workflow]:
     """Let a workflow be started again."""
-    return Call("POST", place("workflows", workflow, "enable"), _workflow)
+    return Call("POST", url_path("workflows", workflow, "enable"), _workflow)
 
 
 def disable(workflow: str) -> Call[Workflow]:
     """Let nothing start a workflow. Its runs in flight go on."""
-    return Call("POST", place("workflows", workflow, "disable"), _workflow)
+    return Call("POST", url_path("workflows", workflow, "disable"), _workflow)
 
 
 class _Saved(msgspec.Struct):

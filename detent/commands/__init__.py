@@ -10,12 +10,12 @@ from detent.commands.callbacks import CallbackCommands
 from detent.commands.control import FlowCommands
 from detent.commands.runs import HeroCommands, WhyCommands
 from detent.commands.signals import FunctionCommands
-from detent.commands.start import Given, Start, StartOptions, encode_input
+from detent.commands.start import RunInput, StartAnswer, StartOptions, encode_input
 from detent.commands.workflows import WorkflowCommands
 from detent.settings import DEFAULT_TENANT
 from detent.values.limits import INPUT_LIMIT
 
-__all__ = ["DEFAULT_TENANT", "INPUT_LIMIT", "Commands", "Given", "Start", "StartOptions", "encode_input"]
+__all__ = ["DEFAULT_TENANT", "INPUT_LIMIT", "Commands", "RunInput", "StartAnswer", "StartOptions", "encode_input"]
 
 
 class Commands(

@@ -13,13 +13,13 @@ from detent.errors import Conflict, DetentError, StoreError
 from detent.ids import RUN, show
 from detent.run.status import OPEN, Status
 from detent.settings import DEFAULT_TENANT
-from detent.store.rows import MessageKind, RunFilter, RunRow
+from detent.store.rows import MessageKind, RunCriteria, RunRow
 
 MOST: Final = 10_000
 _PAGE: Final = 200
 
 
-class Wish(StrEnum):
+class BulkAction(StrEnum):
     """What can be wished for many runs at once."""
 
     CANCEL = "cancel"
@@ -30,12 +30,12 @@ class Wish(StrEnum):
 
 
 #: Which runs are meant when the filter names no status.
-_MEANT: Final[dict[Wish, tuple[str, ...]]] = {
-    Wish.CANCEL: tuple(sorted(OPEN)),
-    Wish.PAUSE: (Status.RUNNING,),
-    Wish.RESUME: (Status.PAUSED,),
-    Wish.RETRY: (Status.FAILED, Status.TIMEOUT),
-    Wish.RERUN: (Status.FAILED, Status.TIMEOUT),
+_MEANT: Final[dict[BulkAction, tuple[str, ...]]] = {
+    BulkAction.CANCEL: tuple(sorted(OPEN)),
+    BulkAction.PAUSE: (Status.RUNNING,),
+    BulkAction.RESUME: (Status.PAUSED,),
+    BulkAction.RETRY: (Status.FAILED, Status.TIMEOUT),
+    BulkAction.RERUN: (Status.FAILED, Status.TIMEOUT),
 }
 
 
@@ -44,7 +44,7 @@ class BulkResult:
     """`matched` is counted up to 10,000. `done` and `refused` are what came of those that were taken up; `more` says
     that there are others."""
 
-    wish: Wish
+    wish: BulkAction
     matched: int
     done: list[bytes] = field(default_factory=list)
     refused: list[tuple[bytes, str]] = field(default_factory=list)
@@ -55,7 +55,7 @@ class BulkCommands(ControlCommands, AgainCommands):
     """Control of many runs."""
 
     async def bulk(
-        self, wish: Wish, where: RunFilter, *, by: str, limit: int, dry_run: bool, tenant: int = DEFAULT_TENANT
+        self, wish: BulkAction, where: RunCriteria, *, by: str, limit: int, dry_run: bool, tenant: int = DEFAULT_TENANT
     ) -> BulkResult:
         """Count the runs that match, and unless it is a dry run do it for the oldest `limit` of them. Runs that this
         itself makes are never among them."""
@@ -92,20 +92,20 @@ class BulkCommands(ControlCommands, AgainCommands):
         else:
             result.done.append(row.id)
 
-    async def _do(self, wish: Wish, row: RunRow, by: str) -> None:
+    async def _do(self, wish: BulkAction, row: RunRow, by: str) -> None:
         match wish:
-            case Wish.RETRY | Wish.RERUN:
+            case BulkAction.RETRY | BulkAction.RERUN:
                 await self._once_more(wish, row)
             case _:
                 kind = MessageKind(str(wish))
                 if not await self._store.send(row.tenant, row.id, kind, encoder.encode({"by": by})):
                     raise Conflict(f"Cannot {wish} a finished workflow")
 
-    async def _once_more(self, wish: Wish, row: RunRow) -> None:
-        made = await self._store.runs(row.tenant, limit=_PAGE, where=RunFilter(origin=row.id))
+    async def _once_more(self, wish: BulkAction, row: RunRow) -> None:
+        made = await self._store.runs(row.tenant, limit=_PAGE, where=RunCriteria(origin=row.id))
         before = [one for one in made if one.origin_kind == wish]
         if before:
             raise Conflict(f"it was run again already, as {show(RUN, before[0].id)}")
-        again = self.retry if wish is Wish.RETRY else self.rerun
+        again = self.retry if wish is BulkAction.RETRY else self.rerun
         # Whoever wishes the same at the same time gets the same run.
         await again(show(RUN, row.id), request_id=f"{wish}:{row.id.hex()}", tenant=row.tenant)

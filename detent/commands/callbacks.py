@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from detent.commands.context import CommandGround, encoder
+from detent.commands.context import CommandContext, encoder
 from detent.errors import TooLarge
 from detent.observe.failpoints import reach
 from detent.settings import DEFAULT_TENANT
@@ -26,7 +26,7 @@ class CallbackView(NamedTuple):
     until: int | None
 
 
-class CallbackCommands(CommandGround):
+class CallbackCommands(CommandContext):
     """Whatever is accepted here is durable and will be consumed exactly once."""
 
     async def deliver(

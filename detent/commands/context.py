@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from detent.engine.cache import Workflows
+from detent.engine.cache import WorkflowCache
 from detent.engine.callbacks import Deliveries
 from detent.engine.engine import Engine
 from detent.errors import NotFound, Unavailable
@@ -20,13 +20,13 @@ from detent.store.rows import RunRow
 encoder: Final = msgspec.json.Encoder()
 
 
-class CommandGround:
+class CommandContext:
     """One engine and its store."""
 
     def __init__(self, engine: Engine, *, limits: Limits | None = None, actions: Collection[str] | None = None) -> None:
         self._engine, self._store = engine, engine.store
         self._limits, self._actions = limits or Limits(), actions
-        self._workflows = Workflows(engine.store, engine.graphs)
+        self._workflows = WorkflowCache(engine.store, engine.graphs)
         self._deliveries = Deliveries(engine.store)
 
     def now(self) -> Instant:

@@ -11,8 +11,8 @@ import msgspec
 
 from detent.commands.control import told_result
 from detent.commands.runs import RunCommands
-from detent.commands.start import ATTEMPTS, Given, Start, StartCommands, StartOptions
-from detent.engine.start import StartRefused, StartRequest, key_of, refuse_if_active, start_run
+from detent.commands.start import ATTEMPTS, RunInput, StartAnswer, StartCommands, StartOptions
+from detent.engine.start import PreparedStart, StartRefused, key_of, refuse_if_active, start_run
 from detent.errors import Conflict, NotFound, TooLarge, Unavailable
 from detent.ids import WORKFLOW, show
 from detent.planner.prepared import Prepared
@@ -37,7 +37,7 @@ _PARTS: Final = ("body", "headers", "query")
 class AgainCommands(StartCommands, RunCommands):
     """The same `request_id` again gives the run that was made first."""
 
-    async def retry(self, run: str, *, request_id: str | None = None, tenant: int = DEFAULT_TENANT) -> Start:
+    async def retry(self, run: str, *, request_id: str | None = None, tenant: int = DEFAULT_TENANT) -> StartAnswer:
         """Try a run that did not complete again, from its failed steps: what succeeded before them is kept."""
         row = await self.run_row(run, tenant=tenant)
         if row.status not in TERMINAL or row.status == Status.COMPLETED:
@@ -53,7 +53,7 @@ class AgainCommands(StartCommands, RunCommands):
         body: Any = msgspec.UNSET,
         request_id: str | None = None,
         tenant: int = DEFAULT_TENANT,
-    ) -> Start:
+    ) -> StartAnswer:
         """Run the whole workflow again, in its current version, with the same input or another body."""
         row = await self.run_row(run, tenant=tenant)
         given, placed = msgspec.json.decode(row.input), placed_in(row.opening)
@@ -66,7 +66,7 @@ class AgainCommands(StartCommands, RunCommands):
             origin=(row.id, RERUN),
             allow_multiple=await self.was_one_of_several(row),
         )
-        whole = Given(
+        whole = RunInput(
             body=given.get("body") if body is msgspec.UNSET else body,
             headers=given.get("headers") or {},
             query=given.get("query") or {},
@@ -83,7 +83,7 @@ class AgainCommands(StartCommands, RunCommands):
         status_code: int | None = None,
         request_id: str | None = None,
         tenant: int = DEFAULT_TENANT,
-    ) -> Start:
+    ) -> StartAnswer:
         """Begin again at a step: everything that does not depend on it is kept, and the step runs anew, or is taken to
         have given `output`."""
         row = await self.run_row(run, tenant=tenant)
@@ -108,7 +108,7 @@ class AgainCommands(StartCommands, RunCommands):
         what: tuple[str, bytes],
         request_id: str | None,
         begin: str | None = None,
-    ) -> Start:
+    ) -> StartAnswer:
         """`prepared` is the graph the run was at in the end; `what` kind it is, and what is meant by it."""
         kind, meant = what
         version, graph = await self._version_of(row, prepared)
@@ -118,7 +118,7 @@ class AgainCommands(StartCommands, RunCommands):
         _refuse_too_much(reuse)
         placed = placed_in(row.opening)
         digest = hashlib.sha256(b"\x00".join((kind.encode(), row.id, meant))).digest()
-        request = StartRequest(
+        request = PreparedStart(
             tenant=row.tenant,
             workflow=row.workflow,
             version=version,
@@ -154,7 +154,7 @@ class AgainCommands(StartCommands, RunCommands):
                 return version, graph
         return row.version, own
 
-    async def _begin(self, request: StartRequest, digest: bytes) -> Start:
+    async def _begin(self, request: PreparedStart, digest: bytes) -> StartAnswer:
         for _ in range(ATTEMPTS):
             try:
                 started = await start_run(self._engine, request)
@@ -165,7 +165,7 @@ class AgainCommands(StartCommands, RunCommands):
                     return known
                 await refuse_if_active(self._store, request)
                 continue  # the run that had the request id was deleted meanwhile, or the one that had the key has ended
-            return Start(started.id, request.workflow, started.status, started.started_at, True)
+            return StartAnswer(started.id, request.workflow, started.status, started.started_at, True)
         raise Unavailable(f"runs of {request.name[:200]!r} begin and end too quickly just now; try again")
 
 

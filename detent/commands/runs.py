@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
-from detent.commands.context import CommandGround
+from detent.commands.context import CommandContext
 from detent.engine.background import ANY_QUEUE
 from detent.instant import Instant, iso
 from detent.planner.history import PastAttempt, history
@@ -18,13 +18,13 @@ from detent.run.journal import Entry, EntryData, Kind, decode_data
 from detent.run.state import RunState
 from detent.run.status import TERMINAL, Status
 from detent.settings import DEFAULT_TENANT
-from detent.store.rows import Happening, Offer, Place, RunFilter, RunRow
+from detent.store.rows import NodeOffer, RunCriteria, RunRow, TimelineCursor, TimelineRow
 from detent.views.runs import facts_of_row, fold_row, run_document
 
-EVERY = RunFilter()
+EVERY = RunCriteria()
 
 
-class RunCommands(CommandGround):
+class RunCommands(CommandContext):
     """Nothing here changes anything."""
 
     async def run(self, run: str, *, tenant: int = DEFAULT_TENANT) -> dict[str, Any]:
@@ -35,7 +35,7 @@ class RunCommands(CommandGround):
         self,
         *,
         limit: int,
-        where: RunFilter = EVERY,
+        where: RunCriteria = EVERY,
         cursor: bytes | None = None,
         oldest_first: bool = False,
         tenant: int = DEFAULT_TENANT,
@@ -43,7 +43,7 @@ class RunCommands(CommandGround):
         """Runs by the order they were accepted in, newest first unless asked otherwise."""
         return await self._store.runs(tenant, limit=limit, where=where, cursor=cursor, oldest_first=oldest_first)
 
-    async def count_runs(self, *, where: RunFilter, limit: int, tenant: int = DEFAULT_TENANT) -> int:
+    async def count_runs(self, *, where: RunCriteria, limit: int, tenant: int = DEFAULT_TENANT) -> int:
         """How many there are, counted up to `limit`."""
         return await self._store.count_runs(tenant, where=where, limit=limit)
 
@@ -71,7 +71,7 @@ class RunCommands(CommandGround):
         """The runs that these have started."""
         found: list[RunRow] = []
         for run in runs:
-            found += await self._store.runs(tenant, limit=200, where=RunFilter(parent=run), oldest_first=True)
+            found += await self._store.runs(tenant, limit=200, where=RunCriteria(parent=run), oldest_first=True)
         return found
 
     async def _document(self, row: RunRow) -> dict[str, Any]:
@@ -98,7 +98,7 @@ _PIECE: Final = 25
 class Happenings(NamedTuple):
     """A page of a timeline. `is_last`: there was no more when it was read."""
 
-    found: list[Happening]
+    found: list[TimelineRow]
     is_last: bool
 
 
@@ -113,11 +113,11 @@ class HeroCommands(RunCommands):
         return history(await self.prepared(row), facts, row.opening, await self._store.journal(row.id))
 
     async def timeline(
-        self, hero: tuple[str, str], *, limit: int, after: Place | None = None, tenant: int = DEFAULT_TENANT
+        self, hero: tuple[str, str], *, limit: int, after: TimelineCursor | None = None, tenant: int = DEFAULT_TENANT
     ) -> Happenings:
         """What happened in all runs of a hero behind that place: at most `limit`, and no more than a page may hold
         unless the first alone does."""
-        found: list[Happening] = []
+        found: list[TimelineRow] = []
         size = 0
         while True:
             asked = min(_PIECE, limit + 1 - len(found))
@@ -187,7 +187,7 @@ class WhyCommands(RunCommands):
             return unserved
         return [Obstacle("node_lost", "The node that had the run is gone; another one takes it over in a moment.")]
 
-    async def _unserved(self, row: RunRow, offers: list[Offer]) -> list[Obstacle]:
+    async def _unserved(self, row: RunRow, offers: list[NodeOffer]) -> list[Obstacle]:
         serving = [offer for offer in offers if offer.queues is None or row.queue in offer.queues]
         if not serving:
             seen = await self._last_seen("queue", row.queue)
@@ -202,9 +202,9 @@ class WhyCommands(RunCommands):
         return [Obstacle("code", message, details={"actions": missing})]
 
     async def _last_seen(self, kind: str, name: str) -> str:
-        found = [await self._store.last_seen(kind, name)]
+        found = [await self._store.last_served(kind, name)]
         if kind == "queue":
-            found.append(await self._store.last_seen(kind, ANY_QUEUE))
+            found.append(await self._store.last_served(kind, ANY_QUEUE))
         at = max((one for one in found if one is not None), default=None)
         return "no node ever did" if at is None else f"one was last seen at {iso(at)}"
 

@@ -10,7 +10,7 @@ import msgspec
 
 from detent.commands.context import encoder
 from detent.commands.runs import RunCommands
-from detent.commands.start import Given, StartCommands, StartOptions
+from detent.commands.start import RunInput, StartCommands, StartOptions
 from detent.engine.children import CONTINUED, cancel_data
 from detent.engine.engine import Engine
 from detent.errors import Conflict, InvalidInput, TooLarge
@@ -20,7 +20,7 @@ from detent.run.call import Child, is_name
 from detent.run.state import RunFacts
 from detent.run.status import TERMINAL, Status
 from detent.settings import DEFAULT_TENANT
-from detent.store.rows import Message, MessageKind, RunFilter, RunRow
+from detent.store.rows import Message, MessageKind, RunCriteria, RunRow
 from detent.values.limits import INPUT_LIMIT
 
 #: A run continues as one other; more can have come of it only by hand.
@@ -61,7 +61,7 @@ class FunctionCommands(StartCommands, RunCommands):
         if child.origin_kind is not None and not is_there:
             options = await self._in_place_of(parent, child.origin_kind, options)
         if not is_there:
-            await self.start(child.workflow, Given(child.body), options, tenant=parent.tenant)
+            await self.start(child.workflow, RunInput(child.body), options, tenant=parent.tenant)
         if child.origin_kind is not None and parent.parent is not None:
             await self._go_with(parent.tenant, parent.parent, run)
 
@@ -81,11 +81,11 @@ class FunctionCommands(StartCommands, RunCommands):
                 self.nudge()
 
     async def _heir(self, tenant: int, run: bytes, parent: bytes) -> bytes | None:
-        rows = await self._store.runs(tenant, limit=_MOST_HEIRS, where=RunFilter(origin=run, parent=parent))
+        rows = await self._store.runs(tenant, limit=_MOST_HEIRS, where=RunCriteria(origin=run, parent=parent))
         return next((row.id for row in rows if row.origin_kind == CONTINUED), None)
 
     async def _in_place_of(self, run: RunFacts, kind: str, options: StartOptions) -> StartOptions:
         """How a run is started that takes over from this one: it is what this one is to the parent and the hero."""
         row = await self._store.run(run.tenant, run.id)
         several = row is not None and run.hero is not None and await self.was_one_of_several(row)
-        return replace(options, origin=(run.id, kind), parent=run.parent, heir_of=run.id, allow_multiple=several)
+        return replace(options, origin=(run.id, kind), parent=run.parent, successor_of=run.id, allow_multiple=several)

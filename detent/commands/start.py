@@ -10,9 +10,9 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from detent.commands.context import CommandGround, encoder
+from detent.commands.context import CommandContext, encoder
 from detent.engine.cache import Startable
-from detent.engine.start import StartRefused, StartRequest, active_key, refuse_if_active, start_run
+from detent.engine.start import PreparedStart, StartRefused, active_key, refuse_if_active, start_run
 from detent.errors import (
     InvalidInput,
     NotFound,
@@ -25,7 +25,7 @@ from detent.errors import (
 )
 from detent.instant import Instant
 from detent.settings import DEFAULT_TENANT
-from detent.store.rows import RunFilter, RunRow
+from detent.store.rows import RunCriteria, RunRow
 from detent.values.http_body import SECRET_HEADERS
 from detent.values.limits import INPUT_LIMIT
 from detent.views.runs import shown_status
@@ -124,7 +124,7 @@ ATTEMPTS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class RunInput:
     """What a run is started with; `extra` are further parts of its input, such as `spec` and `principal`."""
 
     body: Any = None
@@ -136,8 +136,8 @@ class Given:
 @dataclass(frozen=True, slots=True)
 class StartOptions:
     """How a run is started. The same `request_id` again gives the run that was started first. `allow_multiple`: beside
-    an open run of that hero, where the workflow allows one only; `heir_of`: in place of that run, which is about to
-    end."""
+    an open run of that hero, where the workflow allows one only; `successor_of`: in place of that run, which is about
+    to end."""
 
     request_id: str | None = None
     start_at: Instant | None = None
@@ -150,11 +150,11 @@ class StartOptions:
     allow_multiple: bool = False
     parent: bytes | None = None
     id: bytes | None = None  # of the run, if somebody was told it already
-    heir_of: bytes | None = None
+    successor_of: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class StartAnswer:
     """A run that was accepted, now (`is_new`) or before. `started_at` lies ahead while it is pending."""
 
     run: bytes
@@ -167,12 +167,12 @@ class Start:
 _NO_OPTIONS: Final = StartOptions()
 
 
-class StartCommands(CommandGround):
+class StartCommands(CommandContext):
     """What is accepted here is durable and will end."""
 
     async def start(
-        self, workflow: str, given: Given, options: StartOptions = _NO_OPTIONS, *, tenant: int = DEFAULT_TENANT
-    ) -> Start:
+        self, workflow: str, given: RunInput, options: StartOptions = _NO_OPTIONS, *, tenant: int = DEFAULT_TENANT
+    ) -> StartAnswer:
         """Start a run of a workflow's current version. AlreadyActive if the workflow allows one open run per hero and
         there is one."""
         check_words(options)
@@ -206,7 +206,7 @@ class StartCommands(CommandGround):
                     return known
                 await refuse_if_active(self._store, request)
                 continue
-            return Start(started.id, ready.id, started.status, started.started_at, True)
+            return StartAnswer(started.id, ready.id, started.status, started.started_at, True)
         raise Unavailable(f"the workflow {workflow[:200]!r} is being changed just now; try again")
 
     async def _current(self, tenant: int, workflow: str) -> Startable | None:
@@ -218,7 +218,7 @@ class StartCommands(CommandGround):
 
     async def _known(
         self, tenant: int, options: StartOptions, digest: bytes, workflow: bytes | None = None
-    ) -> Start | None:
+    ) -> StartAnswer | None:
         """The run that was started with the same request id, if there is one and it is the same request."""
         if options.request_id is None:
             return None
@@ -229,17 +229,19 @@ class StartCommands(CommandGround):
             raise RequestIdTaken(f"the request id {options.request_id!r} was used to start another workflow")
         if row.request_hash is not None and row.request_hash != digest:
             raise RequestIdReused(f"the request id {options.request_id!r} was used with another body")
-        return Start(row.id, row.workflow, shown_status(row), row.started_at, False)
+        return StartAnswer(row.id, row.workflow, shown_status(row), row.started_at, False)
 
     async def run_by_request(self, request_id: str, *, tenant: int = DEFAULT_TENANT) -> RunRow | None:
         """The run that a request id started."""
-        rows = await self._store.runs(tenant, limit=1, where=RunFilter(request_id=request_id))
+        rows = await self._store.runs(tenant, limit=1, where=RunCriteria(request_id=request_id))
         return rows[0] if rows else None
 
 
-def request_of(tenant: int, ready: Startable, given_input: bytes, digest: bytes, options: StartOptions) -> StartRequest:
+def request_of(
+    tenant: int, ready: Startable, given_input: bytes, digest: bytes, options: StartOptions
+) -> PreparedStart:
     """The start of a workflow as its options want it."""
-    return StartRequest(
+    return PreparedStart(
         tenant=tenant,
         workflow=ready.id,
         version=ready.version,
@@ -263,11 +265,11 @@ def request_of(tenant: int, ready: Startable, given_input: bytes, digest: bytes,
         parent=options.parent,
         id=options.id,
         asked=options.priority is not None,
-        heir_of=options.heir_of,
+        successor_of=options.successor_of,
     )
 
 
-def encode_input(given: Given) -> tuple[bytes, bytes]:
+def encode_input(given: RunInput) -> tuple[bytes, bytes]:
     """The input of a run as it is kept, and a digest of what counts in it when two requests are compared."""
     headers = {name.lower(): value for name, value in given.headers.items() if name.lower() not in SECRET_HEADERS}
     try:

@@ -7,9 +7,9 @@ import dataclasses
 import json
 from typing import Any
 
-from detent.commands.context import CommandGround
+from detent.commands.context import CommandContext
 from detent.errors import NameTaken, NotFound, PreconditionFailed
-from detent.forms.compiled import Compiled, Trigger
+from detent.forms.compiled import Compiled, TriggerDefinition
 from detent.forms.definition import read_definition
 from detent.forms.schedule import next_slots
 from detent.forms.steps.form import compile_steps
@@ -20,7 +20,7 @@ from detent.store.rows import NewVersion, SavedVersion, Unsaved, VersionRow, Wor
 from detent.store.trigger_rows import NewTrigger
 
 
-class WorkflowCommands(CommandGround):
+class WorkflowCommands(CommandContext):
     """Definitions and their versions."""
 
     def compile(self, data: bytes | str, *, filename: str | None = None) -> Compiled:
@@ -114,7 +114,9 @@ class WorkflowCommands(CommandGround):
         return row, at
 
 
-def owned_trigger(trigger: Trigger, id_: bytes, tenant: int, workflow: bytes, now: Instant) -> NewTrigger | None:
+def owned_trigger(
+    trigger: TriggerDefinition, id_: bytes, tenant: int, workflow: bytes, now: Instant
+) -> NewTrigger | None:
     """The row of the trigger that a definition has; null for `api`, which needs none."""
     if trigger.type == "api":
         return None

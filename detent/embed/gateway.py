@@ -23,34 +23,34 @@ from detent.client.calls import Answer, Request, server_url
 from detent.client.documents import Started
 from detent.client.errors import NoConnection
 from detent.embed.config import configured, server_address, settings_of
-from detent.embed.remote import FarWay, Threads
-from detent.embed.request import Order, must_be_outside
+from detent.embed.remote import HttpTransport, Threads
+from detent.embed.request import StartOrder, must_be_outside
 from detent.local_apps import Resident, resident
 from detent.settings import Settings
 from detent.store.url import scheme
 
 if TYPE_CHECKING:
-    from detent.embed.local import NearWay, Opened
+    from detent.embed.local import InProcessTransport, LocalApp
 
 T = TypeVar("T")
 
 
-class Way(Protocol):
+class Transport(Protocol):
     """A way to a Detent: blocking and awaited."""
 
     def send(self, request: Request) -> Answer: ...
     async def deliver(self, request: Request) -> Answer: ...
-    def start(self, order: Order) -> Started: ...
-    async def begin(self, order: Order) -> Started: ...
+    def start(self, order: StartOrder) -> Started: ...
+    async def begin(self, order: StartOrder) -> Started: ...
 
 
-class OpenWay:
+class DatabaseTransport:
     """To a database that many processes may have open: opened once, in a thread."""
 
     def __init__(self, settings: Settings, threads: Threads) -> None:
         self._settings, self._threads = settings, threads
         self._lock = Lock()
-        self._opened: Opened | None = None
+        self._opened: LocalApp | None = None
 
     def send(self, request: Request) -> Answer:
         return self._way().send(request)
@@ -58,10 +58,10 @@ class OpenWay:
     async def deliver(self, request: Request) -> Answer:
         return await (await self._awaited()).deliver(request)
 
-    def start(self, order: Order) -> Started:
+    def start(self, order: StartOrder) -> Started:
         return self._way().start(order)
 
-    async def begin(self, order: Order) -> Started:
+    async def begin(self, order: StartOrder) -> Started:
         return await (await self._awaited()).begin(order)
 
     def close(self) -> None:
@@ -70,38 +70,38 @@ class OpenWay:
         if opened is not None:
             opened.close()
 
-    async def _awaited(self) -> NearWay:
+    async def _awaited(self) -> InProcessTransport:
         return self._opened.way if self._opened is not None else await self._threads.call(self._way)
 
-    def _way(self) -> NearWay:
+    def _way(self) -> InProcessTransport:
         # The engine is loaded by who opens a database, and by nobody else.
-        from detent.embed.local import Opened
+        from detent.embed.local import LocalApp
 
         with self._lock:
             if self._opened is None:
-                self._opened = Opened(self._settings)
+                self._opened = LocalApp(self._settings)
             return self._opened.way
 
 
-class FileWay:
+class SqliteTransport:
     """To a SQLite file, which one process at a time may have."""
 
     def __init__(self, settings: Settings, threads: Threads) -> None:
         self._settings, self._threads = settings, threads
         self._turn = Lock()
-        self._far: FarWay | None = None
+        self._far: HttpTransport | None = None
 
     def send(self, request: Request) -> Answer:
         # While this process has the file nobody can work on it: an answer is not waited for with the file in hand.
-        return self._reached(lambda way: way.send(request if isinstance(way, FarWay) else _at_once(request)))
+        return self._reached(lambda way: way.send(request if isinstance(way, HttpTransport) else _at_once(request)))
 
     async def deliver(self, request: Request) -> Answer:
         return await self._threads.call(partial(self.send, request))
 
-    def start(self, order: Order) -> Started:
+    def start(self, order: StartOrder) -> Started:
         return self._reached(lambda way: way.start(order))
 
-    async def begin(self, order: Order) -> Started:
+    async def begin(self, order: StartOrder) -> Started:
         return await self._threads.call(partial(self.start, order))
 
     def close(self) -> None:
@@ -109,7 +109,7 @@ class FileWay:
         if far is not None:
             far.close()
 
-    def _reached(self, ask: Callable[[Way], T]) -> T:
+    def _reached(self, ask: Callable[[Transport], T]) -> T:
         far = self._far
         if far is not None:
             try:
@@ -120,14 +120,14 @@ class FileWay:
                 self.close()  # it has gone; whoever has the file now is another
         return self._found(ask)
 
-    def _found(self, ask: Callable[[Way], T]) -> T:
+    def _found(self, ask: Callable[[Transport], T]) -> T:
         # The engine is loaded by who opens a database, and by nobody else.
         from detent.embed.local import open_here
 
         with self._turn, open_here(self._settings) as found:
             if not isinstance(found, str):
                 return ask(found)
-            self._far = FarWay(found, self._threads)
+            self._far = HttpTransport(found, self._threads)
         return ask(self._far)
 
 
@@ -138,16 +138,16 @@ def _at_once(request: Request) -> Request:
     return Request(request.method, target, request.headers, request.body, request.timeout)
 
 
-class Door:
+class Gateway:
     """All ways of one process. Any number of threads may share it."""
 
     def __init__(self) -> None:
         self.process = os.getpid()
         self._lock, self._threads = Lock(), Threads()
         self._ways: dict[str, Any] = {}
-        self._near: tuple[Resident, NearWay] | None = None
+        self._near: tuple[Resident, InProcessTransport] | None = None
 
-    def way(self) -> Way:
+    def way(self) -> Transport:
         """The way to Detent, as things are now. NotInFunction for the code of a durable function itself."""
         must_be_outside("detent")
         named = configured().get("database_url")
@@ -156,9 +156,9 @@ class Door:
             return self._inside(living)
         address = server_address()
         if address is not None:
-            return self._kept(address, lambda: FarWay(server_url(address), self._threads))
+            return self._kept(address, lambda: HttpTransport(server_url(address), self._threads))
         settings = settings_of()
-        kind = FileWay if scheme(settings.database_url) == "sqlite" else OpenWay
+        kind = SqliteTransport if scheme(settings.database_url) == "sqlite" else DatabaseTransport
         return self._kept(settings.database_url, lambda: kind(settings, self._threads))
 
     def close(self) -> None:
@@ -168,18 +168,18 @@ class Door:
             way.close()
         self._threads.close()
 
-    def _inside(self, living: Resident) -> Way:
-        from detent.embed.local import NearWay  # an engine is here, so it is loaded already
+    def _inside(self, living: Resident) -> Transport:
+        from detent.embed.local import InProcessTransport  # an engine is here, so it is loaded already
 
         if self._near is None or self._near[0] is not living:
-            self._near = living, NearWay(living.app, living.loop, living.thread)
+            self._near = living, InProcessTransport(living.app, living.loop, living.thread)
         return self._near[1]
 
-    def _kept(self, key: str, make: Callable[[], Any]) -> Way:
+    def _kept(self, key: str, make: Callable[[], Any]) -> Transport:
         with self._lock:
             if key not in self._ways:
                 self._ways[key] = make()
-            way: Way = self._ways[key]
+            way: Transport = self._ways[key]
             return way
 
 
@@ -188,13 +188,13 @@ class _Doorkeeper:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._door: Door | None = None
-        self._parents: list[Door] = []  # kept, because to let go of them would close connections of the parent
+        self._door: Gateway | None = None
+        self._parents: list[Gateway] = []  # kept, because to let go of them would close connections of the parent
 
-    def door(self) -> Door:
+    def door(self) -> Gateway:
         with self._lock:
             if self._door is None:
-                self._door = Door()
+                self._door = Gateway()
             return self._door
 
     def close(self) -> None:
@@ -216,7 +216,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=KEEPER.forked)
 
 
-def door() -> Door:
+def door() -> Gateway:
     """The door of this process."""
     return KEEPER.door()
 

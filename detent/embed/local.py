@@ -11,11 +11,11 @@ from typing import Any, Final, TypeVar
 from urllib.parse import unquote
 
 from detent.api.app import api_of
-from detent.app import App, assembled
+from detent.app import App, build_app
 from detent.client.calls import Answer, Request
 from detent.client.documents import Started
-from detent.commands import Given, Start, StartOptions
-from detent.embed.request import Order, running_loop
+from detent.commands import RunInput, StartAnswer, StartOptions
+from detent.embed.request import StartOrder, running_loop
 from detent.errors import NotFound, StoreInUse
 from detent.ids import RUN, WORKFLOW, show
 from detent.instant import as_datetime
@@ -27,7 +27,7 @@ T = TypeVar("T")
 _HOST: Final = (b"host", b"localhost")
 
 
-class NearWay:
+class InProcessTransport:
     """To an application that lives on a loop of this process, and in that thread if it is known."""
 
     def __init__(self, app: App, loop: asyncio.AbstractEventLoop, thread: int | None = None) -> None:
@@ -43,11 +43,11 @@ class NearWay:
         """The whole answer, from any loop."""
         return await self._join(self._answered(request))
 
-    def start(self, order: Order) -> Started:
+    def start(self, order: StartOrder) -> Started:
         return self._wait(self._started(order))
 
-    async def begin(self, order: Order) -> Started:
-        """Start it, from any loop."""
+    async def begin(self, order: StartOrder) -> Started:
+        """StartAnswer it, from any loop."""
         return await self._join(self._started(order))
 
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:
@@ -64,7 +64,7 @@ class NearWay:
             return await work
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
-    async def _started(self, order: Order) -> Started:
+    async def _started(self, order: StartOrder) -> Started:
         commands = self._app.commands
         options = StartOptions(
             request_id=order.request_id,
@@ -74,7 +74,7 @@ class NearWay:
             priority=order.priority,
             allow_multiple=order.allow_multiple,
         )
-        given = Given(order.body)
+        given = RunInput(order.body)
         try:
             start = await commands.start(order.workflow, given, options)
         except NotFound:
@@ -105,7 +105,7 @@ class NearWay:
         return Answer(status, headers, bytes(body))
 
 
-def _document(start: Start) -> Started:
+def _document(start: StartAnswer) -> Started:
     begins = as_datetime(start.started_at)
     return Started(
         run_id=show(RUN, start.run),
@@ -174,13 +174,13 @@ _LOOK_AGAIN: Final = 0.1
 _LEAVING: Final = 5.0
 
 
-class Opened:
+class LocalApp:
     """An application without claims, in a thread of its own, until it is closed."""
 
     def __init__(self, settings: Settings) -> None:
         self._thread, self._stack = LoopThread(), AsyncExitStack()
         try:
-            self.way = NearWay(self._open(settings), self._thread.loop)
+            self.way = InProcessTransport(self._open(settings), self._thread.loop)
         except BaseException:
             self.close()
             raise
@@ -194,7 +194,7 @@ class Opened:
         until = time.monotonic() + _BUSY_PATIENCE
         while True:
             try:
-                return self._thread.call(self._stack.enter_async_context(assembled(settings)))
+                return self._thread.call(self._stack.enter_async_context(build_app(settings)))
             except StoreInUse as error:
                 if error.url is not None or time.monotonic() > until:
                     raise
@@ -202,10 +202,10 @@ class Opened:
 
 
 @contextmanager
-def open_here(settings: Settings) -> Iterator[NearWay | str]:
+def open_here(settings: Settings) -> Iterator[InProcessTransport | str]:
     """The API before the database; or, if another process has it, the address where that one answers."""
     try:
-        opened = Opened(settings)
+        opened = LocalApp(settings)
     except StoreInUse as error:
         if error.url is None:
             message = f"{error.message}. It does not answer others: use `detent serve`, or PostgreSQL or MariaDB"

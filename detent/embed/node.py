@@ -15,7 +15,7 @@ from detent.api.server.listener import listening
 from detent.embed.config import settings_of
 from detent.embed.request import named
 from detent.engine.tuning import Tuning
-from detent.process import App, bind, running
+from detent.process import App, bind, run_app
 from detent.python.registry import registry
 from detent.steps.actions import load_modules
 
@@ -46,7 +46,7 @@ async def node(
         if sock is not None:
             stack.callback(sock.close)
         address = None if sock is None else sock.getsockname()[:2]
-        app = await stack.enter_async_context(running(chosen, address=address, migrate=migrate, tuning=tuning))
+        app = await stack.enter_async_context(run_app(chosen, address=address, migrate=migrate, tuning=tuning))
         app.engine.served.learn_from(registry.serves)  # what is imported later is served too
         if sock is not None:
             await stack.enter_async_context(listening(app, sock))

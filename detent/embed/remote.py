@@ -12,22 +12,22 @@ from detent.client.calls import (
     Answer,
     Call,
     Effect,
-    Pause,
+    ExchangeDriver,
     Request,
+    RetryPolicy,
     Send,
-    Terms,
-    Turns,
+    Wait,
     duration,
     instant,
     json_body,
     one,
-    place,
+    url_path,
 )
 from detent.client.documents import Started
 from detent.client.errors import NoConnection
 from detent.client.runs import start as start_call
 from detent.client.transports import Connections
-from detent.embed.request import Order
+from detent.embed.request import StartOrder
 from detent.errors import NotFound
 from detent.instant import as_datetime
 from detent.steps.user_code import ThreadPool
@@ -63,7 +63,7 @@ def _tried(function: Callable[[], T]) -> tuple[T | None, BaseException | None]:
         return None, error
 
 
-class FarWay:
+class HttpTransport:
     """To the Detent at an address."""
 
     def __init__(self, url: str, threads: Threads) -> None:
@@ -78,9 +78,9 @@ class FarWay:
         """The whole answer, from any loop."""
         return await self._threads.call(partial(self.send, request))
 
-    def start(self, order: Order) -> Started:
+    def start(self, order: StartOrder) -> Started:
         try:
-            return told(start_request(order), Terms(), self.send)
+            return told(start_request(order), RetryPolicy(), self.send)
         except NotFound as error:
             if order.registered is None:
                 raise
@@ -90,7 +90,7 @@ class FarWay:
                 f"as in `detent serve --import {module}`"
             ) from error
 
-    async def begin(self, order: Order) -> Started:
+    async def begin(self, order: StartOrder) -> Started:
         """Start it, from any loop."""
         return await self._threads.call(partial(self.start, order))
 
@@ -98,7 +98,7 @@ class FarWay:
         self._connections.close()
 
 
-def start_request(order: Order) -> Call[Started]:
+def start_request(order: StartOrder) -> Call[Started]:
     """A start as a request. It is sent with an id, so that sending it again does not start two."""
     begins: Any = None
     if order.delay is not None:
@@ -124,12 +124,12 @@ def start_request(order: Order) -> Call[Started]:
         "startAt": begins,
     }
     body = json_body({name: value for name, value in envelope.items() if value is not None})
-    return Call("POST", place("workflows", order.workflow, "execute"), _STARTED, body=body, headers=JSON)
+    return Call("POST", url_path("workflows", order.workflow, "execute"), _STARTED, body=body, headers=JSON)
 
 
-def told(call: Call[T], terms: Terms, send: Callable[[Request], Answer]) -> T:
+def told(call: Call[T], terms: RetryPolicy, send: Callable[[Request], Answer]) -> T:
     """What comes of a call, with its tries."""
-    turns: Turns[Effect, T] = Turns(call.talk(terms))
+    turns: ExchangeDriver[Effect, T] = ExchangeDriver(call.talk(terms))
     effect = turns.take()
     while effect is not None:
         effect = turns.take(carried_out(effect, send))
@@ -144,7 +144,7 @@ def carried_out(effect: Effect, send: Callable[[Request], Answer]) -> object:
                 return send(request)
             except NoConnection as error:
                 return error
-        case Pause(seconds):
+        case Wait(seconds):
             return pause(seconds)
         case _:
             raise TypeError(f"a door cannot do {effect!r}")

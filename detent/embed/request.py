@@ -45,7 +45,7 @@ LONGEST_REQUEST_ID: Final = 255
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class StartOrder:
     """A run to be started. `body` is plain JSON; `registered` is the code behind the name, if this process has it."""
 
     workflow: str
@@ -65,7 +65,7 @@ class Order:
         return now + round(self.delay * SECOND) if self.delay is not None else self.start_at
 
 
-def order_of(
+def build_start(
     workflow: Any,
     args: tuple[Any, ...],
     arguments: Mapping[str, Any],
@@ -78,14 +78,14 @@ def order_of(
     labels: Mapping[str, str] | None = None,
     priority: int | None = None,
     allow_multiple: bool = False,
-) -> Order:
+) -> StartOrder:
     """The order that the arguments of `start` make, or InvalidInput; NotInFunction in the code of a durable function
     itself, which starts runs with `run.child`, or in a step."""
     must_be_outside("detent.start")
     name, known = named(workflow)
     if start_at is not None and delay is not None:
         raise InvalidInput("a run begins at `start_at` or after `delay`; give one of them")
-    return Order(
+    return StartOrder(
         workflow=name,
         body=_body(name, known, (args, arguments), input),
         registered=known,

@@ -10,20 +10,20 @@ from typing import Any, Final, Self, TypeVar, cast
 from detent.client import runs as run_calls
 from detent.client.calls import (
     PAGE,
-    Asked,
     Call,
-    Conversation,
     Effect,
-    Give,
+    Exchange,
+    ExchangeDriver,
+    ManyAnswers,
+    OneAnswer,
     Pages,
-    Pause,
+    RetryPolicy,
     Send,
-    Terms,
-    Told,
-    Turns,
+    Wait,
+    Yield,
     given,
     page,
-    place,
+    url_path,
 )
 from detent.client.client import Awaiting, Blocking, asks_of, tells_of
 from detent.client.documents import Entry, RunSummary, Started
@@ -39,24 +39,24 @@ from detent.errors import InvalidInput
 
 T = TypeVar("T")
 
-TERMS: Final = Terms()
+TERMS: Final = RetryPolicy()
 
 
 class BlockingLine:
     """In the caller's thread."""
 
-    def ask(self, asked: Asked[T]) -> T:
-        turns: Turns[Effect, T] = Turns(asked.talk(TERMS))
+    def ask(self, asked: OneAnswer[T]) -> T:
+        turns: ExchangeDriver[Effect, T] = ExchangeDriver(asked.talk(TERMS))
         effect = turns.take()
         while effect is not None:
             effect = turns.take(carried_out(effect, door().way().send))
         return turns.result
 
-    def tell(self, told: Told[T]) -> Iterator[T]:
-        turns = Turns(told.tell(TERMS))
+    def tell(self, told: ManyAnswers[T]) -> Iterator[T]:
+        turns = ExchangeDriver(told.tell(TERMS))
         effect = turns.take()
         while effect is not None:
-            if isinstance(effect, Give):
+            if isinstance(effect, Yield):
                 yield from effect.items
                 effect = turns.take()
             else:
@@ -66,18 +66,18 @@ class BlockingLine:
 class AwaitingLine:
     """On the caller's loop."""
 
-    async def ask(self, asked: Asked[T]) -> T:
-        turns: Turns[Effect, T] = Turns(asked.talk(TERMS))
+    async def ask(self, asked: OneAnswer[T]) -> T:
+        turns: ExchangeDriver[Effect, T] = ExchangeDriver(asked.talk(TERMS))
         effect = turns.take()
         while effect is not None:
             effect = turns.take(await _done(effect))
         return turns.result
 
-    async def tell(self, told: Told[T]) -> AsyncIterator[T]:
-        turns = Turns(told.tell(TERMS))
+    async def tell(self, told: ManyAnswers[T]) -> AsyncIterator[T]:
+        turns = ExchangeDriver(told.tell(TERMS))
         effect = turns.take()
         while effect is not None:
-            if isinstance(effect, Give):
+            if isinstance(effect, Yield):
                 for item in effect.items:
                     yield item
                 effect = turns.take()
@@ -93,7 +93,7 @@ async def _done(effect: Effect) -> object:
                 return await door().way().deliver(request)
             except NoConnection as error:
                 return error
-        case Pause(seconds):
+        case Wait(seconds):
             return await asyncio.sleep(seconds, True)
         case _:
             raise TypeError(f"a door cannot do {effect!r}")
@@ -105,7 +105,7 @@ class Status:
 
     run: str
 
-    def talk(self, terms: Terms) -> Conversation[str]:
+    def talk(self, terms: RetryPolicy) -> Exchange[str]:
         found = yield from run_calls.get(self.run).talk(terms)
         return found.status
 
@@ -116,7 +116,7 @@ class State:
 
     run: str
 
-    def talk(self, terms: Terms) -> Conversation[Any]:
+    def talk(self, terms: RetryPolicy) -> Exchange[Any]:
         found = yield from run_calls.get(self.run).talk(terms)
         told = [step.state for step in found.steps.values() if step.state is not None]
         return told[-1] if told else None
@@ -128,11 +128,11 @@ class Journal:
 
     run: str
 
-    def talk(self, terms: Terms) -> Conversation[list[Entry]]:
+    def talk(self, terms: RetryPolicy) -> Exchange[list[Entry]]:
         entries: list[Entry] = []
         while True:
             query = given(after=entries[-1].seq if entries else 0, limit=PAGE)
-            found = yield from Call("GET", place("runs", self.run, "events"), page(Entry), query=query).talk(terms)
+            found = yield from Call("GET", url_path("runs", self.run, "events"), page(Entry), query=query).talk(terms)
             entries += found.data
             if not found.data or found.next_cursor is None:
                 return entries

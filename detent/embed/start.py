@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from detent.embed.gateway import door
-from detent.embed.request import UNSET, Span, When, order_of
+from detent.embed.request import UNSET, Span, When, build_start
 from detent.embed.runs import RunHandle, SyncRunHandle
 from detent.embed.transaction.start import put, put_awaited
 from detent.ids import RUN, show
@@ -35,7 +35,7 @@ async def start(
 
     With `connection` (SQLAlchemy, a DB-API connection or cursor, Django; `using` names Django's) the run is part of the
     transaction that is open there: it is started when that is committed, and never if it is rolled back."""
-    order = order_of(
+    order = build_start(
         workflow,
         args,
         arguments,
@@ -70,7 +70,7 @@ def start_blocking(
     **arguments: Any,
 ) -> SyncRunHandle:
     """`detent.start` without an event loop."""
-    order = order_of(
+    order = build_start(
         workflow,
         args,
         arguments,

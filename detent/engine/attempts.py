@@ -9,15 +9,15 @@ from types import CoroutineType
 from typing import Any
 
 from detent.clock import Clock
-from detent.engine.owned_run import HeldRun
+from detent.engine.owned_run import OwnedRun
 from detent.graph.model import StepKind
 from detent.observe.failpoints import reach
 from detent.planner.calls import make_call
 from detent.run.call import FunctionPort, StepCall
 from detent.run.outcomes import Fail, Outcome, StepError
-from detent.run.plan import Start
+from detent.run.plan import StartAttempt
 from detent.steps.protocol import StepExecutor
-from detent.steps.user_code import told_of, traceback_of
+from detent.steps.user_code import describe, traceback_of
 
 Work = Coroutine[Any, Any, Outcome]
 
@@ -31,19 +31,19 @@ class Attempts:
         clock: Clock,
         slots: int,
         executors: Mapping[StepKind, StepExecutor],
-        may_begin: Callable[[HeldRun, Start], bool],
+        may_begin: Callable[[OwnedRun, StartAttempt], bool],
         has_room: Callable[[], bool],
-        ended: Callable[[HeldRun, int, int, Outcome, float], None],
-        port_of: Callable[[HeldRun], FunctionPort],
-        unlock: Callable[[HeldRun], None],
+        ended: Callable[[OwnedRun, int, int, Outcome, float], None],
+        port_of: Callable[[OwnedRun], FunctionPort],
+        unlock: Callable[[OwnedRun], None],
     ) -> None:
         self._clock, self._slots, self._executors = clock, slots, executors
         self._may_begin, self._has_room, self._ended = may_begin, has_room, ended
         self._port_of, self._unlock = port_of, unlock
-        self._waiting: dict[HeldRun, deque[Start]] = {}
+        self._waiting: dict[OwnedRun, deque[StartAttempt]] = {}
         self.in_flight = 0
 
-    def admit(self, held: HeldRun, start: Start) -> None:
+    def admit(self, held: OwnedRun, start: StartAttempt) -> None:
         """Begin an attempt, which may begin now, if there is a free slot; else it waits for one."""
         if self._is_free():
             self._begin(held, start)
@@ -66,12 +66,12 @@ class Attempts:
     def forget_waiting(self) -> None:
         self._waiting.clear()
 
-    def stop(self, held: HeldRun) -> None:
+    def stop(self, held: OwnedRun) -> None:
         """End the attempts of a run that are in flight; nobody wants to know what becomes of them."""
         for attempt in list(held.attempts.values()):
             attempt.cancel()
 
-    def stop_one(self, held: HeldRun, step: int) -> None:
+    def stop_one(self, held: OwnedRun, step: int) -> None:
         """End the attempt of one step."""
         attempt = held.attempts.pop(step, None)
         if attempt is not None:
@@ -80,7 +80,7 @@ class Attempts:
     def _is_free(self) -> bool:
         return self.in_flight < self._slots and self._has_room()
 
-    def _begin(self, held: HeldRun, start: Start) -> None:
+    def _begin(self, held: OwnedRun, start: StartAttempt) -> None:
         step, number, begun = start.step, start.attempt, self._clock.monotonic()
         kind = held.prepared.steps[step].kind
         port = self._port_of(held) if kind is StepKind.FUNCTION else None
@@ -97,7 +97,7 @@ class Attempts:
         self.in_flight += 1
         if kind is StepKind.PYTHON and held.prepared.graph.steps[step].config.get("transactional"):
             held.locks += 1
-        attempt = asyncio.get_running_loop().create_task(carry_out(work, call.timeout))
+        attempt = asyncio.get_running_loop().create_task(run_attempt(work, call.timeout))
         held.attempts[step] = attempt
         attempt.add_done_callback(lambda attempt: self._done(attempt, held, step, number, work, begun))
 
@@ -110,7 +110,7 @@ class Attempts:
             return _surprise(error)
 
     def _done(
-        self, attempt: asyncio.Task[Outcome], held: HeldRun, step: int, number: int, work: Work, begun: float
+        self, attempt: asyncio.Task[Outcome], held: OwnedRun, step: int, number: int, work: Work, begun: float
     ) -> None:
         # Here and not in the attempt itself: one that is stopped before it has begun would never come to its end.
         self.in_flight -= 1
@@ -125,12 +125,12 @@ class Attempts:
             self._unlock(held)
         self.let_waiting_in()
 
-    def _tell(self, held: HeldRun, step: int, number: int, outcome: Outcome, begun: float) -> None:
+    def _tell(self, held: OwnedRun, step: int, number: int, outcome: Outcome, begun: float) -> None:
         reach("after_effect")
         self._ended(held, step, number, outcome, round((self._clock.monotonic() - begun) * 1000, 2))
 
 
-async def carry_out(work: Work, timeout: float | None) -> Outcome:
+async def run_attempt(work: Work, timeout: float | None) -> Outcome:
     """The outcome of the work, within its time. An executor that raises all the same has failed."""
     limit = None if timeout is None else asyncio.timeout(timeout)
     try:
@@ -155,4 +155,4 @@ def _is_stopped() -> bool:
 
 
 def _surprise(error: BaseException) -> Fail:
-    return Fail(StepError("exception", told_of(error), {"traceback": traceback_of(error)}))
+    return Fail(StepError("exception", describe(error), {"traceback": traceback_of(error)}))

@@ -12,7 +12,7 @@ from detent.engine.runner import Runner
 from detent.engine.tuning import Tuning
 from detent.instant import micros
 from detent.observe import emit
-from detent.store.protocol import DoorStore, KeeperStore, NodeStore
+from detent.store.protocol import CommandStore, MaintenanceStore, NodeStore
 
 # Deletes runs that ended long ago, a batch at a time, and gives their space back.
 
@@ -28,7 +28,7 @@ class Retention:
 
     name = "retention"
 
-    def __init__(self, store: KeeperStore, clock: Clock, keep: Sequence[tuple[str, int]]) -> None:
+    def __init__(self, store: MaintenanceStore, clock: Clock, keep: Sequence[tuple[str, int]]) -> None:
         self._store, self._clock, self._keep = store, clock, tuple(keep)
         self._deleted = 0  # since the space was last given back
         self._compacted: float | None = None
@@ -65,12 +65,12 @@ class Presence:
 
     name = "presence"
 
-    def __init__(self, store: DoorStore, *, queues: Sequence[str] | None, actions: Sequence[str]) -> None:
+    def __init__(self, store: CommandStore, *, queues: Sequence[str] | None, actions: Sequence[str]) -> None:
         served = [("queue", queue) for queue in ((ANY_QUEUE,) if queues is None else queues)]
         self._store, self._served = store, [*served, *(("action", action) for action in actions)]
 
     async def poll(self) -> float:
-        await self._store.saw(self._served)
+        await self._store.record_served(self._served)
         return PRESENCE_INTERVAL
 
 

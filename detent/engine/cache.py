@@ -14,7 +14,7 @@ from detent.graph import codec
 from detent.ids import WORKFLOW, InvalidId, parse, show
 from detent.observe import emit
 from detent.planner.prepared import Prepared, prepare
-from detent.store.protocol import DoorStore, NodeStore
+from detent.store.protocol import CommandStore, NodeStore
 from detent.store.rows import WorkflowRow
 
 KEPT_GRAPHS: Final = 512
@@ -22,7 +22,7 @@ KEPT_GRAPHS: Final = 512
 Version = tuple[bytes, int]
 
 
-class Graphs:
+class GraphCache:
     """A version never changes, so nothing here is ever out of date."""
 
     def __init__(self, store: NodeStore) -> None:
@@ -84,10 +84,10 @@ class Startable:
     payload: PayloadSchema | None
 
 
-class Workflows:
+class WorkflowCache:
     """By what people call them: id or name."""
 
-    def __init__(self, store: DoorStore, graphs: Graphs) -> None:
+    def __init__(self, store: CommandStore, graphs: GraphCache) -> None:
         self._store, self._graphs = store, graphs
         self._kept: OrderedDict[tuple[int, str], Startable] = OrderedDict()
 

@@ -13,7 +13,7 @@ import hashlib
 import hmac
 from typing import Final
 
-from detent.store.protocol import DoorStore
+from detent.store.protocol import CommandStore
 from detent.store.rows import Delivery, Receipt
 
 # Callbacks that arrive together are received together: one commit for all that came while the last one was on its
@@ -31,7 +31,7 @@ Answer = tuple[Receipt, bool]
 class Deliveries:
     """One batch at a time, and never two callbacks of one place in it."""
 
-    def __init__(self, store: DoorStore) -> None:
+    def __init__(self, store: CommandStore) -> None:
         self._store = store
         self._waiting: list[tuple[Delivery, asyncio.Future[Answer]]] = []
         self._sending: asyncio.Task[None] | None = None

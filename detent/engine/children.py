@@ -39,7 +39,7 @@ _ENDINGS: Final = {Status.COMPLETED: Ending.SUCCESS, Status.CANCELLED: Ending.CA
 
 
 @dataclass(slots=True)
-class Family:
+class Children:
     """How children are started, and how the runs are cancelled that they continue as: both are given by the commands,
     which know how. `start` is told the parent, the child's id, and whether the child may be there already."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from detent.engine.committer import Committer, Fenced
-from detent.engine.context import Equipment
+from detent.engine.context import NodeContext
 from detent.engine.inbox import Mailbox
-from detent.engine.owned_run import HeldRun
-from detent.engine.release import is_set_aside
+from detent.engine.owned_run import OwnedRun
+from detent.engine.release import is_quarantined
 from detent.engine.runner import Runner
 from detent.errors import EngineError, UnknownEntry
 from detent.instant import micros
@@ -27,7 +27,7 @@ class Claims:
     name = "claims"
 
     def __init__(
-        self, equipment: Equipment, node: bytes, *, runner: Runner, committer: Committer, mailbox: Mailbox
+        self, equipment: NodeContext, node: bytes, *, runner: Runner, committer: Committer, mailbox: Mailbox
     ) -> None:
         self._store, self._graphs, self._time = equipment.store, equipment.graphs, equipment.time
         self._tuning, self._served, self._callback_url = equipment.tuning, equipment.served, equipment.callback_url
@@ -87,7 +87,7 @@ class Claims:
             for run in runs:
                 held = self._runner.held.get(run.id)
                 if held is not None and held.generation == run.generation:
-                    self._runner.go(held)
+                    self._runner.start_claimed(held)
 
     def _bring_in(self, run: ClaimedRun, name: str, prepared: Prepared, entries: list[Entry]) -> None:
         facts = RunFacts(
@@ -102,14 +102,14 @@ class Claims:
             parent=run.parent,
         )
         state = fold(prepared, facts, run.opening, entries)
-        held = HeldRun(run.id, run.generation, graph_of(prepared, state), state, run.status, placed_in(run.opening))
+        held = OwnedRun(run.id, run.generation, graph_of(prepared, state), state, run.status, placed_in(run.opening))
         held.known = len(state.history)
-        self._runner.hold(held)
+        self._runner.add(held)
         # Nothing was in flight in a run that was set aside, however often it is looked at.
-        if run.adopted and not is_set_aside(state.paused_by):
+        if run.adopted and not is_quarantined(state.paused_by):
             reach("inside_recovery")
             emit("run.adopted", run=run.id)
-            self._runner.happen(held, events.Adopted(self._node.hex(), self._tuning.poison_after))
+            self._runner.handle(held, events.Adopted(self._node.hex(), self._tuning.poison_after))
 
     async def _set_aside(self, broken: list[tuple[ClaimedRun, list[Entry], Exception]]) -> None:
         mails = await self._mailbox.look()

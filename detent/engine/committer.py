@@ -17,15 +17,15 @@ import msgspec
 
 from detent.clock import DatabaseTime
 from detent.engine.tuning import Tuning
-from detent.engine.write import Unit
-from detent.errors import CommitUnknown, EngineError, HeldUp, StoreBusy, StoreError, StoreLocked, Unavailable
+from detent.engine.write import PendingWrite
+from detent.errors import CommitUnknown, EngineError, StartBlocked, StoreBusy, StoreError, StoreLocked, Unavailable
 from detent.instant import Instant, micros
 from detent.observe import emit
 from detent.observe.failpoints import reach
 from detent.store.protocol import NodeStore
 from detent.store.rows import Flush, Flushed, NewRun
 
-__all__ = ["PATIENCE", "Group", "Rivals", "keys_of"]
+__all__ = ["PATIENCE", "Group", "ContendedStarts", "keys_of"]
 
 # Starts that somebody else's open transaction is in the way of: another start of the same hero or request id.
 #
@@ -47,11 +47,11 @@ Key = tuple[int, str, str]
 class Group(NamedTuple):
     """Starts that are sent together. `again`: an earlier sending may have made them."""
 
-    units: list[Unit]
+    units: list[PendingWrite]
     again: bool
 
 
-class Rivals:
+class ContendedStarts:
     """Groups of starts that wait for their turn, and the keys that were found taken by an open transaction."""
 
     def __init__(self, time: DatabaseTime) -> None:
@@ -65,7 +65,7 @@ class Rivals:
     def next(self) -> Group:
         return self._groups.popleft()
 
-    def without_known(self, batch: list[Unit]) -> list[Unit]:
+    def without_known(self, batch: list[PendingWrite]) -> list[PendingWrite]:
         """The batch without those that are known to be held up; they are set aside."""
         if not self._known:
             return batch
@@ -75,14 +75,14 @@ class Rivals:
             self._groups.append(Group([unit for unit in batch if unit.run == run], again=False))
         return [unit for unit in batch if unit.run not in held_up] if held_up else batch
 
-    def set_aside(self, batch: Sequence[Unit], *, again: bool) -> list[Unit]:
+    def set_aside(self, batch: Sequence[PendingWrite], *, again: bool) -> list[PendingWrite]:
         """A flush met a lock: its starts that another may be in the way of are set aside. Gives the others."""
         rivals = {unit.run for unit in batch if keys_of(unit.start)}
         if rivals:
             self._groups.append(Group([unit for unit in batch if unit.run in rivals], again))
         return [unit for unit in batch if unit.run not in rivals]
 
-    def held_up(self, group: Group) -> list[Unit]:
+    def held_up(self, group: Group) -> list[PendingWrite]:
         """A group met a lock again. Gives the units that have to be given up, with all that wait for the same; none if
         the group has several runs: then its halves are tried."""
         units, again = group
@@ -96,13 +96,13 @@ class Rivals:
         self._remember(keys)
         return [*units, *self._take_with(keys)]
 
-    def take_all(self) -> list[Unit]:
+    def take_all(self) -> list[PendingWrite]:
         """All that wait, who will not be sent any more."""
         units = [unit for group in self._groups for unit in group.units]
         self._groups.clear()
         return units
 
-    def _take_with(self, keys: set[Key]) -> list[Unit]:
+    def _take_with(self, keys: set[Key]) -> list[PendingWrite]:
         """Those that wait by themselves for the same."""
         found = [group for group in self._groups if _is_for(group, keys)]
         if found:
@@ -177,21 +177,21 @@ class Committer:
         *,
         time: DatabaseTime,
         tuning: Tuning,
-        durable: Callable[[list[Unit], Flushed], None],
-        refused: Callable[[Unit, StoreError], None],
+        durable: Callable[[list[PendingWrite], Flushed], None],
+        refused: Callable[[PendingWrite, StoreError], None],
     ) -> None:
         self._store, self._node, self.epoch = store, node, epoch
         self._time, self._tuning = time, tuning
         self._durable, self._refused = durable, refused
-        self._queue: deque[Unit] = deque()
-        self._rivals = Rivals(time)
+        self._queue: deque[PendingWrite] = deque()
+        self._rivals = ContendedStarts(time)
         self._bytes = 0
         self._wake = asyncio.Event()
         self._sent = False
         self._over: Exception | None = None  # why nothing is written any more
         self.is_unsure = False  # a flush is of unknown fate: nothing may be claimed meanwhile
 
-    def add(self, unit: Unit) -> None:
+    def add(self, unit: PendingWrite) -> None:
         """Queue rows to be written with the next flush that has room."""
         if self._over is not None:
             _tell(unit, self._over)
@@ -233,11 +233,11 @@ class Committer:
             _tell(unit, error)
         self._queue.clear()
 
-    def _take(self) -> list[Unit]:
+    def _take(self) -> list[PendingWrite]:
         queue, rows, size = self._queue, 0, 0
         if len(queue) > self._tuning.flush_rows:
             self._take_turns()
-        batch: list[Unit] = []
+        batch: list[PendingWrite] = []
         while queue and (not batch or (rows < self._tuning.flush_rows and size < self._tuning.flush_bytes)):
             unit = queue.popleft()
             batch.append(unit)
@@ -258,7 +258,7 @@ class Committer:
         self._queue.clear()
         self._queue.extend(units[place] for place in sorted(range(len(units)), key=order.__getitem__))
 
-    async def _commit(self, batch: list[Unit], *, again: bool = False, patience: float | None = None) -> None:
+    async def _commit(self, batch: list[PendingWrite], *, again: bool = False, patience: float | None = None) -> None:
         """With `patience`, raises _Locked if somebody else's transaction is in the way for longer."""
         if not batch:
             return
@@ -293,13 +293,13 @@ class Committer:
             for unit in self._rivals.held_up(group._replace(again=locked.again)):
                 self._put_off(unit)
 
-    def _put_off(self, unit: Unit) -> None:
+    def _put_off(self, unit: PendingWrite) -> None:
         """A start is not made now. (If an earlier sending made it after all, it is a run that this node owns and does
         not hold: it is given back, as every such run.)"""
-        _tell(unit, HeldUp())
+        _tell(unit, StartBlocked())
         self._durable([unit], Flushed(self._time.now(), frozenset(), frozenset({unit.run})))
 
-    async def _bisect(self, batch: list[Unit], refused: _Refused) -> None:
+    async def _bisect(self, batch: list[PendingWrite], refused: _Refused) -> None:
         """The database refuses the flush as such: find the one run it is about, so that the others go on."""
         runs = list(dict.fromkeys(unit.run for unit in batch))
         if len(runs) == 1:
@@ -364,6 +364,6 @@ class Committer:
         self.is_unsure = False
 
 
-def _tell(unit: Unit, error: Exception) -> None:
+def _tell(unit: PendingWrite, error: Exception) -> None:
     if unit.done is not None and not unit.done.done():
         unit.done.set_exception(error)

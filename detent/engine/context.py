@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from detent.clock import Clock, DatabaseTime
-from detent.engine.cache import Graphs
-from detent.engine.children import Family
+from detent.engine.cache import GraphCache
+from detent.engine.children import Children
 from detent.engine.tuning import Tuning
 from detent.graph.model import StepKind
 from detent.steps.protocol import StepExecutor
@@ -16,7 +16,7 @@ from detent.store.protocol import Store
 # The user's code that an engine has, by the names that runs ask for it.
 
 
-class Served:
+class AvailableCode:
     """Some was there when the engine was made; more may be defined while it works."""
 
     def __init__(self, known: Collection[str]) -> None:
@@ -41,15 +41,15 @@ class Served:
 
 
 @dataclass(frozen=True, slots=True)
-class Equipment:
+class NodeContext:
     """The same for every node of one engine. `served`: its user actions; `callback_url` renders (run, step)."""
 
     store: Store
     clock: Clock
     time: DatabaseTime
     tuning: Tuning
-    graphs: Graphs
+    graphs: GraphCache
     executors: Mapping[StepKind, StepExecutor]
-    served: Served
+    served: AvailableCode
     callback_url: Callable[[bytes, str], str]
-    family: Family
+    family: Children

@@ -8,11 +8,11 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from detent.clock import Clock, DatabaseTime
-from detent.engine.cache import Graphs
+from detent.engine.cache import GraphCache
 from detent.engine.callbacks import CallbackTokens
-from detent.engine.children import Family
+from detent.engine.children import Children
 from detent.engine.committer import Fenced
-from detent.engine.context import Equipment, Served
+from detent.engine.context import AvailableCode, NodeContext
 from detent.engine.node import Node
 from detent.engine.tuning import Tuning
 from detent.errors import StoreError, Unavailable
@@ -43,13 +43,13 @@ class Engine:
         self.store, self.clock, self.tokens = store, clock, tokens
         self.tuning = tuning or Tuning()
         self.time = DatabaseTime(clock)
-        self.graphs = Graphs(store)
+        self.graphs = GraphCache(store)
         self.new_id = new_id
         self.does_claim = claims
         self._executors = executors
-        self.family = Family(new_id)
-        self.served = Served(serves)
-        self._equipment = Equipment(
+        self.family = Children(new_id)
+        self.served = AvailableCode(serves)
+        self._equipment = NodeContext(
             store, clock, self.time, self.tuning, self.graphs, executors, self.served, tokens.url, self.family
         )
         self._node: Node | None = None

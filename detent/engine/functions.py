@@ -8,8 +8,8 @@ from itertools import islice
 from typing import Final, Protocol
 
 from detent.clock import DatabaseTime
-from detent.engine.children import Family
-from detent.engine.owned_run import HeldRun
+from detent.engine.children import Children
+from detent.engine.owned_run import OwnedRun
 from detent.engine.tuning import Tuning
 from detent.errors import Unavailable
 from detent.graph.model import Ending
@@ -34,10 +34,10 @@ class FunctionRunner(Protocol):
 
     is_draining: bool
 
-    def happen(self, held: HeldRun, event: events.Event, *, message: int | None = None) -> None: ...
+    def handle(self, held: OwnedRun, event: events.Event, *, message: int | None = None) -> None: ...
 
     def write(
-        self, held: HeldRun, plan: Plan, *, expiry: str | None = None, callbacks: Sequence[NewCallback] = ()
+        self, held: OwnedRun, plan: Plan, *, expiry: str | None = None, callbacks: Sequence[NewCallback] = ()
     ) -> None: ...
 
 
@@ -49,21 +49,21 @@ class Functions:
         runner: FunctionRunner,
         time: DatabaseTime,
         tuning: Tuning,
-        family: Family,
-        unlock: Callable[[HeldRun], None],
+        family: Children,
+        unlock: Callable[[OwnedRun], None],
         may_act: Callable[[], bool],
     ) -> None:
         self.runner, self.family, self.now = runner, family, time.now
         self.unlock, self.may_act = unlock, may_act
         self.patience = micros(tuning.park_after)
 
-    def port(self, held: HeldRun) -> EnginePort:
+    def port(self, held: OwnedRun) -> EnginePort:
         """The port of a new attempt."""
         port = EnginePort(self, held)
         held.port = port
         return port
 
-    def open_place(self, held: HeldRun, event: events.OperationBegan) -> None:
+    def open_place(self, held: OwnedRun, event: events.OperationBegan) -> None:
         """A function opens a wait: the place of its answer is made in the same flush. If it is open already, it only
         gets its time."""
         is_open = event.key in held.state.operations
@@ -73,7 +73,7 @@ class Functions:
             place = NewCallback(held.state.facts.tenant, held.id, event.key, early=True)
             self.runner.write(held, plan, callbacks=[] if is_open else [place])
 
-    def expire(self, held: HeldRun, key: str) -> None:
+    def expire(self, held: OwnedRun, key: str) -> None:
         """The time of a function's wait is over."""
         self.runner.write(held, Plan(None, [], [], []), expiry=key)
 
@@ -81,7 +81,7 @@ class Functions:
 class EnginePort:
     """The port of one attempt."""
 
-    def __init__(self, functions: Functions, held: HeldRun) -> None:
+    def __init__(self, functions: Functions, held: OwnedRun) -> None:
         self._functions, self._held = functions, held
         self._history = list(islice(held.state.history.values(), held.known))
         self._listener: FunctionListener | None = None
@@ -146,11 +146,11 @@ class EnginePort:
         if callback:
             self._functions.open_place(self._held, event)
         else:
-            self._functions.runner.happen(self._held, event)
+            self._functions.runner.handle(self._held, event)
 
     def end(self, checkpoint: Checkpoint, ms: float | None = None) -> None:
         key, ending, result, error, _, attempt = checkpoint
-        self._functions.runner.happen(self._held, events.OperationEnded(key, attempt, ending, result, error, ms))
+        self._functions.runner.handle(self._held, events.OperationEnded(key, attempt, ending, result, error, ms))
 
     def expire(self, key: str) -> None:
         self._functions.expire(self._held, key)
@@ -210,7 +210,7 @@ def timed_out(key: str) -> events.OperationEnded:
     return events.OperationEnded(key, 1, Ending.TIMEOUT, EMPTY_RESULT, error)
 
 
-def carried(held: HeldRun, entry: Entry) -> None:
+def carried(held: OwnedRun, entry: Entry) -> None:
     """An entry is durable: a durable function may know of it now."""
     if entry.kind == Kind.CHECKPOINT:
         held.known += 1

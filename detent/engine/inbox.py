@@ -7,8 +7,8 @@ from typing import Final
 import msgspec
 
 from detent.engine.children import read_child_end
-from detent.engine.owned_run import HeldRun
-from detent.engine.release import is_set_aside
+from detent.engine.owned_run import OwnedRun
+from detent.engine.release import is_quarantined
 from detent.engine.runner import Runner
 from detent.engine.tuning import Tuning
 from detent.graph.model import Ending
@@ -30,7 +30,7 @@ class SignalData(msgspec.Struct):
 _signal = msgspec.json.Decoder(SignalData)
 
 
-def operation_event(mail: Mail, held: HeldRun) -> events.Event | None:
+def operation_event(mail: Mail, held: OwnedRun) -> events.Event | None:
     """What the message means to an operation of the run's function; null if nothing."""
     match mail.kind:
         case MessageKind.CALLBACK if mail.step is not None:
@@ -43,7 +43,7 @@ def operation_event(mail: Mail, held: HeldRun) -> events.Event | None:
             return None
 
 
-def _signalled(mail: Mail, held: HeldRun) -> events.Event | None:
+def _signalled(mail: Mail, held: OwnedRun) -> events.Event | None:
     try:
         signal = _signal.decode(mail.data)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -56,7 +56,7 @@ def _signalled(mail: Mail, held: HeldRun) -> events.Event | None:
     return events.OperationEnded(key, 1, Ending.SUCCESS, result, message=mail.id)
 
 
-def _child_ended(mail: Mail, held: HeldRun) -> events.Event | None:
+def _child_ended(mail: Mail, held: OwnedRun) -> events.Event | None:
     end = read_child_end(mail.data)
     if end is None:
         return None
@@ -93,7 +93,7 @@ class Mailbox:
     def _waits(self, mail: Mail) -> bool:
         """Messages are read in the order they came, but a run that was set aside for one of them can be cancelled."""
         held = self._runner.held.get(mail.run)
-        return held is None or mail.kind != MessageKind.CANCEL or not is_set_aside(held.state.paused_by)
+        return held is None or mail.kind != MessageKind.CANCEL or not is_quarantined(held.state.paused_by)
 
     def _read(self, mail: Mail) -> bool:
         held = self._runner.held.get(mail.run)
@@ -105,7 +105,7 @@ class Mailbox:
         if event is None:
             self._runner.drop_message(held, mail.id)
         else:
-            self._runner.happen(held, event, message=mail.id)
+            self._runner.handle(held, event, message=mail.id)
         return True
 
     def _event(self, mail: Mail, numbers: dict[str, int]) -> events.Event | None:

@@ -14,11 +14,11 @@ from typing import Any, Final
 from detent.engine.background import Takeovers, Watchdog
 from detent.engine.claims import Claims
 from detent.engine.committer import Committer, Fenced
-from detent.engine.context import Equipment
+from detent.engine.context import NodeContext
 from detent.engine.inbox import Mailbox
 from detent.engine.poller import Polling
 from detent.engine.runner import Runner
-from detent.engine.write import Unit
+from detent.engine.write import PendingWrite
 from detent.errors import Unavailable
 from detent.observe.failpoints import reach
 from detent.store.rows import Flushed
@@ -31,7 +31,7 @@ LEASE_CHECK: Final = 0.2
 class Node:
     """Composes committer, runner and pollers around one registration."""
 
-    def __init__(self, equipment: Equipment, id_: bytes, epoch: int) -> None:
+    def __init__(self, equipment: NodeContext, id_: bytes, epoch: int) -> None:
         store, time, tuning = equipment.store, equipment.time, equipment.tuning
         self.id = id_
         self._clock, self._tuning = equipment.clock, tuning
@@ -57,7 +57,7 @@ class Node:
             Watchdog(store, id_, runner=self.runner, committer=self.committer, claims=claims, tuning=tuning)
         )
         self._is_doubtful = False
-        self._followed: deque[tuple[Unit, Flushed]] = deque()
+        self._followed: deque[tuple[PendingWrite, Flushed]] = deque()
         self._follow_up = asyncio.Event()
 
     def is_sure(self) -> bool:
@@ -120,10 +120,10 @@ class Node:
         self._mail.nudge()
         self._claims.nudge()
 
-    def _durable(self, units: list[Unit], flushed: Flushed) -> None:
+    def _durable(self, units: list[PendingWrite], flushed: Flushed) -> None:
         if len(units) <= SLICE and not self._followed:
             for unit in units:
-                self.runner.durable(unit, flushed)
+                self.runner.on_durable(unit, flushed)
             return
         self._followed.extend((unit, flushed) for unit in units)
         self._follow_up.set()
@@ -135,7 +135,7 @@ class Node:
             self._follow_up.clear()
             while self._followed:
                 for _ in range(min(SLICE, len(self._followed))):
-                    self.runner.durable(*self._followed.popleft())
+                    self.runner.on_durable(*self._followed.popleft())
                 await asyncio.sleep(0)
 
     async def _keep(self) -> None:

@@ -33,7 +33,7 @@ class Port(Protocol):
 
 
 @dataclass(slots=True, eq=False)
-class HeldRun:
+class OwnedRun:
     """`pending` counts writes on their way; `gone`: this object is no longer the run (parked, ended, lost)."""
 
     id: bytes
@@ -76,29 +76,29 @@ STOPPING: Final = (events.Cancelled, events.Expired, events.Finished, events.Ski
 
 
 class Happen(Protocol):
-    def __call__(self, held: HeldRun, event: events.Event, *, message: int | None = None) -> None: ...
+    def __call__(self, held: OwnedRun, event: events.Event, *, message: int | None = None) -> None: ...
 
 
 class Locks:
-    """Counts them by run (`HeldRun.locks`)."""
+    """Counts them by run (`OwnedRun.locks`)."""
 
     def __init__(self, happen: Happen) -> None:
         self._happen = happen
 
-    def defer(self, held: HeldRun, event: events.Event, message: int | None) -> bool:
+    def defer(self, held: OwnedRun, event: events.Event, message: int | None) -> bool:
         """An event of a run with such attempts: whether it has to wait; then it is kept."""
         if not isinstance(event, STOPPING):
             return False
         held.deferred.append((event, message))
         return True
 
-    def hand_over(self, old: HeldRun, new: HeldRun) -> None:
+    def hand_over(self, old: OwnedRun, new: OwnedRun) -> None:
         """The run is held anew, and nothing of it is in flight: what had to wait happens as soon as that is written."""
         deferred, old.deferred = old.deferred, []
         for event, message in deferred:
             asyncio.get_running_loop().call_soon(partial(self._happen, new, event, message=message))
 
-    def give_back(self, held: HeldRun) -> None:
+    def give_back(self, held: OwnedRun) -> None:
         """An attempt holds its lock no longer. What had to wait for the last one happens now."""
         held.locks -= 1
         if held.locks:
@@ -111,7 +111,7 @@ class Locks:
             farewell()
 
 
-def when_unlocked(held: HeldRun, farewell: Callable[[], None]) -> None:
+def when_unlocked(held: OwnedRun, farewell: Callable[[], None]) -> None:
     """Do the last that is done for a run that this node gives up, as soon as no attempt holds a lock on it."""
     if held.locks:
         held.farewell = farewell
@@ -128,12 +128,12 @@ class Placement:
     def __init__(self, queues: Sequence[str] | None) -> None:
         self._queues = None if queues is None else frozenset(queues)
 
-    def is_here(self, held: HeldRun, index: int) -> bool:
+    def is_here(self, held: OwnedRun, index: int) -> bool:
         """Whether the step may be begun on this node."""
         queue = held.prepared.graph.steps[index].queue
         return self._queues is None or queue is None or queue in self._queues
 
-    def is_for_others(self, held: HeldRun) -> bool:
+    def is_for_others(self, held: OwnedRun) -> bool:
         """Whether all that could be begun in a run is for nodes of other queues, and nothing else is done for it."""
         if self._queues is None or held.state.running or held.pending:
             return False
@@ -141,7 +141,7 @@ class Placement:
         return bool(startable) and not any(self.is_here(held, index) for index in startable)
 
 
-def place_of(held: HeldRun) -> tuple[str | None, int | None]:
+def queue_and_priority(held: OwnedRun) -> tuple[str | None, int | None]:
     """The queue and the priority with which a run waits: those of the step at hand. Where that says nothing the run
     stays as it is, unless it was moved: then it is where it was started, for where it is belongs to steps that may be
     gone."""
@@ -153,7 +153,7 @@ def place_of(held: HeldRun) -> tuple[str | None, int | None]:
     return queue, priority
 
 
-def _step_at_hand(held: HeldRun) -> Step | None:
+def _step_at_hand(held: OwnedRun) -> Step | None:
     """The step that a run waits for: one that is ready, else the one whose time comes first; null if none is to be
     begun before something else has ended."""
     state, steps = held.state, held.prepared.graph.steps

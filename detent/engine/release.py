@@ -8,8 +8,8 @@ from typing import Final
 
 from detent.clock import DatabaseTime
 from detent.engine.children import end_messages, to_parent
-from detent.engine.owned_run import HeldRun, when_unlocked
-from detent.engine.write import ROW_BYTES, Unit
+from detent.engine.owned_run import OwnedRun, when_unlocked
+from detent.engine.write import ROW_BYTES, PendingWrite
 from detent.instant import Instant, micros
 from detent.observe import emit
 from detent.observe.failpoints import reach
@@ -17,7 +17,7 @@ from detent.run import events
 from detent.run.journal import Entry, EntryData, Kind, decode_data, encode_data
 from detent.run.plan import Plan, RunEnd
 from detent.run.status import Status
-from detent.steps.user_code import told_of
+from detent.steps.user_code import describe
 from detent.store.rows import ClaimedRun, End, Mail, MessageKind, Park
 
 # Runs that cannot be read or planned: paused with the reason in their journal, so that a person can look at them.
@@ -33,29 +33,31 @@ _LONGEST: Final = 1_000
 
 def reason(error: Exception) -> str:
     """Why, as it stands in the journal."""
-    return f"{_MARK}{told_of(error)})"[:_LONGEST]
+    return f"{_MARK}{describe(error)})"[:_LONGEST]
 
 
-def is_set_aside(paused_by: str | None) -> bool:
+def is_quarantined(paused_by: str | None) -> bool:
     """Whether it was the engine that paused a run, because it could not go on with it."""
     return paused_by is not None and paused_by.startswith(_MARK)
 
 
-def paused(run: bytes, generation: int, tenant: int, seq: int, *, by: str, now: Instant) -> Unit:
+def paused(run: bytes, generation: int, tenant: int, seq: int, *, by: str, now: Instant) -> PendingWrite:
     """The rows that pause a run after its entry `seq`, whatever its status was."""
     entry = Entry(tenant, run, seq + 1, now, Kind.PAUSED, None, 0, None, encode_data(EntryData(by=by)))
-    return Unit(run, None, Plan(entry, [], [], []), ROW_BYTES, park=Park(run, generation, None, str(Status.PAUSED)))
+    return PendingWrite(
+        run, None, Plan(entry, [], [], []), ROW_BYTES, park=Park(run, generation, None, str(Status.PAUSED))
+    )
 
 
 def unreadable(
     run: ClaimedRun, entries: Sequence[Entry], mails: Sequence[Mail], error: Exception, now: Instant
-) -> Unit | None:
+) -> PendingWrite | None:
     """What is to be written of a claimed run that cannot be read, with its mail; null if that was written before."""
     seq = entries[-1].seq if entries else 0
     if any(mail.kind == MessageKind.CANCEL for mail in mails):
         entry = Entry(run.tenant, run.id, seq + 1, now, Kind.CANCELLED, None, 0, None, encode_data(EntryData()))
         end = End(run.id, run.generation, str(Status.CANCELLED), now, None, reason(error))
-        unit = Unit(run.id, None, Plan(entry, [], [], []), ROW_BYTES, end=end)
+        unit = PendingWrite(run.id, None, Plan(entry, [], [], []), ROW_BYTES, end=end)
         if run.parent is not None:
             cancelled = RunEnd(Status.CANCELLED, None, end.error)
             unit.messages.append(to_parent(run.tenant, run.parent, run.id, seq + 1, cancelled))
@@ -69,13 +71,13 @@ def unreadable(
 
 
 def _says_why(entry: Entry) -> bool:
-    return entry.kind == Kind.PAUSED and is_set_aside(decode_data(entry.data).by)
+    return entry.kind == Kind.PAUSED and is_quarantined(decode_data(entry.data).by)
 
 
-class Leaving:
+class RunRelease:
     """Knows which runs this node has given up while their rows do not say so yet."""
 
-    def __init__(self, time: DatabaseTime, add: Callable[[Unit], None]) -> None:
+    def __init__(self, time: DatabaseTime, add: Callable[[PendingWrite], None]) -> None:
         """`add` queues what is to be written."""
         self._time, self._add = time, add
         self._runs: dict[tuple[bytes, int], None] = {}
@@ -90,23 +92,23 @@ class Leaving:
     def park(self, park: Park) -> None:
         """The run waits for its time, or for something to come in."""
         reach("before_park")
-        self._write(Unit(park.run, None, Plan(None, [], [], []), ROW_BYTES, park=park))
+        self._write(PendingWrite(park.run, None, Plan(None, [], [], []), ROW_BYTES, park=park))
 
-    def fail(self, held: HeldRun, reason: str) -> None:
+    def fail(self, held: OwnedRun, reason: str) -> None:
         """The run failed by a fault of the engine's own."""
         end = End(held.id, held.generation, str(Status.FAILED), self._time.now(), None, reason)
         told = end_messages(held.state, RunEnd(Status.FAILED, None, reason))
-        self._write(Unit(held.id, None, Plan(None, [], [], []), ROW_BYTES, end=end, messages=told), held)
+        self._write(PendingWrite(held.id, None, Plan(None, [], [], []), ROW_BYTES, end=end, messages=told), held)
 
     def put_back(self, run: bytes, generation: int, status: str, *, after: float) -> None:
         """A run that this node cannot work on is due again after that many seconds."""
         self.park(Park(run, generation, self._time.now() + micros(after), status))
 
-    def set_aside(self, held: HeldRun, event: events.Event, message: int | None, error: Exception) -> None:
+    def set_aside(self, held: OwnedRun, event: events.Event, message: int | None, error: Exception) -> None:
         """A run that cannot be planned is paused, with the reason in its journal."""
         state = held.state
         is_payload = isinstance(event, events.Received)
-        if is_payload and is_set_aside(state.paused_by):
+        if is_payload and is_quarantined(state.paused_by):
             return  # it is paused already, and its payload is not lost
         unit = paused(
             held.id,
@@ -126,13 +128,13 @@ class Leaving:
         if unit is not None:
             self._write(unit)
 
-    def has_left(self, unit: Unit) -> None:
+    def has_left(self, unit: PendingWrite) -> None:
         """A unit was written, or cannot be: if it was the last of its run, the run has left."""
         row = unit.park or unit.end
         if row is not None and unit.held is None:
             self._runs.pop((row.run, row.generation), None)
 
-    def _write(self, unit: Unit, held: HeldRun | None = None) -> None:
+    def _write(self, unit: PendingWrite, held: OwnedRun | None = None) -> None:
         """`held`, if an attempt of it may hold a lock on its row: then it is written when it does not any more."""
         row = unit.park or unit.end
         assert row is not None

@@ -13,14 +13,14 @@ from typing import Any, Final
 from detent.clock import Clock, DatabaseTime
 from detent.engine import release
 from detent.engine.attempts import Attempts
-from detent.engine.children import Family, end_messages
+from detent.engine.children import Children, end_messages
 from detent.engine.committer import Committer
 from detent.engine.functions import Functions, carried, timed_out
-from detent.engine.owned_run import HeldRun, Locks, Placement, place_of
-from detent.engine.release import Leaving
+from detent.engine.owned_run import Locks, OwnedRun, Placement, queue_and_priority
+from detent.engine.release import RunRelease
 from detent.engine.timers import Timers
 from detent.engine.tuning import Tuning
-from detent.engine.write import ROW_BYTES, Unit
+from detent.engine.write import ROW_BYTES, PendingWrite
 from detent.errors import StoreError
 from detent.graph.model import StepKind
 from detent.instant import micros
@@ -30,7 +30,7 @@ from detent.planner.moves import graph_of
 from detent.run import events
 from detent.run.journal import Entry, Kind, decode_data
 from detent.run.outcomes import Outcome, StepError
-from detent.run.plan import NOTHING, Plan, Start
+from detent.run.plan import NOTHING, Plan, StartAttempt
 from detent.run.state import RunState
 from detent.run.status import Status
 from detent.steps.protocol import StepExecutor
@@ -39,7 +39,7 @@ from detent.store.rows import End, Flushed, NewCallback, Park
 # Those who wait for this node to write the end of a run.
 
 
-class Awaited:
+class EndWaiters:
     """A future for each of them, by run."""
 
     def __init__(self) -> None:
@@ -113,11 +113,11 @@ class Runner:
         tuning: Tuning,
         executors: Mapping[StepKind, StepExecutor],
         may_act: Callable[[], bool],
-        family: Family,
+        family: Children,
     ) -> None:
         self._time, self._tuning, self._may_act, self._family = time, tuning, may_act, family
         self._timers = Timers(time, self._look_at)
-        self._locks = Locks(self.happen)
+        self._locks = Locks(self.handle)
         self._functions = Functions(self, time, tuning, family, self._locks.give_back, may_act)
         self._attempts = Attempts(
             clock=clock,
@@ -129,30 +129,30 @@ class Runner:
             port_of=self._functions.port,
             unlock=self._locks.give_back,
         )
-        self.awaited = Awaited()
-        self.held: dict[bytes, HeldRun] = {}
-        self.leaving = Leaving(time, self._add)
+        self.awaited = EndWaiters()
+        self.held: dict[bytes, OwnedRun] = {}
+        self.leaving = RunRelease(time, self._add)
         self._placement = Placement(tuning.queues)
         self._resting = 0
         self.is_draining = False
 
     # -- runs come
 
-    def hold(self, held: HeldRun) -> None:
+    def add(self, held: OwnedRun) -> None:
         """Keep a run that this node owns, without starting anything yet. What it held of it before is out of date."""
         old = self.held.get(held.id)
         if old is not None:
             self.let_go(old)
         self.held[held.id] = held
 
-    def go(self, held: HeldRun) -> None:
+    def start_claimed(self, held: OwnedRun) -> None:
         """Start what is ready in a run that was claimed."""
         self._start_ready(held)
         self._rest(held)
 
     # -- events
 
-    def happen(self, held: HeldRun, event: events.Event, *, message: int | None = None) -> None:
+    def handle(self, held: OwnedRun, event: events.Event, *, message: int | None = None) -> None:
         """Something happened to a run: decide, and queue what is to be written."""
         if held.gone or (held.locks and self._locks.defer(held, event, message)):
             return
@@ -184,19 +184,19 @@ class Runner:
 
     def write(
         self,
-        held: HeldRun,
+        held: OwnedRun,
         plan: Plan,
         *,
         message: int | None = None,
         expiry: int | str | None = None,
-        recorded: Start | None = None,
+        recorded: StartAttempt | None = None,
         callbacks: Sequence[NewCallback] = (),
     ) -> None:
         """Queue a plan's rows; what it wants done is done when they are durable."""
         if plan.entry is None and message is None and expiry is None:
             return
         entry = plan.entry
-        unit = Unit(held.id, held, plan, ROW_BYTES + (len(entry.data) if entry else 0))
+        unit = PendingWrite(held.id, held, plan, ROW_BYTES + (len(entry.data) if entry else 0))
         if message is not None:
             unit.consumed = (message,)
         unit.expiry, unit.recorded = expiry, recorded
@@ -210,10 +210,10 @@ class Runner:
         self._mark(held, resting=False)
         self._add(unit)
 
-    def _add(self, unit: Unit) -> None:
+    def _add(self, unit: PendingWrite) -> None:
         self.committer.add(unit)
 
-    def end_row(self, held: HeldRun, plan: Plan) -> End:
+    def end_row(self, held: OwnedRun, plan: Plan) -> End:
         """The row of a run's end."""
         assert plan.end is not None
         status, output, error = plan.end
@@ -222,7 +222,7 @@ class Runner:
 
     # -- what became durable
 
-    def durable(self, unit: Unit, flushed: Flushed) -> None:
+    def on_durable(self, unit: PendingWrite, flushed: Flushed) -> None:
         """A unit's rows are committed: now its plan may be carried out."""
         if unit.done is not None and not unit.done.done():
             unit.done.set_result(flushed)
@@ -232,7 +232,7 @@ class Runner:
             self._is_written(unit, flushed)
         self._attempts.let_waiting_in()  # those that waited for the queue to have room again
 
-    def _is_written(self, unit: Unit, flushed: Flushed) -> None:
+    def _is_written(self, unit: PendingWrite, flushed: Flushed) -> None:
         if heard():
             self._tell_written(unit)
         if unit.end is not None and unit.messages:
@@ -242,19 +242,19 @@ class Runner:
         elif not unit.held.gone:
             self._carry_out(unit, unit.held, flushed)
 
-    def _was_not_started(self, unit: Unit) -> None:
+    def _was_not_started(self, unit: PendingWrite) -> None:
         """The store refused the start: there is no such run."""
         self.awaited.is_not_there(unit.run)
         if unit.held is not None and not unit.held.gone:
             self._forget(unit.held)
 
-    def _tell_written(self, unit: Unit) -> None:
+    def _tell_written(self, unit: PendingWrite) -> None:
         written = unit.entries if unit.plan.entry is None else (*unit.entries, unit.plan.entry)
         for entry in written:
             emit("entry.written", run=unit.run, entry=entry)
             tell_trouble(unit.run, entry)
 
-    def _carry_out(self, unit: Unit, held: HeldRun, flushed: Flushed) -> None:
+    def _carry_out(self, unit: PendingWrite, held: OwnedRun, flushed: Flushed) -> None:
         held.pending -= 1
         if unit.plan.entry is not None:
             carried(held, unit.plan.entry)
@@ -270,7 +270,7 @@ class Runner:
         self._start_ready(held)
         self._rest(held)
 
-    def refused(self, unit: Unit, error: StoreError) -> None:
+    def refused(self, unit: PendingWrite, error: StoreError) -> None:
         """A unit cannot be written at all, which is a bug: fail its run, and let the others go on."""
         if unit.done is not None and not unit.done.done():
             unit.done.set_exception(error)
@@ -283,20 +283,20 @@ class Runner:
         self._forget(held)
         self.leaving.fail(held, f"internal error: {error.message}")
 
-    def _expiry_answered(self, held: HeldRun, wait: int | str, flushed: Flushed) -> None:
+    def _expiry_answered(self, held: OwnedRun, wait: int | str, flushed: Flushed) -> None:
         if (held.id, held.wait_name(wait)) in flushed.expired:
-            self.happen(held, events.WaitExpired(wait) if isinstance(wait, int) else timed_out(wait))
+            self.handle(held, events.WaitExpired(wait) if isinstance(wait, int) else timed_out(wait))
         # Otherwise the payload won: it lies in the inbox and will be read there.
 
     # -- attempts
 
-    def _start_ready(self, held: HeldRun) -> None:
+    def _start_ready(self, held: OwnedRun) -> None:
         """Start what became ready without an entry of its own. What it rests on may still be on its way: then it is
         done when that is durable."""
         if held.state.ready and not held.pending:
             self._start(held, take_ready(held.prepared, held.state))
 
-    def _start(self, held: HeldRun, starts: list[Start]) -> None:
+    def _start(self, held: OwnedRun, starts: list[StartAttempt]) -> None:
         for start in starts:
             if self.is_draining or held.gone or held.state.is_over or not self._may_act():
                 return
@@ -315,7 +315,7 @@ class Runner:
                 # It is on record already, by an owner that gave the run up before the attempt began.
             self._attempts.admit(held, start)
 
-    def _may_begin(self, held: HeldRun, start: Start) -> bool:
+    def _may_begin(self, held: OwnedRun, start: StartAttempt) -> bool:
         if self.is_draining or held.gone or held.state.is_over or not is_wanted(held.state, start):
             return False
         if held.state.paused_by is not None:
@@ -325,28 +325,28 @@ class Runner:
         # If the lease is in doubt, this node is about to begin anew, and somebody will find the run.
         return self._may_act()
 
-    def _attempt_ended(self, held: HeldRun, index: int, number: int, outcome: Outcome, ms: float) -> None:
-        self.happen(held, events.AttemptEnded(index, number, outcome, ms))
+    def _attempt_ended(self, held: OwnedRun, index: int, number: int, outcome: Outcome, ms: float) -> None:
+        self.handle(held, events.AttemptEnded(index, number, outcome, ms))
 
     # -- time
 
-    def _look_at(self, held: HeldRun) -> None:
+    def _look_at(self, held: OwnedRun) -> None:
         """The time a run waited for has come."""
         now = self._time.now()
         expires = held.state.facts.expires_at
         if expires is not None and expires <= now:
-            self.happen(held, events.Expired())
+            self.handle(held, events.Expired())
             return
         if held.state.may_open(now):
-            self.happen(held, events.Opened())
+            self.handle(held, events.Opened())
         for index in held.state.due(now):
-            self.happen(held, events.Woke(index))
+            self.handle(held, events.Woke(index))
         self._rest(held)
 
-    def _move(self, old: HeldRun, state: RunState) -> HeldRun:
+    def _move(self, old: OwnedRun, state: RunState) -> OwnedRun:
         """The run goes on by another graph: what was on its way by the old one means nothing to it any more."""
         prepared = graph_of(old.prepared, state)
-        held = HeldRun(old.id, old.generation, prepared, state, old.row_status, old.placed, read=old.read)
+        held = OwnedRun(old.id, old.generation, prepared, state, old.row_status, old.placed, read=old.read)
         self.let_go(old)
         self.held[held.id] = held
         self._locks.hand_over(old, held)
@@ -354,7 +354,7 @@ class Runner:
 
     # -- runs go
 
-    def _rest(self, held: HeldRun) -> None:
+    def _rest(self, held: OwnedRun) -> None:
         """After something was done for a run: set its timer, or let it leave memory."""
         if held.gone or held.state.is_over:
             return
@@ -377,19 +377,19 @@ class Runner:
         else:
             self._park(held, wake)
 
-    def _leave(self, held: HeldRun) -> None:
+    def _leave(self, held: OwnedRun) -> None:
         """While draining: a run with nothing in flight is given up, due at once if it has something to do."""
         if held.attempts or held.pending:
             return
         unstarted = held.state.running or held.state.ready
         self._park(held, self._time.now() if unstarted else held.state.next_wake())
 
-    def _park(self, held: HeldRun, wake: int | None) -> None:
+    def _park(self, held: OwnedRun, wake: int | None) -> None:
         self._forget(held)
-        queue, priority = place_of(held)
+        queue, priority = queue_and_priority(held)
         self.leaving.park(Park(held.id, held.generation, wake, str(held.state.status), queue, priority))
 
-    def _forget(self, held: HeldRun) -> None:
+    def _forget(self, held: OwnedRun) -> None:
         held.gone = True
         if held.port is not None:
             held.port.close()
@@ -399,16 +399,16 @@ class Runner:
         if self.held.get(held.id) is held:
             del self.held[held.id]
 
-    def let_go(self, held: HeldRun) -> None:
+    def let_go(self, held: OwnedRun) -> None:
         """Forget a run without writing anything of it."""
         self._attempts.stop(held)
         self._forget(held)
 
-    def drop_message(self, held: HeldRun, message: int) -> None:
+    def drop_message(self, held: OwnedRun, message: int) -> None:
         """A message that means nothing to this run is taken out of its inbox."""
         self.write(held, NOTHING, message=message)
 
-    def _mark(self, held: HeldRun, *, resting: bool) -> None:
+    def _mark(self, held: OwnedRun, *, resting: bool) -> None:
         if held.resting is not resting:
             held.resting = resting
             self._resting += 1 if resting else -1
@@ -427,7 +427,7 @@ class Runner:
         """Held runs that have something to do; those in memory only for their timer do not count."""
         return len(self.held) - self._resting
 
-    def _set_aside(self, held: HeldRun, event: events.Event, message: int | None, error: Exception) -> None:
+    def _set_aside(self, held: OwnedRun, event: events.Event, message: int | None, error: Exception) -> None:
         emit("run.quarantined", run=held.id, error=release.reason(error))
         self.let_go(held)
         self.leaving.set_aside(held, event, message, error)
@@ -450,7 +450,7 @@ class Runner:
             if held.port is not None:
                 held.port.look()
 
-    def _tell_ended(self, unit: Unit) -> None:
+    def _tell_ended(self, unit: PendingWrite) -> None:
         assert unit.end is not None
         tell_end(unit.end)
         self.awaited.has_ended(unit.run)

@@ -14,8 +14,8 @@ import msgspec
 from detent.engine.children import end_messages, start_messages
 from detent.engine.engine import Engine
 from detent.engine.node import Node
-from detent.engine.owned_run import HeldRun
-from detent.engine.write import ROW_BYTES, Unit
+from detent.engine.owned_run import OwnedRun
+from detent.engine.write import ROW_BYTES, PendingWrite
 from detent.errors import AlreadyActive, InvalidInput, Problem, Unavailable
 from detent.graph.model import StepKind
 from detent.ids import RUN, show
@@ -29,8 +29,8 @@ from detent.run.journal import Decided, Entry, Placed, encode_opening
 from detent.run.plan import NOTHING, Plan
 from detent.run.state import RunFacts, RunState
 from detent.run.status import Status
-from detent.store.protocol import DoorStore
-from detent.store.rows import NewCallback, NewRun, RunRow, hero_of, spent_key
+from detent.store.protocol import CommandStore
+from detent.store.rows import NewCallback, NewRun, RunRow, hero_of, released_key
 
 #: How far ahead a start may be put off.
 LATEST: Final = 10 * 365 * 86_400 * SECOND
@@ -41,12 +41,12 @@ class StartRefused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class StartRequest:
+class PreparedStart:
     """A run to be started. `input` is JSON with `body`, `headers`, `query`; `code` the user actions it needs.
 
     With `start_at` in the future it stays pending until then. With `current` it is started only while its version is
     the current one. `reuse` are results of the run it continues. Of one `active_key` there is one open run; an heir
-    takes it from the run it is the `heir_of`. `asked`: the priority is not the workflow's, but was named for this
+    takes it from the run it is the `successor_of`. `asked`: the priority is not the workflow's, but was named for this
     run."""
 
     tenant: int
@@ -74,11 +74,11 @@ class StartRequest:
     parent: bytes | None = None
     id: bytes | None = None  # null: a new one
     asked: bool = False
-    heir_of: bytes | None = None
+    successor_of: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class StartedRun:
+class AcceptedRun:
     """`started_at` is when it begins, which may be yet to come. `ended`, if it was asked for, is done when this node
     has written the run's end; it stays open for a run that another node takes over."""
 
@@ -88,7 +88,7 @@ class StartedRun:
     status: Status = Status.RUNNING
 
 
-async def start_run(engine: Engine, request: StartRequest) -> StartedRun:
+async def start_run(engine: Engine, request: PreparedStart) -> AcceptedRun:
     """Accept a run. When this returns the run is durable and will end, whatever happens to this process.
 
     Raises StartRefused if the store would not have it."""
@@ -115,7 +115,7 @@ class _Opened:
     entries: list[Entry]
 
 
-def _prepare(engine: Engine, node: Node, request: StartRequest) -> tuple[Unit, StartedRun]:
+def _prepare(engine: Engine, node: Node, request: PreparedStart) -> tuple[PendingWrite, AcceptedRun]:
     now = engine.time.now()
     later = request.start_at is not None and request.start_at > now
     if request.start_at is not None and request.start_at > now + LATEST:
@@ -131,25 +131,25 @@ def _prepare(engine: Engine, node: Node, request: StartRequest) -> tuple[Unit, S
     row = _row(request, facts, opened.opening, Status.PENDING if later else Status.RUNNING, wake_at, owned=owned)
     held = _held(request, state) if owned else None
     size = ROW_BYTES + len(request.input) + sum(ROW_BYTES + len(entry.data) for entry in opened.entries)
-    unit = Unit(facts.id, held, plan, size, start=row, entries=opened.entries)
+    unit = PendingWrite(facts.id, held, plan, size, start=row, entries=opened.entries)
     unit.callbacks = _callbacks(request, facts.id)
     unit.messages = start_messages(facts, request.origin, request.origin_kind)
     if held is not None:
-        node.runner.hold(held)
+        node.runner.add(held)
         if plan.end is not None:
             # Everything was decided at once: it begins and ends in one flush.
             unit.end = node.runner.end_row(held, plan)
             unit.messages += end_messages(state, plan.end)
     ended = node.runner.awaited.end_of(facts.id) if request.watch else None
-    return unit, StartedRun(facts.id, facts.started_at, ended, Status(row.status))
+    return unit, AcceptedRun(facts.id, facts.started_at, ended, Status(row.status))
 
 
-def _held(request: StartRequest, state: RunState) -> HeldRun:
+def _held(request: PreparedStart, state: RunState) -> OwnedRun:
     placed, known = _placed(request), len(state.history)
-    return HeldRun(state.facts.id, 1, request.prepared, state, placed=placed, pending=1, known=known)
+    return OwnedRun(state.facts.id, 1, request.prepared, state, placed=placed, pending=1, known=known)
 
 
-def unowned(request: StartRequest, now: Instant) -> tuple[NewRun, list[NewCallback]]:
+def unowned(request: PreparedStart, now: Instant) -> tuple[NewRun, list[NewCallback]]:
     """The rows of a run that nobody has yet, for whoever writes them himself: a node claims it when it is due.
 
     What is to be decided at its beginning (sleeps, waits, guards) is left to that node; until then it is pending."""
@@ -178,7 +178,7 @@ def _no_url(run: bytes, step: str) -> str:
     raise AssertionError("nothing is rendered for a run that nobody owns")
 
 
-def _callbacks(request: StartRequest, run: bytes) -> list[NewCallback]:
+def _callbacks(request: PreparedStart, run: bytes) -> list[NewCallback]:
     # A wait whose callback is taken over from another run receives none of its own.
     known = request.reuse.results if request.reuse else {}
     return [
@@ -188,7 +188,7 @@ def _callbacks(request: StartRequest, run: bytes) -> list[NewCallback]:
     ]
 
 
-def _facts(request: StartRequest, run: bytes, begins: Instant, url: Callable[[bytes, str], str]) -> RunFacts:
+def _facts(request: PreparedStart, run: bytes, begins: Instant, url: Callable[[bytes, str], str]) -> RunFacts:
     duration = request.prepared.graph.max_duration
     return RunFacts(
         id=run,
@@ -203,7 +203,7 @@ def _facts(request: StartRequest, run: bytes, begins: Instant, url: Callable[[by
     )
 
 
-def _open(request: StartRequest, state: RunState, begins: Instant, now: Instant, *, later: bool) -> _Opened:
+def _open(request: PreparedStart, state: RunState, begins: Instant, now: Instant, *, later: bool) -> _Opened:
     if later:
         return _Opened(open_later(request.prepared, state, at=begins), NOTHING, [])
     if request.reuse is None:
@@ -214,7 +214,7 @@ def _open(request: StartRequest, state: RunState, begins: Instant, now: Instant,
     return _Opened(decided, plan, entries)
 
 
-def _is_kept(engine: Engine, node: Node, request: StartRequest, state: RunState, plan: Plan, now: Instant) -> bool:
+def _is_kept(engine: Engine, node: Node, request: PreparedStart, state: RunState, plan: Plan, now: Instant) -> bool:
     """Whether this node works on the run itself: it serves its queue, has its code and room, and there is something to
     do soon."""
     tuning = engine.tuning
@@ -228,12 +228,12 @@ def _is_kept(engine: Engine, node: Node, request: StartRequest, state: RunState,
     return bool(plan.start) or (wake is not None and wake - now < micros(tuning.park_after))
 
 
-def _placed(request: StartRequest) -> Placed:
+def _placed(request: PreparedStart) -> Placed:
     return Placed(request.queue, request.priority, request.asked)
 
 
 def _row(
-    request: StartRequest,
+    request: PreparedStart,
     facts: RunFacts,
     opening: Decided,
     status: Status,
@@ -269,7 +269,7 @@ def _row(
         fired_by=request.fired_by,
         current=request.current,
         active_key=request.active_key,
-        heir_of=request.heir_of,
+        successor_of=request.successor_of,
     )
 
 
@@ -291,15 +291,15 @@ def active_key(workflow: str, hero: Hero) -> str:
 def key_of(row: RunRow) -> str | None:
     """The key of a run, also if it has left it to the run it continues as; null if it was allowed beside others."""
     hero = hero_of(row)
-    is_spent = row.active_key == spent_key(row.id)
+    is_spent = row.active_key == released_key(row.id)
     return active_key(row.workflow_name, hero) if is_spent and hero is not None else row.active_key
 
 
-async def refuse_if_active(store: DoorStore, request: StartRequest) -> None:
+async def refuse_if_active(store: CommandStore, request: PreparedStart) -> None:
     """After a start was refused: AlreadyActive, if an open run has its key and would not leave it to this one."""
     if request.active_key is None:
         return
     holder = await store.active_run(request.tenant, request.active_key)
-    if holder is not None and holder != request.heir_of:
+    if holder is not None and holder != request.successor_of:
         run, hero = show(RUN, holder), " ".join(request.hero or ())
         raise AlreadyActive(f"there is an active run of {request.name!r} for {hero}: {run}", run=run)

@@ -8,7 +8,7 @@ from heapq import heapify, heappop, heappush
 from typing import Final
 
 from detent.clock import DatabaseTime
-from detent.engine.owned_run import HeldRun
+from detent.engine.owned_run import OwnedRun
 from detent.instant import SECOND
 
 #: The loop's clock and the database's are not the same; look again this soon if the time has not quite come.
@@ -22,14 +22,14 @@ KEPT: Final = 500
 class Timers:
     """`due` is called with each run whose time has come, never before it by the database's clock."""
 
-    def __init__(self, time: DatabaseTime, due: Callable[[HeldRun], None]) -> None:
+    def __init__(self, time: DatabaseTime, due: Callable[[OwnedRun], None]) -> None:
         self._time, self._due = time, due
-        self._heap: list[tuple[int, int, HeldRun]] = []
+        self._heap: list[tuple[int, int, OwnedRun]] = []
         self._count = self._stale = 0
         self._handle: asyncio.TimerHandle | None = None
         self._armed: int | None = None
 
-    def set(self, held: HeldRun, at: int | None) -> None:
+    def set(self, held: OwnedRun, at: int | None) -> None:
         """Look at the run then; the latest call counts."""
         if held.timer == at:
             return

@@ -7,9 +7,9 @@ from typing import Final
 
 import msgspec
 
-from detent.engine.owned_run import HeldRun
+from detent.engine.owned_run import OwnedRun
 from detent.run.journal import Entry
-from detent.run.plan import Plan, Start
+from detent.run.plan import Plan, StartAttempt
 from detent.store.rows import Activation, End, Flush, Flushed, Message, NewCallback, NewRun, Park
 
 #: What a row costs beside its text, about.
@@ -17,11 +17,11 @@ ROW_BYTES = 100
 LONGEST_ERROR: Final = 4_000
 
 
-class Unit(msgspec.Struct, eq=False):
+class PendingWrite(msgspec.Struct, eq=False):
     """`done` is for a caller who waits for the flush; `held` is null for a run that is left to others."""
 
     run: bytes
-    held: HeldRun | None
+    held: OwnedRun | None
     plan: Plan
     size: int
     start: NewRun | None = None
@@ -32,7 +32,7 @@ class Unit(msgspec.Struct, eq=False):
     end: End | None = None
     consumed: tuple[int, ...] = ()  # messages of the inbox
     expiry: int | str | None = None  # a wait step, or a wait of a durable function
-    recorded: Start | None = None  # the attempt whose start this puts on record
+    recorded: StartAttempt | None = None  # the attempt whose start this puts on record
     done: asyncio.Future[Flushed] | None = None
 
     def rows(self) -> int:

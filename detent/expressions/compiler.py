@@ -11,9 +11,9 @@ from detent.expressions.functions import TABLE
 from detent.expressions.parser import (
     Arithmetic,
     Array,
-    Call,
     Choice,
     Compare,
+    FunctionCall,
     Literal,
     Logic,
     Negate,
@@ -217,7 +217,7 @@ def _choice(node: Choice, context: _Context) -> Evaluate:
     return lambda scope, budget: (then if truthy(test(scope, budget)) else otherwise)(scope, budget)
 
 
-def _call(node: Call, context: _Context) -> Evaluate:
+def _call(node: FunctionCall, context: _Context) -> Evaluate:
     name, function, position = node.name, TABLE[node.name], node.position
     arguments = tuple(_build(argument, context) for argument in node.arguments)
     answer, of_null, takes_null = function.run, function.of_null, function.takes_null
@@ -256,7 +256,7 @@ BUILDERS: dict[type, object] = {
     Compare: _compare,
     Logic: _logic,
     Choice: _choice,
-    Call: _call,
+    FunctionCall: _call,
     Array: _array,
     Object: _object,
 }

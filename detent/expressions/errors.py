@@ -46,7 +46,7 @@ class TruncatedValue(EvaluationError):
         )
 
 
-class LimitExceeded(EvaluationError):
+class ExpressionLimitExceeded(EvaluationError):
     """The evaluation would take too long or build too large a value."""
 
 
@@ -71,7 +71,7 @@ class Budget:
     def spend(self, work: int) -> None:
         self.work -= work
         if self.work < 0:
-            raise LimitExceeded("the expression reads too much data")
+            raise ExpressionLimitExceeded("the expression reads too much data")
 
     def spend_text(self, *texts: str) -> None:
         """Pay for one pass over each text."""
@@ -81,10 +81,10 @@ class Budget:
     def take(self, size: int) -> None:
         self.size -= size
         if self.size < 0:
-            raise LimitExceeded(f"the result is larger than {SIZE_LIMIT // 1024} KB")
+            raise ExpressionLimitExceeded(f"the result is larger than {SIZE_LIMIT // 1024} KB")
 
 
 def check_length(length: int) -> None:
     """Refuse to build a text of so many characters."""
     if length > SIZE_LIMIT:
-        raise LimitExceeded(f"the text would be larger than {SIZE_LIMIT // 1024} KB")
+        raise ExpressionLimitExceeded(f"the text would be larger than {SIZE_LIMIT // 1024} KB")

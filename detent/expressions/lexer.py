@@ -18,7 +18,7 @@ OPERATORS = (
 HINTS = {"=": "; use == to compare", "&": "; use &&", "|": "; use ||", "`": "; write text as '...'"}
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     NAME = "name"
     NUMBER = "number"
     TEXT = "text"
@@ -27,7 +27,7 @@ class Kind(Enum):
 
 
 class Token(NamedTuple):
-    kind: Kind
+    kind: TokenKind
     value: str | int | float
     position: int
     end: int
@@ -52,15 +52,15 @@ def _tokens(source: str, start: int, *, templated: bool) -> tuple[list[Token], i
         if position - start > SOURCE_LIMIT:
             raise SyntaxProblem(f"the expression is longer than {SOURCE_LIMIT} characters", start)
         if templated and not braces and source.startswith("}}", position):
-            tokens.append(Token(Kind.END, "", position, position))
+            tokens.append(Token(TokenKind.END, "", position, position))
             return tokens, position + 2
         token = _next(source, position)
-        braces += (token.value == "{") - (token.value == "}") if token.kind is Kind.OPERATOR else 0
+        braces += (token.value == "{") - (token.value == "}") if token.kind is TokenKind.OPERATOR else 0
         tokens.append(token)
         position = _skip_blanks(source, token.end)
     if templated:
         raise SyntaxProblem("'{{' is not closed by '}}'", start - 2)
-    tokens.append(Token(Kind.END, "", position, position))
+    tokens.append(Token(TokenKind.END, "", position, position))
     return tokens, position
 
 
@@ -80,7 +80,7 @@ def _next(source: str, position: int) -> Token:
         return _text(source, position)
     for operator in OPERATORS:
         if source.startswith(operator, position):
-            return Token(Kind.OPERATOR, operator, position, position + len(operator))
+            return Token(TokenKind.OPERATOR, operator, position, position + len(operator))
     shown = repr(letter) if letter.isprintable() else f"U+{ord(letter):04X}"
     raise SyntaxProblem(f"unexpected character {shown}{HINTS.get(letter, '')}", position)
 
@@ -102,7 +102,7 @@ def _name(source: str, position: int) -> Token:
         while behind < len(source) and source[behind] == "-":
             behind += 1
         if behind == end or behind == len(source) or not _continues_name(source[behind]):
-            return Token(Kind.NAME, source[position:end], position, end)
+            return Token(TokenKind.NAME, source[position:end], position, end)
         end = behind
 
 
@@ -124,7 +124,7 @@ def _number(source: str, position: int) -> Token:
         raise SyntaxProblem("a name or number is malformed", position)
     if text[0] == "0" and whole - position > 1:
         raise SyntaxProblem("a number may not begin with 0", position)
-    return Token(Kind.NUMBER, _number_value(text, end == whole, position), position, end)
+    return Token(TokenKind.NUMBER, _number_value(text, end == whole, position), position, end)
 
 
 def _number_value(text: str, whole: bool, position: int) -> int | float:
@@ -145,7 +145,7 @@ def _text(source: str, position: int) -> Token:
     while index < len(source):
         letter = source[index]
         if letter == quote:
-            return Token(Kind.TEXT, _without_halves("".join(pieces), position), position, index + 1)
+            return Token(TokenKind.TEXT, _without_halves("".join(pieces), position), position, index + 1)
         if letter == "\\":
             letter, index = _escape(source, index)
         else:

@@ -17,7 +17,7 @@ from typing import TypeGuard, Union
 
 from detent.expressions.errors import Place, SyntaxProblem
 from detent.expressions.functions import ALIASES, TABLE
-from detent.expressions.lexer import Kind, Token
+from detent.expressions.lexer import Token, TokenKind
 from detent.values.limits import NESTING_LIMIT
 from detent.values.nearest import nearest
 
@@ -97,7 +97,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class FunctionCall:
     name: str
     arguments: tuple["Node", ...]
     position: int
@@ -115,7 +115,7 @@ class Object:
     position: int
 
 
-Node = Literal | Path | Not | Negate | Arithmetic | Compare | Logic | Choice | Call | Array | Object
+Node = Literal | Path | Not | Negate | Arithmetic | Compare | Logic | Choice | FunctionCall | Array | Object
 
 
 CHOICE, OR, AND, COALESCE, EQUALITY, RELATION, SUM, PRODUCT, PREFIX = range(1, 10)
@@ -139,10 +139,10 @@ Keys = tuple[str | int | Node, ...]
 def parse(source: str, tokens: list[Token]) -> tuple[Node, tuple[Reference, ...]]:
     """The tree of an expression and every path it reads, in the order of the text."""
     parser = _Parser(source, tokens)
-    if tokens[0].kind is Kind.END:
+    if tokens[0].kind is TokenKind.END:
         raise SyntaxProblem("the expression is empty", tokens[0].position)
     node = parser.expression()
-    if parser.token.kind is not Kind.END:
+    if parser.token.kind is not TokenKind.END:
         raise parser.unexpected()
     return node, tuple(sorted(parser.references, key=lambda reference: reference.position))
 
@@ -164,7 +164,7 @@ class _Parser:
         return token
 
     def at(self, operator: str) -> bool:
-        return self.token.kind is Kind.OPERATOR and self.token.value == operator
+        return self.token.kind is TokenKind.OPERATOR and self.token.value == operator
 
     def accept(self, operator: str) -> bool:
         found = self.at(operator)
@@ -178,9 +178,9 @@ class _Parser:
 
     def unexpected(self, hint: str = "") -> SyntaxProblem:
         token = self.token
-        if token.kind is Kind.END:
+        if token.kind is TokenKind.END:
             return SyntaxProblem(f"the expression ends too early{hint}", token.position)
-        if token.kind is Kind.NAME and token.value in INSTEAD:
+        if token.kind is TokenKind.NAME and token.value in INSTEAD:
             hint = f"; use {INSTEAD[str(token.value)]}"
         shown = self.source[token.position : token.end][:40]
         return SyntaxProblem(f"unexpected {shown}{hint}", token.position)
@@ -205,7 +205,7 @@ class _Parser:
 
     def power(self) -> int:
         token = self.token
-        is_operator = token.kind is Kind.OPERATOR or (token.kind is Kind.NAME and token.value == "in")
+        is_operator = token.kind is TokenKind.OPERATOR or (token.kind is TokenKind.NAME and token.value == "in")
         return POWERS.get(str(token.value), 0) if is_operator else 0
 
     def infix(self, left: Node, binding: int) -> Node:
@@ -237,7 +237,7 @@ class _Parser:
         return Choice(test, then, self.expression(), position)
 
     def prefix(self) -> Node:
-        if self.token.kind is Kind.OPERATOR and self.token.value in ("!", "-"):
+        if self.token.kind is TokenKind.OPERATOR and self.token.value in ("!", "-"):
             self.deeper()
             operator = self.advance()
             operand = self.prefix()
@@ -257,7 +257,7 @@ class _Parser:
         while True:
             end = self.tokens[self.index - 1].end
             if self.accept("."):
-                if self.token.kind is not Kind.NAME:
+                if self.token.kind is not TokenKind.NAME:
                     raise self.unexpected("; expected a name, or [0] for an index")
                 name = self.advance()
                 if self.at("("):
@@ -296,12 +296,12 @@ class _Parser:
     def primary(self) -> tuple[Node | None, Keys]:
         """What a path begins with: a value, or the name of a root."""
         token = self.token
-        if token.kind is Kind.END or (token.kind is Kind.OPERATOR and token.value not in OPENING):
+        if token.kind is TokenKind.END or (token.kind is TokenKind.OPERATOR and token.value not in OPENING):
             raise self.unexpected()
         self.advance()
-        if token.kind is Kind.NAME:
+        if token.kind is TokenKind.NAME:
             return self.named(token)
-        if token.kind is not Kind.OPERATOR:
+        if token.kind is not TokenKind.OPERATOR:
             return Literal(token.value, token.position), ()
         if token.value == "[":
             return Array(self.listed("]"), token.position), ()
@@ -332,7 +332,7 @@ class _Parser:
         arguments = (*subject, *self.listed(")"))
         if not function.least <= len(arguments) <= function.most:
             raise SyntaxProblem(f"{name}() takes {function.arity}, not {len(arguments)}", token.position)
-        return Call(name, arguments, token.position)
+        return FunctionCall(name, arguments, token.position)
 
     def listed(self, closing: str) -> tuple[Node, ...]:
         items: list[Node] = []
@@ -349,7 +349,7 @@ class _Parser:
         while not self.accept("}"):
             if entries:
                 self.expect(",")
-            if self.token.kind not in (Kind.NAME, Kind.TEXT):
+            if self.token.kind not in (TokenKind.NAME, TokenKind.TEXT):
                 raise self.unexpected("; expected a key")
             key = str(self.advance().value)
             self.expect(":")

@@ -11,7 +11,7 @@ from detent.expressions.errors import (
     Budget,
     EvaluationError,
     ExpressionError,
-    LimitExceeded,
+    ExpressionLimitExceeded,
     TruncatedValue,
     check_length,
 )
@@ -140,7 +140,7 @@ def measured(value: object, budget: Budget, depth: int = 0) -> object:
 
 def _deeper(depth: int) -> int:
     if depth == NESTING_LIMIT:
-        raise LimitExceeded(f"a value is nested more than {NESTING_LIMIT} levels deep")
+        raise ExpressionLimitExceeded(f"a value is nested more than {NESTING_LIMIT} levels deep")
     return depth + 1
 
 

@@ -24,7 +24,7 @@ class TriggerType(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Trigger:
+class TriggerDefinition:
     """What starts runs. `config` is plain JSON: the fields of its type, defaults filled in, durations in seconds.
 
     cron     cron_expression (as `cronsim` reads it), timezone, jitter, missed, missed_window, overlap
@@ -71,7 +71,7 @@ class Compiled:
     name: str
     form: str
     graph: Graph
-    trigger: Trigger = field(default_factory=Trigger)
+    trigger: TriggerDefinition = field(default_factory=TriggerDefinition)
     description: str | None = None
     enabled: bool = True
     code: tuple[str, ...] = ()

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from detent.errors import InvalidDefinition
 from detent.expressions import Reference
-from detent.forms.compiled import Trigger, TriggerType
+from detent.forms.compiled import TriggerDefinition, TriggerType
 from detent.forms.schedule import CRON_FIELDS, plain, read_schedule
 from detent.forms.templates import condition
 from detent.values.durations import SECONDS
@@ -234,7 +234,7 @@ _WORDS: Final = {**{kind.value: kind for kind in TriggerType}, "schedule": Trigg
 _LONGEST_EVENT: Final = 200
 
 
-def read_trigger(fields: Fields) -> Trigger:
+def read_trigger(fields: Fields) -> TriggerDefinition:
     """The trigger of a definition; `api` if none is written."""
     if not isinstance(fields.get("trigger"), dict):
         flat = {name: fields.get(name) for name in TRIGGER_FIELDS}
@@ -246,7 +246,7 @@ def read_trigger(fields: Fields) -> Trigger:
     return _trigger(fields, "type")
 
 
-def read_trigger_config(kind: object, config: Mapping[str, Any], path: str = "") -> Trigger:
+def read_trigger_config(kind: object, config: Mapping[str, Any], path: str = "") -> TriggerDefinition:
     """The trigger of a type, with the fields of its block (`condition` among them), or InvalidDefinition.
 
     `path` stands before the fields in problems. A type is written in any case; `schedule` is cron.
@@ -264,17 +264,17 @@ def read_trigger_config(kind: object, config: Mapping[str, Any], path: str = "")
     return trigger
 
 
-def _trigger(fields: Fields, type_field: str) -> Trigger:
+def _trigger(fields: Fields, type_field: str) -> TriggerDefinition:
     kind = _type(fields, type_field)
     if kind is None:
-        return Trigger()
+        return TriggerDefinition()
     own = _FIELDS.get(kind, ())
     for name in fields.written(_CONFIG_FIELDS):
         if name not in own:
             owner = next(other.value for other, names in _FIELDS.items() if name in names)
             fields.problems.add(fields.at(name), f"is only for the {owner} trigger, and this one is {kind.value}")
     config = _READ[kind](fields) if kind in _READ else {}
-    return Trigger(kind, config, read_condition(fields, "condition", kind))
+    return TriggerDefinition(kind, config, read_condition(fields, "condition", kind))
 
 
 def _type(fields: Fields, name: str) -> TriggerType | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from detent.outbox.table import CREATE, NAME, Waiting, read
-from detent.store.sql.mysql.connection import Address, Link
+from detent.outbox.table import CREATE, NAME, OutboxRow, read
+from detent.store.sql.mysql.connection import Address, MysqlConnection
 from detent.store.sql.mysql.flush import quote
 
 _THERE: Final = f"select 1 from information_schema.tables where table_schema = database() and table_name = '{NAME}'"
@@ -16,17 +16,17 @@ class MysqlOutbox:
     """One connection, opened when it is needed."""
 
     def __init__(self, url: str) -> None:
-        self._link = Link(Address.parse(url))
+        self._link = MysqlConnection(Address.parse(url))
         self._is_made = False
 
-    async def read(self, without: Sequence[int] = ()) -> Sequence[Waiting]:
+    async def read(self, without: Sequence[int] = ()) -> Sequence[OutboxRow]:
         if not self._is_made:
             [there] = await self._link.send(_THERE, writing=False)
             if not there.rows:
                 await self._link.send(CREATE["mysql"])
             self._is_made = True
         [found] = await self._link.send(read(without), writing=False)
-        return [Waiting(*row) for row in found.rows]
+        return [OutboxRow(*row) for row in found.rows]
 
     async def drop(self, rows: Sequence[int]) -> None:
         listed = ", ".join(str(int(row)) for row in rows)

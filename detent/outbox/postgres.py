@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from detent.outbox.table import CREATE, NAME, Waiting, read
-from detent.store.sql.postgres.connection import Address, Link
+from detent.outbox.table import CREATE, NAME, OutboxRow, read
+from detent.store.sql.postgres.connection import Address, PostgresConnection
 
 
 class PostgresOutbox:
     """One connection, opened when it is needed."""
 
     def __init__(self, url: str) -> None:
-        self._link = Link(Address.parse(url))
+        self._link = PostgresConnection(Address.parse(url))
         self._is_made = False
 
-    async def read(self, without: Sequence[int] = ()) -> Sequence[Waiting]:
+    async def read(self, without: Sequence[int] = ()) -> Sequence[OutboxRow]:
         if not self._is_made:
             # Asked first: to make a table takes a right that who fetches its rows need not have.
             there = await self._link.fetch("select to_regclass($1) is not null", NAME, writing=False)
             if not there[0][0]:
                 await self._link.fetch(CREATE["postgresql"])
             self._is_made = True
-        return [Waiting(*row) for row in await self._link.fetch(read(without), writing=False)]
+        return [OutboxRow(*row) for row in await self._link.fetch(read(without), writing=False)]
 
     async def drop(self, rows: Sequence[int]) -> None:
         await self._link.fetch(f"delete from {NAME} where seq = any($1::bigint[])", list(rows))

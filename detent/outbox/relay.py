@@ -13,20 +13,20 @@ from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
-from detent.commands import Commands, Given, StartOptions
+from detent.commands import Commands, RunInput, StartOptions
 from detent.errors import (
     CommitUnknown,
     DetentError,
-    HeldUp,
     InvalidInput,
     NotFound,
     SchemaMismatch,
+    StartBlocked,
     StoreBusy,
     Unavailable,
 )
 from detent.instant import Instant, micros
 from detent.observe import emit
-from detent.outbox.table import BATCH, Waiting
+from detent.outbox.table import BATCH, OutboxRow
 from detent.python.registry import registry
 
 # Rows that somebody else's open transaction is in the way of: each is tried again after a while, and the others go
@@ -50,7 +50,7 @@ class _Front(NamedTuple):
     pause: float
 
 
-class HeldUpRows:
+class ContendedRows:
     """Rows by their number, and what they are about."""
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class HeldUpRows:
         self._due = sorted(seq for seq, front in self._fronts.items() if front.until <= now)[:AT_ONCE]
         return [*(seq for seq in self._fronts if seq not in self._due), *self._behind]
 
-    def were_read(self, rows: Sequence[Waiting]) -> None:
+    def were_read(self, rows: Sequence[OutboxRow]) -> None:
         """These are there: one that was to be among them and is not is gone."""
         found = {row.seq for row in rows}
         is_all = len(rows) < BATCH
@@ -123,7 +123,7 @@ class _Options(msgspec.Struct):
 class Outbox(Protocol):
     """The table in one database. Its troubles are StoreError."""
 
-    async def read(self, without: Sequence[int] = ()) -> Sequence[Waiting]:
+    async def read(self, without: Sequence[int] = ()) -> Sequence[OutboxRow]:
         """The rows that come next, oldest first, but for those."""
 
     async def drop(self, rows: Sequence[int]) -> None:
@@ -142,7 +142,7 @@ class Relay:
 
     def __init__(self, outbox: Outbox, commands: Commands) -> None:
         self._outbox, self._commands = outbox, commands
-        self._held_up = HeldUpRows()
+        self._held_up = ContendedRows()
 
     async def poll(self) -> float:
         rows = await self._outbox.read(self._held_up.not_now(self._commands.now()))
@@ -165,20 +165,20 @@ class Relay:
     async def close(self) -> None:
         await self._outbox.close()
 
-    async def _start(self, row: Waiting) -> bool:
+    async def _start(self, row: OutboxRow) -> bool:
         """Whether it is started; if not, it waits for somebody else's transaction."""
-        given, options = Given(_read(row.body, Any)), _options(row, _read(row.options, _Options))
+        given, options = RunInput(_read(row.body, Any)), _options(row, _read(row.options, _Options))
         about = _about(row.workflow, options)
         if not self._held_up.is_behind(row.seq, about):
-            with suppress(HeldUp):
+            with suppress(StartBlocked):
                 await self._begin(row, given, options)
                 self._held_up.forget(row.seq)
                 return True
         if not self._held_up.add(row.seq, about, self._commands.now()):
-            raise HeldUp
+            raise StartBlocked
         return False
 
-    async def _begin(self, row: Waiting, given: Given, options: StartOptions) -> None:
+    async def _begin(self, row: OutboxRow, given: RunInput, options: StartOptions) -> None:
         try:
             await self._commands.start(row.workflow, given, options)
         except NotFound:
@@ -188,7 +188,7 @@ class Relay:
             await self._commands.save_python(known.compiled, known.source)
             await self._commands.start(row.workflow, given, options)
 
-    async def _refuse(self, row: Waiting, error: Exception) -> None:
+    async def _refuse(self, row: OutboxRow, error: Exception) -> None:
         code = error.code if isinstance(error, DetentError) else type(error).__name__
         told = _that_can_be_kept(f"{code}: {error}")
         self._held_up.forget(row.seq)
@@ -208,7 +208,7 @@ def _read(text: str, what: type[T]) -> T:
         raise InvalidInput("it is nested too deep to be read") from None
 
 
-def _options(row: Waiting, given: _Options) -> StartOptions:
+def _options(row: OutboxRow, given: _Options) -> StartOptions:
     return StartOptions(
         request_id=given.request_id or f"outbox:{row.id}",
         start_at=given.start_at,

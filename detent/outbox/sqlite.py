@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from detent.errors import StoreError
-from detent.outbox.table import CREATE, NAME, Waiting, read
+from detent.outbox.table import CREATE, NAME, OutboxRow, read
 
 T = TypeVar("T")
 
@@ -24,7 +24,7 @@ class SqliteOutbox:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    async def read(self, without: Sequence[int] = ()) -> Sequence[Waiting]:
+    async def read(self, without: Sequence[int] = ()) -> Sequence[OutboxRow]:
         if not self._path.exists():
             return []
         return await self._call(partial(_read, without))
@@ -55,10 +55,10 @@ class SqliteOutbox:
             raise StoreError(f"the outbox in {self._path} cannot be reached: {error}") from error
 
 
-def _read(without: Sequence[int], connection: sqlite3.Connection) -> list[Waiting]:
+def _read(without: Sequence[int], connection: sqlite3.Connection) -> list[OutboxRow]:
     found = connection.execute("select 1 from sqlite_master where type = 'table' and name = ?", (NAME,)).fetchone()
     if found is None:
         connection.execute(CREATE["sqlite"])
         return []
     connection.text_factory = lambda text: text.decode(errors="replace")  # one row that is no text stops no others
-    return [Waiting(*row) for row in connection.execute(read(without))]
+    return [OutboxRow(*row) for row in connection.execute(read(without))]

@@ -28,7 +28,7 @@ values (:id, :workflow, :body, :options, :created_at)"""
 BATCH: Final = 100
 
 
-class Waiting(NamedTuple):
+class OutboxRow(NamedTuple):
     """One start that waits."""
 
     seq: int

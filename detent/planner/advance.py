@@ -26,7 +26,7 @@ from detent.run import events
 from detent.run.call import StepCall
 from detent.run.journal import NO_DATA, Decided, Entry, EntryData, Kind, encode_data
 from detent.run.outcomes import EMPTY_RESULT, Done, Fail, StepError, result_of
-from detent.run.plan import NOTHING, Plan, RunEnd, Start
+from detent.run.plan import NOTHING, Plan, RunEnd, StartAttempt
 from detent.run.state import Phase, RunState
 from detent.run.status import Status, moved
 
@@ -92,7 +92,7 @@ def _move(old: Prepared, was: RunState, change: Change, name: str | None, now: I
     return Plan(entry, [] if end else take_ready(prepared, state), activated, [], end, moved=state)
 
 
-def take_ready(prepared: Prepared, state: RunState) -> list[Start]:
+def take_ready(prepared: Prepared, state: RunState) -> list[StartAttempt]:
     """The attempts that may start now, which count as running from here on."""
     taken = may_start(state)
     if not taken:
@@ -102,10 +102,12 @@ def take_ready(prepared: Prepared, state: RunState) -> list[Start]:
         del state.ready[index]
         state.phase[index] = Phase.RUNNING
     state.running += len(taken)
-    return [Start(index, state.attempt_number(index), careful or prepared.steps[index].on_record) for index in taken]
+    return [
+        StartAttempt(index, state.attempt_number(index), careful or prepared.steps[index].on_record) for index in taken
+    ]
 
 
-def is_wanted(state: RunState, start: Start) -> bool:
+def is_wanted(state: RunState, start: StartAttempt) -> bool:
     """Whether an attempt is still to be begun: a person may have skipped its step meanwhile, or had it tried anew."""
     return state.phase[start.step] is Phase.RUNNING and state.attempt_number(start.step) == start.attempt
 

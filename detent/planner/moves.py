@@ -42,24 +42,24 @@ def is_at(prepared: Prepared, state: RunState, graph: bytes) -> bool:
 def move(prepared: Prepared, state: RunState, index: int, graph: bytes) -> Change:
     """The step at hand was not begun: the run goes on by that graph instead."""
     achieved = _achieved(prepared, state)
-    carried = {name: journal.Carried(how.ending, explicit=how.explicit) for name, how in achieved.items()}
+    carried = {name: journal.CarriedEntry(how.ending, explicit=how.explicit) for name, how in achieved.items()}
     data = EntryData(graph=graph, carried=carried)
     return Change(Kind.MOVED, index, state.attempt_number(index) - 1, None, data)
 
 
-def _achieved(prepared: Prepared, state: RunState) -> dict[str, journal.Carried]:
+def _achieved(prepared: Prepared, state: RunState) -> dict[str, journal.CarriedEntry]:
     """What the steps of a run have come to by now, with all that they gave; of graphs before this one too."""
     known = {step.name: how for step in prepared.steps if (how := _carried(state, step.index)) is not None}
     return {**state.left_behind, **known}
 
 
-def _carried(state: RunState, index: int) -> journal.Carried | None:
+def _carried(state: RunState, index: int) -> journal.CarriedEntry | None:
     ending, error = state.ending[index], state.errors.get(index)
     if ending is None and index in state.carried:
         ending, error = state.carried[index]  # from a graph before this one, and not come to here
     if ending is None:
         return None
-    how = journal.Carried(str(ending), error=error, explicit=index in state.left_out)
+    how = journal.CarriedEntry(str(ending), error=error, explicit=index in state.left_out)
     if index in state.results:
         how.result = msgspec.Raw(state.results[index])
     return how
@@ -95,9 +95,9 @@ def moved_state(old: Prepared, was: RunState, step: str | None, attempts: int, d
     return state
 
 
-def _complete(noted: journal.Carried, achieved: journal.Carried) -> journal.Carried:
+def _complete(noted: journal.CarriedEntry, achieved: journal.CarriedEntry) -> journal.CarriedEntry:
     """The entry names the steps alone: what they gave stands in entries before it. (Once it stood in this one too.)"""
-    return journal.Carried(
+    return journal.CarriedEntry(
         noted.ending,
         result=noted.result or achieved.result,
         error=noted.error or achieved.error,

@@ -13,7 +13,7 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 
-class Leash:
+class CommitGuard:
     """Of one body. `reason` is why it was given up; a body that is given up ends with that."""
 
     __slots__ = ("_has_begun", "_lock", "reason")

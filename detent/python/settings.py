@@ -23,7 +23,7 @@ HOOK: Final = "before_step_starts"
 _SHORT: Final = 5
 
 
-class Drift(StrEnum):
+class DriftPolicy(StrEnum):
     """What becomes of a run whose code was changed. PIN: it waits for a node that has the code it began with. TOLERANT:
     it goes on by the code of now. STRICT: it pauses with the difference."""
 
@@ -33,7 +33,7 @@ class Drift(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class WorkflowSettings:
     """The attributes of one class."""
 
     name: str
@@ -42,23 +42,23 @@ class Settings:
     max_duration: float | None
     allow_multiple: bool
     may_proceed_without_hero: bool
-    drift: Drift
+    drift: DriftPolicy
     policies: Policies
 
 
-def read_settings(values: Mapping[str, Any], problems: Problems) -> Settings:
+def read_settings(values: Mapping[str, Any], problems: Problems) -> WorkflowSettings:
     """What the attributes of that name say; what is wrong becomes a problem."""
     fields = Fields(values, "", problems)
     flags = {name: values.get(name) for name in ("allow_multiple", "may_proceed_without_hero")}
     for name, value in flags.items():
         if not isinstance(value, bool):
             fields.wrong(name, "True or False")
-    return Settings(
+    return WorkflowSettings(
         name=read_name(fields),
         queue=read_queue(fields),
         priority=read_priority(fields),
         max_duration=read_value(problems, "max_duration", lambda given: in_seconds(given, zero=False), values),
-        drift=read_value(problems, "drift", read_drift, values) or Drift.TOLERANT,
+        drift=read_value(problems, "drift", read_drift, values) or DriftPolicy.TOLERANT,
         policies=read_value(problems, "on_exception", read_policies, values) or Policies(),
         **{name: value is True for name, value in flags.items()},
     )
@@ -88,11 +88,11 @@ def read_value(problems: Problems, name: str, read: Any, values: Mapping[str, An
         return None
 
 
-def read_drift(given: object) -> Drift:
+def read_drift(given: object) -> DriftPolicy:
     """A mode by its name, or InvalidInput."""
     try:
-        return Drift(given)  # type: ignore[arg-type]  # whatever it is, it is one of them or not
+        return DriftPolicy(given)  # type: ignore[arg-type]  # whatever it is, it is one of them or not
     except ValueError:
-        meant = nearest(str(given), list(Drift))
+        meant = nearest(str(given), list(DriftPolicy))
         hint = f"did you mean {str(meant)!r}?" if meant else "choose 'pin', 'tolerant' or 'strict'"
         raise InvalidInput(f"{given!r} is no way to deal with changed code; {hint}") from None

@@ -21,7 +21,7 @@ from detent.clock import SystemClock
 from detent.errors import DetentError, InvalidInput
 from detent.run.call import StepCall
 from detent.store.sql import schema, user_connection
-from detent.store.sql.user_connection import DialectName, Place, Statements, Talk, bounded, bounded_async
+from detent.store.sql.user_connection import DialectName, Installation, Script, Statements, bounded, bounded_async
 
 # A transaction that the code inside it cannot end: neither by its session nor by the connection under it.
 #
@@ -71,7 +71,7 @@ class Transactions:
     def __init__(self) -> None:
         self._blocking: Callable[[], Any] | None = None
         self._awaited: Callable[[], Any] | None = None
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, Installation] = {}
 
     def use(self, *factories: Callable[[], Any]) -> None:
         """Take sessions from these: a `sessionmaker` for plain steps, an `async_sessionmaker` for coroutines."""
@@ -83,7 +83,7 @@ class Transactions:
             else:
                 raise InvalidInput(f"{factory!r:.100} makes no sessions; give a sessionmaker or an async_sessionmaker")
 
-    def keep(self, call: StepCall, generation: int, body: Callable[[Any], bytes]) -> bytes:
+    def run_once(self, call: StepCall, generation: int, body: Callable[[Any], bytes]) -> bytes:
         """Run a plain body in a transaction; gives its result, or the one that was kept before."""
         if self._blocking is None:
             raise _needed("a plain step", "sessionmaker")
@@ -127,7 +127,7 @@ class Transactions:
                 await connection.execute(*_kept(said, call, result, place))
         return result
 
-    def _noted(self, url: object, place: Place) -> Place:
+    def _noted(self, url: object, place: Installation) -> Installation:
         self._places[str(url)] = place
         return place
 
@@ -137,7 +137,7 @@ def _makes_async(factory: Any) -> bool:
     return hasattr(getattr(factory, "class_", None), "__aenter__")
 
 
-def _located(connection: Any) -> Place:
+def _located(connection: Any) -> Installation:
     dialect = _DIALECTS.get(connection.dialect.name)
     if dialect is None:
         raise DetentError(
@@ -150,26 +150,26 @@ def _located(connection: Any) -> Place:
     return place
 
 
-def _answered(talk: Talk[Place], connection: Any) -> Place:
+def _answered(talk: Script[Installation], connection: Any) -> Installation:
     came: Any = None
     while True:
         try:
             ask = talk.send(came)
         except StopIteration as end:
-            place: Place = end.value
+            place: Installation = end.value
             return place
         came = connection.execute(ask.clause, dict(ask.values)).fetchall()
 
 
-def _held(call: StepCall, generation: int, place: Place) -> dict[str, Any]:
+def _held(call: StepCall, generation: int, place: Installation) -> dict[str, Any]:
     return user_connection.looked_up(schema.run, {"id": call.run_id, "epoch": generation}, place.dialect)
 
 
-def _named(call: StepCall, place: Place) -> dict[str, Any]:
+def _named(call: StepCall, place: Installation) -> dict[str, Any]:
     return user_connection.looked_up(schema.kept, {"run": call.run_id, "step": call.step}, place.dialect)
 
 
-def _kept(said: Statements, call: StepCall, result: bytes, place: Place) -> tuple[Any, dict[str, Any]]:
+def _kept(said: Statements, call: StepCall, result: bytes, place: Installation) -> tuple[Any, dict[str, Any]]:
     row = {"run": call.run_id, "step": call.step, "tenant": call.tenant, "result": result.decode()}
     return said.keep, user_connection.fitted(schema.kept, {**row, "at": SystemClock().wall()}, place.dialect)
 

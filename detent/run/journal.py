@@ -75,7 +75,7 @@ _EMPTY: Final = Decided()
 USUAL: Final = Placed()
 
 
-class Carried(msgspec.Struct, omit_defaults=True):
+class CarriedEntry(msgspec.Struct, omit_defaults=True):
     """How a step had ended when its run was moved to another graph. `explicit`: it was skipped by its own code or by a
     person. Result and error are left out of the journal, which has them already."""
 
@@ -103,7 +103,7 @@ class EntryData(msgspec.Struct, omit_defaults=True):
     child: str | None = None
     finished: bool = False
     graph: bytes = b""
-    carried: dict[str, Carried] = {}
+    carried: dict[str, CarriedEntry] = {}
 
 
 class Entry(NamedTuple):

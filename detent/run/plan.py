@@ -19,7 +19,7 @@ class RunEnd(NamedTuple):
     error: str | None
 
 
-class Start(NamedTuple):
+class StartAttempt(NamedTuple):
     """An attempt to be started, by its number. `on_record`: journal its start first."""
 
     step: int
@@ -36,7 +36,7 @@ class Plan(msgspec.Struct):
     """
 
     entry: Entry | None
-    start: list[Start]
+    start: list[StartAttempt]
     activate: list[tuple[str, int | None]]
     expire: list[int]
     end: RunEnd | None = None

@@ -100,7 +100,7 @@ class RunState:
     history: dict[str, Checkpoint] = field(default_factory=dict)  # of a durable function, in the journal's order
     operations: dict[str, Operation] = field(default_factory=dict)  # of it, begun and not ended
     carried: dict[int, Carried] = field(default_factory=dict)  # how steps ended before the run was moved
-    left_behind: dict[str, journal.Carried] = field(default_factory=dict)  # and those that its graph has no more
+    left_behind: dict[str, journal.CarriedEntry] = field(default_factory=dict)  # and those that its graph has no more
     passed: frozenset[int] = frozenset()  # steps that stand before those, in the graph the run was moved to
     undelayed: int | None = None  # the step that waited long enough before its run was moved
     moved_graph: bytes | None = None  # what the run goes on by since it was moved

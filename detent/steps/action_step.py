@@ -13,7 +13,7 @@ from detent.steps.actions import CORE, EXCEPTION, Action, ActionError, Permanent
 from detent.steps.actions import registry as default_registry
 from detent.steps.arguments import InvalidParameters, did_you_mean
 from detent.steps.output import OutputTooLarge, Unserialisable, encode_output
-from detent.steps.user_code import ThreadPool, message_of, told_of, traceback_of
+from detent.steps.user_code import ThreadPool, describe, error_message, traceback_of
 
 THREADS: Final = 32
 #: What is wrong with a call or its result however often it is repeated.
@@ -24,7 +24,7 @@ _OURS: Final[dict[type[Exception], str]] = {
 }
 
 
-class ActionStep:
+class ActionExecutor:
     """Calls actions of a registry and the core ones. At most `threads` plain functions run at a time; others wait. A
     pool of threads may be given instead.
 
@@ -116,8 +116,8 @@ def failure_of(error: BaseException) -> Fail:
     kind = type(error)
     for known, code in _OURS.items():
         if issubclass(kind, known):
-            return _permanent(code, message_of(error))
+            return _permanent(code, error_message(error))
     if issubclass(kind, ActionError):
-        kept = StepError(code_of(error), message_of(error))
+        kept = StepError(code_of(error), error_message(error))
         return Fail(kept, retry=not issubclass(kind, Permanent), retry_after=wait_of(error))
-    return Fail(StepError(EXCEPTION, told_of(error), traceback_of(error)))
+    return Fail(StepError(EXCEPTION, describe(error), traceback_of(error)))

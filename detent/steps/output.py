@@ -20,7 +20,7 @@ from uuid import UUID
 
 import msgspec
 
-from detent.steps.user_code import told_of
+from detent.steps.user_code import describe
 from detent.values.limits import BODY_LIMIT, LARGEST_INTEGER, NESTING_LIMIT, SMALLEST_INTEGER
 
 _TEXT_FORMS: Final = (datetime, date, time, timedelta, UUID, Decimal)
@@ -44,7 +44,7 @@ def encode_output(value: Any) -> bytes:
     except Unserialisable:
         raise
     except BaseException as error:  # noqa: BLE001 - a value of the user's is looked into, and may raise anything
-        raise Unserialisable(f"the output cannot be kept: {told_of(error)}") from None
+        raise Unserialisable(f"the output cannot be kept: {describe(error)}") from None
     if len(encoded) - _FRAME > BODY_LIMIT:
         raise OutputTooLarge(f"the output takes {len(encoded) - _FRAME:,} bytes, more than {BODY_LIMIT // 1024} KB")
     return encoded

@@ -27,12 +27,12 @@ LONGEST_MESSAGE: Final = 1000
 LONGEST_TRACEBACK: Final = 8 * 1024
 
 
-def told_of(error: BaseException) -> str:
+def describe(error: BaseException) -> str:
     """`ValueError: no funds`."""
-    return f"{kind_of(error)}: {message_of(error)}"
+    return f"{class_name(error)}: {error_message(error)}"
 
 
-def kind_of(error: BaseException) -> str:
+def class_name(error: BaseException) -> str:
     """The name of its class."""
     try:
         return plain_text(type(error).__name__, LONGEST_KIND)
@@ -40,7 +40,7 @@ def kind_of(error: BaseException) -> str:
         return UNSHOWN
 
 
-def place_of(error: BaseException) -> str:
+def qualified_name(error: BaseException) -> str:
     """The name of its class with its module, unless that is Python's own."""
     try:
         kind = type(error)
@@ -50,7 +50,7 @@ def place_of(error: BaseException) -> str:
     return plain_text(name, LONGEST_KIND)
 
 
-def message_of(error: BaseException) -> str:
+def error_message(error: BaseException) -> str:
     """The error's message, even where asking for it fails."""
     try:
         text = str(error)
@@ -89,7 +89,7 @@ class _Order(Generic[Result]):
         self._loop = asyncio.get_running_loop()
         self.result: asyncio.Future[Result] = self._loop.create_future()
 
-    def carry_out(self) -> None:
+    def execute(self) -> None:
         # Given up while it waited in the queue: nobody wants its effect any more.
         if self.result.cancelled():
             return
@@ -99,7 +99,7 @@ class _Order(Generic[Result]):
             self._loop.call_soon_threadsafe(self._deliver, result)
 
     def fail(self, error: BaseException) -> None:
-        escaped = Escaped(f"the function raised {told_of(error)}")
+        escaped = Escaped(f"the function raised {describe(error)}")
         escaped.__cause__ = error
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._deliver_error, escaped)
@@ -153,7 +153,7 @@ class ThreadPool:
     def _work(self) -> None:
         while (order := self._orders.get()) is not None:
             try:
-                order.carry_out()
+                order.execute()
             except BaseException as error:  # noqa: BLE001 - a thread outlives whatever a function does
                 order.fail(error)
             if TIDYING:

@@ -15,7 +15,7 @@ from detent.errors import StoreError
 STANDSTILL: Final = 30.0
 
 
-class Beats(Protocol):
+class HeartbeatStore(Protocol):
     async def beat(self, node: bytes, *, ttl: float) -> int | None: ...
 
 
@@ -24,7 +24,7 @@ class TaskHeart:
 
     def __init__(
         self,
-        store: Beats,
+        store: HeartbeatStore,
         node: bytes,
         *,
         clock: Clock,
@@ -75,7 +75,7 @@ class TaskHeart:
             self._confirmed = sent
 
 
-class QuietHeart:
+class NoHeartbeat:
     """The heart of a node whose lease is a lock of the operating system: it cannot be lost while the process lives."""
 
     def __init__(self, clock: Clock) -> None:
@@ -103,7 +103,7 @@ class QuietHeart:
 # loop that stands still for long is as good as dead: then the heart stops too, and another node takes over.
 
 
-class Pulse(Protocol):
+class HeartbeatConnection(Protocol):
     """The heart's own connection, made on its own loop."""
 
     async def beat(self) -> bool:
@@ -115,7 +115,9 @@ class Pulse(Protocol):
 class ThreadHeart:
     """Prolongs the lease every `interval` seconds, until it is stopped, lost or not touched any more."""
 
-    def __init__(self, pulse: Callable[[], Pulse], *, clock: Clock, interval: float, confirmed: float) -> None:
+    def __init__(
+        self, pulse: Callable[[], HeartbeatConnection], *, clock: Clock, interval: float, confirmed: float
+    ) -> None:
         self._pulse, self._clock, self._interval = pulse, clock, interval
         self._confirmed, self._touched = confirmed, clock.monotonic()
         self._lost = False
@@ -167,7 +169,7 @@ class ThreadHeart:
         except TimeoutError:
             return
 
-    async def _once(self, pulse: Pulse) -> None:
+    async def _once(self, pulse: HeartbeatConnection) -> None:
         sent = self._clock.monotonic()
         if sent - self._touched >= STANDSTILL:
             return

@@ -19,31 +19,31 @@ from typing import Final, Protocol
 from detent.run.journal import Entry
 from detent.store.rows import (
     CallbackRow,
-    Claims,
+    ClaimResult,
     Delivery,
     Finding,
     Flush,
     Flushed,
-    Happening,
     Mail,
     MessageKind,
     NewVersion,
-    Offer,
-    Place,
+    NodeOffer,
     Receipt,
-    RunFilter,
+    RunCriteria,
     RunRow,
     SavedVersion,
+    TimelineCursor,
+    TimelineRow,
     Unsaved,
     VersionRow,
     WorkflowRow,
 )
-from detent.store.trigger_rows import FiringRow, FiringState, NewFiring, NewTrigger, Overlap, TriggerRow, Turn
+from detent.store.trigger_rows import FiringRow, FiringState, NewFiring, NewTrigger, OverlapRule, TriggerRow, Turn
 
-EVERY_RUN: Final = RunFilter()
+EVERY_RUN: Final = RunCriteria()
 
 
-class Heart(Protocol):
+class Heartbeat(Protocol):
     """Keeps a node's lease alive beside the engine, where the engine cannot starve it."""
 
     def start(self) -> None: ...
@@ -63,7 +63,7 @@ class Heart(Protocol):
 class NodeStore(Protocol):
     """What an engine node needs of a store."""
 
-    def heart(self, node: bytes, *, ttl: float, interval: float) -> Heart:
+    def heart(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
         """A heart for that registered node, on a connection of its own."""
 
     async def register(
@@ -108,7 +108,7 @@ class NodeStore(Protocol):
         queues: Collection[str] | None,
         serves: Collection[str],
         horizon: int,
-    ) -> Claims | None:
+    ) -> ClaimResult | None:
         """Take up to `limit` open runs, larger priority first, then the longest due: (a) unowned ones whose `wake_at`
         is at most `horizon` microseconds ahead, or that have mail; (b) those whose owner is not a registered node.
         Only of these queues (null: all), and only runs whose `code` is a subset of `serves`. Each gets the node as
@@ -132,7 +132,7 @@ class NodeStore(Protocol):
         """(workflow name, compiled graph) by (workflow, version)."""
 
 
-class DoorStore(Protocol):
+class CommandStore(Protocol):
     """What the doors (API, command line, triggers) need of a store. None of it touches a run's row."""
 
     async def deliver(
@@ -180,26 +180,26 @@ class DoorStore(Protocol):
         tenant: int,
         *,
         limit: int,
-        where: RunFilter = EVERY_RUN,
+        where: RunCriteria = EVERY_RUN,
         cursor: bytes | None = None,
         oldest_first: bool = False,
     ) -> list[RunRow]:
         """By id, which is the order in which they were accepted: newest first, those before `cursor`, or oldest first,
         those after it."""
 
-    async def count_runs(self, tenant: int, *, where: RunFilter, limit: int) -> int:
+    async def count_runs(self, tenant: int, *, where: RunCriteria, limit: int) -> int:
         """How many there are, counted up to `limit`."""
 
     async def ended(self, runs: Sequence[bytes]) -> set[bytes]:
         """Which of these have ended, or are not there (any more)."""
 
-    async def offers(self) -> list[Offer]:
+    async def offers(self) -> list[NodeOffer]:
         """What the registered nodes can do."""
 
-    async def saw(self, names: Sequence[tuple[str, str]]) -> None:
+    async def record_served(self, names: Sequence[tuple[str, str]]) -> None:
         """Note that each of these, as (`queue` or `action`, name), is served now."""
 
-    async def last_seen(self, kind: str, name: str) -> int | None:
+    async def last_served(self, kind: str, name: str) -> int | None:
         """When it was served last; null if never."""
 
     async def journal(self, run: bytes, *, after: int = 0, limit: int = 100_000) -> list[Entry]: ...
@@ -210,8 +210,8 @@ class DoorStore(Protocol):
         """The open run that holds that `active_key`."""
 
     async def timeline(
-        self, tenant: int, hero: tuple[str, str], *, limit: int, after: Place | None = None
-    ) -> list[Happening]:
+        self, tenant: int, hero: tuple[str, str], *, limit: int, after: TimelineCursor | None = None
+    ) -> list[TimelineRow]:
         """What happened in all runs of a hero, by time, run and seq, behind that place."""
 
     async def kept(self, run: bytes) -> dict[str, bytes]:
@@ -270,7 +270,7 @@ class TriggerStore(Protocol):
     async def due_firings(self, *, limit: int) -> list[FiringRow]:
         """Open firings of every tenant whose time has come and that nobody is at, longest due first."""
 
-    async def begin_firing(self, firing: bytes, *, overlap: Overlap, lease: float, most_queued: int) -> Turn:
+    async def begin_firing(self, firing: bytes, *, overlap: OverlapRule, lease: float, most_queued: int) -> Turn:
         """Take a firing up for `lease` seconds if it is its turn, in one transaction that no other firing of the same
         trigger can run beside. With ALLOW it always is. Otherwise another one that is being processed makes it WAIT (so
         does, with QUEUE, an older open one), and an open run of the trigger makes it SKIPPED (written as its end), or
@@ -284,7 +284,7 @@ class TriggerStore(Protocol):
         """Delete up to `limit` firings that ended and came before then. Gives how many."""
 
 
-class KeeperStore(Protocol):
+class MaintenanceStore(Protocol):
     """Keeping the database itself in order."""
 
     async def now(self) -> int:
@@ -308,5 +308,5 @@ class KeeperStore(Protocol):
     async def close(self) -> None: ...
 
 
-class Store(NodeStore, DoorStore, TriggerStore, KeeperStore, Protocol):
+class Store(NodeStore, CommandStore, TriggerStore, MaintenanceStore, Protocol):
     """A whole store."""

@@ -19,7 +19,7 @@ NOBODY: Final = bytes(16)
 
 
 #: A place in a timeline: when, the run, its entry.
-Place = tuple[int, bytes, int]
+TimelineCursor = tuple[int, bytes, int]
 
 
 class NewRun(NamedTuple):
@@ -30,9 +30,9 @@ class NewRun(NamedTuple):
     with `current` unless the workflow is there, active, enabled and still at that version. A run holds its key until
     the flush that ends it has returned.
 
-    An heir (`heir_of`) takes its key from that run, if it is open and the node's own, in the moment it is inserted: the
-    other has its `spent_key` from then on. If it is refused, the other keeps its key; then heirs that come with it in
-    one flush may be refused too."""
+    A successor (`successor_of`) takes the key of that run, if that run is open and owned by the node, when it is
+    inserted; the other run then has its `released_key`. If the successor is refused, the other run keeps its key, and
+    successors in the same flush may be refused too."""
 
     id: bytes
     tenant: int
@@ -60,7 +60,7 @@ class NewRun(NamedTuple):
     fired_by: bytes | None = None  # the trigger that started it
     current: bool = False
     active_key: str | None = None  # of which there is one open run in a tenant
-    heir_of: bytes | None = None  # the run that it takes its active key from
+    successor_of: bytes | None = None  # the run that it takes its active key from
 
 
 class NewCallback(NamedTuple):
@@ -167,7 +167,7 @@ class ClaimedRun(NamedTuple):
     hero_id: str | None = None
 
 
-class Claims(NamedTuple):
+class ClaimResult(NamedTuple):
     """What a claim brought. Null in place of it means the fence refused: this node is gone."""
 
     now: int
@@ -274,18 +274,18 @@ class RunRow(NamedTuple):
     active_key: str | None = None
 
 
-def spent_key(run: bytes) -> str:
+def released_key(run: bytes) -> str:
     """The active key of a run that has left its own to an heir: it tells that there was one, and is in nobody's way."""
     return run.hex()
 
 
-class Happening(NamedTuple):
+class TimelineRow(NamedTuple):
     """An entry of the journal of a run of some workflow, or with seq 0 that the run began (RUN_STARTED)."""
 
     workflow_name: str
     entry: Entry
 
-    def place(self) -> Place:
+    def place(self) -> TimelineCursor:
         """Where it stands among all that happened."""
         return self.entry.at, self.entry.run, self.entry.seq
 
@@ -296,7 +296,7 @@ def hero_of(row: RunRow | ClaimedRun) -> tuple[str, str] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class RunFilter:
+class RunCriteria:
     """Which runs are meant; what is not given does not narrow. `started_after` and `started_before` bound `started_at`
     as [after, before). `owned`: whether some node has the run in its hands."""
 
@@ -390,7 +390,7 @@ class VersionRow(NamedTuple):
     source: str
 
 
-class Offer(NamedTuple):
+class NodeOffer(NamedTuple):
     """What a registered node can do: its queues (null: all) and the user actions it has. Its lease ends at `until`."""
 
     node: bytes

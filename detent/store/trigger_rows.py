@@ -119,7 +119,7 @@ class FiringRow(NamedTuple):
     run: bytes | None
 
 
-class Overlap(StrEnum):
+class OverlapRule(StrEnum):
     """What a firing does while a run of the same trigger is still open."""
 
     ALLOW = "allow"

@@ -10,25 +10,25 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from detent.store.memory.store import MemoryStore
-    from detent.testing.answers import After, Asked, Output, Response, raised
+    from detent.testing.answers import After, Output, Response, StepRequest, raised
     from detent.testing.clock import FakeClock
-    from detent.testing.crashes import CrashMatrix, Point, crash_matrix
+    from detent.testing.crashes import CrashMatrix, CrashPoint, crash_matrix
     from detent.testing.engine import MemoryEngine, MemoryRun
     from detent.testing.result import Speedrun, StepRun
-    from detent.testing.speedruns import NeverEnds, NotTheSame, speedrun, speedrun_async
+    from detent.testing.speedruns import NeverEnds, NotDeterministic, speedrun, speedrun_async
 
 _HOMES = {
     "After": "detent.testing.answers",
-    "Asked": "detent.testing.answers",
+    "StepRequest": "detent.testing.answers",
     "CrashMatrix": "detent.testing.crashes",
     "FakeClock": "detent.testing.clock",
     "MemoryEngine": "detent.testing.engine",
     "MemoryRun": "detent.testing.engine",
     "MemoryStore": "detent.store.memory.store",
     "NeverEnds": "detent.testing.speedruns",
-    "NotTheSame": "detent.testing.speedruns",
+    "NotDeterministic": "detent.testing.speedruns",
     "Output": "detent.testing.answers",
-    "Point": "detent.testing.crashes",
+    "CrashPoint": "detent.testing.crashes",
     "Response": "detent.testing.answers",
     "Speedrun": "detent.testing.result",
     "StepRun": "detent.testing.result",
@@ -39,16 +39,16 @@ _HOMES = {
 }
 __all__ = [
     "After",
-    "Asked",
+    "StepRequest",
     "CrashMatrix",
     "FakeClock",
     "MemoryEngine",
     "MemoryRun",
     "MemoryStore",
     "NeverEnds",
-    "NotTheSame",
+    "NotDeterministic",
     "Output",
-    "Point",
+    "CrashPoint",
     "Response",
     "Speedrun",
     "StepRun",

@@ -16,7 +16,7 @@ from detent.instant import Instant, micros
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
 from detent.steps.action_step import failure_of
-from detent.steps.http.step import Answer, outcome_of
+from detent.steps.http.step import HttpAnswer, outcome_of
 from detent.steps.output import encode_output
 from detent.testing.clock import Length, seconds_of
 
@@ -84,7 +84,7 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class StepRequest:
     """What a callable answer is called with, if it takes an argument. `parameters` are the step's, filled in."""
 
     step: str
@@ -131,7 +131,7 @@ class Answers:
             return (str(given) if isinstance(given, TimeoutError) else "") or "the test lets it run out of time"
         return None
 
-    def of(self, asked: Asked) -> Any:
+    def of(self, asked: StepRequest) -> Any:
         """The answer; may be a coroutine if it is a callable's. Raises what is to be raised."""
         given = self._given[self.name_for(asked.step) or asked.step]
         if _is_error(given):
@@ -142,7 +142,7 @@ class Answers:
 
     def outcome(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
         """What becomes of a step that is answered instead of carried out."""
-        asked = Asked(call.step, call.attempt, call.parameters)
+        asked = StepRequest(call.step, call.attempt, call.parameters)
         silence = self.silence(call.step)
         if silence is not None:
             return Fail(StepError("timeout", silence), timed_out=True)
@@ -167,7 +167,7 @@ def _outcome(call: StepCall, answer: Any) -> Outcome:
     response = answer if isinstance(answer, Response) else Response(answer)
     body = None if response.body is None else msgspec.Raw(msgspec.json.encode(plain(response.body)))
     request = f"{call.parameters.get('method', 'GET')} {call.parameters.get('url', '')}"
-    return outcome_of(Answer(response.status, dict(response.headers), body), request)
+    return outcome_of(HttpAnswer(response.status, dict(response.headers), body), request)
 
 
 def value_of(answer: Any) -> Any:

@@ -30,7 +30,7 @@ from detent.testing.world import World
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class CrashPoint:
     """One moment at which the process was killed, and the steps whose bodies ran again because of it."""
 
     name: str
@@ -42,7 +42,7 @@ class CrashMatrix:
     """Every end was like `ending`. `ran_twice` counts, by step, the kills after which its body ran once more."""
 
     ending: Speedrun
-    points: tuple[Point, ...]
+    points: tuple[CrashPoint, ...]
     seconds: float
 
     @property
@@ -98,11 +98,11 @@ def crash_matrix(
 
 
 @contextmanager
-def _tidied() -> Iterator[Callable[[Point], Point]]:
+def _tidied() -> Iterator[Callable[[CrashPoint], CrashPoint]]:
     """A world leaves circles behind, and to look for them among all that a test has loaded would take longer than the
     run: only what is new is looked through, after each."""
 
-    def tidy(point: Point) -> Point:
+    def tidy(point: CrashPoint) -> CrashPoint:
         gc.collect(0)
         return point
 
@@ -137,7 +137,7 @@ class _Matrix:
         self.names, self._ran, self._expected = moments.names, moments.ran, self._same(ending)
         return ending
 
-    def kill_at(self, place: int) -> Point:
+    def kill_at(self, place: int) -> CrashPoint:
         """Live through it, and die there."""
         moments = _Moments(place)
         self._setup()
@@ -155,7 +155,7 @@ class _Matrix:
                 f"killed {moments.names[place]}, the run ends otherwise\n"
                 f"  expected: {self._expected!r}\n  found:    {found!r}\n{ending!r}"
             )
-        return Point(moments.names[place], tuple((moments.ran - self._ran).keys()))
+        return CrashPoint(moments.names[place], tuple((moments.ran - self._ran).keys()))
 
 
 class _Moments:

@@ -14,19 +14,19 @@ import msgspec
 from detent.clock import Clock
 from detent.graph.model import Ending, StepKind
 from detent.process import LOOPBACK
-from detent.python.functions.executor import FunctionStep
+from detent.python.functions.executor import FunctionExecutor
 from detent.python.transactions import Transactions, keeper
 from detent.run.call import Child, FunctionPort, StepCall
 from detent.run.outcomes import EMPTY_RESULT, Outcome, StepError
 from detent.run.state import Checkpoint
 from detent.settings import Settings
-from detent.steps.action_step import ActionStep, failure_of
+from detent.steps.action_step import ActionExecutor, failure_of
 from detent.steps.actions import registry
 from detent.steps.egress import EgressPolicy
-from detent.steps.http.step import HttpSettings, HttpStep
+from detent.steps.http.step import HttpExecutor, HttpSettings
 from detent.steps.output import encode_output
 from detent.steps.protocol import StepExecutor
-from detent.testing.answers import Asked, Output, value_of
+from detent.testing.answers import Output, StepRequest, value_of
 from detent.testing.ids import WISHED, id_of_child
 from detent.testing.python_stage import StagedBodies, StagedChainStep, StagedRegistry
 from detent.testing.stage import Counted, SameThread, Stage, Staged, is_dead
@@ -40,7 +40,7 @@ class WithChildren:
 
     kind: ClassVar[StepKind] = StepKind.FUNCTION
 
-    def __init__(self, inner: FunctionStep, stage: Stage) -> None:
+    def __init__(self, inner: FunctionExecutor, stage: Stage) -> None:
         self._inner, self._stage = inner, stage
 
     def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
@@ -69,14 +69,14 @@ class _Port:
             WISHED.set([id_of_child(self._run, key)])
             return await self._inner.start_child(key, child)
         await asyncio.sleep(self._stage.time_left(key))
-        end = await self._end(key, Asked(name, 1, child.body))
+        end = await self._end(key, StepRequest(name, 1, child.body))
         if is_dead():
             await for_ever()
         if end is not None:
             self._inner.end(end)
         return ""
 
-    async def _end(self, key: str, asked: Asked) -> Checkpoint | None:
+    async def _end(self, key: str, asked: StepRequest) -> Checkpoint | None:
         """How the child ends; null if it never does."""
         now, given = self._inner.now(), None
         try:
@@ -109,9 +109,9 @@ class MemoryKeeper(Transactions):
         vars(self).update(vars(keeper))
         self._kept = kept
 
-    def keep(self, call: StepCall, generation: int, body: Callable[[object], bytes]) -> bytes:
+    def run_once(self, call: StepCall, generation: int, body: Callable[[object], bytes]) -> bytes:
         if self._blocking is None:
-            return super().keep(call, generation, body)  # which says what is missing
+            return super().run_once(call, generation, body)  # which says what is missing
         key = (call.run_id, call.step)
         if key not in self._kept:
             with self._blocking() as session, session.begin():
@@ -143,9 +143,12 @@ def executors(
     If `strict`, durable functions must do the same in every replay."""
     policy = _policy(settings.egress_allow)
     http = HttpSettings(ca_file=Path(settings.ca_file) if settings.ca_file else None)
-    whole: list[StepExecutor] = [HttpStep(policy, http, wall=clock.wall), ActionStep(registry, threads=SameThread())]
+    whole: list[StepExecutor] = [
+        HttpExecutor(policy, http, wall=clock.wall),
+        ActionExecutor(registry, threads=SameThread()),
+    ]
     staged, keeper = StagedRegistry(stage, initial_state), MemoryKeeper(kept)
-    functions = FunctionStep(clock=clock, registry=staged, bodies=StagedBodies(stage, keeper), strict=strict)
+    functions = FunctionExecutor(clock=clock, registry=staged, bodies=StagedBodies(stage, keeper), strict=strict)
     inside: list[StepExecutor] = [
         StagedChainStep(staged, clock.wall, keeper),
         WithChildren(functions, stage),

@@ -17,7 +17,7 @@ from detent.run.call import Op
 from detent.run.status import TERMINAL, Status
 from detent.steps.actions import CORE_PREFIX
 from detent.testing.export_errors import Code, call, failure, failure_of_class
-from detent.testing.export_function import Told, named, on_route, told
+from detent.testing.export_function import FunctionAnswers, named, on_route, told
 
 # What the steps of a definition or of a workflow class gave in a run that happened, as answers and route of a test.
 
@@ -32,7 +32,7 @@ _OK: Final = 200
 
 def told_by_steps(
     steps: Mapping[str, Document], events: Sequence[Document], own: set[str], *, headers: bool = False
-) -> Told:
+) -> FunctionAnswers:
     """Of a definition. The steps that are `own` do the same again by themselves; `headers` matter to some."""
     order: dict[str, None] = {}
     for event in events:
@@ -41,7 +41,7 @@ def told_by_steps(
             order[name] = None
     ended = [name for name in order if name in steps and steps[name]["finished_at"] is not None]
     skipped = [name for name in steps if steps[name]["status"] == _SKIPPED_STEP and name not in order]
-    found = Told(route=[on_route(name, steps[name]["status"]) for name in (*skipped, *ended)])
+    found = FunctionAnswers(route=[on_route(name, steps[name]["status"]) for name in (*skipped, *ended)])
     for name, step in steps.items():
         is_reused = step["status"] == _SUCCESS and not step["attempts"]
         if (step["attempts"] or is_reused) and step["type"] != _OF_TIME and name not in own:
@@ -83,11 +83,11 @@ def _last_error(step: Document) -> Document | None:
 
 def told_by_chain(
     steps: Mapping[str, Document], events: Sequence[Document], paused_by: str | None
-) -> tuple[Told, str | None]:
+) -> tuple[FunctionAnswers, str | None]:
     """Of a class, whose steps end in their order; and the step that it came to and did not get past."""
     finished = next((event["step"] for event in events if event["kind"] == "ended" and event["finished"]), None)
     reasons = {event["step"]: event["by"] for event in events if event["kind"] == "cancelled"}
-    found, stopped, is_cut = Told(), None, False
+    found, stopped, is_cut = FunctionAnswers(), None, False
     for name, step in steps.items():
         if is_cut and not step["attempts"]:
             break  # what is behind the step that was cut short was never come to
@@ -139,7 +139,7 @@ class _Saved:
     workflow: str
     imports: set[str] = field(default_factory=lambda: {"from detent.testing import speedrun"})
     definition: str | None = None
-    told: Told = field(default_factory=Told)
+    told: FunctionAnswers = field(default_factory=FunctionAnswers)
     in_order: bool = False  # whether its steps can end in one order only
     stopped: str | None = None  # the step that it did not get past
     goes_on: bool = False  # as a new run

@@ -21,7 +21,7 @@ NOTHING_COMES: Final = Code("TimeoutError")
 
 
 @dataclass(slots=True)
-class Told:
+class FunctionAnswers:
     """`answers` by key. `unsure` is what of the route may differ in a test: signals that came before anybody asked for
     them, so that no journal tells whether anybody did, and what was given up, which is told only if it was on record by
     then that it was begun."""
@@ -32,10 +32,10 @@ class Told:
     unsure: set[str] = field(default_factory=set)
 
 
-def told(events: Sequence[Document], started_at: str) -> Told:
+def told(events: Sequence[Document], started_at: str) -> FunctionAnswers:
     """What the entries of the journal say. Where things went on side by side, or the function asked for the time, their
     answers come when they came then."""
-    found, begun, ended = Told(), {}, {}
+    found, begun, ended = FunctionAnswers(), {}, {}
     for event in events:
         key = event["step"]
         if event["kind"] == "began":
@@ -102,7 +102,9 @@ def _label(key: str) -> str:
     return key.partition(":")[2] or key if key.startswith("@") else key
 
 
-def _add_answers(found: Told, begun: Mapping[str, Document], ended: Mapping[str, Document], *, at_once: bool) -> None:
+def _add_answers(
+    found: FunctionAnswers, begun: Mapping[str, Document], ended: Mapping[str, Document], *, at_once: bool
+) -> None:
     for key in (*ended, *(key for key in begun if key not in ended)):
         op = op_of(key)
         if op not in _TOLD or op is Op.SIGNAL:
@@ -128,7 +130,7 @@ def _unfinished(begun: Document | None) -> Code:
     return NOTHING_COMES if begun is None or not begun["error"] else failure("failed", begun["error"])
 
 
-def _add_signals(found: Told, begun: Mapping[str, Document], ended: Mapping[str, Document]) -> None:
+def _add_signals(found: FunctionAnswers, begun: Mapping[str, Document], ended: Mapping[str, Document]) -> None:
     """A signal has the number of its coming, its answer that of the asking: those whose time was over, or who gave up,
     got none, and the others got them in their order."""
     came = defaultdict(list)

@@ -19,23 +19,23 @@ import msgspec
 from detent.embed.request import UNSET
 from detent.errors import InvalidInput
 from detent.ids import RUN, parse
-from detent.python.classes.compiled import Chain, Link
-from detent.python.classes.executor import ChainStep
+from detent.python.classes.compiled import CompiledClass, CompiledStep
+from detent.python.classes.executor import ClassExecutor
 from detent.python.classes.state import StateType
 from detent.python.functions.operations import Pending, StepWork
 from detent.python.functions.run import Run
 from detent.python.functions.step import StepContext, StepFunction
-from detent.python.functions.step_runner import Bodies, CallOff, Given, Told
+from detent.python.functions.step_runner import CallOff, StepResult, StepRunner, Told
 from detent.python.functions.workflow import FunctionWorkflow
 from detent.python.registry import CodeKind, PythonRegistry, Registered, registry
 from detent.python.transactions import Transactions
 from detent.run.outcomes import Fail, StepError
-from detent.testing.answers import Answers, Asked, Output, value_of
+from detent.testing.answers import Answers, Output, StepRequest, value_of
 from detent.testing.stage import Killed, SameThread, Stage
 from detent.values.durations import Duration
 
 
-class StagedChainStep(ChainStep):
+class StagedChainStep(ClassExecutor):
     """The executor of workflow classes, with plain functions in the test's thread."""
 
     def __init__(self, staged: StagedRegistry, now: Callable[[], int], keeper: Transactions) -> None:
@@ -62,13 +62,13 @@ class StagedRegistry(PythonRegistry):
             self._staged[name] = replace(known, target=target)
         return self._staged.get(name)
 
-    def _on_stage(self, chain: Chain) -> Chain:
+    def _on_stage(self, chain: CompiledClass) -> CompiledClass:
         links = [_staged(link, self._stage) for link in chain.links.values()]
         state = chain.state if self._initial_state is None else _Beginning(chain.state, self._initial_state)
-        return Chain(chain.target, chain.settings, links, state, chain.graph, chain.fingerprint)
+        return CompiledClass(chain.target, chain.settings, links, state, chain.graph, chain.fingerprint)
 
 
-def _staged(link: Link, stage: Stage) -> Link:
+def _staged(link: CompiledStep, stage: Stage) -> CompiledStep:
     name, body = link.name, link.body
 
     def call(workflow: Any) -> Any:
@@ -87,7 +87,7 @@ def _staged(link: Link, stage: Stage) -> Link:
 
 
 def _answer(answers: Answers, name: str, workflow: Any) -> Any:
-    given = answers.of(Asked(name, workflow.attempt, workflow))
+    given = answers.of(StepRequest(name, workflow.attempt, workflow))
     return _played_later(workflow, given) if inspect.isawaitable(given) else _played(workflow, given)
 
 
@@ -168,7 +168,7 @@ def check_state(workflow: str, given: Any) -> None:
     _Beginning(known.target.__chain__.state, given)
 
 
-class StagedBodies(Bodies):
+class StagedBodies(StepRunner):
     """The steps of durable functions, plain ones in the test's thread."""
 
     def __init__(self, stage: Stage, keeper: Transactions) -> None:
@@ -184,7 +184,7 @@ class StagedBodies(Bodies):
             return _nothing
         silence, is_answered = stage.answers.silence(key), key in stage.answers
 
-        def tell(given: Given | Fail) -> None:
+        def tell(given: StepResult | Fail) -> None:
             if stage.ended(key):
                 told(given)
                 if is_answered and work.function.transactional:
@@ -220,7 +220,7 @@ def _later(seconds: float, begin: Callable[[], CallOff]) -> CallOff:
 
 def _answered(work: StepWork, stage: Stage, context: StepContext) -> Callable[..., Any]:
     """A body that gives the answer instead."""
-    asked = Asked(stage.answers.name_for(context.step) or context.step, context.attempt, work.args)
+    asked = StepRequest(stage.answers.name_for(context.step) or context.step, context.attempt, work.args)
 
     async def later(*_: Any, **__: Any) -> Any:
         found = stage.answers.of(asked)

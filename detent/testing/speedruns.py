@@ -20,8 +20,8 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, Final
 
-from detent.commands import Commands, Given, StartOptions
-from detent.embed.request import UNSET, named, order_of, plain
+from detent.commands import Commands, RunInput, StartOptions
+from detent.embed.request import UNSET, build_start, named, plain
 from detent.engine.children import CONTINUED
 from detent.errors import InvalidDefinition, InvalidInput, NotFound
 from detent.ids import RUN, parse, show
@@ -65,9 +65,9 @@ class Subject:
     query: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def given(self) -> Given:
+    def given(self) -> RunInput:
         """What it is started with."""
-        return Given(self.body, self.headers, self.query)
+        return RunInput(self.body, self.headers, self.query)
 
     async def save(self, commands: Commands) -> set[str]:
         """Save it, and every Python workflow it could start; gives the code that a node must have to run them."""
@@ -98,7 +98,7 @@ def subject_of(workflow: Any, args: tuple[Any, ...], *, hero: Any, given: Any) -
         given, args = args[0], ()
     pair = None if hero is None else ref_of(hero)
     if definition is None:
-        order = order_of(workflow, args, {}, hero=pair, input=given)
+        order = build_start(workflow, args, {}, hero=pair, input=given)
         return Subject(order.workflow, order.body, order.hero)
     if args:
         raise InvalidInput("a definition takes one input and no other arguments")
@@ -206,7 +206,7 @@ class NeverEnds(AssertionError):
     """A run waits for something that will not come."""
 
 
-class NotTheSame(AssertionError):
+class NotDeterministic(AssertionError):
     """A durable function took another way when it was replayed."""
 
 
@@ -272,7 +272,7 @@ class Trial:
         ending = await ending_of(world.commands, run)
         drift = next((past.error for past in ending.history if past.error and past.error.code == "drift"), None)
         if drift is not None:
-            raise NotTheSame(f"{_NOT_THE_SAME}\n  {drift.message}\n{ending!r}")
+            raise NotDeterministic(f"{_NOT_THE_SAME}\n  {drift.message}\n{ending!r}")
         if store.open_run(run) is not None and ending.status != Status.PAUSED:
             raise NeverEnds(await self._complaint(world, run, ending))
         return ending

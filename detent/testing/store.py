@@ -9,7 +9,7 @@ from typing import Never
 from detent.clock import Clock
 from detent.store.memory.store import MemoryStore
 from detent.store.memory.tables import StoredRun
-from detent.store.rows import Claims, Flush, Flushed
+from detent.store.rows import ClaimResult, Flush, Flushed
 
 
 class WatchedStore(MemoryStore):
@@ -43,7 +43,7 @@ class WatchedStore(MemoryStore):
         queues: Collection[str] | None,
         serves: Collection[str],
         horizon: int,
-    ) -> Claims | None:
+    ) -> ClaimResult | None:
         await self._arrive()
         return await super().claim(node, epoch, limit=limit, queues=queues, serves=serves, horizon=horizon)
 

@@ -26,7 +26,7 @@ from detent.settings import DEFAULT_TENANT, Settings
 from detent.steps.actions import registry
 from detent.store.memory.tables import StoredRun
 from detent.store.rows import CallbackState, MessageKind
-from detent.testing.answers import Answers, Asked, Response, plain, value_of
+from detent.testing.answers import Answers, Response, StepRequest, plain, value_of
 from detent.testing.clock import NOBODY, FakeClock, FakeLoop, Life, outside_of_loops
 from detent.testing.executors import executors
 from detent.testing.ids import Ids
@@ -240,12 +240,12 @@ class World:
     def _send_answer(self) -> bool:
         for run, step, _ in self.open_waits():
             if self._is_to_be_answered(run, step):
-                answer = value_of(self.answers.of(Asked(self.answers.name_for(step) or step)))
+                answer = value_of(self.answers.of(StepRequest(self.answers.name_for(step) or step)))
                 self.loop.create_task(self.deliver(run, step, answer), context=NOBODY.copy())
                 return True
         for run, key, _ in self.open_signals():
             if self._is_to_be_answered(run, key):
-                data = value_of(self.answers.of(Asked(self.answers.name_for(key) or key)))
+                data = value_of(self.answers.of(StepRequest(self.answers.name_for(key) or key)))
                 self.loop.create_task(self.signal(run, name_of(key), data), context=NOBODY.copy())
                 return True
         return False

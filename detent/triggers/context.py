@@ -18,7 +18,7 @@ from detent.triggers.processor import Processor
 ATTEMPTS: Final = 5
 
 
-class TriggerGround:
+class TriggerContext:
     """The commands of an engine, its store, and the database's time as far as it is known here."""
 
     def __init__(

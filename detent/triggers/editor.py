@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from detent.errors import Conflict, InvalidDefinition, InvalidInput, NotFound, PreconditionFailed, Problem
-from detent.forms.compiled import Trigger, TriggerType
+from detent.forms.compiled import TriggerDefinition, TriggerType
 from detent.forms.schedule import CRON_FIELDS, next_slots
 from detent.forms.triggers import read_trigger_config
 from detent.ids import TRIGGER, show
 from detent.instant import Instant, iso
 from detent.settings import DEFAULT_TENANT
 from detent.store.trigger_rows import NewTrigger, TriggerRow
-from detent.triggers.context import ATTEMPTS, TriggerGround, refuse_owned
+from detent.triggers.context import ATTEMPTS, TriggerContext, refuse_owned
 from detent.triggers.view import unhide
 from detent.values.fields import Fields, Problems
 
@@ -42,10 +42,10 @@ _OWN: Final = ("name", "enabled", "condition", "note", "config")
 _SHOWN: Final = ("id", "owned_by", "url", "next_at", "last_fired_at", "inserted_at", "updated_at")
 
 
-class Written(NamedTuple):
+class TriggerInput(NamedTuple):
     """A trigger as it is to be."""
 
-    trigger: Trigger
+    trigger: TriggerDefinition
     name: str | None
     enabled: bool
     note: str | None
@@ -75,7 +75,7 @@ def plain_fields(document: object) -> dict[str, Any]:
     return fields
 
 
-def read_new(fields: Mapping[str, Any]) -> Written:
+def read_new(fields: Mapping[str, Any]) -> TriggerInput:
     """A trigger to be made, or InvalidDefinition with everything that is wrong with it."""
     nothing = Before("", {}, None, None, True, None)
     if not isinstance(fields.get("workflow"), str):
@@ -83,7 +83,7 @@ def read_new(fields: Mapping[str, Any]) -> Written:
     return _read(fields, nothing, fields.get("type"))
 
 
-def read_change(fields: Mapping[str, Any], before: Before) -> Written:
+def read_change(fields: Mapping[str, Any], before: Before) -> TriggerInput:
     """A trigger as it is to be: what was sent, and for the rest what it was."""
     kind = fields.get("type")
     if kind is not None and (not isinstance(kind, str) or _word(kind) != before.kind):
@@ -92,7 +92,7 @@ def read_change(fields: Mapping[str, Any], before: Before) -> Written:
     return _read(fields, before, before.kind)
 
 
-def _read(fields: Mapping[str, Any], before: Before, kind: object) -> Written:
+def _read(fields: Mapping[str, Any], before: Before, kind: object) -> TriggerInput:
     problems = Problems()
     own = Fields(fields, "", problems)
     own.refuse_unknown((*_OWN, *_CONFIG, *_SETTLED, *_SHOWN))
@@ -104,7 +104,7 @@ def _read(fields: Mapping[str, Any], before: Before, kind: object) -> Written:
     enabled = own.boolean("enabled", before.enabled)
     if problems.found:
         raise InvalidDefinition("trigger validation failed", problems.found)
-    return Written(trigger, name, enabled, note)
+    return TriggerInput(trigger, name, enabled, note)
 
 
 def read_note(document: object) -> str | None:
@@ -131,20 +131,22 @@ def _config(own: Fields, before: Before) -> tuple[dict[str, Any], str]:
     return unhide(sent, before.config), "config" if block is not None else ""
 
 
-def _trigger(kind: object, config: Mapping[str, Any], condition: object, path: str, problems: Problems) -> Trigger:
+def _trigger(
+    kind: object, config: Mapping[str, Any], condition: object, path: str, problems: Problems
+) -> TriggerDefinition:
     if "condition" in config:
         problems.add("config.condition", "belongs beside config")
-        return Trigger()
+        return TriggerDefinition()
     if isinstance(condition, str) and "\x00" in condition:
         problems.add("condition", "a NUL character is not text")
-        return Trigger()
+        return TriggerDefinition()
     try:
         trigger = read_trigger_config(kind, {**config, "condition": condition}, path)
     except InvalidDefinition as error:
         for problem in error.problems:
             beside = problem.field.startswith(("config.condition", "config.type"))
             problems.add(problem.field.removeprefix("config.") if beside else problem.field, problem.message)
-        return Trigger()
+        return TriggerDefinition()
     if trigger.type is TriggerType.API:
         problems.add("type", "every workflow can be started through the API; that needs no trigger")
     return trigger
@@ -160,7 +162,7 @@ MOST_PREVIEWED: Final = 100
 Change = Callable[[TriggerRow], NewTrigger]
 
 
-class KeepingCommands(TriggerGround):
+class KeepingCommands(TriggerContext):
     """Nothing here fires anything."""
 
     async def create(self, document: object, *, tenant: int = DEFAULT_TENANT) -> TriggerRow:
@@ -257,22 +259,22 @@ class KeepingCommands(TriggerGround):
                 return await self.trigger(trigger, tenant=tenant)
         raise Conflict("the trigger is being changed by somebody else just now; try again")
 
-    def _changed(self, row: TriggerRow, written: Written) -> NewTrigger:
+    def _changed(self, row: TriggerRow, written: TriggerInput) -> NewTrigger:
         before = trigger_of(row)
         # A slot that is due and not taken yet is lost only by another schedule.
         stays = row.enabled and written.enabled and before.config == written.trigger.config
         next_at = row.next_at if stays else self._next(written.trigger) if written.enabled else None
         return _new(row)._replace(**_columns(written, next_at))
 
-    def _next(self, trigger: Trigger) -> Instant | None:
+    def _next(self, trigger: TriggerDefinition) -> Instant | None:
         if trigger.cron is None:
             return None
         return next(iter(next_slots(trigger.cron, trigger.timezone, self._now())), None)
 
 
-def trigger_of(row: TriggerRow) -> Trigger:
+def trigger_of(row: TriggerRow) -> TriggerDefinition:
     """The trigger that a row holds."""
-    return Trigger(TriggerType(row.kind), json.loads(row.config), row.condition)
+    return TriggerDefinition(TriggerType(row.kind), json.loads(row.config), row.condition)
 
 
 def schedule_of(row: TriggerRow) -> tuple[str, str]:
@@ -283,7 +285,7 @@ def schedule_of(row: TriggerRow) -> tuple[str, str]:
     return trigger.cron, trigger.timezone
 
 
-def _columns(written: Written, next_at: Instant | None) -> Mapping[str, Any]:
+def _columns(written: TriggerInput, next_at: Instant | None) -> Mapping[str, Any]:
     trigger = written.trigger
     return {
         "name": written.name,

@@ -14,12 +14,12 @@ from detent.ids import FIRING, show
 from detent.instant import SECOND, Instant
 from detent.observe.failpoints import reach
 from detent.settings import DEFAULT_TENANT
-from detent.store.trigger_rows import OPEN_FIRINGS, FiringRow, FiringState, NewFiring, Overlap, TriggerRow, Verdict
+from detent.store.trigger_rows import OPEN_FIRINGS, FiringRow, FiringState, NewFiring, OverlapRule, TriggerRow, Verdict
 from detent.triggers import record
-from detent.triggers.context import TriggerGround
+from detent.triggers.context import TriggerContext
 from detent.triggers.editor import schedule_of
 from detent.triggers.processor import MOST_QUEUED
-from detent.triggers.record import Event, Kept
+from detent.triggers.record import Event, FiringPayload
 from detent.values.limits import INPUT_LIMIT
 
 #: How long an answer waits for a firing that another one is at.
@@ -41,7 +41,7 @@ class Backfilled(NamedTuple):
     firings: list[FiringRow]
 
 
-class FiringCommands(TriggerGround):
+class FiringCommands(TriggerContext):
     """Every firing is durable before anything is done because of it."""
 
     async def firings(
@@ -63,14 +63,14 @@ class FiringCommands(TriggerGround):
         body = {} if body is None else body
         if len(encoder.encode(body)) > INPUT_LIMIT:
             raise TooLarge(f"a body may have {INPUT_LIMIT} bytes")
-        new = self._new(row, "manual", Kept(body=body))
+        new = self._new(row, "manual", FiringPayload(body=body))
         match row.kind:
             case "cron":
-                request = Kept(body=body, scheduled_at=self._now() // SECOND * SECOND)
+                request = FiringPayload(body=body, scheduled_at=self._now() // SECOND * SECOND)
             case "event":
-                request = Kept(body=body, event=Event(show(FIRING, new.id), row.key or ""))
+                request = FiringPayload(body=body, event=Event(show(FIRING, new.id), row.key or ""))
             case _:
-                request = Kept(body=body)
+                request = FiringPayload(body=body)
         [firing] = await self._keep([new._replace(request=record.encode_request(request))])
         return await self._settle(firing)
 
@@ -93,7 +93,7 @@ class FiringCommands(TriggerGround):
         """Fire the slots from `begin` to `end` that have no firing. They are processed like any, oldest first."""
         row = await self.trigger(trigger, tenant=tenant)
         slots = self._slots(row, begin, end)
-        if json.loads(row.config).get("overlap") == Overlap.QUEUE and len(slots) > MOST_QUEUED:
+        if json.loads(row.config).get("overlap") == OverlapRule.QUEUE and len(slots) > MOST_QUEUED:
             message = f"has {len(slots)} slots, and {MOST_QUEUED} can wait in line; take a shorter range"
             raise InvalidInput("the range cannot be filled", [Problem("from", message)])
         if dry_run:
@@ -101,7 +101,7 @@ class FiringCommands(TriggerGround):
             return Backfilled([slot for slot in slots if slot not in known], [])
         now = self._now()
         new = [
-            self._new(row, "cron", Kept(body={}, scheduled_at=slot))._replace(slot=slot, due_at=now + place)
+            self._new(row, "cron", FiringPayload(body={}, scheduled_at=slot))._replace(slot=slot, due_at=now + place)
             for place, slot in enumerate(slots)
         ]
         mine = {firing.id for firing in new}
@@ -134,7 +134,7 @@ class FiringCommands(TriggerGround):
             before = page[-1].id
         return found
 
-    def _new(self, trigger: TriggerRow, kind: str, request: Kept) -> NewFiring:
+    def _new(self, trigger: TriggerRow, kind: str, request: FiringPayload) -> NewFiring:
         """A firing whose sender waits for the answer."""
         return NewFiring(
             id=self._new_id(),

@@ -17,9 +17,9 @@ from detent.expressions import ExpressionError
 from detent.ids import RUN, TRIGGER, WORKFLOW, show
 from detent.observe.failpoints import reach
 from detent.store.protocol import TriggerStore
-from detent.store.trigger_rows import FiringRow, FiringState, Overlap, TriggerRow, Verdict
+from detent.store.trigger_rows import FiringRow, FiringState, OverlapRule, TriggerRow, Verdict
 from detent.triggers import record
-from detent.triggers.record import Kept, Reason, evaluate, reason, reason_of
+from detent.triggers.record import FiringPayload, FiringReason, evaluate, reason, reason_of
 
 #: How long a firing may be at work before somebody else tries.
 LEASE: Final = 10.0
@@ -27,7 +27,7 @@ MOST_QUEUED: Final = 100
 _CANCELLED_AT_ONCE: Final = 16
 CONDITION_ERROR: Final = "condition_error"
 
-Ending = tuple[FiringState, Reason | None, bytes | None]  # with the run
+Ending = tuple[FiringState, FiringReason | None, bytes | None]  # with the run
 
 
 class Processor:
@@ -44,22 +44,22 @@ class Processor:
         if trigger is None:
             await self._end(firing, FiringState.REFUSED, reason(NotFound.code, "the trigger was deleted"))
             return Verdict.OVER
-        overlap = Overlap(json.loads(trigger.config).get("overlap", Overlap.ALLOW))
+        overlap = OverlapRule(json.loads(trigger.config).get("overlap", OverlapRule.ALLOW))
         turn = await self._store.begin_firing(firing.id, overlap=overlap, lease=LEASE, most_queued=MOST_QUEUED)
         if turn.verdict is not Verdict.GO:
             return turn.verdict
         reach("after_turn")
         if await self._was_started(firing, overlap):
             return Verdict.GO
-        previous = turn.open_runs if overlap is Overlap.CANCEL_PREVIOUS else ()
+        previous = turn.open_runs if overlap is OverlapRule.CANCEL_PREVIOUS else ()
         state, why, run = await self._decide(firing, trigger, previous)
         await self._end(firing, state, why, run)
         return Verdict.GO
 
-    async def _was_started(self, firing: FiringRow, overlap: Overlap) -> bool:
+    async def _was_started(self, firing: FiringRow, overlap: OverlapRule) -> bool:
         """Finish for the one before, whose run is there. It is asked where starting again would not be enough: the
         condition may have changed since, and a run must not be cancelled for its own sake."""
-        if firing.state != FiringState.STARTING and overlap is not Overlap.CANCEL_PREVIOUS:
+        if firing.state != FiringState.STARTING and overlap is not OverlapRule.CANCEL_PREVIOUS:
             return False
         run = await self._commands.run_by_request(request_id(firing), tenant=firing.tenant)
         if run is not None:
@@ -71,7 +71,7 @@ class Processor:
         try:
             given = request.given()
             if not evaluate(trigger.condition, request.facts(given.body)):
-                return FiringState.IGNORED, Reason(None, "the condition is false"), None
+                return FiringState.IGNORED, FiringReason(None, "the condition is false"), None
             await self._cancel(previous, firing)
             workflow = show(WORKFLOW, trigger.workflow)
             start = await self._commands.start(workflow, given, _options(firing, request), tenant=firing.tenant)
@@ -102,12 +102,14 @@ class Processor:
         )
         await self._end(firing, FiringState.ERRORED, reason("internal", told))
 
-    async def _end(self, firing: FiringRow, state: FiringState, why: Reason | None, run: bytes | None = None) -> None:
+    async def _end(
+        self, firing: FiringRow, state: FiringState, why: FiringReason | None, run: bytes | None = None
+    ) -> None:
         message = None if why is None else why.message if why.code is None else record.encode_reason(why)
         await self._store.end_firing(firing.id, state=state, run=run, message=message)
 
 
-def _options(firing: FiringRow, request: Kept) -> StartOptions:
+def _options(firing: FiringRow, request: FiringPayload) -> StartOptions:
     return StartOptions(
         request_id=request_id(firing),
         start_at=request.start_at,

@@ -15,8 +15,8 @@ from detent.settings import DEFAULT_TENANT
 from detent.store.trigger_rows import FiringRow, FiringState, TriggerRow
 from detent.triggers import record
 from detent.triggers.firing import FiringCommands
-from detent.triggers.record import Event, Kept, Reason, reason
-from detent.triggers.signatures import Refused, request_id, signature_secrets, verify
+from detent.triggers.record import Event, FiringPayload, FiringReason, reason
+from detent.triggers.signatures import SignatureRefused, request_id, signature_secrets, verify
 from detent.values.limits import INPUT_LIMIT
 
 _LONGEST_ID: Final = 255
@@ -51,7 +51,7 @@ class ReceivingCommands(FiringCommands):
         return min(found, key=lambda one: (not one.owned, one.id), default=None)
 
     async def receive_webhook(
-        self, trigger: TriggerRow, request: Kept, *, may_keep_forged: Callable[[], bool] = lambda: True
+        self, trigger: TriggerRow, request: FiringPayload, *, may_keep_forged: Callable[[], bool] = lambda: True
     ) -> FiringRow:
         """Take a request to a webhook. The same request again gives the firing it made first.
 
@@ -77,30 +77,30 @@ class ReceivingCommands(FiringCommands):
         self._check_event(type_, data, id_)
         known_as = show(EVENT, self._new_id()) if id_ is None else id_
         listeners = await self._store.listeners(tenant, listened(type_))
-        request = Kept(body=data, event=Event(known_as, type_))
+        request = FiringPayload(body=data, event=Event(known_as, type_))
         new = [self._new(trigger, "event", request)._replace(dedup=known_as) for trigger in listeners]
         firings = await self._keep(new) if new else []
         return Sent(known_as, type_, await self._settle_all(firings))
 
-    def _verified(self, config: dict[str, Any], request: Kept) -> tuple[str | None, Reason | None]:
+    def _verified(self, config: dict[str, Any], request: FiringPayload) -> tuple[str | None, FiringReason | None]:
         """What the request is known by, or why it is not to be believed."""
         known_as = request_id(request.headers, config.get("dedup_header"))
         if "signature" in config:
             secrets = signature_secrets(config["signature"], os.environ)
             answer = verify(config["signature"], secrets, request.headers, request.raw or b"", self._now())
-            if isinstance(answer, Refused):
+            if isinstance(answer, SignatureRefused):
                 return None, reason(FORGED, answer.reason)
             known_as = known_as or answer.request_id
         if config.get("dedup_header") is None:
             known_as = known_as or next(filter(None, (request_id(request.headers, name) for name in _USUAL_IDS)), None)
         return known_as, None
 
-    async def _refuse(self, trigger: TriggerRow, request: Kept, why: Reason) -> FiringRow:
+    async def _refuse(self, trigger: TriggerRow, request: FiringPayload, why: FiringReason) -> FiringRow:
         new = self._new(trigger, _WEBHOOK, request)
         [firing] = await self._keep([new._replace(state=FiringState.REFUSED, message=record.encode_reason(why))])
         return firing
 
-    def _unkept(self, trigger: TriggerRow, request: Kept, why: Reason) -> FiringRow:
+    def _unkept(self, trigger: TriggerRow, request: FiringPayload, why: FiringReason) -> FiringRow:
         """What would have been kept."""
         new = self._new(trigger, _WEBHOOK, request)._replace(
             state=FiringState.REFUSED, message=record.encode_reason(why)

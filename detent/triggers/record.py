@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from detent.commands import Given
+from detent.commands import RunInput
 from detent.errors import AlreadyActive, DetentError, InvalidInput, Problem
 from detent.expressions import Headers, Scope, compile_expression
 from detent.forms.compiled import TriggerType
@@ -31,7 +31,7 @@ class _Place(msgspec.Struct, array_like=True):
     message: str
 
 
-class Reason(msgspec.Struct, frozen=True, omit_defaults=True):
+class FiringReason(msgspec.Struct, frozen=True, omit_defaults=True):
     """`code` tells programs which kind of reason it is; null if the state of the firing says it all. `run` is the one
     that was in the way."""
 
@@ -48,31 +48,31 @@ class Reason(msgspec.Struct, frozen=True, omit_defaults=True):
         return [Problem(place.field, place.message) for place in self.problems]
 
 
-def reason(code: str, message: str, problems: Iterable[Problem] = ()) -> Reason:
+def reason(code: str, message: str, problems: Iterable[Problem] = ()) -> FiringReason:
     """A reason, short enough to be kept."""
     places = [_Place(one.field[:_LONGEST], one.message[:_LONGEST]) for one in list(problems)[:_MOST_PROBLEMS]]
-    return Reason(code, _clean(message), places)
+    return FiringReason(code, _clean(message), places)
 
 
-def reason_of(error: DetentError) -> Reason:
+def reason_of(error: DetentError) -> FiringReason:
     """The reason that an error is."""
     if isinstance(error, AlreadyActive):
-        return Reason(error.code, _clean(error.message), run=error.run)
+        return FiringReason(error.code, _clean(error.message), run=error.run)
     return reason(error.code, error.message, error.problems if isinstance(error, InvalidInput) else ())
 
 
-def encode_reason(given: Reason) -> str:
+def encode_reason(given: FiringReason) -> str:
     """For the firing's row."""
     return msgspec.json.encode(given).decode()
 
 
-def decode(text: str | None) -> Reason | None:
+def decode(text: str | None) -> FiringReason | None:
     """From the firing's row. The store's own messages are plain text."""
     if text is None:
         return None
     if text.startswith(_BEGIN):
-        return msgspec.json.decode(text, type=Reason)
-    return Reason(None, text)
+        return msgspec.json.decode(text, type=FiringReason)
+    return FiringReason(None, text)
 
 
 def _clean(message: str) -> str:
@@ -124,7 +124,7 @@ class Event(msgspec.Struct, frozen=True):
     type: str
 
 
-class Kept(msgspec.Struct, frozen=True, omit_defaults=True):
+class FiringPayload(msgspec.Struct, frozen=True, omit_defaults=True):
     """The request of a firing. A webhook has `raw`, the bytes as they came (JSON holds them as base64); what was sent
     as JSON has `body`. `start_at`, `labels`, `hero` and `allow_multiple` say how its run is started.
     `forged`: its signature is not good."""
@@ -142,7 +142,7 @@ class Kept(msgspec.Struct, frozen=True, omit_defaults=True):
     allow_multiple: bool = False
     forged: bool = False
 
-    def given(self) -> Given:
+    def given(self) -> RunInput:
         """What the run is started with, or InvalidInput if the bytes cannot be read as what they claim to be."""
         payload = self.payload()
         extra: dict[str, Any] = {}
@@ -152,7 +152,7 @@ class Kept(msgspec.Struct, frozen=True, omit_defaults=True):
             extra["scheduled_at"] = iso(self.scheduled_at)
         if self.event is not None:
             extra["event"] = {"id": self.event.id, "type": self.event.type}
-        return Given(payload.body, self.headers, self.query, extra)
+        return RunInput(payload.body, self.headers, self.query, extra)
 
     def facts(self, body: Any) -> Facts:
         """What a condition reads of it."""
@@ -172,26 +172,28 @@ class Kept(msgspec.Struct, frozen=True, omit_defaults=True):
         return {"method": self.method, "query": self.query, "headers": self.headers, "body": body}
 
 
-def webhook_request(method: str, headers: Mapping[str, str], query: Mapping[str, str], raw: bytes) -> Kept:
+def webhook_request(method: str, headers: Mapping[str, str], query: Mapping[str, str], raw: bytes) -> FiringPayload:
     """A request as it came, without what it carries of credentials."""
     kept = {name.lower(): value for name, value in headers.items() if name.lower() not in SECRET_HEADERS}
-    return Kept(method=method, query=dict(query), headers=kept, raw=raw)
+    return FiringPayload(method=method, query=dict(query), headers=kept, raw=raw)
 
 
 _encoder: Final = msgspec.json.Encoder()
-_decoder: Final = msgspec.json.Decoder(Kept)
+_decoder: Final = msgspec.json.Decoder(FiringPayload)
 
 
-def encode_request(kept: Kept) -> bytes:
+def encode_request(kept: FiringPayload) -> bytes:
     """For the firing's row."""
     return _encoder.encode(kept)
 
 
-def request_of(firing: FiringRow) -> Kept:
+def request_of(firing: FiringRow) -> FiringPayload:
     """From the firing's row. What was due by its schedule has no request: its body is `{}`."""
-    return Kept(body={}, scheduled_at=firing.slot) if firing.request is None else _decoder.decode(firing.request)
+    return (
+        FiringPayload(body={}, scheduled_at=firing.slot) if firing.request is None else _decoder.decode(firing.request)
+    )
 
 
-def forged(request: Kept) -> Kept:
+def forged(request: FiringPayload) -> FiringPayload:
     """The same request, marked as one whose sender is not known."""
     return msgspec.structs.replace(request, forged=True)

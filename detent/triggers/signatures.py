@@ -42,7 +42,7 @@ class Verified:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class SignatureRefused:
     """The request is not to be believed, and why."""
 
     reason: str
@@ -71,10 +71,10 @@ def signature_secrets(config: Mapping[str, Any], environ: Mapping[str, str]) -> 
 
 def verify(
     config: Mapping[str, Any], secrets: Sequence[str], headers: Mapping[str, str], body: bytes, now: Instant
-) -> Verified | Refused:
+) -> Verified | SignatureRefused:
     """Whether a request was signed with one of the secrets. `headers` are found in any case."""
     if not secrets:
-        return Refused("no secret is set for this webhook")
+        return SignatureRefused("no secret is set for this webhook")
     lowered = {name.lower(): value for name, value in headers.items()}
     return _PRESETS[Preset(config["preset"])](_Request(config, secrets, lowered, body, now))
 
@@ -87,49 +87,49 @@ def request_id(headers: Mapping[str, str], dedup_header: str | None) -> str | No
     return _short(lowered.get(dedup_header.lower()))
 
 
-def _standard(request: _Request) -> Verified | Refused:
+def _standard(request: _Request) -> Verified | SignatureRefused:
     message_id, sent = request.header("webhook-id"), request.header("webhook-timestamp")
     if not message_id or not sent or not request.header("webhook-signature"):
-        return Refused(_NO_SIGNATURE)
+        return SignatureRefused(_NO_SIGNATURE)
     # With a dot in it, the same bytes could be signed for another id and time.
     if "." in message_id or len(message_id) > _LONGEST_ID or _short(message_id) is None:
-        return Refused("webhook-id cannot be used")
+        return SignatureRefused("webhook-id cannot be used")
     if late := _out_of_time(request, sent):
-        return Refused(late)
+        return SignatureRefused(late)
     given = [text[3:] for text in request.header("webhook-signature").split() if text.startswith("v1,")]
     signed = b".".join((message_id.encode(), sent.encode(), request.body))
     keys = [key for secret in request.secrets if (key := standard_key(secret)) is not None]
     return _compared(keys, "sha256", signed, _decoded(given, Encoding.BASE64), message_id)
 
 
-def _github(request: _Request) -> Verified | Refused:
+def _github(request: _Request) -> Verified | SignatureRefused:
     header = request.header("x-hub-signature-256")
     if not header:
-        return Refused(_NO_SIGNATURE)
+        return SignatureRefused(_NO_SIGNATURE)
     given = [header.removeprefix("sha256=")] if header.startswith("sha256=") else []
     delivery = _short(request.headers.get("x-github-delivery"))
     return _compared(_keys(request), "sha256", request.body, _decoded(given, Encoding.HEX), delivery)
 
 
-def _stripe(request: _Request) -> Verified | Refused:
+def _stripe(request: _Request) -> Verified | SignatureRefused:
     header = request.header("stripe-signature")
     if not header:
-        return Refused(_NO_SIGNATURE)
+        return SignatureRefused(_NO_SIGNATURE)
     parts = [part.strip().partition("=")[::2] for part in header.split(",")]
     sent = next((value for name, value in parts if name == "t"), "")
     if late := _out_of_time(request, sent):
-        return Refused(late)
+        return SignatureRefused(late)
     given = [value for name, value in parts if name == "v1"]
     signed = sent.encode() + b"." + request.body
     answer = _compared(_keys(request), "sha256", signed, _decoded(given, Encoding.HEX), None)
     return Verified(_event_id(request.body)) if isinstance(answer, Verified) else answer
 
 
-def _hmac(request: _Request) -> Verified | Refused:
+def _hmac(request: _Request) -> Verified | SignatureRefused:
     config = request.config
     header, prefix = request.header(str(config["header"]).lower()), str(config["prefix"])
     if not header:
-        return Refused(_NO_SIGNATURE)
+        return SignatureRefused(_NO_SIGNATURE)
     given = [header.removeprefix(prefix)] if header.startswith(prefix) else []
     digests = _decoded(given, Encoding(config["encoding"]))
     return _compared(_keys(request), str(config["algorithm"]), request.body, digests, None)
@@ -142,16 +142,16 @@ def _keys(request: _Request) -> list[bytes]:
 
 def _compared(
     keys: Sequence[bytes], algorithm: str, signed: bytes, digests: Sequence[bytes], known_as: str | None
-) -> Verified | Refused:
+) -> Verified | SignatureRefused:
     """Every key with every digest: how long it takes does not say which one came near."""
     if not digests:
-        return Refused(_MALFORMED)
+        return SignatureRefused(_MALFORMED)
     matched = False
     for key in keys:
         expected = hmac.digest(key, signed, algorithm)
         for digest in digests:
             matched |= hmac.compare_digest(expected, digest)
-    return Verified(known_as) if matched else Refused(_WRONG)
+    return Verified(known_as) if matched else SignatureRefused(_WRONG)
 
 
 def _decoded(texts: Iterable[str], encoding: Encoding) -> list[bytes]:
@@ -195,7 +195,7 @@ def _short(value: object) -> str | None:
     return value if len(value) <= _LONGEST_ID else f"sha256:{hashlib.sha256(value.encode()).hexdigest()}"
 
 
-_PRESETS: Final[dict[Preset, Callable[[_Request], Verified | Refused]]] = {
+_PRESETS: Final[dict[Preset, Callable[[_Request], Verified | SignatureRefused]]] = {
     Preset.STANDARD: _standard,
     Preset.GITHUB: _github,
     Preset.STRIPE: _stripe,

@@ -11,7 +11,7 @@ from typing import Final
 from detent.clock import Clock
 from detent.errors import StoreError
 from detent.observe import emit
-from detent.store.protocol import DoorStore
+from detent.store.protocol import CommandStore
 from detent.views.pace import Pace
 
 _AT_ONCE: Final = 500
@@ -23,10 +23,10 @@ class _Watched:
     watchers: int = 0
 
 
-class Endings:
+class EndWatcher:
     """Asks the store while somebody waits, and never otherwise. While the store is away it keeps trying."""
 
-    def __init__(self, store: DoorStore, clock: Clock) -> None:
+    def __init__(self, store: CommandStore, clock: Clock) -> None:
         self._store = store
         self._pace = Pace(clock)
         self._watched: dict[bytes, _Watched] = {}

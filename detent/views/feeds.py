@@ -18,8 +18,8 @@ from detent.clock import Clock
 from detent.errors import StoreError
 from detent.observe import emit, listen
 from detent.run.journal import Entry
-from detent.store.protocol import DoorStore
-from detent.views.end_watcher import Endings
+from detent.store.protocol import CommandStore
+from detent.views.end_watcher import EndWatcher
 from detent.views.pace import Pace
 
 # Reads the journals of runs in pages that are bounded in entries and in bytes.
@@ -34,7 +34,7 @@ _AWAY_PAUSE: Final = 0.2
 _LONGEST_AWAY_PAUSE: Final = 1.0
 
 
-class Page(NamedTuple):
+class JournalPage(NamedTuple):
     """Entries in order. `is_last`: there were no more behind them when they were read."""
 
     entries: list[Entry]
@@ -45,11 +45,11 @@ class JournalPages:
     """The journal of one run. How many rows are asked for at once follows the size of those that came before, and
     `turns` bounds how many such pieces are in memory at all before they are cut to a page."""
 
-    def __init__(self, store: DoorStore, run: bytes, turns: asyncio.Semaphore) -> None:
+    def __init__(self, store: CommandStore, run: bytes, turns: asyncio.Semaphore) -> None:
         self._store, self._run, self._turns = store, run, turns
         self._piece = _FIRST_PIECE
 
-    async def read(self, after: int, *, limit: int = PAGE_ENTRIES, most: int = PAGE_BYTES) -> Page:
+    async def read(self, after: int, *, limit: int = PAGE_ENTRIES, most: int = PAGE_BYTES) -> JournalPage:
         """The entries after that place: at most `limit`, and no more than `most` bytes unless the first alone has."""
         found: list[Entry] = []
         size = 0
@@ -60,16 +60,16 @@ class JournalPages:
             for row in rows:
                 size += len(row.data)
                 if found and size > most:
-                    return Page(found, is_last=False)
+                    return JournalPage(found, is_last=False)
                 found.append(row)
             if len(rows) < asked:
-                return Page(found, is_last=True)
+                return JournalPage(found, is_last=True)
             if len(found) == limit:
-                return Page(found, is_last=False)
+                return JournalPage(found, is_last=False)
             self._fit(rows, most)
             after = found[-1].seq
 
-    async def read_patiently(self, after: int, *, limit: int = PAGE_ENTRIES) -> Page:
+    async def read_patiently(self, after: int, *, limit: int = PAGE_ENTRIES) -> JournalPage:
         """The same, as soon as the store answers."""
         pause = 0.0
         while True:
@@ -186,7 +186,7 @@ class Feed:
         self._changed = asyncio.get_running_loop().create_future()
 
 
-class Reader:
+class FeedReader:
     """One reader's place in a journal: a cursor, and at most one page."""
 
     def __init__(self, feed: Feed, pages: JournalPages, cursor: int) -> None:
@@ -252,9 +252,9 @@ class Events(NamedTuple):
 class Feeds:
     """All that is followed in this process. `close` lets everybody go."""
 
-    def __init__(self, store: DoorStore, clock: Clock) -> None:
+    def __init__(self, store: CommandStore, clock: Clock) -> None:
         self._store, self._clock = store, clock
-        self._endings = Endings(store, clock)
+        self._endings = EndWatcher(store, clock)
         self._turns = asyncio.Semaphore(_READS_AT_ONCE)
         self._feeds: dict[bytes, Feed] = {}
         self._listeners = 0
@@ -273,7 +273,7 @@ class Feeds:
                 yield entry
 
     @contextmanager
-    def reader(self, run: bytes, *, after: int = 0) -> Iterator[Reader]:
+    def reader(self, run: bytes, *, after: int = 0) -> Iterator[FeedReader]:
         """A place in a run's journal, to read on from."""
         with self._listening(), self._endings.watch(run) as over:
             feed = self._feeds.get(run)
@@ -283,7 +283,7 @@ class Feeds:
                     feed.close()
             feed.readers += 1
             try:
-                yield Reader(feed, self._pages(run), after)
+                yield FeedReader(feed, self._pages(run), after)
             finally:
                 feed.readers -= 1
                 if not feed.readers:

@@ -13,7 +13,7 @@ from detent.run.journal import Kind
 from detent.run.status import OPEN, Status
 from detent.settings import DEFAULT_TENANT
 from detent.store.protocol import Store
-from detent.store.rows import Finding, Offer, RunFilter, RunRow
+from detent.store.rows import Finding, NodeOffer, RunCriteria, RunRow
 
 #: A run that has been due for so long was taken up by nobody.
 LATE: Final = 3600 * SECOND
@@ -28,8 +28,8 @@ _PAGE: Final = 200
 async def stuck_runs(store: Store) -> list[Finding]:
     """What is wrong with the oldest runs that are open; one finding that all is well if nothing is."""
     now, offers = await store.now(), await store.offers()
-    late = [row async for row in _oldest(store, RunFilter(statuses=_OPEN, owned=False)) if _is_late(row, now)]
-    lost = [row async for row in _oldest(store, RunFilter(statuses=_OPEN, owned=True)) if _is_lost(row, offers)]
+    late = [row async for row in _oldest(store, RunCriteria(statuses=_OPEN, owned=False)) if _is_late(row, now)]
+    lost = [row async for row in _oldest(store, RunCriteria(statuses=_OPEN, owned=True)) if _is_lost(row, offers)]
     found = [*_not_taken(late, offers), *_lost(lost), *await _forgotten(store, now)]
     return found or [Finding("ok", "runs", "none is stuck")]
 
@@ -37,7 +37,7 @@ async def stuck_runs(store: Store) -> list[Finding]:
 _OPEN: Final = tuple(sorted(OPEN))
 
 
-async def _oldest(store: Store, where: RunFilter) -> AsyncIterator[RunRow]:
+async def _oldest(store: Store, where: RunCriteria) -> AsyncIterator[RunRow]:
     cursor, seen = None, 0
     while seen < LOOKED_AT:
         rows = await store.runs(DEFAULT_TENANT, limit=_PAGE, where=where, cursor=cursor, oldest_first=True)
@@ -53,7 +53,7 @@ def _is_late(row: RunRow, now: Instant) -> bool:
     return row.wake_at is not None and row.wake_at <= now - LATE
 
 
-def _is_lost(row: RunRow, offers: Iterable[Offer]) -> bool:
+def _is_lost(row: RunRow, offers: Iterable[NodeOffer]) -> bool:
     return all(offer.node != row.owner for offer in offers)
 
 
@@ -61,13 +61,13 @@ def _needs(row: RunRow) -> tuple[str, ...]:
     return tuple(json.loads(row.code)) if row.code else ()
 
 
-def _not_taken(rows: list[RunRow], offers: list[Offer]) -> list[Finding]:
+def _not_taken(rows: list[RunRow], offers: list[NodeOffer]) -> list[Finding]:
     """Runs that are due, by what is missing."""
     causes = Counter(_cause(row, offers) for row in rows)
     return [Finding("warning", "runs", f"{_many(count)} for more than 1 h: {cause}") for cause, count in causes.items()]
 
 
-def _cause(row: RunRow, offers: list[Offer]) -> str:
+def _cause(row: RunRow, offers: list[NodeOffer]) -> str:
     if all(offer.queues == () for offer in offers):
         return "no node is at work; start one with `detent serve`"
     serving = [offer for offer in offers if offer.queues is None or row.queue in offer.queues]
@@ -94,7 +94,7 @@ def _lost(rows: list[RunRow]) -> list[Finding]:
 
 
 async def _forgotten(store: Store, now: Instant) -> list[Finding]:
-    where = RunFilter(statuses=(Status.PAUSED,), started_before=now - FORGOTTEN_DAYS * 86400 * SECOND)
+    where = RunCriteria(statuses=(Status.PAUSED,), started_before=now - FORGOTTEN_DAYS * 86400 * SECOND)
     rows = await store.runs(DEFAULT_TENANT, limit=PAUSED_LOOKED_AT, where=where, oldest_first=True)
     old = [row for row in rows if await _paused_at(store, row) <= now - FORGOTTEN_DAYS * 86400 * SECOND]
     if not old:

@@ -11,7 +11,7 @@ from typing import Any
 import aiohttp
 
 from detent.api.server.listener import listening
-from detent.process import LOOPBACK, App, bind, running
+from detent.process import LOOPBACK, App, bind, run_app
 from detent.run.status import TERMINAL
 from detent.settings import Settings
 
@@ -80,7 +80,7 @@ async def serving(url: str, **settings: Any) -> AsyncIterator[Detent]:
     chosen = Settings(database_url=url, **settings)
     with closing(bind("127.0.0.1", 0)) as sock:
         async with (
-            running(chosen, address=sock.getsockname()[:2], allow=LOOPBACK, migrate=True) as app,
+            run_app(chosen, address=sock.getsockname()[:2], allow=LOOPBACK, migrate=True) as app,
             listening(app, sock),
             aiohttp.ClientSession(app.local_url) as session,
         ):

@@ -27,7 +27,7 @@ from detent.ids import RUN, new_id, show
 from detent.observe import emit
 from detent.process import bind, run_process
 from detent.run.journal import Entry, Kind
-from detent.store.protocol import DoorStore
+from detent.store.protocol import CommandStore
 from detent.store.rows import RunRow
 from detent.views.feeds import Feeds
 from tests.store.make import NOON
@@ -101,7 +101,7 @@ class Server(uvicorn.Server):
 @asynccontextmanager
 async def streaming(store: object, *, patience: float = 30.0) -> AsyncIterator[tuple[str, Server]]:
     """The routes under test on a port of their own, before that store."""
-    feeds = Feeds(cast(DoorStore, store), SystemClock())
+    feeds = Feeds(cast(CommandStore, store), SystemClock())
 
     class Impatient(Connection):
         pass

@@ -11,7 +11,7 @@ from detent.ids import TRIGGER, parse
 from detent.instant import SECOND
 from detent.settings import DEFAULT_TENANT
 from detent.store.protocol import Store
-from detent.store.rows import RunFilter
+from detent.store.rows import RunCriteria
 from detent.store.trigger_rows import NewTrigger
 from tests.api.server import Detent, serving
 
@@ -29,7 +29,7 @@ async def _back_in_time(detent: Detent, trigger: str) -> None:
     assert await store.change_trigger(changed._replace(enabled=True, next_at=since), seen=row.updated_at)
 
 
-async def _begun(store: Store, where: RunFilter) -> None:
+async def _begun(store: Store, where: RunCriteria) -> None:
     while True:
         if await store.count_runs(DEFAULT_TENANT, where=where, limit=SLOTS) == SLOTS:
             return
@@ -45,7 +45,7 @@ async def test_two_nodes_start_each_of_a_thousand_slots_once(database_url: str) 
         body = {"workflow": "echo", "type": "cron", "cron_expression": "* * * * * *", "missed": "all", "enabled": False}
         trigger = (await first.call("POST", "/api/v1/triggers", json=body)).json["data"]["id"]
         await _back_in_time(first, trigger)
-        where, store = RunFilter(fired_by=parse(TRIGGER, trigger)), first.app.store
+        where, store = RunCriteria(fired_by=parse(TRIGGER, trigger)), first.app.store
         async with asyncio.timeout(90):
             await _begun(store, where)
         await second.call("POST", f"/api/v1/triggers/{trigger}/pause", json={})

@@ -24,7 +24,7 @@ from typing import Any
 from aiohttp import web
 
 from detent.clock import SystemClock
-from detent.commands import Commands, Given
+from detent.commands import Commands, RunInput
 from detent.commands.start import StartOptions
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
@@ -33,17 +33,17 @@ from detent.errors import AlreadyActive, Conflict, DetentError, StoreBusy, Store
 from detent.graph.model import StepKind
 from detent.ids import RUN, new_id, show
 from detent.observe import listen
-from detent.python.classes.executor import ChainStep
-from detent.python.functions.executor import FunctionStep
-from detent.python.functions.step_runner import Bodies
+from detent.python.classes.executor import ClassExecutor
+from detent.python.functions.executor import FunctionExecutor
+from detent.python.functions.step_runner import StepRunner
 from detent.python.registry import registry as python_registry
-from detent.steps.action_step import ActionStep
+from detent.steps.action_step import ActionExecutor
 from detent.steps.egress import EgressPolicy
-from detent.steps.http.step import HttpStep
+from detent.steps.http.step import HttpExecutor
 from detent.steps.protocol import StepExecutor
 from detent.store.factory import open_store
 from detent.store.protocol import Store
-from detent.store.rows import RunFilter
+from detent.store.rows import RunCriteria
 from detent.store.url import is_shared
 from tests.chaos.actions import REGISTRY
 from tests.chaos.tuning import CHAOS, SECRET
@@ -78,7 +78,7 @@ class Routes:
         return web.json_response({"name": row.name}, status=201)
 
     async def start(self, request: web.Request) -> web.StreamResponse:
-        given, hero = Given(body=await request.json()), request.query.get("hero")
+        given, hero = RunInput(body=await request.json()), request.query.get("hero")
         options = StartOptions(hero=None if hero is None else ("Courier", hero))
         try:
             started = await self._commands.start(request.match_info["name"], given, options)
@@ -113,7 +113,7 @@ class Routes:
         rows = [
             row
             for status in ("running", "paused")
-            for row in await store.runs(1, limit=1000, where=RunFilter(statuses=(status,)))
+            for row in await store.runs(1, limit=1000, where=RunCriteria(statuses=(status,)))
         ]
         found = [{"run": show(RUN, row.id), "workflow": row.workflow_name, **json.loads(row.input)} for row in rows]
         return web.json_response({"open": found})
@@ -203,7 +203,10 @@ def load_python(options: argparse.Namespace, clock: SystemClock) -> dict[StepKin
     if is_shared(options.store):
         import_module("tests.chaos.python_booking").use_database(options.store)
         keeper = import_module("detent.python.transactions").keeper
-    chain, function = ChainStep(now=clock.wall, keeper=keeper), FunctionStep(clock=clock, bodies=Bodies(keeper=keeper))
+    chain, function = (
+        ClassExecutor(now=clock.wall, keeper=keeper),
+        FunctionExecutor(clock=clock, bodies=StepRunner(keeper=keeper)),
+    )
     return {StepKind.PYTHON: chain, StepKind.FUNCTION: function}
 
 
@@ -224,7 +227,7 @@ async def serve(options: argparse.Namespace, tuning: Tuning) -> None:
     if options.tied:
         asyncio.get_running_loop().add_reader(sys.stdin, os._exit, 1)
     store = await open_patiently(options.store, clock)
-    http, action = HttpStep(EgressPolicy.from_texts(["127.0.0.0/8"])), ActionStep(REGISTRY)
+    http, action = HttpExecutor(EgressPolicy.from_texts(["127.0.0.0/8"])), ActionExecutor(REGISTRY)
     python = load_python(options, clock)
     engine = Engine(
         store,

@@ -6,7 +6,18 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from detent.client.calls import Answer, Asked, Give, Hear, Pause, Request, Send, Terms, Told, Turns
+from detent.client.calls import (
+    Answer,
+    ExchangeDriver,
+    ManyAnswers,
+    OneAnswer,
+    ReadStream,
+    Request,
+    RetryPolicy,
+    Send,
+    Wait,
+    Yield,
+)
 from detent.client.errors import NoConnection
 
 T = TypeVar("T")
@@ -29,27 +40,27 @@ class Stage:
     sent: list[Request] = field(default_factory=list)
     pauses: list[float] = field(default_factory=list)
 
-    def terms(self) -> Terms:
-        return Terms(timeout=10.0, patience=self.patience, now=lambda: self.now, chance=lambda: 1.0)
+    def terms(self) -> RetryPolicy:
+        return RetryPolicy(timeout=10.0, patience=self.patience, now=lambda: self.now, chance=lambda: 1.0)
 
-    def ask(self, asked: Asked[T]) -> T:
-        turns = Turns(asked.talk(self.terms()))
+    def ask(self, asked: OneAnswer[T]) -> T:
+        turns = ExchangeDriver(asked.talk(self.terms()))
         effect = turns.take()
         while effect is not None:
             effect = turns.take(self._do(effect))
         return turns.result
 
-    def tell(self, told: Told[T]) -> list[T]:
+    def tell(self, told: ManyAnswers[T]) -> list[T]:
         found: list[T] = []
         self.collect(told, found)
         return found
 
-    def collect(self, told: Told[T], found: list[T]) -> None:
+    def collect(self, told: ManyAnswers[T], found: list[T]) -> None:
         """Everything that is told goes into `found`, also if it ends with an error."""
-        turns = Turns(told.tell(self.terms()))
+        turns = ExchangeDriver(told.tell(self.terms()))
         effect = turns.take()
         while effect is not None:
-            if isinstance(effect, Give):
+            if isinstance(effect, Yield):
                 found += effect.items
                 effect = turns.take()
             else:
@@ -57,11 +68,11 @@ class Stage:
 
     def _do(self, effect: object) -> object:
         match effect:
-            case Pause(seconds):
+            case Wait(seconds):
                 self.pauses.append(seconds)
                 self.now += seconds
                 return None
-            case Hear():
+            case ReadStream():
                 return self._next()
             case Send(request):
                 self.sent.append(request)

@@ -12,7 +12,7 @@ import pytest
 
 from detent.api.app import ROUTES
 from detent.client import runs, triggers, workflows
-from detent.client.calls import Call, Pages, Terms
+from detent.client.calls import Call, Pages, RetryPolicy
 from detent.errors import InvalidInput
 
 NOON = datetime(2026, 2, 22, 12, 0, tzinfo=timezone(timedelta(hours=2)))
@@ -145,7 +145,7 @@ def first(asked: Call[Any] | Pages[Any]) -> Call[Any]:
 
 @pytest.mark.parametrize(("asked", "sent"), TABLE, ids=[line.partition(" {")[0] for _, line in TABLE])
 def test_an_operation_sends_what_it_is_described_to_send(asked: Call[Any] | Pages[Any], sent: str) -> None:
-    request = first(asked).request(Terms())
+    request = first(asked).request(RetryPolicy())
     body = "" if request.body is None else f" {request.body.decode()}"
     assert f"{request.method} {request.target}{body}" == sent
     assert ("Content-Type" in request.headers) == (request.body is not None)

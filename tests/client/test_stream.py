@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from detent.client import Entry, stream
 from detent.client.calls import Answer
 from detent.client.errors import NoConnection, NotFound, Unavailable, UnexpectedAnswer
-from detent.client.stream import Message, Parser
+from detent.client.stream import Parser, StreamMessage
 from tests.client.playing import Play, Player
 from tests.client.talking import Stage, answered
 
@@ -145,7 +145,7 @@ def test_messages_are_the_same_however_the_stream_is_cut(
     pieces = [whole[start:stop] for start, stop in zip([0, *cuts], [*cuts, len(whole)], strict=True)]
     parser = Parser()
     found = [message for piece in pieces for message in parser.feed(piece)]
-    assert found == [Message(str(number), "message", [text]) for number, text in messages]
+    assert found == [StreamMessage(str(number), "message", [text]) for number, text in messages]
 
 
 def test_a_face_follows_over_broken_connections(player: Player, connect: Any) -> None:

@@ -11,16 +11,16 @@ from urllib.parse import urlsplit
 from aiohttp import web
 
 from detent.clock import SystemClock
-from detent.commands import Commands, Given, Start
+from detent.commands import Commands, RunInput, StartAnswer
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
 from detent.graph.model import StepKind
 from detent.ids import RUN, new_id, show
 from detent.run.status import TERMINAL
-from detent.steps.action_step import ActionStep
+from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import registry
 from detent.steps.egress import EgressPolicy
-from detent.steps.http.step import HttpStep
+from detent.steps.http.step import HttpExecutor
 from detent.store.memory.store import MemoryStore
 from detent.store.rows import Receipt
 
@@ -88,7 +88,7 @@ async def commands() -> AsyncIterator[Commands]:
         MemoryStore(clock),
         clock=clock,
         tokens=CallbackTokens("key", "http://127.0.0.1"),
-        executors={StepKind.ACTION: ActionStep(), StepKind.HTTP: HttpStep(policy)},
+        executors={StepKind.ACTION: ActionExecutor(), StepKind.HTTP: HttpExecutor(policy)},
         serves=registry.names(),
         new_id=new_id,
     )
@@ -104,7 +104,7 @@ async def run(document: dict[str, Any], *, given: Any, answers: list[str], calls
     server = EchoServer(answers)
     async with asyncio.timeout(LONGEST_RUN), server.serving(), commands() as doors:
         await doors.save_workflow(json.dumps(local(document, server.url)), filename="example.json")
-        started = await doors.start(document["name"], Given(body=given))
+        started = await doors.start(document["name"], RunInput(body=given))
         for call in calls:
             await _call_back(doors, started, call)
         while (shown := await doors.run(show(RUN, started.run)))["status"] not in TERMINAL:  # noqa: ASYNC110 - as a reader would
@@ -112,7 +112,7 @@ async def run(document: dict[str, Any], *, given: Any, answers: list[str], calls
         return shown
 
 
-async def _call_back(doors: Commands, started: Start, call: str) -> None:
+async def _call_back(doors: Commands, started: StartAnswer, call: str) -> None:
     step, body = call.split(" ", 1)
     shown = await doors.run(show(RUN, started.run))
     [url] = [callback["url"] for callback in shown["callbacks"] if callback["step"] == step]

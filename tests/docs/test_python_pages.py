@@ -13,7 +13,7 @@ from detent.embed.runs import HandleOperations, Scope
 from detent.python.classes.workflow import RESERVED
 from detent.python.decorators import OPTIONS
 from detent.python.functions.run import Run
-from detent.python.settings import SETTINGS, Drift
+from detent.python.settings import SETTINGS, DriftPolicy
 from tests.docs.pages import DOCS, ROOT, blocks_of, tables
 
 PROGRAMS = [page for page in sorted(DOCS.glob("*.md")) if any(block.language == "pycon" for block in blocks_of(page))]
@@ -68,7 +68,7 @@ def test_everything_a_function_and_a_handle_can_do_stands_on_a_page() -> None:
 
 def test_every_mode_of_drift_and_every_public_name_stands_on_a_page() -> None:
     pages = {name: (DOCS / f"{name}.md").read_text() for name in ("python-workflows", "durable-functions")}
-    assert all(f"**{mode}**" in text for mode in Drift for text in pages.values())
+    assert all(f"**{mode}**" in text for mode in DriftPolicy for text in pages.values())
     everything = "".join(page.read_text() for page in DOCS.glob("*.md"))
     names = [name for name in detent.__all__ if not name.startswith("_")]
     assert [name for name in names if not re.search(rf"\b{name}\b", everything)] == []

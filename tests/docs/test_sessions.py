@@ -10,7 +10,7 @@ import pytest
 
 from detent.api.server.listener import listening
 from detent.app import url_of
-from detent.process import bind, running
+from detent.process import bind, run_app
 from detent.settings import Settings
 from tests.docs import console
 from tests.docs.curl import SERVER, Session, commands, differences
@@ -41,7 +41,7 @@ async def test_the_session_of_the_page_goes_as_it_says(page: Path, tmp_path: Pat
     address = sock.getsockname()[:2]
     settings = Settings(database_url=f"sqlite:///{tmp_path}/detent.db")  # where the commands of the page look for it
     async with (
-        running(settings, address=address) as app,
+        run_app(settings, address=address) as app,
         listening(app, sock),
         aiohttp.ClientSession() as http,
     ):

@@ -6,12 +6,12 @@ import asyncio
 import sys
 
 from detent.embed.node import node
-from detent.process import told_to_stop
+from detent.process import wait_for_signal
 
 
 async def main(database: str, *modules: str) -> None:
     async with node(database, workflows=["tests.embed.ledger", *modules]):
-        await told_to_stop()
+        await wait_for_signal()
 
 
 asyncio.run(main(*sys.argv[1:]))

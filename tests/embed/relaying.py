@@ -6,14 +6,14 @@ import asyncio
 import sys
 
 from detent.embed.node import node
-from detent.process import told_to_stop
+from detent.process import wait_for_signal
 
 
 async def main(database: str, outbox: str) -> None:
     async with node(database, workflows=["tests.embed.flows"], outbox_urls=outbox):
         sys.stdout.write("ready\n")
         sys.stdout.flush()
-        await told_to_stop()
+        await wait_for_signal()
 
 
 asyncio.run(main(*sys.argv[1:]))

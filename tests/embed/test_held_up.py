@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from detent.instant import SECOND
-from detent.outbox.relay import AT_ONCE, LONGEST_PAUSE, MOST, HeldUpRows
-from detent.outbox.table import BATCH, Waiting
+from detent.outbox.relay import AT_ONCE, LONGEST_PAUSE, MOST, ContendedRows
+from detent.outbox.table import BATCH, OutboxRow
 
 ANN, BOB = frozenset({"ann"}), frozenset({"bob"})
 
 
-def read(*numbers: int) -> list[Waiting]:
-    return [Waiting(number, "", "", "", "") for number in numbers]
+def read(*numbers: int) -> list[OutboxRow]:
+    return [OutboxRow(number, "", "", "", "") for number in numbers]
 
 
 def test_a_row_that_is_held_up_again_is_tried_less_and_less_often() -> None:
-    rows, now, pauses = HeldUpRows(), 0, []
+    rows, now, pauses = ContendedRows(), 0, []
     for _ in range(7):
         assert rows.add(1, ANN, now)
         begun = now
@@ -25,7 +25,7 @@ def test_a_row_that_is_held_up_again_is_tried_less_and_less_often() -> None:
 
 
 def test_those_behind_a_row_wait_until_it_is_forgotten() -> None:
-    rows = HeldUpRows()
+    rows = ContendedRows()
     rows.add(1, ANN, 0)
     assert rows.is_behind(2, ANN)
     rows.add(2, ANN, 0)
@@ -37,7 +37,7 @@ def test_those_behind_a_row_wait_until_it_is_forgotten() -> None:
 
 
 def test_a_row_that_was_deleted_holds_up_none_behind_it() -> None:
-    rows = HeldUpRows()
+    rows = ContendedRows()
     rows.add(1, ANN, 0)
     rows.add(2, ANN, 0)
     rows.not_now(SECOND)
@@ -46,7 +46,7 @@ def test_a_row_that_was_deleted_holds_up_none_behind_it() -> None:
 
 
 def test_a_row_that_may_stand_behind_those_that_were_read_is_not_gone() -> None:
-    rows = HeldUpRows()
+    rows = ContendedRows()
     rows.add(500, ANN, 0)
     rows.not_now(SECOND)
     rows.were_read(read(*range(BATCH)))
@@ -57,7 +57,7 @@ def test_a_row_that_may_stand_behind_those_that_were_read_is_not_gone() -> None:
 
 
 def test_few_are_tried_again_at_a_time_and_no_more_are_kept_than_can_be_named() -> None:
-    rows = HeldUpRows()
+    rows = ContendedRows()
     assert all(rows.add(number, frozenset({str(number)}), 0) for number in range(MOST))
     assert not rows.add(MOST, ANN, 0)
     assert rows.add(0, frozenset({"0"}), 0), "one that is known has its room"

@@ -296,7 +296,7 @@ async def test_a_bound_of_a_transaction_does_not_outlive_it(database: str, *, is
         pool = create_engine(ledger.blocking(database), pool_size=1, max_overflow=0)
         keeper.use(sessionmaker(pool))
         with suppress(ValueError):
-            await asyncio.to_thread(keeper.keep, call, 1, lambda session: note(session.execute(show)))
+            await asyncio.to_thread(keeper.run_once, call, 1, lambda session: note(session.execute(show)))
         with pool.connect() as plain:
             after = tuple(map(str, plain.execute(show).one()))
         pool.dispose()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from detent.embed.request import order_of
+from detent.embed.request import build_start
 from detent.errors import InvalidInput
 from detent.instant import SECOND
 
@@ -35,7 +35,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 def test_what_cannot_be_asked_for_is_told_in_plain_words(what: str) -> None:
     given, told = WRONG[what]
     with pytest.raises(InvalidInput) as refused:
-        order_of("greeting", (), {}, **given)
+        build_start("greeting", (), {}, **given)
     assert told in str(refused.value)
 
 
@@ -43,9 +43,9 @@ def test_what_cannot_be_asked_for_is_told_in_plain_words(what: str) -> None:
     "when", ["1970-01-02T00:00:00Z", "1970-01-02T01:00:00+01:00", datetime(1970, 1, 2, tzinfo=UTC)]
 )
 def test_a_time_is_an_instant_however_it_is_written(when: Any) -> None:
-    assert order_of("greeting", (), {}, start_at=when).start_at == 86_400 * SECOND
+    assert build_start("greeting", (), {}, start_at=when).start_at == 86_400 * SECOND
 
 
 def test_a_delay_is_a_span_however_it_is_written() -> None:
-    found = [order_of("greeting", (), {}, delay=delay).delay for delay in (90, 90.0, "1m30s", timedelta(seconds=90))]
+    found = [build_start("greeting", (), {}, delay=delay).delay for delay in (90, 90.0, "1m30s", timedelta(seconds=90))]
     assert found == [90.0] * 4

@@ -147,10 +147,10 @@ async def test_an_attempt_whose_run_another_node_has_by_now_cannot_commit(databa
         return b'{"output":1}'
 
     with pytest.raises(RunLost):
-        await asyncio.to_thread(keeper.keep, call_of(run), 1, body)
+        await asyncio.to_thread(keeper.run_once, call_of(run), 1, body)
     assert ran == []
-    assert await asyncio.to_thread(keeper.keep, call_of(run), 2, body) == b'{"output":1}'
-    assert await asyncio.to_thread(keeper.keep, call_of(run), 2, body) == b'{"output":1}'
+    assert await asyncio.to_thread(keeper.run_once, call_of(run), 2, body) == b'{"output":1}'
+    assert await asyncio.to_thread(keeper.run_once, call_of(run), 2, body) == b'{"output":1}'
     assert len(ran) == 1, "a step whose result is kept ran again"
 
 
@@ -165,7 +165,7 @@ async def test_nobody_takes_a_run_while_a_transaction_of_its_step_is_open(databa
         taken.append(len(found))
         return b"{}"
 
-    await asyncio.to_thread(keeper.keep, call_of(run), 1, body)
+    await asyncio.to_thread(keeper.run_once, call_of(run), 1, body)
     assert taken == [0]
 
 
@@ -211,7 +211,7 @@ async def test_the_transaction_of_a_step_is_not_ended_by_its_body(database: str,
 
     for _ in range(2):
         with pytest.raises((RuntimeError, InvalidRequestError), match="begin_nested" if end != "swallowed" else None):
-            await asyncio.to_thread(keeper.keep, call_of(run), 1, body)
+            await asyncio.to_thread(keeper.run_once, call_of(run), 1, body)
     assert booked(database, "of the test") == []
 
 
@@ -232,7 +232,7 @@ async def test_a_body_that_swallows_the_refusal_of_a_session_is_one_transaction_
         assert booked(database, "of the test") == []
         return b"{}"
 
-    await asyncio.to_thread(keeper.keep, call_of(run), 1, body)
+    await asyncio.to_thread(keeper.run_once, call_of(run), 1, body)
     assert booked(database, "of the test") == [1, 1, 1, 2]
 
 
@@ -261,10 +261,10 @@ async def test_a_sqlite_session_is_refused_with_the_reason() -> None:
     engine = create_engine("sqlite://")
     keeper.use(sessionmaker(engine))
     with pytest.raises(DetentError, match="one writer"):
-        keeper.keep(call_of(new_id()), 1, lambda session: b"{}")
+        keeper.run_once(call_of(new_id()), 1, lambda session: b"{}")
     engine.dispose()
 
 
 async def test_a_step_without_a_session_says_what_to_call() -> None:
     with pytest.raises(RuntimeError, match=r"detent\.transactions"):
-        Transactions().keep(call_of(new_id()), 1, lambda session: b"{}")
+        Transactions().run_once(call_of(new_id()), 1, lambda session: b"{}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from detent.commands import Commands, Given, Start, StartOptions
+from detent.commands import Commands, RunInput, StartAnswer, StartOptions
 from detent.engine.engine import Engine
 from detent.forms.steps.form import compile_steps
 from detent.graph import codec
@@ -33,10 +33,10 @@ async def save(world: Rig, name: str, steps: dict[str, Any], **given: Any) -> Sa
 
 async def start(
     engine: Engine, workflow: str, body: Any = None, *, commands: Commands | None = None, **options: Any
-) -> Start:
+) -> StartAnswer:
     """Start a run through an engine's commands."""
-    return await (commands or Commands(engine)).start(workflow, Given(body=body), StartOptions(**options))
+    return await (commands or Commands(engine)).start(workflow, RunInput(body=body), StartOptions(**options))
 
 
-def run_id(start: Start) -> str:
+def run_id(start: StartAnswer) -> str:
     return show(RUN, start.run)

@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Literal, cast
 from detent.clock import Clock
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
-from detent.engine.start import StartedRun, StartRequest, start_run
+from detent.engine.start import AcceptedRun, PreparedStart, start_run
 from detent.engine.tuning import Tuning
 from detent.errors import CommitUnknown, StoreBusy, StoreError, StoreLocked
 from detent.forms.steps.form import compile_steps
@@ -38,7 +38,7 @@ from detent.run.outcomes import Done, Fail, Outcome, StepError
 from detent.run.status import TERMINAL
 from detent.store.heartbeat import TaskHeart
 from detent.store.memory.store import MemoryStore
-from detent.store.protocol import Heart, Store
+from detent.store.protocol import Heartbeat, Store
 from detent.store.rows import Flush, MessageKind, NewVersion, Receipt, RunRow
 
 NOON = 1_790_000_000 * SECOND
@@ -128,7 +128,7 @@ class Line:
     def break_next(self, verb: str, *faults: Fault) -> None:
         self.faults.setdefault(verb, deque()).extend(faults)
 
-    def heart(self, node: bytes, *, ttl: float, interval: float) -> Heart:
+    def heart(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
         return TaskHeart(cast(Any, self), node, clock=self._clock, ttl=ttl, interval=interval)
 
     def __getattr__(self, verb: str) -> Callable[..., Coroutine[Any, Any, Any]]:
@@ -258,13 +258,13 @@ class Rig:
 
     async def request(
         self, what: Mapping[str, Any] | Graph, body: Any = None, *, engine: Engine | None = None, **document: Any
-    ) -> StartedRun:
+    ) -> AcceptedRun:
         graph = what if isinstance(what, Graph) else _compiled(what, document)
         engine = engine or self.engines[0]
         version = await self._saved(codec.encode(graph))
         prepared = engine.graphs.put((version.id, 1), version.name, version.graph)
         given = json.dumps({"body": body}).encode()
-        return await start_run(engine, StartRequest(TENANT, version.id, 1, version.name, prepared, given, watch=True))
+        return await start_run(engine, PreparedStart(TENANT, version.id, 1, version.name, prepared, given, watch=True))
 
     async def _saved(self, graph: bytes) -> NewVersion:
         """The workflow of that graph, saved the first time."""

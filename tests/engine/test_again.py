@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from detent.commands import Commands
-from detent.commands.bulk import Wish
+from detent.commands.bulk import BulkAction
 from detent.engine.background import Presence
 from detent.errors import Conflict, TooLarge
 from detent.forms.steps.form import compile_steps
 from detent.graph import codec
 from detent.instant import SECOND
 from detent.run.outcomes import Cancel, Move
-from detent.store.rows import RunFilter
+from detent.store.rows import RunCriteria
 from tests.engine.doors import run_id, save, start
 from tests.engine.rig import NOON, Rig, done, failed, rig, virtual
 
@@ -130,11 +130,11 @@ async def test_a_bulk_retry_is_counted_first_and_takes_each_run_once() -> None:
         for _ in range(5):
             await _failed_run(world)
         commands = Commands(engine)
-        dry = await commands.bulk(Wish.RETRY, RunFilter(), by="ann", limit=100, dry_run=True)
+        dry = await commands.bulk(BulkAction.RETRY, RunCriteria(), by="ann", limit=100, dry_run=True)
         assert (dry.matched, dry.done, len(world.store.table)) == (5, [], 5)
-        result = await commands.bulk(Wish.RETRY, RunFilter(), by="ann", limit=3, dry_run=False)
+        result = await commands.bulk(BulkAction.RETRY, RunCriteria(), by="ann", limit=3, dry_run=False)
         assert (len(result.done), result.more) == (3, True)
-        result = await commands.bulk(Wish.RETRY, RunFilter(), by="ann", limit=100, dry_run=False)
+        result = await commands.bulk(BulkAction.RETRY, RunCriteria(), by="ann", limit=100, dry_run=False)
         assert (len(result.done), len(result.refused), result.more) == (2, 3, False)
         assert "already" in result.refused[0][1]
         assert len(world.store.table) == 10
@@ -149,7 +149,7 @@ async def test_a_bulk_cancel_ends_the_open_runs_only() -> None:
         runs = [await start(engine, "w") for _ in range(4)]
         over = await start(engine, "v")
         await world.ended(over.run)
-        result = await Commands(engine).bulk(Wish.CANCEL, RunFilter(), by="ann", limit=100, dry_run=False)
+        result = await Commands(engine).bulk(BulkAction.CANCEL, RunCriteria(), by="ann", limit=100, dry_run=False)
         assert len(result.done) == 4
         for run in runs:
             assert await world.ended(run.run) == "cancelled"
@@ -205,10 +205,12 @@ async def test_a_bulk_retry_of_a_few_at_a_time_reaches_them_all() -> None:
         for _ in range(5):
             await _failed_run(world)
         commands = Commands(engine)
-        told = [await commands.bulk(Wish.RETRY, RunFilter(), by="ann", limit=2, dry_run=False) for _ in range(3)]
+        told = [
+            await commands.bulk(BulkAction.RETRY, RunCriteria(), by="ann", limit=2, dry_run=False) for _ in range(3)
+        ]
         assert [(len(one.done), one.more) for one in told] == [(2, True), (2, True), (1, False)]
         for fork in (True, False):
-            assert (await commands.bulk(Wish.RETRY, RunFilter(), by="ann", limit=9, dry_run=fork)).more is False
+            assert (await commands.bulk(BulkAction.RETRY, RunCriteria(), by="ann", limit=9, dry_run=fork)).more is False
 
 
 @virtual

@@ -7,7 +7,7 @@ import asyncio
 import msgspec
 import pytest
 
-from detent.engine.attempts import carry_out
+from detent.engine.attempts import run_attempt
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome
 from tests.engine.rig import done, rig, virtual
@@ -24,13 +24,13 @@ async def _raises(error: BaseException) -> Outcome:
 
 @virtual
 async def test_work_within_its_time_gives_its_outcome() -> None:
-    assert isinstance(await carry_out(_lasts(1), 2.0), Done)
-    assert isinstance(await carry_out(_lasts(1_000), None), Done)
+    assert isinstance(await run_attempt(_lasts(1), 2.0), Done)
+    assert isinstance(await run_attempt(_lasts(1_000), None), Done)
 
 
 @virtual
 async def test_work_beyond_its_time_is_stopped() -> None:
-    outcome = await carry_out(_lasts(3), 2.0)
+    outcome = await run_attempt(_lasts(3), 2.0)
     assert isinstance(outcome, Fail)
     assert outcome.timed_out
     assert outcome.retry
@@ -40,7 +40,7 @@ async def test_work_beyond_its_time_is_stopped() -> None:
 @virtual
 @pytest.mark.parametrize("error", [ValueError("x"), TimeoutError(), asyncio.CancelledError(), SystemExit(3)])
 async def test_whatever_is_raised_is_a_failure(error: BaseException) -> None:
-    outcome = await carry_out(_raises(error), 2.0)
+    outcome = await run_attempt(_raises(error), 2.0)
     assert isinstance(outcome, Fail)
     assert not outcome.timed_out
     assert outcome.error.code == "exception"
@@ -49,7 +49,7 @@ async def test_whatever_is_raised_is_a_failure(error: BaseException) -> None:
 
 @virtual
 async def test_an_attempt_that_the_engine_stops_is_stopped() -> None:
-    attempt = asyncio.ensure_future(carry_out(_lasts(60), 90.0))
+    attempt = asyncio.ensure_future(run_attempt(_lasts(60), 90.0))
     await asyncio.sleep(1)
     attempt.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -58,7 +58,7 @@ async def test_an_attempt_that_the_engine_stops_is_stopped() -> None:
 
 @virtual
 async def test_the_end_of_a_long_traceback_is_kept() -> None:
-    outcome = await carry_out(_raises(ValueError("y" * 50_000)), None)
+    outcome = await run_attempt(_raises(ValueError("y" * 50_000)), None)
     assert isinstance(outcome, Fail)
     assert outcome.error.detail["traceback"].endswith("yyy\n")
     assert len(outcome.error.detail["traceback"]) <= 8_192
@@ -72,7 +72,7 @@ class Mute(Exception):
 @virtual
 @pytest.mark.parametrize("error", [Mute(), ValueError("a\ud800b"), GeneratorExit()])
 async def test_an_error_that_cannot_be_shown_or_stored_is_a_failure_that_can(error: BaseException) -> None:
-    outcome = await carry_out(_raises(error), None)
+    outcome = await run_attempt(_raises(error), None)
     assert isinstance(outcome, Fail)
     assert outcome.error.code == "exception"
     assert msgspec.json.encode(outcome.error)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from detent.commands import Commands
-from detent.errors import HeldUp, StoreError, Unavailable
+from detent.errors import StartBlocked, StoreError, Unavailable
 from detent.forms.steps.form import compile_steps
 from detent.graph import codec
 from detent.ids import new_id
@@ -253,7 +253,7 @@ async def test_the_next_start_of_the_same_hero_does_not_make_the_lane_wait_again
         run = await world.start({"b": {}})
         assert await world.ended(run) == "completed"
         answers = await asyncio.gather(*again, return_exceptions=True)
-        assert {type(answer) for answer in answers} == {HeldUp}
+        assert {type(answer) for answer in answers} == {StartBlocked}
         assert world.clock.monotonic() - begun < 0.3, "all of one hero are answered together"
         assert None not in other.waits[1:]
         _let_go(other)

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from detent.commands import Commands
-from detent.commands.bulk import Wish
+from detent.commands.bulk import BulkAction
 from detent.engine.start import LONGEST_KEY, active_key
 from detent.errors import AlreadyActive, Unavailable
 from detent.ids import RUN, show
-from detent.store.rows import RunFilter
+from detent.store.rows import RunCriteria
 from tests.engine.doors import run_id, save, start
 from tests.engine.rig import Rig, failed, rig, virtual
 
@@ -142,7 +142,7 @@ async def test_retry_fork_and_rerun_need_the_hero_too() -> None:
             with pytest.raises(AlreadyActive) as refused:
                 await again
             assert refused.value.run == run_id(second)
-        done = await doors.bulk(Wish.RETRY, RunFilter(statuses=("failed",)), by="ann", limit=9, dry_run=False)
+        done = await doors.bulk(BulkAction.RETRY, RunCriteria(statuses=("failed",)), by="ann", limit=9, dry_run=False)
         assert run_id(second) in done.refused[0][1]
         gate.set()
         await world.ended(second.run)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from detent.commands import Commands, Start
+from detent.commands import Commands, StartAnswer
 from detent.graph import codec
 from detent.graph.model import Edge, Graph, OnCrash, Retry, Step, StepKind
 from detent.run.outcomes import Move
@@ -180,7 +180,7 @@ async def _save_mailing(world: Rig, **given: Any) -> None:
     await save(world, "w", {"a": {}, "send": send}, **given)
 
 
-async def _begin_again(commands: Commands, again: str, run: str) -> Start:
+async def _begin_again(commands: Commands, again: str, run: str) -> StartAnswer:
     if again == "fork":
         return await commands.fork(run, "send")
     return await (commands.retry(run) if again == "retry" else commands.rerun(run))

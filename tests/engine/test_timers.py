@@ -7,7 +7,7 @@ import gc
 from typing import Any
 
 from detent.clock import DatabaseTime, SystemClock
-from detent.engine.owned_run import HeldRun
+from detent.engine.owned_run import OwnedRun
 from detent.engine.timers import KEPT, Timers
 from detent.graph.model import Graph, Step, StepKind
 from detent.planner.prepared import prepare
@@ -18,14 +18,14 @@ from tests.engine.rig import rig, virtual
 async def test_times_that_nobody_waits_for_any_more_are_forgotten() -> None:
     prepared = prepare(Graph((Step("a", StepKind.ACTION),)))
     state = prepared.new_state(RunFacts(b"r" * 16, 1, "w", b"{}", 0, None, str))
-    rung: asyncio.Queue[HeldRun] = asyncio.Queue()
+    rung: asyncio.Queue[OwnedRun] = asyncio.Queue()
     time = DatabaseTime(SystemClock())
     time.heard(0)
     timers = Timers(time, rung.put_nowait)
-    soon = HeldRun(b"s" * 16, 1, prepared, state)
+    soon = OwnedRun(b"s" * 16, 1, prepared, state)
     timers.set(soon, 20_000)
     for number in range(10 * KEPT):
-        left = HeldRun(b"r" * 16, 1, prepared, state)
+        left = OwnedRun(b"r" * 16, 1, prepared, state)
         timers.set(left, 3_600_000_000 + number)
         timers.set(left, None)
     assert len(timers) <= 2 * KEPT
@@ -44,4 +44,4 @@ async def test_runs_that_ended_long_before_they_would_expire_leave_memory() -> N
             assert await world.ended(run, 60) == "completed"
         assert not engine.node.runner.held
         gc.collect()
-        assert sum(isinstance(thing, HeldRun) for thing in gc.get_objects()) <= 2 * KEPT
+        assert sum(isinstance(thing, OwnedRun) for thing in gc.get_objects()) <= 2 * KEPT

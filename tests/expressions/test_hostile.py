@@ -10,7 +10,7 @@ import pytest
 from detent.expressions import (
     EvaluationError,
     ExpressionError,
-    LimitExceeded,
+    ExpressionLimitExceeded,
     Mode,
     Scope,
     SyntaxProblem,
@@ -217,7 +217,7 @@ def _seconds(source: str) -> float:
     [("text + 'x'", "256 KB"), (" && ".join(["array == other"] * 9), "too much data"), ("sharp.upper()", "256 KB")],
 )
 def test_going_over_a_limit_names_the_limit(source: str, limit: str) -> None:
-    with pytest.raises(LimitExceeded, match=limit):
+    with pytest.raises(ExpressionLimitExceeded, match=limit):
         value(source, SCOPE_OF_BIG_VALUES)
 
 
@@ -264,7 +264,7 @@ def test_data_nested_without_end_is_our_error() -> None:
     endless: list[object] = []
     endless.append(endless)
     for source in ("x", "json(x)", "x == [x]", "x in x", "string(x)"):
-        with pytest.raises(LimitExceeded, match="nested"):
+        with pytest.raises(ExpressionLimitExceeded, match="nested"):
             value(source, {"x": endless})
 
 

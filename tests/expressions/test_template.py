@@ -5,7 +5,7 @@ import json
 import pytest
 
 from detent.expressions import (
-    LimitExceeded,
+    ExpressionLimitExceeded,
     Scope,
     SyntaxProblem,
     TruncatedValue,
@@ -192,7 +192,7 @@ def test_what_is_rendered_may_not_exceed_256_kb_constant_parts_included() -> Non
         {"a": half, "b": "{{ half }}", "c": "more than two kilobytes" * 100},
         {"a": "{{ half }}{{ half }}{{ half }}"},
     ):
-        with pytest.raises((LimitExceeded, UnresolvedTemplate), match="256 KB"):
+        with pytest.raises((ExpressionLimitExceeded, UnresolvedTemplate), match="256 KB"):
             compile_template(template).render(scope)
     with pytest.raises(SyntaxProblem, match="256 KB"):
         compile_template([half, half, half])

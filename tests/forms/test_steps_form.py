@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from detent.forms.compiled import Compiled, Limits, Trigger, TriggerType
+from detent.forms.compiled import Compiled, Limits, TriggerDefinition, TriggerType
 from detent.forms.definition import read_definition
 from detent.forms.steps.form import compile_steps
 from detent.graph.check import check
@@ -29,8 +29,8 @@ def one(**fields: Any) -> Step:
     return compiled(tasks={"it": fields}).graph.steps[0]
 
 
-def cron(expression: str, **fields: Any) -> Trigger:
-    return Trigger(TriggerType.CRON, {"cron_expression": expression, **SCHEDULE, **fields})
+def cron(expression: str, **fields: Any) -> TriggerDefinition:
+    return TriggerDefinition(TriggerType.CRON, {"cron_expression": expression, **SCHEDULE, **fields})
 
 
 def compiled(**fields: Any) -> Compiled:
@@ -40,7 +40,7 @@ def compiled(**fields: Any) -> Compiled:
 def test_order_processing_compiles_word_for_word() -> None:
     workflow = compile_steps(read_definition(ORDER_PROCESSING))
     assert (workflow.name, workflow.form, workflow.enabled) == ("order-processing", "steps", True)
-    assert workflow.trigger == Trigger(TriggerType.API)
+    assert workflow.trigger == TriggerDefinition(TriggerType.API)
     assert [step.name for step in workflow.graph.steps] == [
         "charge",
         "send-receipt",
@@ -116,7 +116,7 @@ def test_every_field_of_a_workflow_is_read() -> None:
     assert workflow.labels == {"team": "shop"}
     assert workflow.graph.output == {"code": "{{tasks.it.status_code}}"}
     assert workflow.graph.max_duration == 7200
-    assert workflow.trigger == Trigger(TriggerType.WEBHOOK)
+    assert workflow.trigger == TriggerDefinition(TriggerType.WEBHOOK)
 
 
 @pytest.mark.parametrize(
@@ -129,10 +129,10 @@ def test_the_longest_duration_of_a_run_counts_seconds(fields: dict[str, Any]) ->
 @pytest.mark.parametrize(
     ("fields", "trigger"),
     [
-        ({"trigger": None}, Trigger()),
-        ({"trigger": "manual"}, Trigger(TriggerType.MANUAL)),
-        ({"trigger": {"type": "webhook"}}, Trigger(TriggerType.WEBHOOK)),
-        ({"trigger": {}}, Trigger()),
+        ({"trigger": None}, TriggerDefinition()),
+        ({"trigger": "manual"}, TriggerDefinition(TriggerType.MANUAL)),
+        ({"trigger": {"type": "webhook"}}, TriggerDefinition(TriggerType.WEBHOOK)),
+        ({"trigger": {}}, TriggerDefinition()),
         ({"trigger": "cron", "cron_expression": "0 9 * * 1-5"}, cron("0 9 * * 1-5")),
         (
             {"trigger": "cron", "cron_expression": " */5  * * * * ", "timezone": "Europe/Zurich"},
@@ -145,7 +145,7 @@ def test_the_longest_duration_of_a_run_counts_seconds(fields: dict[str, Any]) ->
         ({"trigger": "cron", "cron_expression": "30 0 0 * * *"}, cron("30 0 0 * * *")),
     ],
 )
-def test_a_trigger_is_a_word_or_a_block(fields: dict[str, Any], trigger: Trigger) -> None:
+def test_a_trigger_is_a_word_or_a_block(fields: dict[str, Any], trigger: TriggerDefinition) -> None:
     assert compiled(**fields).trigger == trigger
 
 

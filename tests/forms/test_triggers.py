@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from detent.errors import InvalidDefinition, Problem
 from detent.forms import triggers
-from detent.forms.compiled import Trigger, TriggerType
+from detent.forms.compiled import TriggerDefinition, TriggerType
 from detent.forms.steps.form import compile_steps
 from detent.forms.triggers import event_matches, event_type_problem, read_trigger_config
 
@@ -19,7 +19,7 @@ STANDARD = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 DAILY: dict[str, Any] = {"type": "cron", "cron_expression": "@daily"}
 
 
-def trigger(block: Any, **fields: Any) -> Trigger:
+def trigger(block: Any, **fields: Any) -> TriggerDefinition:
     return compile_steps({"name": "a", "tasks": TASKS, "trigger": block, **fields}).trigger
 
 
@@ -30,7 +30,7 @@ def problems(block: Any, **fields: Any) -> list[Problem]:
 
 
 def test_a_cron_block_has_every_field_with_its_default() -> None:
-    assert trigger(DAILY) == Trigger(
+    assert trigger(DAILY) == TriggerDefinition(
         TriggerType.CRON,
         {
             "cron_expression": "0 0 * * *",
@@ -70,8 +70,8 @@ def test_a_schedule_is_a_cron_trigger_in_any_case(word: str) -> None:
 
 @pytest.mark.parametrize("word", ["Webhook", "WEBHOOK", "webhook"])
 def test_a_webhook_needs_no_signature(word: str) -> None:
-    assert read_trigger_config(word, {}) == Trigger(TriggerType.WEBHOOK)
-    assert trigger(word) == Trigger(TriggerType.WEBHOOK)
+    assert read_trigger_config(word, {}) == TriggerDefinition(TriggerType.WEBHOOK)
+    assert trigger(word) == TriggerDefinition(TriggerType.WEBHOOK)
 
 
 @pytest.mark.parametrize(
@@ -119,14 +119,14 @@ def test_a_webhook_needs_no_signature(word: str) -> None:
     ],
 )
 def test_a_signature_is_kept_with_the_fields_of_its_preset(signature: dict[str, Any], kept: dict[str, Any]) -> None:
-    assert trigger({"type": "webhook", "signature": signature, "dedup_header": "X-Id"}) == Trigger(
+    assert trigger({"type": "webhook", "signature": signature, "dedup_header": "X-Id"}) == TriggerDefinition(
         TriggerType.WEBHOOK, {"signature": kept, "dedup_header": "x-id"}
     )
 
 
 def test_an_event_trigger_has_the_event_and_its_condition() -> None:
     found = trigger({"type": "event", "event": "order.*", "condition": "{{ event.data.total > 10 }}"})
-    assert found == Trigger(TriggerType.EVENT, {"event": "order.*"}, "event.data.total > 10")
+    assert found == TriggerDefinition(TriggerType.EVENT, {"event": "order.*"}, "event.data.total > 10")
 
 
 @pytest.mark.parametrize("text", ["body.total > 10 && headers['x-a'] == 'b'", "trigger.query.a == '1'", "true"])

@@ -16,10 +16,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from detent.client import AsyncClient
-from detent.commands import Given, StartOptions
+from detent.commands import RunInput, StartOptions
 from detent.errors import AlreadyActive
 from detent.ids import RUN, show
-from detent.process import LOOPBACK, running
+from detent.process import LOOPBACK, run_app
 from detent.settings import Settings
 
 HERO = ("User", "42")
@@ -41,10 +41,10 @@ async def starter(target: str) -> AsyncIterator[Start]:
 
             yield over_http
         return
-    async with running(Settings(database_url=target), allow=LOOPBACK) as app:
+    async with run_app(Settings(database_url=target), allow=LOOPBACK) as app:
 
         async def on_this_node() -> str:
-            return show(RUN, (await app.commands.start(WORKFLOW, Given({}), StartOptions(hero=HERO))).run)
+            return show(RUN, (await app.commands.start(WORKFLOW, RunInput({}), StartOptions(hero=HERO))).run)
 
         yield on_this_node
 

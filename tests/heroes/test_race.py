@@ -15,7 +15,7 @@ import pytest
 from detent.clock import SystemClock
 from detent.ids import RUN, show
 from detent.store.factory import migrate_store, open_store
-from detent.store.rows import RunFilter
+from detent.store.rows import RunCriteria
 from tests.api.server import serving
 from tests.heroes.rushing import DEFINITION
 from tests.store.sessions import session
@@ -72,7 +72,7 @@ def check(made: list[str], refused: Counter[str], active: list[str]) -> None:
 async def active_runs(url: str) -> list[str]:
     store = await open_store(url, SystemClock())
     try:
-        found = await store.runs(1, limit=9, where=RunFilter(hero_type="User", statuses=("running", "paused")))
+        found = await store.runs(1, limit=9, where=RunCriteria(hero_type="User", statuses=("running", "paused")))
         return [show(RUN, row.id) for row in found]
     finally:
         await store.close()

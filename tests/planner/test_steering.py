@@ -10,7 +10,7 @@ from detent.graph.model import Graph, OnCrash, Step, StepKind
 from detent.instant import SECOND
 from detent.planner.advance import is_wanted
 from detent.run.outcomes import Fail, Pause
-from detent.run.plan import NOTHING, Start
+from detent.run.plan import NOTHING, StartAttempt
 from tests.planner.chains import BROKEN, chain
 from tests.planner.play import NOON, Play, play, play_steps
 
@@ -31,7 +31,7 @@ def test_a_person_skips_an_attempt_in_flight_and_its_outcome_does_not_count() ->
 
 def test_a_person_has_an_attempt_in_flight_begun_anew_and_the_old_outcome_does_not_count() -> None:
     run = play(chain("a", "b"))
-    old = Start(0, 1, on_record=False)
+    old = StartAttempt(0, 1, on_record=False)
     assert is_wanted(run.state, old)
     run.reattempt(wait=5)
     assert run.stopped == ["a"]
@@ -40,7 +40,7 @@ def test_a_person_has_an_attempt_in_flight_begun_anew_and_the_old_outcome_does_n
     run.sleep(5)
     assert run.statuses()["a"] == "running"
     assert not is_wanted(run.state, old)
-    assert is_wanted(run.state, Start(0, 2, on_record=False))
+    assert is_wanted(run.state, StartAttempt(0, 2, on_record=False))
 
 
 def test_who_tries_a_step_that_was_not_in_flight_does_not_use_up_an_attempt() -> None:

@@ -18,7 +18,7 @@ from typing import Any
 
 from detent.api.server.listener import listening
 from detent.observe import listen
-from detent.process import bind, running, told_to_stop
+from detent.process import bind, run_app, wait_for_signal
 from detent.settings import Settings
 
 ROOT = Path(__file__).parents[2]
@@ -50,9 +50,9 @@ async def serve(url: str) -> None:
     stop_telling = listen(tell)
     with closing(bind("127.0.0.1", 0)) as sock:
         address = sock.getsockname()[:2]
-        async with running(Settings(database_url=url), address=address, migrate=True) as app, listening(app, sock):
+        async with run_app(Settings(database_url=url), address=address, migrate=True) as app, listening(app, sock):
             print(json.dumps({"url": app.local_url}), flush=True)
-            await told_to_stop()
+            await wait_for_signal()
     stop_telling()
 
 

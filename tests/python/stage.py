@@ -17,13 +17,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from detent.clock import SystemClock
-from detent.commands import Commands, Given, Start, StartOptions
+from detent.commands import Commands, RunInput, StartAnswer, StartOptions
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
 from detent.engine.tuning import Tuning
 from detent.graph.model import Ending, Graph, StepKind
 from detent.ids import RUN, new_id, show
-from detent.python.classes.executor import ChainStep
+from detent.python.classes.executor import ClassExecutor
 from detent.python.classes.workflow import Workflow, WorkflowType
 from detent.python.heroes import Heroes
 from detent.python.registry import PythonRegistry
@@ -69,7 +69,7 @@ async def play(
     workflow: type[Workflow], step: str, *, heroes: Heroes | None = None, keeper: Any = None, **given: Any
 ) -> Outcome:
     """The outcome of one attempt."""
-    executor = ChainStep(workflow.__registry__, heroes or Heroes(), keeper=keeper)
+    executor = ClassExecutor(workflow.__registry__, heroes or Heroes(), keeper=keeper)
     try:
         begun = executor.begin(call_of(workflow, step, **given))
         return await begun if asyncio.iscoroutine(begun) else begun
@@ -93,7 +93,7 @@ class Theatre:
             self.store,
             clock=SystemClock(),
             tokens=CallbackTokens("key", "https://detent.example"),
-            executors={StepKind.PYTHON: ChainStep(code, self.heroes)},
+            executors={StepKind.PYTHON: ClassExecutor(code, self.heroes)},
             serves=code.serves(),
             tuning=QUICK,
             new_id=new_id,
@@ -120,7 +120,7 @@ class Theatre:
     ) -> str:
         """The id of a new run."""
         name = workflow if isinstance(workflow, str) else workflow.name
-        started: Start = await self.commands(engine).start(name, Given(body=body), StartOptions(**options))
+        started: StartAnswer = await self.commands(engine).start(name, RunInput(body=body), StartOptions(**options))
         return show(RUN, started.run)
 
     async def run(self, run: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from detent import app, process
-from detent.python.classes.executor import ChainStep
+from detent.python.classes.executor import ClassExecutor
 from detent.python.classes.workflow import Workflow
 from detent.python.decorators import step
 from detent.python.registry import PythonRegistry
@@ -21,7 +21,7 @@ def served(code: PythonRegistry, monkeypatch: pytest.MonkeyPatch) -> PythonRegis
     """What this process serves is of this test alone."""
     monkeypatch.setattr(process, "python_registry", code)
     monkeypatch.setattr(app, "python_registry", code)
-    monkeypatch.setattr(process, "ChainStep", functools.partial(ChainStep, code))
+    monkeypatch.setattr(process, "ClassExecutor", functools.partial(ClassExecutor, code))
     return code
 
 

@@ -11,11 +11,11 @@ import pytest
 
 from detent.clock import SystemClock
 from detent.graph.model import StepKind
-from detent.python.commit_guard import Leash
+from detent.python.commit_guard import CommitGuard
 from detent.python.decorators import step
 from detent.python.functions import Run, StepFailed
-from detent.python.functions.executor import FunctionStep
-from detent.python.functions.step_runner import Bodies
+from detent.python.functions.executor import FunctionExecutor
+from detent.python.functions.step_runner import StepRunner
 from detent.python.functions.workflow import workflow
 from tests.python.function.test_engine import begin, engine, until
 
@@ -30,7 +30,7 @@ class Ledger:
         self.committed: list[str] = []
         self.entered, self.may_end = threading.Event(), threading.Event()
 
-    def keep(self, call: Any, generation: int, body: Callable[[Any], bytes]) -> bytes:
+    def run_once(self, call: Any, generation: int, body: Callable[[Any], bytes]) -> bytes:
         result = body(call.step)
         self.committed.append(call.step)
         return result
@@ -76,7 +76,7 @@ async def in_line(run: Run) -> list[str]:
 
 
 def test_a_transaction_that_is_given_up_before_it_begins_never_does() -> None:
-    leash, ran = Leash(), []
+    leash, ran = CommitGuard(), []
     assert leash.give_up(LATE)
     with pytest.raises(TimeoutError, match="late"):
         leash.hold(lambda: ran.append(1))
@@ -84,7 +84,7 @@ def test_a_transaction_that_is_given_up_before_it_begins_never_does() -> None:
 
 
 def test_a_transaction_that_is_given_up_in_the_middle_ends_with_the_reason_whatever_it_raises() -> None:
-    leash = Leash()
+    leash = CommitGuard()
 
     def body() -> None:
         assert not leash.give_up(LATE)
@@ -96,7 +96,7 @@ def test_a_transaction_that_is_given_up_in_the_middle_ends_with_the_reason_whate
 
 
 def test_the_first_reason_counts() -> None:
-    leash = Leash()
+    leash = CommitGuard()
     leash.give_up(LATE)
     leash.give_up(RuntimeError("called off"))
     assert leash.reason is LATE
@@ -105,7 +105,7 @@ def test_the_first_reason_counts() -> None:
 async def test_a_transaction_whose_time_is_over_while_it_waits_for_a_thread_never_begins(ledger: Ledger) -> None:
     async with engine() as app:
         executors: Any = app.engine._executors  # noqa: SLF001 - the user's database is not here
-        executors[StepKind.FUNCTION] = FunctionStep(clock=SystemClock(), bodies=Bodies(1, keeper=ledger))
+        executors[StepKind.FUNCTION] = FunctionExecutor(clock=SystemClock(), bodies=StepRunner(1, keeper=ledger))
         run = await begin(app, "in_line")
         await asyncio.to_thread(ledger.entered.wait, 5)
         await asyncio.sleep(0.4)

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from detent.python.classes.executor import ChainStep
+from detent.python.classes.executor import ClassExecutor
 from detent.python.classes.workflow import Workflow
 from detent.python.decorators import step
 from detent.python.flow import reattempt
@@ -60,7 +60,7 @@ async def test_no_error_takes_a_thread(code: PythonRegistry, name: str) -> None:
             return 7
 
     bad = raising(code, "thread", ODD[name][0])
-    executor = ChainStep(code, Heroes(), threads=1)
+    executor = ClassExecutor(code, Heroes(), threads=1)
     try:
         async with asyncio.timeout(5):
             outcomes = []
@@ -105,7 +105,7 @@ async def test_a_body_that_is_closed_while_it_waits_lets_itself_be_closed(code: 
         async def work(self) -> None:
             await asyncio.Event().wait()
 
-    executor = ChainStep(code, Heroes())
+    executor = ClassExecutor(code, Heroes())
     begun = executor.begin(call_of(Waiting, "work"))
     assert asyncio.iscoroutine(begun)
     begun.send(None)

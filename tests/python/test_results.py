@@ -266,7 +266,7 @@ class Books:
         self.kept: dict[str, bytes] = {}
         self.rolled_back = 0
 
-    def keep(self, call: Any, generation: int, body: Any) -> bytes:
+    def run_once(self, call: Any, generation: int, body: Any) -> bytes:
         if call.step not in self.kept:
             try:
                 self.kept[call.step] = body("a session")

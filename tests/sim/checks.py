@@ -9,7 +9,7 @@ from detent.graph.model import Ending, StepKind
 from detent.run.journal import Decided, Entry, EntryData, Kind, decode_data, decode_opening
 from detent.run.state import TIMED, Phase, RunFacts
 from detent.run.status import TERMINAL, Status
-from detent.store.rows import CallbackState, Claims, Delivery, End, Flush, Flushed, NewRun, Park, Receipt
+from detent.store.rows import CallbackState, ClaimResult, Delivery, End, Flush, Flushed, NewRun, Park, Receipt
 from tests.sim.again_rules import AgainRules
 from tests.sim.effect_rules import EffectRules
 from tests.sim.effects import Ledger
@@ -216,13 +216,13 @@ class Checks:
         if any(mail.run == story.row.id for mail in self._model.inbox.values()):
             raise Violation("an ended run has mail")
 
-    def _claim(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Claims | None:
+    def _claim(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ClaimResult | None:
         node, epoch = args
         is_current = self._model.nodes.get(node) == epoch
         with_mail = {mail.run for mail in self._model.inbox.values()}
         wakes = {run: row.wake_at for run, row in self._model.table.items()}
         orphans = {run for run, row in self._model.table.items() if row.owner is not None}
-        claims: Claims | None = self._database.perform("claim", args, kwargs)
+        claims: ClaimResult | None = self._database.perform("claim", args, kwargs)
         if claims is None:
             self._count("fence refused a claim")
             return None

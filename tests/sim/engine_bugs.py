@@ -13,17 +13,17 @@ from detent.engine.background import Watchdog
 from detent.engine.claims import Claims
 from detent.engine.committer import Committer, Fenced, _Refused
 from detent.engine.node import Node
-from detent.engine.owned_run import HeldRun
+from detent.engine.owned_run import OwnedRun
 from detent.engine.runner import Runner
 from detent.engine.timers import Timers
-from detent.engine.write import Unit
+from detent.engine.write import PendingWrite
 from detent.errors import CommitUnknown, StoreBusy, StoreError
 from detent.planner.apply import Change
 from detent.planner.prepared import Prepared
 from detent.planner.reuse import Reuse
 from detent.run import events
 from detent.run.journal import Kind
-from detent.run.plan import Plan, Start
+from detent.run.plan import Plan, StartAttempt
 from detent.run.state import Phase, RunState
 from detent.store.rows import Flush, Flushed
 
@@ -36,11 +36,11 @@ doing_again = import_module("detent.commands.rerun")
 Patches = tuple[tuple[Any, Any, Any], ...]
 
 _write = Runner.write
-_durable = Runner.durable
+_durable = Runner.on_durable
 _park = Runner._park
 _done = Attempts._done
 _due = RunState.due
-_add_to = Unit.add_to
+_add_to = PendingWrite.add_to
 _bring_in = Claims._bring_in
 _take_ready = planning.take_ready
 _received = planning._CHANGES[events.Received]
@@ -103,18 +103,18 @@ async def _take_refusal_for_success(
             return flushed or Flushed(self._time.now(), frozenset())
 
 
-def _start_before_the_flush(self: Runner, held: HeldRun, plan: Plan, **rest: Any) -> None:
+def _start_before_the_flush(self: Runner, held: OwnedRun, plan: Plan, **rest: Any) -> None:
     starts, plan.start = plan.start, []
     _write(self, held, plan, **rest)
     self._start(held, starts)
 
 
-def _consume_without_deleting(self: Unit, flush: Flush) -> None:
+def _consume_without_deleting(self: PendingWrite, flush: Flush) -> None:
     self.consumed = ()
     _add_to(self, flush)
 
 
-def _start_ready_at_once(self: Runner, held: HeldRun) -> None:
+def _start_ready_at_once(self: Runner, held: OwnedRun) -> None:
     self._start(held, _take_ready(held.prepared, held.state))
 
 
@@ -122,7 +122,7 @@ def _go_before_the_adoption(self: Claims, run: Any, *rest: Any) -> None:
     _bring_in(self, run, *rest)
     held = self._runner.held[run.id]
     begun = [index for index, phase in enumerate(held.state.phase) if phase is Phase.RUNNING]
-    self._runner._start(held, [Start(index, held.state.attempt_number(index), False) for index in begun])
+    self._runner._start(held, [StartAttempt(index, held.state.attempt_number(index), False) for index in begun])
 
 
 def _always_sure(self: Node) -> bool:
@@ -164,7 +164,7 @@ def _drop_early(event: events.Received, prepared: Prepared, state: RunState, now
     return _received(event, prepared, state, now)
 
 
-def _park_for_ever(self: Runner, held: HeldRun, wake: int | None) -> None:
+def _park_for_ever(self: Runner, held: OwnedRun, wake: int | None) -> None:
     _park(self, held, None)
 
 
@@ -187,7 +187,7 @@ def _leak_slots(self: Attempts, attempt: asyncio.Task[Any], *rest: Any) -> None:
     self.in_flight += attempt.cancelled()
 
 
-def _ignore_pause(self: Runner, held: HeldRun, index: int) -> bool:
+def _ignore_pause(self: Runner, held: OwnedRun, index: int) -> bool:
     return not (self.is_draining or held.gone or held.state.is_over) and self._may_act()
 
 
@@ -195,11 +195,11 @@ def _keep_paused(event: events.Resumed, prepared: Prepared, state: RunState, now
     return None
 
 
-def _start_unrecorded(prepared: Prepared, state: RunState) -> list[Start]:
+def _start_unrecorded(prepared: Prepared, state: RunState) -> list[StartAttempt]:
     return [start._replace(on_record=False) for start in _take_ready(prepared, state)]
 
 
-def _keep_what_was_refused(self: Runner, unit: Unit) -> None:
+def _keep_what_was_refused(self: Runner, unit: PendingWrite) -> None:
     return None
 
 
@@ -207,14 +207,14 @@ def _open_at_once(self: Claims, run: Any, *rest: Any) -> None:
     _bring_in(self, run, *rest)
     held = self._runner.held[run.id]
     if held.state.opens_at is not None:
-        self._runner.happen(held, events.Opened())
+        self._runner.handle(held, events.Opened())
 
 
 def _open_before_its_time(event: events.Opened, prepared: Prepared, state: RunState, now: int) -> Any:
     return None if state.opens_at is None else Change(Kind.OPENED, None, 0, None, None)
 
 
-def _forget_those_who_wait(self: Runner, unit: Unit, flushed: Flushed) -> None:
+def _forget_those_who_wait(self: Runner, unit: PendingWrite, flushed: Flushed) -> None:
     if unit.run in flushed.refused and unit.done is not None:
         unit.done.set_result(flushed)
         self._was_not_started(unit)
@@ -256,7 +256,7 @@ OF_COMMITS: Final[dict[str, Patches]] = {
     "reading back without a new epoch": ((Committer, "_send", _read_back),),
     "effects before the flush returned": ((Runner, "write", _start_before_the_flush),),
     "a retry begins before its entry is durable": ((Runner, "_start_ready", _start_ready_at_once),),
-    "message consumed without deleting it": ((Unit, "add_to", _consume_without_deleting),),
+    "message consumed without deleting it": ((PendingWrite, "add_to", _consume_without_deleting),),
 }
 OF_OWNERSHIP: Final[dict[str, Patches]] = {
     "effects of an adopted run before its entry": ((Claims, "_bring_in", _go_before_the_adoption),),

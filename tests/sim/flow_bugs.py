@@ -6,14 +6,14 @@ from importlib import import_module
 from typing import Any, Final
 
 from detent.engine.attempts import Attempts
-from detent.engine.owned_run import HeldRun
+from detent.engine.owned_run import OwnedRun
 from detent.graph.model import Ending
 from detent.planner.apply import Change
 from detent.planner.prepared import Prepared
 from detent.planner.settle import Settling
 from detent.run import events
-from detent.run.journal import Carried, EntryData
-from detent.run.plan import Start
+from detent.run.journal import CarriedEntry, EntryData
+from detent.run.plan import StartAttempt
 from detent.run.state import Phase, RunState
 
 planning = import_module("detent.planner.advance")
@@ -34,7 +34,7 @@ def _finish_and_go_on(self: Settling, index: int) -> None:
     self.end(index, Ending.SUCCESS)
 
 
-def _always_wanted(state: RunState, start: Start) -> bool:
+def _always_wanted(state: RunState, start: StartAttempt) -> bool:
     return True
 
 
@@ -52,7 +52,7 @@ def _carried_in_vain(*given: Any) -> RunState:
     return state
 
 
-def _as_noted(noted: Carried, achieved: Carried) -> Carried:
+def _as_noted(noted: CarriedEntry, achieved: CarriedEntry) -> CarriedEntry:
     return noted
 
 
@@ -61,7 +61,7 @@ def _forget_the_step(state: RunState, change: Change) -> None:
         state.attempts[change.step] += 1
 
 
-def _keep_in_flight(self: Attempts, held: HeldRun, step: int) -> None:
+def _keep_in_flight(self: Attempts, held: OwnedRun, step: int) -> None:
     return None
 
 

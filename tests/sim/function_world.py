@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from detent.commands import Given, StartOptions
+from detent.commands import RunInput, StartOptions
 from detent.errors import AlreadyActive, DetentError, StoreError, Unavailable
 from detent.graph import codec
 from detent.graph.model import Ending, StepKind
@@ -22,7 +22,7 @@ from detent.ids import RUN, parse, show
 from detent.instant import SECOND
 from detent.planner.fold import fold
 from detent.planner.prepared import prepare
-from detent.python.functions.executor import FunctionStep
+from detent.python.functions.executor import FunctionExecutor
 from detent.python.functions.step import StepContext
 from detent.python.functions.workflow import FunctionWorkflow
 from detent.run.call import Op, op_of
@@ -53,7 +53,7 @@ class FunctionNode(SimNode):
     def boot(self) -> None:
         super().boot()
         executors: Any = self.engine._executors
-        executors[StepKind.FUNCTION] = FunctionStep(clock=self._world.clock)
+        executors[StepKind.FUNCTION] = FunctionExecutor(clock=self._world.clock)
 
 
 @dataclass(slots=True)
@@ -135,7 +135,7 @@ class FunctionWorld(World):
     ) -> None:
         name = "simulated" if options.hero is None else "looping"
         try:
-            start = await node.commands.start(name, Given(body), options)
+            start = await node.commands.start(name, RunInput(body), options)
         except (Unavailable, StoreError):
             return
         except AlreadyActive as error:

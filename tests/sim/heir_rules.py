@@ -11,7 +11,7 @@ from detent.engine.start import active_key
 from detent.run.call import Op
 from detent.run.journal import Kind
 from detent.store.memory.store import MemoryStore
-from detent.store.rows import Flush, Flushed, NewRun, spent_key
+from detent.store.rows import Flush, Flushed, NewRun, released_key
 from tests.sim.store import ModelStore
 from tests.sim.story import Violation
 
@@ -37,7 +37,7 @@ class HeirRules:
             if hero_type is None or hero_id is None or not row.is_open():
                 continue
             key = active_key(self._model.saved[row.new.workflow].new.name, (hero_type, hero_id))
-            held = spent_key(run) if run in self._heirs else key
+            held = released_key(run) if run in self._heirs else key
             if row.new.active_key != held:
                 raise Violation(f"an open run of a hero has the key {row.new.active_key}, and not {held}")
             if held == key and holders.setdefault(key, run) != run:
@@ -103,5 +103,5 @@ class EarlyKey(ModelStore):
         for entry in flush.entries if flushed is not None else ():
             row = self.table[entry.run]
             if (entry.kind, entry.step) == (Kind.BEGAN, Op.CONTINUE) and row.new.active_key is not None:
-                row.new = row.new._replace(active_key=spent_key(entry.run))
+                row.new = row.new._replace(active_key=released_key(entry.run))
         return flushed

@@ -9,13 +9,13 @@ from typing import Final
 
 from detent.instant import SECOND
 from detent.store.rows import NewRun
-from detent.store.trigger_rows import OPEN_FIRINGS, FiringState, NewTrigger, Overlap
+from detent.store.trigger_rows import OPEN_FIRINGS, FiringState, NewTrigger, OverlapRule
 from tests.sim.programs import Program
 from tests.sim.store import DatabaseClock, ModelStore, finished
 from tests.sim.story import Violation
 
 PERIOD: Final = 10
-_SERIAL: Final = (Overlap.SKIP, Overlap.QUEUE)
+_SERIAL: Final = (OverlapRule.SKIP, OverlapRule.QUEUE)
 
 
 class Schedules:
@@ -23,14 +23,14 @@ class Schedules:
 
     def __init__(self, model: ModelStore, clock: DatabaseClock, count: Callable[[str], None]) -> None:
         self._model, self._clock, self._count = model, clock, count
-        self._overlaps: dict[bytes, Overlap] = {}
+        self._overlaps: dict[bytes, OverlapRule] = {}
         self._span: dict[bytes, tuple[int, int]] = {}  # the first slot, and the one that was not taken any more
         self.was_switched_off = False
 
     def make(self, rng: random.Random, new_id: Callable[[], bytes], programs: Iterable[Program]) -> None:
         """A schedule for each of these workflows."""
         for program in programs:
-            overlap = rng.choice(list(Overlap))
+            overlap = rng.choice(list(OverlapRule))
             config = {
                 "cron_expression": f"*/{PERIOD} * * * * *",
                 "timezone": "UTC",

@@ -16,7 +16,7 @@ from detent.errors import CommitUnknown, DetentError, StoreBusy, StoreLocked
 from detent.instant import SECOND
 from detent.store.heartbeat import TaskHeart
 from detent.store.memory.store import MemoryStore
-from detent.store.protocol import Heart, Store
+from detent.store.protocol import Heartbeat, Store
 from detent.store.rows import Flush
 from tests.sim.loop import OUTSIDE, Process, SimLoop
 from tests.sim.swarm import Swarm
@@ -193,7 +193,7 @@ class Database:
         else:
             flush: Flush = args[2]
             touched = [park.run for park in flush.parks] + [end.run for end in flush.ends]
-            touched += [start.heir_of for start in flush.starts if start.heir_of is not None]
+            touched += [start.successor_of for start in flush.starts if start.successor_of is not None]
         return max((locked.get(run, 0.0) for run in touched), default=0.0)
 
 
@@ -223,7 +223,7 @@ class Connection:
         self._database, self._process, self._clock = database, process, clock
         self._registered: dict[bytes, float] = {}
 
-    def heart(self, node: bytes, *, ttl: float, interval: float) -> Heart:
+    def heart(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
         sent = self._registered.get(node)
         return TaskHeart(self, node, clock=self._clock, ttl=ttl, interval=interval, confirmed=sent)
 

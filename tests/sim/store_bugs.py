@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from detent.clock import Clock
 from detent.instant import micros
-from detent.store.rows import CallbackState, ClaimedRun, Claims, Flush, MessageKind, NewRun, Receipt
+from detent.store.rows import CallbackState, ClaimedRun, ClaimResult, Flush, MessageKind, NewRun, Receipt
 from detent.store.trigger_rows import FiringRow, NewFiring
 from tests.sim.store import ModelStore
 
@@ -36,7 +36,7 @@ class ClockFence(ModelStore):
 
 
 class UnfencedClaim(ModelStore):
-    async def claim(self, node: bytes, epoch: int, **rest: Any) -> Claims | None:
+    async def claim(self, node: bytes, epoch: int, **rest: Any) -> ClaimResult | None:
         was, self.nodes[node] = self.nodes.get(node), epoch
         try:
             return await super().claim(node, epoch, **rest)

@@ -12,7 +12,7 @@ import pytest
 from detent.commands.signals import FunctionCommands
 from detent.engine import functions, inbox, runner
 from detent.planner import flow
-from detent.python.functions.operations import Book
+from detent.python.functions.operations import OperationLog
 from detent.run.plan import Plan
 from detent.run.state import Phase
 from tests.sim.counters import Counters
@@ -34,7 +34,7 @@ def _told_at_once(self: Any, checkpoint: Any, ms: float | None = None) -> None:
         self._listener.ended(self._held.state.history[checkpoint.key])
 
 
-def _by_order_of_call(self: Book) -> Any:
+def _by_order_of_call(self: OperationLog) -> Any:
     self._due = [(number, place, pending) for place, number, pending in self._due]
     heapify(self._due)
     found = None
@@ -65,7 +65,7 @@ _in_place_of = FunctionCommands._in_place_of
 
 
 async def _as_a_rival(self: Any, run: Any, kind: str, options: Any) -> Any:
-    return replace(await _in_place_of(self, run, kind, options), heir_of=None)
+    return replace(await _in_place_of(self, run, kind, options), successor_of=None)
 
 
 def _heroic(swarm: Swarm) -> Swarm:
@@ -82,7 +82,7 @@ HEIRS: Final = {
 
 MUTANTS: Final = (
     Mutant("a function is told what is not durable", patches=((functions.EnginePort, "end", _told_at_once),)),
-    Mutant("a replay goes by the order of calls", patches=((Book, "next_ended", _by_order_of_call),)),
+    Mutant("a replay goes by the order of calls", patches=((OperationLog, "next_ended", _by_order_of_call),)),
     Mutant(
         "what comes while a function falls asleep is not looked at", patches=((flow, "suspended", _asleep_for_good),)
     ),

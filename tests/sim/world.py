@@ -8,7 +8,7 @@ from collections import deque
 from typing import Any
 
 from detent import observe
-from detent.commands import Given, Start, StartOptions
+from detent.commands import RunInput, StartAnswer, StartOptions
 from detent.errors import StoreBusy, StoreError
 from detent.ids import RUN
 from detent.ids import show as show_id
@@ -122,7 +122,7 @@ class World:
 
     async def start(self, node: SimNode, program: Program, options: StartOptions) -> bytes:
         """Start a run through a node's own door."""
-        return self._accepted(await node.commands.start(program.name, Given(body={}), options))
+        return self._accepted(await node.commands.start(program.name, RunInput(body={}), options))
 
     async def again(self, node: SimNode, run: bytes, step: str | None, request_id: str) -> bytes:
         """Retry an ended run, or fork it at a step."""
@@ -131,7 +131,7 @@ class World:
             return self._accepted(await node.commands.retry(text, request_id=request_id))
         return self._accepted(await node.commands.fork(text, step, output="edited", request_id=request_id))
 
-    def _accepted(self, start: Start) -> bytes:
+    def _accepted(self, start: StartAnswer) -> bytes:
         if start.run not in self.database.model.table:
             self.fail("a start was acknowledged that is not durable")
         return start.run

@@ -6,10 +6,10 @@ import pytest
 from aiohttp.abc import AbstractResolver
 
 from detent.steps.egress import EgressPolicy
-from detent.steps.http.step import HttpSettings, HttpStep
+from detent.steps.http.step import HttpExecutor, HttpSettings
 from tests.steps.listeners import FakeDns
 
-OpenHttp = Callable[..., HttpStep]
+OpenHttp = Callable[..., HttpExecutor]
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ async def open_http() -> AsyncIterator[OpenHttp]:
 
     No name of a test is asked of a real name server.
     """
-    opened: list[HttpStep] = []
+    opened: list[HttpExecutor] = []
 
     def make(
         *allow: str,
@@ -26,9 +26,9 @@ async def open_http() -> AsyncIterator[OpenHttp]:
         settings: HttpSettings | None = None,
         resolver: AbstractResolver | None = None,
         now: int = 0,
-    ) -> HttpStep:
+    ) -> HttpExecutor:
         policy = EgressPolicy.from_texts(allow, own)
-        step = HttpStep(policy, settings, wall=lambda: now, resolver=resolver or FakeDns(localhost=[["127.0.0.1"]]))
+        step = HttpExecutor(policy, settings, wall=lambda: now, resolver=resolver or FakeDns(localhost=[["127.0.0.1"]]))
         opened.append(step)
         return step
 
@@ -38,6 +38,6 @@ async def open_http() -> AsyncIterator[OpenHttp]:
 
 
 @pytest.fixture
-def http(open_http: OpenHttp) -> HttpStep:
+def http(open_http: OpenHttp) -> HttpExecutor:
     """An http step that may call loopback."""
     return open_http("127.0.0.0/8")

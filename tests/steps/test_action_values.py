@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from detent.steps.action_step import ActionStep
+from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import Registry
 from detent.steps.http.response import is_acceptable_json
 from detent.steps.output import OutputTooLarge, Unserialisable, encode_output
@@ -136,7 +136,7 @@ LOOP.append(LOOP)
 async def test_f14_a_value_without_a_form_fails_the_step_by_name(value: Any, named: str) -> None:
     registry = Registry()
     registry.add("give", lambda: value, inline=True)
-    outcome = failed(await perform(ActionStep(registry), "give"), "unserialisable")
+    outcome = failed(await perform(ActionExecutor(registry), "give"), "unserialisable")
     assert named in outcome.error.message
     assert not outcome.retry
 
@@ -155,7 +155,7 @@ def test_f14_the_size_limit_is_exact() -> None:
 async def test_f14_an_output_beyond_the_limit_fails_the_step(value: Any) -> None:
     registry = Registry()
     registry.add("give", lambda: value, inline=True)
-    assert not failed(await perform(ActionStep(registry), "give"), "output_too_large").retry
+    assert not failed(await perform(ActionExecutor(registry), "give"), "output_too_large").retry
 
 
 _keys = st.one_of(st.text(max_size=3), st.integers(), st.none())

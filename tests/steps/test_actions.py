@@ -15,7 +15,7 @@ import pytest
 from detent import ids
 from detent.graph.model import StepKind
 from detent.run.outcomes import Done, Fail
-from detent.steps.action_step import ActionStep
+from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import ActionContext, ActionError, Permanent, Registry, RetryLater
 from tests.steps.calls import RUN_ID, attempt, call_of, done, failed, perform
 
@@ -26,23 +26,23 @@ def registry() -> Registry:
 
 
 @pytest.fixture
-async def step(registry: Registry) -> AsyncIterator[ActionStep]:
-    executor = ActionStep(registry, threads=2)
+async def step(registry: Registry) -> AsyncIterator[ActionExecutor]:
+    executor = ActionExecutor(registry, threads=2)
     yield executor
     await executor.close()
 
 
-async def test_an_inline_action_gives_its_outcome_at_once(step: ActionStep) -> None:
+async def test_an_inline_action_gives_its_outcome_at_once(step: ActionExecutor) -> None:
     outcome = step.begin(call_of(StepKind.ACTION, {"action": "core.echo", "with": {"a": [1]}}))
     assert outcome == Done(b'{"output":{"a":[1]}}')
 
 
-async def test_a_plain_function_runs_in_another_thread(registry: Registry, step: ActionStep) -> None:
+async def test_a_plain_function_runs_in_another_thread(registry: Registry, step: ActionExecutor) -> None:
     registry.add("where", lambda: threading.current_thread().name)
     assert done(await perform(step, "where"))["output"].startswith("detent-action")
 
 
-async def test_an_async_function_runs_on_the_loop(registry: Registry, step: ActionStep) -> None:
+async def test_an_async_function_runs_on_the_loop(registry: Registry, step: ActionExecutor) -> None:
     async def where() -> str:
         await asyncio.sleep(0)
         return threading.current_thread().name
@@ -51,7 +51,7 @@ async def test_an_async_function_runs_on_the_loop(registry: Registry, step: Acti
     assert done(await perform(step, "where"))["output"] == threading.current_thread().name
 
 
-async def test_a_decorated_function_is_still_a_function(registry: Registry, step: ActionStep) -> None:
+async def test_a_decorated_function_is_still_a_function(registry: Registry, step: ActionExecutor) -> None:
     @registry.action("double")
     def double(number: int) -> int:
         return number * 2
@@ -70,7 +70,7 @@ class Customer(pydantic.BaseModel):
     name: str
 
 
-async def test_parameters_are_converted_to_their_annotations(registry: Registry, step: ActionStep) -> None:
+async def test_parameters_are_converted_to_their_annotations(registry: Registry, step: ActionExecutor) -> None:
     def order(lines: list[Line], customer: Customer, others: list[Customer], discount: float = 0.0) -> str:
         return f"{lines[0].pieces} {lines[0].article} {customer.name} {others[0].name} {discount!r}"
 
@@ -93,7 +93,7 @@ async def test_parameters_are_converted_to_their_annotations(registry: Registry,
     ],
 )
 async def test_wrong_parameters_fail_for_good_and_say_what_was_meant(
-    registry: Registry, step: ActionStep, given: Any, message: str
+    registry: Registry, step: ActionExecutor, given: Any, message: str
 ) -> None:
     def charge(amount: int, context: ActionContext, customer: Customer | None = None) -> NoReturn:
         raise AssertionError("must not be called")
@@ -104,7 +104,7 @@ async def test_wrong_parameters_fail_for_good_and_say_what_was_meant(
     assert not outcome.retry
 
 
-async def test_parameters_without_an_annotation_come_as_they_are(registry: Registry, step: ActionStep) -> None:
+async def test_parameters_without_an_annotation_come_as_they_are(registry: Registry, step: ActionExecutor) -> None:
     def show(first, second=2, *rest, **others: int):  # type: ignore[no-untyped-def]
         return [first, second, list(rest), others]
 
@@ -113,7 +113,9 @@ async def test_parameters_without_an_annotation_come_as_they_are(registry: Regis
     failed(await perform(step, "show", {"first": None, "x": "5"}), "invalid_parameters")
 
 
-async def test_partials_and_objects_that_can_be_called_are_actions_too(registry: Registry, step: ActionStep) -> None:
+async def test_partials_and_objects_that_can_be_called_are_actions_too(
+    registry: Registry, step: ActionExecutor
+) -> None:
     class Adder:
         async def __call__(self, left: int, right: int) -> int:
             return left + right
@@ -125,7 +127,7 @@ async def test_partials_and_objects_that_can_be_called_are_actions_too(registry:
     failed(await perform(step, "add", {"left": "1", "right": 2}), "invalid_parameters")
 
 
-async def test_an_action_is_told_which_attempt_it_is(registry: Registry, step: ActionStep) -> None:
+async def test_an_action_is_told_which_attempt_it_is(registry: Registry, step: ActionExecutor) -> None:
     async def who(*, context: ActionContext) -> ActionContext:
         return context
 
@@ -140,7 +142,9 @@ async def test_an_action_is_told_which_attempt_it_is(registry: Registry, step: A
     }
 
 
-async def test_an_unknown_action_fails_for_good_and_says_what_was_meant(registry: Registry, step: ActionStep) -> None:
+async def test_an_unknown_action_fails_for_good_and_says_what_was_meant(
+    registry: Registry, step: ActionExecutor
+) -> None:
     registry.add("shop.charge", lambda: None)
     outcome = failed(await perform(step, "shop.chrage"), "unknown_action")
     assert outcome.error.message == "there is no action 'shop.chrage'; did you mean 'shop.charge'?"
@@ -149,7 +153,7 @@ async def test_an_unknown_action_fails_for_good_and_says_what_was_meant(registry
 
 
 @pytest.mark.parametrize("parameters", [None, [], {}, {"action": None}, {"action": []}, {"action": {"a": 1}}])
-async def test_nothing_a_step_gets_makes_it_raise(step: ActionStep, parameters: Any) -> None:
+async def test_nothing_a_step_gets_makes_it_raise(step: ActionExecutor, parameters: Any) -> None:
     assert isinstance(await attempt(step, call_of(StepKind.ACTION, parameters)), Fail)
 
 
@@ -173,7 +177,7 @@ def add_raising(registry: Registry, way: str, error: BaseException) -> None:
     "error", [ValueError("no"), SystemExit("no"), KeyboardInterrupt("no"), RecursionError("no"), TimeoutError("no")]
 )
 async def test_whatever_an_action_raises_is_a_failure(
-    registry: Registry, step: ActionStep, way: str, error: BaseException
+    registry: Registry, step: ActionExecutor, way: str, error: BaseException
 ) -> None:
     add_raising(registry, way, error)
     outcome = failed(await perform(step, "go"), "exception")
@@ -184,7 +188,7 @@ async def test_whatever_an_action_raises_is_a_failure(
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_a_permanent_failure_is_not_tried_again(registry: Registry, step: ActionStep, way: str) -> None:
+async def test_a_permanent_failure_is_not_tried_again(registry: Registry, step: ActionExecutor, way: str) -> None:
     add_raising(registry, way, Permanent("card refused", code="declined"))
     outcome = failed(await perform(step, "go"), "declined")
     assert (outcome.error.message, outcome.retry) == ("card refused", False)
@@ -193,7 +197,7 @@ async def test_a_permanent_failure_is_not_tried_again(registry: Registry, step: 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(("seconds", "expected"), [(90, 90.0), (-1, 0.0), (float("inf"), 366 * 86_400.0)])
 async def test_an_action_can_ask_for_time(
-    registry: Registry, step: ActionStep, way: str, seconds: float, expected: float
+    registry: Registry, step: ActionExecutor, way: str, seconds: float, expected: float
 ) -> None:
     add_raising(registry, way, RetryLater(seconds))
     outcome = failed(await perform(step, "go"), "exception")
@@ -202,13 +206,13 @@ async def test_an_action_can_ask_for_time(
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_a_cancellation_an_action_raised_by_itself_is_its_failure(
-    registry: Registry, step: ActionStep, way: str
+    registry: Registry, step: ActionExecutor, way: str
 ) -> None:
     add_raising(registry, way, asyncio.CancelledError())
     failed(await perform(step, "go"), "exception")
 
 
-async def test_the_text_of_a_failure_is_bounded_and_can_be_stored(registry: Registry, step: ActionStep) -> None:
+async def test_the_text_of_a_failure_is_bounded_and_can_be_stored(registry: Registry, step: ActionExecutor) -> None:
     class Mute(Exception):
         def __str__(self) -> str:
             raise ValueError
@@ -227,7 +231,7 @@ async def test_the_text_of_a_failure_is_bounded_and_can_be_stored(registry: Regi
     assert failed(await perform(step, "mute"), "exception").error.message.startswith("Mute: ")
 
 
-async def test_cancelling_an_async_action_passes_through(registry: Registry, step: ActionStep) -> None:
+async def test_cancelling_an_async_action_passes_through(registry: Registry, step: ActionExecutor) -> None:
     begun, ended = asyncio.Event(), asyncio.Event()
 
     async def wait() -> None:
@@ -246,7 +250,7 @@ async def test_cancelling_an_async_action_passes_through(registry: Registry, ste
     assert ended.is_set()
 
 
-async def test_an_async_action_that_outlives_its_time_is_ended(registry: Registry, step: ActionStep) -> None:
+async def test_an_async_action_that_outlives_its_time_is_ended(registry: Registry, step: ActionExecutor) -> None:
     async def wait() -> None:
         await asyncio.Event().wait()
 
@@ -255,7 +259,7 @@ async def test_an_async_action_that_outlives_its_time_is_ended(registry: Registr
 
 
 async def test_an_async_action_that_swallows_its_cancellation_has_timed_out_all_the_same(
-    registry: Registry, step: ActionStep
+    registry: Registry, step: ActionExecutor
 ) -> None:
     async def stubborn() -> str:
         try:
@@ -268,7 +272,7 @@ async def test_an_async_action_that_swallows_its_cancellation_has_timed_out_all_
     assert failed(await perform(step, "stubborn", timeout=0.01), "timeout").timed_out
 
 
-async def test_a_plain_function_that_outlives_its_time_is_left_behind(registry: Registry, step: ActionStep) -> None:
+async def test_a_plain_function_that_outlives_its_time_is_left_behind(registry: Registry, step: ActionExecutor) -> None:
     may_end, ended = threading.Event(), threading.Event()
 
     def slow() -> str:
@@ -285,7 +289,7 @@ async def test_a_plain_function_that_outlives_its_time_is_left_behind(registry: 
     assert done(await perform(step, "quick"))["output"] == "quick"
 
 
-async def test_a_full_pool_queues_and_uses_no_more_threads(registry: Registry, step: ActionStep) -> None:
+async def test_a_full_pool_queues_and_uses_no_more_threads(registry: Registry, step: ActionExecutor) -> None:
     lock = threading.Lock()
     now = most = 0
     both = threading.Barrier(2)
@@ -306,7 +310,7 @@ async def test_a_full_pool_queues_and_uses_no_more_threads(registry: Registry, s
     assert len({done(outcome)["output"] for outcome in outcomes}) == 2
 
 
-async def test_what_was_given_up_in_the_queue_is_never_begun(registry: Registry, step: ActionStep) -> None:
+async def test_what_was_given_up_in_the_queue_is_never_begun(registry: Registry, step: ActionExecutor) -> None:
     may_end = threading.Event()
     begun: list[int] = []
 
@@ -324,7 +328,7 @@ async def test_what_was_given_up_in_the_queue_is_never_begun(registry: Registry,
     assert sorted(begun) == [1, 2, 4]
 
 
-async def test_a_thread_sees_the_context_of_its_caller(registry: Registry, step: ActionStep) -> None:
+async def test_a_thread_sees_the_context_of_its_caller(registry: Registry, step: ActionExecutor) -> None:
     trace: contextvars.ContextVar[str] = contextvars.ContextVar("trace")
     trace.set("abc")
     registry.add("read", lambda: trace.get("nothing"))
@@ -340,12 +344,12 @@ async def test_a_thread_sees_the_context_of_its_caller(registry: Registry, step:
     ],
 )
 async def test_core_fail_fails_as_it_is_told(
-    step: ActionStep, given: dict[str, Any], code: str, message: str, is_retried: bool
+    step: ActionExecutor, given: dict[str, Any], code: str, message: str, is_retried: bool
 ) -> None:
     outcome = failed(await perform(step, "core.fail", given), code)
     assert (outcome.error.message, outcome.retry) == (message, is_retried)
 
 
-async def test_an_action_error_keeps_its_code_and_is_tried_again(registry: Registry, step: ActionStep) -> None:
+async def test_an_action_error_keeps_its_code_and_is_tried_again(registry: Registry, step: ActionExecutor) -> None:
     add_raising(registry, "thread", ActionError("busy", code="busy"))
     assert failed(await perform(step, "go"), "busy").retry

@@ -11,7 +11,7 @@ from detent.graph.model import StepKind
 from detent.instant import SECOND
 from detent.run.outcomes import Done, Fail
 from detent.steps.egress import EgressPolicy
-from detent.steps.http.step import HttpSettings, HttpStep
+from detent.steps.http.step import HttpExecutor, HttpSettings
 from tests.steps.calls import answer, attempt, call_of, done, failed, request
 from tests.steps.conftest import OpenHttp
 from tests.steps.listeners import FakeDns, answering, listening, website
@@ -24,7 +24,7 @@ async def mirror(received: web.Request) -> web.Response:
     return web.json_response(seen)
 
 
-async def test_an_answer_of_200_is_success_with_status_headers_and_body(http: HttpStep) -> None:
+async def test_an_answer_of_200_is_success_with_status_headers_and_body(http: HttpExecutor) -> None:
     async with listening(answering("200 OK", b'{"id": 7}', "X-Kind: a", "X-Kind: b")) as server:
         result = done(await request(http, server.url))
     assert result["status_code"] == 200
@@ -34,7 +34,7 @@ async def test_an_answer_of_200_is_success_with_status_headers_and_body(http: Ht
 
 
 @pytest.mark.parametrize("status", ["201 Created", "202 Accepted", "204 No Content", "299 Odd"])
-async def test_every_2xx_is_success(http: HttpStep, status: str) -> None:
+async def test_every_2xx_is_success(http: HttpExecutor, status: str) -> None:
     async with listening(answering(status)) as server:
         assert done(await request(http, server.url))["body"] is None
 
@@ -59,7 +59,9 @@ async def test_every_2xx_is_success(http: HttpStep, status: str) -> None:
         (599, True),
     ],
 )
-async def test_any_other_status_is_a_failure_that_can_be_read(http: HttpStep, status: int, is_retried: bool) -> None:
+async def test_any_other_status_is_a_failure_that_can_be_read(
+    http: HttpExecutor, status: int, is_retried: bool
+) -> None:
     async with listening(answering(f"{status} Odd", b"" if status == 304 else b'{"why": "no"}')) as server:
         outcome = failed(await request(http, server.url), "http_status")
     assert outcome.retry is is_retried
@@ -68,13 +70,13 @@ async def test_any_other_status_is_a_failure_that_can_be_read(http: HttpStep, st
     assert answer(outcome)["body"] == (None if status == 304 else {"why": "no"})
 
 
-async def test_the_message_of_a_failure_shows_no_query(http: HttpStep) -> None:
+async def test_the_message_of_a_failure_shows_no_query(http: HttpExecutor) -> None:
     async with listening(answering("500 Odd")) as server:
         outcome = failed(await request(http, f"{server.url}/pay?token=secret"), "http_status")
     assert outcome.error.message == f"GET {server.url}/pay answered 500"
 
 
-async def test_a_refused_connection_is_a_failure_without_a_status(http: HttpStep) -> None:
+async def test_a_refused_connection_is_a_failure_without_a_status(http: HttpExecutor) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         outcome = failed(await request(http, f"http://127.0.0.1:{unused.getsockname()[1]}"), "connect")
@@ -93,13 +95,13 @@ async def test_a_name_without_addresses_is_a_dns_failure(open_http: OpenHttp) ->
 
 
 async def test_names_are_resolved_by_the_system_when_nothing_else_is_given() -> None:
-    step = HttpStep(EgressPolicy.from_texts(["127.0.0.0/8", "::1"]))
+    step = HttpExecutor(EgressPolicy.from_texts(["127.0.0.0/8", "::1"]))
     async with listening(answering(body=b"7")) as server:
         assert done(await request(step, f"http://localhost:{server.port}/"))["body"] == 7
     await step.close()
 
 
-async def test_a_server_that_hangs_up_is_a_failure_that_is_tried_again(http: HttpStep) -> None:
+async def test_a_server_that_hangs_up_is_a_failure_that_is_tried_again(http: HttpExecutor) -> None:
     async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.close()
 
@@ -109,7 +111,7 @@ async def test_a_server_that_hangs_up_is_a_failure_that_is_tried_again(http: Htt
     assert server.connections == 1
 
 
-async def test_the_steps_own_time_limit_is_a_timeout(http: HttpStep) -> None:
+async def test_the_steps_own_time_limit_is_a_timeout(http: HttpExecutor) -> None:
     async def say_nothing(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
         await reader.read()
 
@@ -128,7 +130,7 @@ async def test_a_step_without_a_time_limit_gets_the_settings_one(open_http: Open
         assert failed(await request(step, server.url, timeout=None), "timeout").timed_out
 
 
-async def test_cancelling_an_attempt_passes_through(http: HttpStep) -> None:
+async def test_cancelling_an_attempt_passes_through(http: HttpExecutor) -> None:
     reached = asyncio.Event()
 
     async def say_nothing(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
@@ -170,7 +172,7 @@ async def test_retry_after_is_honoured_up_to_an_hour(
     assert outcome.retry_after == expected
 
 
-async def test_a_request_says_which_attempt_it_is_and_carries_a_stable_key(http: HttpStep) -> None:
+async def test_a_request_says_which_attempt_it_is_and_carries_a_stable_key(http: HttpExecutor) -> None:
     async with website(mirror) as url:
         calls = [call_of(StepKind.HTTP, {"url": url, "method": "POST"}, attempt=number) for number in (1, 2)]
         first, second = [done(await attempt(http, call))["body"]["headers"] for call in calls]
@@ -193,7 +195,7 @@ async def test_a_request_says_which_attempt_it_is_and_carries_a_stable_key(http:
     ],
 )
 async def test_a_text_is_sent_as_it_is_and_anything_else_as_json(
-    http: HttpStep, body: Any, sent: str, content_type: str | None
+    http: HttpExecutor, body: Any, sent: str, content_type: str | None
 ) -> None:
     async with website(mirror) as url:
         seen = done(await request(http, url, method="POST", body=body))["body"]
@@ -201,7 +203,7 @@ async def test_a_text_is_sent_as_it_is_and_anything_else_as_json(
     assert seen["headers"].get("Content-Type") == content_type
 
 
-async def test_the_author_chooses_content_type_and_other_headers(http: HttpStep) -> None:
+async def test_the_author_chooses_content_type_and_other_headers(http: HttpExecutor) -> None:
     headers = {"content-type": "application/xml", "X-Number": 5, "X-Flag": True, "X-None": None}
     async with website(mirror) as url:
         seen = done(await request(http, url, method="PUT", body="<a/>", headers=headers))["body"]
@@ -211,24 +213,24 @@ async def test_the_author_chooses_content_type_and_other_headers(http: HttpStep)
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
-async def test_every_method_is_sent(http: HttpStep, method: str) -> None:
+async def test_every_method_is_sent(http: HttpExecutor, method: str) -> None:
     async with website(mirror) as url:
         assert done(await request(http, url, method=method.lower()))["body"]["method"] == method
 
 
-async def test_a_head_request_has_no_body(http: HttpStep) -> None:
+async def test_a_head_request_has_no_body(http: HttpExecutor) -> None:
     async with website(mirror) as url:
         result = done(await request(http, url, method="HEAD"))
     assert result["body"] is None
     assert int(result["headers"]["content-length"]) > 0
 
 
-async def test_the_method_is_post_when_none_is_given(http: HttpStep) -> None:
+async def test_the_method_is_post_when_none_is_given(http: HttpExecutor) -> None:
     async with website(mirror) as url:
         assert done(await attempt(http, call_of(StepKind.HTTP, {"url": url})))["body"]["method"] == "POST"
 
 
-async def test_connections_are_used_again(http: HttpStep) -> None:
+async def test_connections_are_used_again(http: HttpExecutor) -> None:
     ports: set[int] = set()
 
     async def note(received: web.Request) -> web.Response:
@@ -260,14 +262,14 @@ async def test_one_host_gets_at_most_its_number_of_connections(open_http: OpenHt
     assert most == 2
 
 
-async def test_a_closed_step_opens_again_when_it_is_needed(http: HttpStep) -> None:
+async def test_a_closed_step_opens_again_when_it_is_needed(http: HttpExecutor) -> None:
     async with listening(answering()) as server:
         done(await request(http, server.url))
         await http.close()
         done(await request(http, server.url))
 
 
-async def test_nothing_an_attempt_gets_makes_it_raise(http: HttpStep) -> None:
+async def test_nothing_an_attempt_gets_makes_it_raise(http: HttpExecutor) -> None:
     bad: list[Any] = [None, [], "text", {}, {"url": 5}, {"url": "http://x/", "headers": []}, {"url": "x" * 9000}]
     for parameters in bad:
         outcome = await attempt(http, call_of(StepKind.HTTP, parameters))

@@ -9,7 +9,7 @@ from aiohttp import ClientConnectorError, web
 
 from detent.run.outcomes import Fail, Outcome
 from detent.steps.egress import EgressDenied, EgressGuard, EgressPolicy
-from detent.steps.http.step import HttpSettings, HttpStep, open_session
+from detent.steps.http.step import HttpExecutor, HttpSettings, open_session
 from tests.steps.calls import answer, done, failed, request
 from tests.steps.certificates import Authority, make_authority
 from tests.steps.conftest import OpenHttp
@@ -66,7 +66,7 @@ async def test_g1_the_client_refuses_a_denied_address_by_itself(host: str) -> No
 
 
 async def test_g15_a_step_without_a_policy_is_guarded() -> None:
-    step = HttpStep()
+    step = HttpExecutor()
     async with canary() as trap:
         failed(await request(step, trap.url), "egress_denied")
     await step.close()
@@ -109,7 +109,7 @@ async def test_g5_a_redirect_to_a_denied_address_is_refused(open_http: OpenHttp,
         "\\\\x",
     ],
 )
-async def test_g5_a_redirect_to_what_is_no_http_address_is_not_followed(http: HttpStep, location: str) -> None:
+async def test_g5_a_redirect_to_what_is_no_http_address_is_not_followed(http: HttpExecutor, location: str) -> None:
     async with listening(redirecting(location)) as server:
         outcome = failed(await request(http, server.url), "http_status")
     assert answer(outcome)["status_code"] == 302
@@ -124,7 +124,7 @@ async def countdown(received: web.Request) -> web.Response:
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-async def test_g5_five_redirects_are_followed_and_the_sixth_is_not(http: HttpStep, method: str) -> None:
+async def test_g5_five_redirects_are_followed_and_the_sixth_is_not(http: HttpExecutor, method: str) -> None:
     async with website(countdown) as url:
         assert done(await request(http, f"{url}/5", method=method))["status_code"] == 200
         outcome = failed(await request(http, f"{url}/6", method=method), "http_status")
@@ -145,7 +145,7 @@ async def test_g5_a_chain_of_five_redirects_to_a_canary_does_not_reach_it(open_h
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
 @pytest.mark.parametrize("status", ["301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"])
-async def test_g5_other_methods_follow_no_redirect(http: HttpStep, method: str, status: str) -> None:
+async def test_g5_other_methods_follow_no_redirect(http: HttpExecutor, method: str, status: str) -> None:
     async with canary() as other, listening(redirecting(other.url, status)) as server:
         outcome = failed(await request(http, server.url, method=method), "http_status")
     assert answer(outcome)["headers"]["location"] == other.url
@@ -182,7 +182,7 @@ async def test_a_host_that_is_allowed_by_name_may_have_a_private_address(open_ht
 
 
 @pytest.mark.parametrize("is_elsewhere", [True, False])
-async def test_g8_secrets_stay_with_the_origin_they_were_meant_for(http: HttpStep, is_elsewhere: bool) -> None:
+async def test_g8_secrets_stay_with_the_origin_they_were_meant_for(http: HttpExecutor, is_elsewhere: bool) -> None:
     secrets = {"Authorization": "Bearer s3cret", "Cookie": "s3cret", "X-Api-Key": "s3cret", "Accept": "text/html"}
     seen: list[str] = []
 
@@ -204,7 +204,7 @@ async def test_g8_secrets_stay_with_the_origin_they_were_meant_for(http: HttpSte
     assert "Idempotency-Key" in seen[0]
 
 
-async def test_g9_proxies_of_the_environment_are_ignored(http: HttpStep, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_g9_proxies_of_the_environment_are_ignored(http: HttpExecutor, monkeypatch: pytest.MonkeyPatch) -> None:
     async with canary() as proxy, listening(answering()) as server:
         for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"):
             monkeypatch.setenv(name, proxy.url)
@@ -222,7 +222,7 @@ async def test_g10_the_own_port_is_not_reached_although_loopback_is_allowed(open
     assert own.connections == 0
 
 
-async def test_g10_unix_sockets_cannot_be_asked(http: HttpStep) -> None:
+async def test_g10_unix_sockets_cannot_be_asked(http: HttpExecutor) -> None:
     for url in ("http+unix://%2Fvar%2Frun%2Fdocker.sock/", "unix:///var/run/docker.sock", "npipe:////./pipe/x"):
         failed(await request(http, url), "invalid_request")
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import psutil
 import pytest
 
-from detent.steps.http.step import HttpStep
+from detent.steps.http.step import HttpExecutor
 from tests.steps.calls import answer, done, failed, request
 from tests.steps.listeners import Handler, answering, listening, saying
 
@@ -58,7 +58,7 @@ def bomb(size: int) -> bytes:
     return b"".join(packer.compress(zeros) for _ in range(size // MB)) + packer.flush()
 
 
-async def test_e1_a_body_of_50_mb_is_cut_and_memory_stays_flat(http: HttpStep) -> None:
+async def test_e1_a_body_of_50_mb_is_cut_and_memory_stays_flat(http: HttpExecutor) -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % (50 * MB)
     async with listening(answering()) as warm, listening(streaming(head, b"x" * 64 * KB, 800)) as server:
         done(await request(http, warm.url))
@@ -70,33 +70,33 @@ async def test_e1_a_body_of_50_mb_is_cut_and_memory_stays_flat(http: HttpStep) -
 
 
 @pytest.mark.parametrize(("size", "is_cut"), [(LIMIT, False), (LIMIT + 1, True)])
-async def test_e1_the_limit_is_exact(http: HttpStep, size: int, is_cut: bool) -> None:
+async def test_e1_the_limit_is_exact(http: HttpExecutor, size: int, is_cut: bool) -> None:
     async with listening(answering(body=b"x" * size)) as server:
         result = done(await request(http, server.url))
     assert result["body"] == "x" * LIMIT
     assert result.get("truncated", False) is is_cut
 
 
-async def test_e1_a_cut_body_is_text_although_it_began_as_json(http: HttpStep) -> None:
+async def test_e1_a_cut_body_is_text_although_it_began_as_json(http: HttpExecutor) -> None:
     async with listening(answering(body=b"1" * 10 + b" " * LIMIT)) as server:
         result = done(await request(http, server.url))
     assert result["truncated"] is True
     assert isinstance(result["body"], str)
 
 
-async def test_e1_a_failure_with_a_large_body_is_cut_too(http: HttpStep) -> None:
+async def test_e1_a_failure_with_a_large_body_is_cut_too(http: HttpExecutor) -> None:
     async with listening(answering("500 Odd", b"x" * (LIMIT + 1))) as server:
         assert answer(failed(await request(http, server.url), "http_status"))["truncated"] is True
 
 
-async def test_e1_a_letter_on_the_edge_is_left_out_whole(http: HttpStep) -> None:
+async def test_e1_a_letter_on_the_edge_is_left_out_whole(http: HttpExecutor) -> None:
     async with listening(answering(body="é".encode() * LIMIT)) as server:
         assert set(done(await request(http, server.url))["body"]) == {"é"}
     async with listening(answering(body=b"x" + "é".encode() * LIMIT)) as server:
         assert set(done(await request(http, server.url))["body"]) == {"x", "é"}
 
 
-async def test_e1_bytes_that_are_no_text_take_no_more_room_than_text(http: HttpStep) -> None:
+async def test_e1_bytes_that_are_no_text_take_no_more_room_than_text(http: HttpExecutor) -> None:
     async with listening(answering(body=b"\xff" * (LIMIT - 1))) as server:
         result = done(await request(http, server.url))
     assert result["truncated"] is True
@@ -104,7 +104,7 @@ async def test_e1_bytes_that_are_no_text_take_no_more_room_than_text(http: HttpS
 
 
 @pytest.mark.parametrize("status", ["200 OK", "500 Odd"])
-async def test_e2_a_gzip_bomb_is_cut_and_memory_stays_flat(http: HttpStep, status: str) -> None:
+async def test_e2_a_gzip_bomb_is_cut_and_memory_stays_flat(http: HttpExecutor, status: str) -> None:
     packed = bomb(200 * MB)
     async with listening(answering()) as warm, listening(answering(status, packed, "Content-Encoding: gzip")) as server:
         done(await request(http, warm.url))
@@ -115,7 +115,7 @@ async def test_e2_a_gzip_bomb_is_cut_and_memory_stays_flat(http: HttpStep, statu
     assert result["body"] == "\x00" * LIMIT
 
 
-async def test_e2_a_bomb_on_a_redirect_is_not_read(http: HttpStep) -> None:
+async def test_e2_a_bomb_on_a_redirect_is_not_read(http: HttpExecutor) -> None:
     async with listening(answering(body=b"7")) as goal:
         handler = answering("302 Found", bomb(200 * MB), "Content-Encoding: gzip", f"Location: {goal.url}")
         async with listening(handler) as server:
@@ -141,14 +141,14 @@ def deflated(data: bytes, bits: int) -> bytes:
     ],
 )
 async def test_e2_an_answer_that_is_compressed_all_the_same_is_read(
-    http: HttpStep, encoding: str, packed: bytes
+    http: HttpExecutor, encoding: str, packed: bytes
 ) -> None:
     async with listening(answering("200 OK", packed, f"Content-Encoding: {encoding}")) as server:
         assert done(await request(http, server.url))["body"] == {"a": 1}
 
 
 @pytest.mark.parametrize("packed", [b"no gzip at all", gzip.compress(b"text" * 100, mtime=0)[:-12]])
-async def test_e2_damaged_compression_is_a_protocol_failure(http: HttpStep, packed: bytes) -> None:
+async def test_e2_damaged_compression_is_a_protocol_failure(http: HttpExecutor, packed: bytes) -> None:
     async with listening(answering("200 OK", packed, "Content-Encoding: gzip")) as server:
         failed(await request(http, server.url), "protocol")
 
@@ -170,7 +170,7 @@ async def forever(writer: asyncio.StreamWriter, data: bytes, pause: float) -> No
     ],
 )
 async def test_e3_a_server_that_drips_is_ended_by_the_steps_time_limit(
-    http: HttpStep, head: bytes, data: bytes
+    http: HttpExecutor, head: bytes, data: bytes
 ) -> None:
     async def drip(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(head)
@@ -181,7 +181,7 @@ async def test_e3_a_server_that_drips_is_ended_by_the_steps_time_limit(
     assert failed(outcome, "protocol" if data == b"H" else "timeout").timed_out is (data != b"H")
 
 
-async def test_e3_an_endless_chunked_body_is_cut(http: HttpStep) -> None:
+async def test_e3_an_endless_chunked_body_is_cut(http: HttpExecutor) -> None:
     async def flood(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
         await forever(writer, b"1000\r\n" + b"x" * 4096 + b"\r\n", 0)
@@ -195,7 +195,7 @@ async def test_e3_an_endless_chunked_body_is_cut(http: HttpStep) -> None:
     [b"X-Header: value\r\n", b"X-Long: " + b"x" * 20_000 + b"\r\n", b"x" * 1000],
     ids=["many", "long", "endless"],
 )
-async def test_e3_headers_without_end_are_a_protocol_failure(http: HttpStep, line: bytes) -> None:
+async def test_e3_headers_without_end_are_a_protocol_failure(http: HttpExecutor, line: bytes) -> None:
     with memory_growth() as growth:
         async with listening(streaming(b"HTTP/1.1 200 OK\r\n", line, 100_000)) as server:
             outcome = failed(await request(http, server.url), "protocol")
@@ -203,7 +203,7 @@ async def test_e3_headers_without_end_are_a_protocol_failure(http: HttpStep, lin
     assert answer(outcome)["status_code"] is None
 
 
-async def test_at_most_64_headers_of_16_kb_are_kept(http: HttpStep) -> None:
+async def test_at_most_64_headers_of_16_kb_are_kept(http: HttpExecutor) -> None:
     many = [f"X-{number}: 1" for number in range(100)]
     large = [f"X-{number}: {'x' * 2000}" for number in range(20)]
     for headers in (many, large):
@@ -213,7 +213,7 @@ async def test_at_most_64_headers_of_16_kb_are_kept(http: HttpStep) -> None:
         assert sum(len(name) + len(value) for name, value in kept.items()) <= 16 * KB
 
 
-async def test_a_header_that_is_no_utf8_is_kept_with_replacements(http: HttpStep) -> None:
+async def test_a_header_that_is_no_utf8_is_kept_with_replacements(http: HttpExecutor) -> None:
     async with listening(answering("200 OK", b"", "X-Name: caf\xe9")) as server:
         assert done(await request(http, server.url))["headers"]["x-name"] == "caf�"
 
@@ -239,20 +239,20 @@ async def test_a_header_that_is_no_utf8_is_kept_with_replacements(http: HttpStep
         b"\x16\x03\x01\x00\x05hello",
     ],
 )
-async def test_g13_what_is_no_http_answer_is_a_protocol_failure(http: HttpStep, said: bytes) -> None:
+async def test_g13_what_is_no_http_answer_is_a_protocol_failure(http: HttpExecutor, said: bytes) -> None:
     async with listening(saying(said)) as server:
         outcome = failed(await request(http, server.url, method="POST"), "protocol")
     assert outcome.retry
     assert answer(outcome) == {"status_code": None, "headers": {}, "body": None}
 
 
-async def test_g13_an_answer_before_the_answer_is_passed_over(http: HttpStep) -> None:
+async def test_g13_an_answer_before_the_answer_is_passed_over(http: HttpExecutor) -> None:
     early = b"HTTP/1.1 103 Early Hints\r\n\r\n" * 3
     async with listening(saying(early + b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n7")) as server:
         assert done(await request(http, server.url))["body"] == 7
 
 
-async def test_g13_a_flood_of_early_answers_is_a_protocol_failure(http: HttpStep) -> None:
+async def test_g13_a_flood_of_early_answers_is_a_protocol_failure(http: HttpExecutor) -> None:
     async def flood(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await forever(writer, b"HTTP/1.1 103 Early Hints\r\n\r\n" * 100, 0)
 
@@ -260,7 +260,7 @@ async def test_g13_a_flood_of_early_answers_is_a_protocol_failure(http: HttpStep
         failed(await request(http, server.url), "protocol")
 
 
-async def test_g13_a_second_answer_that_nobody_asked_for_is_given_to_nobody(http: HttpStep) -> None:
+async def test_g13_a_second_answer_that_nobody_asked_for_is_given_to_nobody(http: HttpExecutor) -> None:
     first = b'HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n"first"'
     split = b'HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n"forged"'
 

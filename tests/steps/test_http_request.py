@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from detent.graph.model import StepKind
-from detent.steps.http.request import InvalidRequest, build_request, parse_target
-from detent.steps.http.step import HttpStep
+from detent.steps.http.request import InvalidHttpRequest, build_request, parse_target
+from detent.steps.http.step import HttpExecutor
 from tests.steps.calls import call_of, done, failed, request
 from tests.steps.listeners import answering, canary, listening
 
@@ -56,7 +56,7 @@ def build(**parameters: Any) -> Any:
     ],
 )
 async def test_f11_a_header_that_could_change_the_request_is_refused_before_connecting(
-    http: HttpStep, headers: Any
+    http: HttpExecutor, headers: Any
 ) -> None:
     if isinstance(headers, set):
         headers = dict.fromkeys(headers, "2")
@@ -70,7 +70,7 @@ async def test_f11_a_header_that_could_change_the_request_is_refused_before_conn
 def test_f11_a_header_value_is_refused_or_stays_one_line(value: str) -> None:
     try:
         sent = build(headers={"X-A": value}).headers["X-A"]
-    except InvalidRequest:
+    except InvalidHttpRequest:
         return
     assert sent == value.strip()
     assert len(f"{sent}.".splitlines()) == 1 or not sent.isascii()
@@ -78,7 +78,7 @@ def test_f11_a_header_value_is_refused_or_stays_one_line(value: str) -> None:
     assert "\n" not in sent
 
 
-async def test_f11_a_header_with_letters_of_other_alphabets_arrives(http: HttpStep) -> None:
+async def test_f11_a_header_with_letters_of_other_alphabets_arrives(http: HttpExecutor) -> None:
     async with listening(answering()) as server:
         done(await request(http, server.url, headers={"X-Name": "Žižek"}))
     assert "X-Name: Žižek\r\n" in server.heads[0]
@@ -139,7 +139,7 @@ async def test_f11_a_header_with_letters_of_other_alphabets_arrives(http: HttpSt
         "http://a.example/" + "x" * 8192,
     ],
 )
-async def test_f12_a_url_that_two_parsers_could_read_differently_is_refused(http: HttpStep, url: str) -> None:
+async def test_f12_a_url_that_two_parsers_could_read_differently_is_refused(http: HttpExecutor, url: str) -> None:
     async with canary() as trap:
         outcome = failed(await request(http, url.replace("{port}", str(trap.port))), "invalid_request")
     assert not outcome.retry
@@ -171,14 +171,14 @@ def test_f12_a_url_has_one_canonical_form(url: str, host: str, port: int, canoni
 def test_f12_a_url_is_refused_or_goes_to_the_host_it_was_checked_for(text: str) -> None:
     try:
         target = parse_target(f"http://{text}")
-    except InvalidRequest:
+    except InvalidHttpRequest:
         return
     assert target.url.raw_host == target.host
     assert target.url.user is None
     assert str(parse_target(str(target.url)).url) == str(target.url)
 
 
-async def test_f12_a_fragment_is_not_sent(http: HttpStep) -> None:
+async def test_f12_a_fragment_is_not_sent(http: HttpExecutor) -> None:
     async with listening(answering()) as server:
         done(await request(http, f"{server.url}/a?b=c#secret"))
     assert server.heads[0].startswith("GET /a?b=c HTTP/1.1\r\n")
@@ -186,11 +186,11 @@ async def test_f12_a_fragment_is_not_sent(http: HttpStep) -> None:
 
 @pytest.mark.parametrize("method", ["CONNECT", "TRACE", "GET /x HTTP/1.1\r\nX:", "", 5])
 def test_only_plain_methods_are_allowed(method: object) -> None:
-    with pytest.raises(InvalidRequest):
+    with pytest.raises(InvalidHttpRequest):
         build(method=method)
 
 
 @pytest.mark.parametrize("body", ["\ud800", {"a": "\ud800"}, {"a": object()}])
 def test_a_body_that_cannot_be_sent_is_refused(body: object) -> None:
-    with pytest.raises(InvalidRequest):
+    with pytest.raises(InvalidHttpRequest):
         build(body=body)

@@ -4,7 +4,7 @@ import pytest
 
 from detent.run.outcomes import Done
 from detent.steps.http.response import is_acceptable_json
-from detent.steps.http.step import HttpStep
+from detent.steps.http.step import HttpExecutor
 from tests.steps.calls import done, request
 from tests.steps.listeners import answering, listening
 
@@ -57,7 +57,7 @@ def test_what_a_later_reader_could_not_read_is_no_json(raw: bytes) -> None:
 
 
 @pytest.mark.parametrize("raw", [b'{"b": 1, "a": 1.50, "b": 2}', b"[ 1e2 ,\n 0.10]", rb'"\u00e9\/"'])
-async def test_json_is_kept_byte_for_byte(http: HttpStep, raw: bytes) -> None:
+async def test_json_is_kept_byte_for_byte(http: HttpExecutor, raw: bytes) -> None:
     async with listening(answering(body=raw)) as server:
         outcome = await request(http, server.url)
     assert isinstance(outcome, Done)
@@ -76,11 +76,11 @@ async def test_json_is_kept_byte_for_byte(http: HttpStep, raw: bytes) -> None:
         (b" ", " "),
     ],
 )
-async def test_any_other_body_is_text(http: HttpStep, raw: bytes, text: str) -> None:
+async def test_any_other_body_is_text(http: HttpExecutor, raw: bytes, text: str) -> None:
     async with listening(answering(body=raw)) as server:
         assert done(await request(http, server.url))["body"] == text
 
 
-async def test_an_empty_body_is_null(http: HttpStep) -> None:
+async def test_an_empty_body_is_null(http: HttpExecutor) -> None:
     async with listening(answering()) as server:
         assert done(await request(http, server.url))["body"] is None

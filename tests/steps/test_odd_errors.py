@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from detent.run.outcomes import Fail
-from detent.steps.action_step import ActionStep
+from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import Permanent, Registry, RetryLater
 from tests.steps.calls import done, perform
 from tests.steps.odd_errors import NAMES, ODD, SECONDS
@@ -24,8 +24,8 @@ def registry() -> Registry:
 
 
 @pytest.fixture
-async def step(registry: Registry) -> AsyncIterator[ActionStep]:
-    executor = ActionStep(registry, threads=1)
+async def step(registry: Registry) -> AsyncIterator[ActionExecutor]:
+    executor = ActionExecutor(registry, threads=1)
     yield executor
     await executor.close()
 
@@ -44,7 +44,7 @@ def add(registry: Registry, way: str, make: Any) -> None:
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", NAMES)
 async def test_every_error_is_a_failure_that_can_be_stored(
-    registry: Registry, step: ActionStep, way: str, name: str
+    registry: Registry, step: ActionExecutor, way: str, name: str
 ) -> None:
     make, code = ODD[name]
     add(registry, way, make)
@@ -62,7 +62,7 @@ async def test_every_error_is_a_failure_that_can_be_stored(
 
 @pytest.mark.parametrize(("given", "seconds"), SECONDS, ids=map(str, range(len(SECONDS))))
 async def test_a_wait_that_is_no_length_of_time_is_not_one(
-    registry: Registry, step: ActionStep, given: Any, seconds: float | None
+    registry: Registry, step: ActionExecutor, given: Any, seconds: float | None
 ) -> None:
     class Own(RetryLater):
         def __init__(self) -> None:

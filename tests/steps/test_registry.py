@@ -10,7 +10,7 @@ import detent.steps.actions
 from detent.errors import Conflict, InvalidInput
 from detent.graph.model import StepKind
 from detent.run.outcomes import Done
-from detent.steps.action_step import ActionStep
+from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import CORE, Registry, is_core
 from tests.steps.calls import call_of
 
@@ -25,7 +25,7 @@ def test_the_default_registry_is_what_the_plain_decorator_fills() -> None:
     def nothing() -> None: ...
 
     assert "tests.default_registry" in detent.steps.actions.registry.names()
-    assert ActionStep().begin(call_of(StepKind.ACTION, {"action": "tests.default_registry"})) == Done(
+    assert ActionExecutor().begin(call_of(StepKind.ACTION, {"action": "tests.default_registry"})) == Done(
         b'{"output":null}'
     )
 

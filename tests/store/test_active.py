@@ -8,7 +8,7 @@ import pytest
 from detent.run.journal import Kind
 from detent.store.memory.store import MemoryStore
 from detent.store.protocol import Store
-from detent.store.rows import Flush, MessageKind, RunFilter
+from detent.store.rows import Flush, MessageKind, RunCriteria
 from detent.store.sql.mysql.flush import literal
 from tests.store.make import HOUR, NOON, Node, activation, callback, end, entries, entry, message, park, start
 from tests.store.sessions import session
@@ -207,8 +207,8 @@ async def test_runs_are_found_by_whether_a_node_has_them(store: Store) -> None:
     await node.flush(ends=[end(done)])
 
     async def found(**where: Any) -> set[bytes]:
-        rows = await store.runs(1, limit=9, where=RunFilter(**where))
-        assert await store.count_runs(1, where=RunFilter(**where), limit=9) == len(rows)
+        rows = await store.runs(1, limit=9, where=RunCriteria(**where))
+        assert await store.count_runs(1, where=RunCriteria(**where), limit=9) == len(rows)
         return {row.id for row in rows}
 
     assert await found(owned=True) == {held}

@@ -5,13 +5,13 @@ import asyncio
 import pytest
 
 from detent.errors import StoreBusy
-from detent.store.sql.postgres.connection import Address, Connection, Link, Pool, translated
+from detent.store.sql.postgres.connection import Address, Connection, Pool, PostgresConnection, translated
 
 pytestmark = pytest.mark.slow
 
 
 async def test_a_cancelled_transaction_stays_cancelled_though_its_connection_broke(postgres_database: str) -> None:
-    link = Link(Address.parse(postgres_database))
+    link = PostgresConnection(Address.parse(postgres_database))
 
     async def work(connection: Connection) -> None:
         connection.terminate()  # so that not even a rollback can be sent

@@ -4,7 +4,7 @@ import asyncio
 
 from detent.ids import new_id
 from detent.store.protocol import Store
-from detent.store.rows import MessageKind, RunFilter, SavedVersion, Unsaved
+from detent.store.rows import MessageKind, RunCriteria, SavedVersion, Unsaved
 from tests.store.make import Node, end, park, start, version
 
 
@@ -67,7 +67,7 @@ async def test_f4_text_that_looks_like_sql_is_text_like_any_other(store: Store) 
         assert row is not None
         assert (row.name, row.description, row.source, row.trigger) == (text, text, text, text)
         assert await store.setting(text, text) == text
-        assert await store.runs(1, limit=10, where=RunFilter(statuses=(text,))) == []
+        assert await store.runs(1, limit=10, where=RunCriteria(statuses=(text,))) == []
     assert len(await store.workflows(1, limit=100)) == len(SQL) + 1
     assert [row.name for row in await store.workflows(1, limit=100, after="%")] == sorted(
         name for name in [*SQL, "orders"] if name > "%"
@@ -139,15 +139,17 @@ async def test_runs_are_listed_newest_first_and_narrowed(store: Store) -> None:
     listed = await store.runs(1, limit=10)
     assert [row.id for row in listed] == sorted([*(run.id for run in mine), others[0].id], reverse=True)
     assert {row.workflow_name for row in listed} == {"shop", ""}
-    assert [row.id for row in await store.runs(1, limit=2, where=RunFilter(workflow=saved.id))] == [
+    assert [row.id for row in await store.runs(1, limit=2, where=RunCriteria(workflow=saved.id))] == [
         mine[2].id,
         mine[1].id,
     ]
-    assert [row.id for row in await store.runs(1, limit=9, where=RunFilter(workflow=saved.id), cursor=mine[2].id)] == [
+    assert [
+        row.id for row in await store.runs(1, limit=9, where=RunCriteria(workflow=saved.id), cursor=mine[2].id)
+    ] == [
         mine[1].id,
         mine[0].id,
     ]
-    assert [row.id for row in await store.runs(1, limit=9, where=RunFilter(statuses=("failed",)))] == [mine[1].id]
+    assert [row.id for row in await store.runs(1, limit=9, where=RunCriteria(statuses=("failed",)))] == [mine[1].id]
     assert await store.runs(3, limit=9) == []
 
 

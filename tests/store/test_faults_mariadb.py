@@ -10,8 +10,8 @@ from detent.clock import SystemClock
 from detent.errors import CommitUnknown, SchemaMismatch, StoreBusy, StoreError
 from detent.ids import new_id
 from detent.store.factory import migrate_store, open_store, stored_revision
-from detent.store.rows import Flush, MessageKind, RunFilter
-from detent.store.sql.mysql.connection import Address, Link, Wire
+from detent.store.rows import Flush, MessageKind, RunCriteria
+from detent.store.sql.mysql.connection import Address, MysqlConnection, Wire
 from detent.store.sql.mysql.maintenance import judged
 from detent.store.sql.mysql.migration import migrate, steps
 from detent.store.sql.mysql.store import MysqlStore
@@ -153,11 +153,11 @@ async def test_b18_names_that_differ_in_case_or_in_spaces_are_different(mariadb_
     assert await mariadb_store.workflow(1, asked) is None
     assert await mariadb_store.active_run(1, asked) is None
     for where in (
-        RunFilter(request_id=asked),
-        RunFilter(hero_type=asked),
-        RunFilter(hero_id=asked),
-        RunFilter(labels=((asked, "AbC"),)),
-        RunFilter(labels=(("AbC", asked),)),
+        RunCriteria(request_id=asked),
+        RunCriteria(hero_type=asked),
+        RunCriteria(hero_id=asked),
+        RunCriteria(labels=((asked, "AbC"),)),
+        RunCriteria(labels=(("AbC", asked),)),
     ):
         assert await mariadb_store.runs(1, limit=9, where=where) == [], where
     assert await node.claim(queues=[asked]) == []
@@ -437,7 +437,7 @@ async def test_a_message_to_a_run_that_does_not_exist_is_not_kept(mariadb_store:
 
 
 async def test_a_link_that_is_in_use_makes_the_next_call_wait(mariadb_database: str) -> None:
-    link = Link(Address.parse(mariadb_database))
+    link = MysqlConnection(Address.parse(mariadb_database))
     first, second = await asyncio.gather(link.send("select sleep(0.1), 1"), link.send("select 2"))
     assert (first[0].rows[0][1], second[0].rows[0][0]) == (1, 2)
     await link.close()

@@ -7,13 +7,13 @@ import pytest
 
 from detent.ids import new_id
 from detent.store.protocol import Store
-from detent.store.rows import NewRun, RunFilter
+from detent.store.rows import NewRun, RunCriteria
 from tests.store.make import NOON, WORKFLOW, Node, end, start
 
 
 async def found(store: Store, runs: list[NewRun], **given: Any) -> list[int]:
     """The places of the runs that a filter finds, which must be as many as are counted."""
-    where = RunFilter(**given)
+    where = RunCriteria(**given)
     rows = await store.runs(1, limit=99, where=where)
     assert await store.count_runs(1, where=where, limit=99) == len(rows)
     assert await store.count_runs(1, where=where, limit=1) == min(1, len(rows))
@@ -91,7 +91,7 @@ async def test_runs_are_paged_in_both_directions(store: Store) -> None:
     runs = [start(hero_type="h") for _ in range(6)]
     await node.flush(starts=[*runs, start()])
     ids = [run.id for run in runs]
-    where = RunFilter(hero_type="h")
+    where = RunCriteria(hero_type="h")
 
     async def page(cursor: bytes | None, oldest_first: bool) -> list[int]:
         rows = await store.runs(1, limit=4, where=where, cursor=cursor, oldest_first=oldest_first)

@@ -9,7 +9,7 @@ from detent.ids import new_id
 from detent.instant import SECOND
 from detent.store.protocol import Store
 from detent.store.rows import SavedVersion
-from detent.store.trigger_rows import FiringRow, FiringState, NewTrigger, Overlap, Turn, Verdict
+from detent.store.trigger_rows import FiringRow, FiringState, NewTrigger, OverlapRule, Turn, Verdict
 from tests.store.make import HOUR, NOON, Node, end, firing, start, trigger, version
 
 LONG_AGO = NOON - 5000 * HOUR
@@ -34,11 +34,11 @@ async def row_of(store: Store, id_: bytes) -> FiringRow:
     return row
 
 
-async def begin(store: Store, id_: bytes, overlap: Overlap, lease: float = 60, most_queued: int = 10) -> Turn:
+async def begin(store: Store, id_: bytes, overlap: OverlapRule, lease: float = 60, most_queued: int = 10) -> Turn:
     return await store.begin_firing(id_, overlap=overlap, lease=lease, most_queued=most_queued)
 
 
-async def verdict(store: Store, id_: bytes, overlap: Overlap, **given: Any) -> Verdict:
+async def verdict(store: Store, id_: bytes, overlap: OverlapRule, **given: Any) -> Verdict:
     return (await begin(store, id_, overlap, **given)).verdict
 
 
@@ -119,29 +119,29 @@ async def test_due_firings_are_the_open_ones_whose_time_has_come_and_nobody_is_a
     await fired(store, of, due_at=now + HOUR)
     over, busy, left = [await fired(store, of, due_at=LONG_AGO + 1) for _ in range(3)]
     await store.end_firing(over, state=FiringState.STARTED, run=new_id(), message=None)
-    await begin(store, busy, Overlap.ALLOW)
-    await begin(store, left, Overlap.ALLOW, lease=-1)
+    await begin(store, busy, OverlapRule.ALLOW)
+    await begin(store, left, OverlapRule.ALLOW, lease=-1)
     assert [row.id for row in await store.due_firings(limit=9)] == [later, left, late]
     assert [row.id for row in await store.due_firings(limit=1)] == [later]
 
 
 async def test_a_firing_is_taken_up_by_one_and_by_another_when_its_lease_is_over(store: Store) -> None:
     id_ = await fired(store, await a_trigger(store))
-    assert await begin(store, id_, Overlap.ALLOW, lease=-1) == Turn(Verdict.GO)
-    assert await verdict(store, id_, Overlap.ALLOW) is Verdict.GO
-    assert await verdict(store, id_, Overlap.ALLOW) is Verdict.WAIT
+    assert await begin(store, id_, OverlapRule.ALLOW, lease=-1) == Turn(Verdict.GO)
+    assert await verdict(store, id_, OverlapRule.ALLOW) is Verdict.GO
+    assert await verdict(store, id_, OverlapRule.ALLOW) is Verdict.WAIT
     row = await row_of(store, id_)
     assert row.state == FiringState.STARTING
     assert row.until is not None
     assert 50 * SECOND < row.until - await store.now() <= 60 * SECOND
     await store.end_firing(id_, state=FiringState.STARTED, run=new_id(), message=None)
-    assert await verdict(store, id_, Overlap.ALLOW) is Verdict.OVER
-    assert await verdict(store, new_id(), Overlap.QUEUE) is Verdict.OVER
+    assert await verdict(store, id_, OverlapRule.ALLOW) is Verdict.OVER
+    assert await verdict(store, new_id(), OverlapRule.QUEUE) is Verdict.OVER
 
 
 async def test_a_firing_ends_once(store: Store) -> None:
     id_, run = await fired(store, await a_trigger(store)), new_id()
-    await begin(store, id_, Overlap.ALLOW)
+    await begin(store, id_, OverlapRule.ALLOW)
     await store.end_firing(id_, state=FiringState.STARTED, run=run, message="m")
     await store.end_firing(id_, state=FiringState.ERRORED, run=None, message="late")
     await store.end_firing(new_id(), state=FiringState.ERRORED, run=None, message="nobody")
@@ -159,64 +159,64 @@ async def with_an_open_run(store: Store) -> tuple[Node, NewTrigger, bytes]:
 
 async def test_with_allow_an_open_run_does_not_matter(store: Store) -> None:
     _, of, _ = await with_an_open_run(store)
-    assert await begin(store, await fired(store, of), Overlap.ALLOW) == Turn(Verdict.GO)
-    assert await begin(store, await fired(store, of), Overlap.ALLOW) == Turn(Verdict.GO)
+    assert await begin(store, await fired(store, of), OverlapRule.ALLOW) == Turn(Verdict.GO)
+    assert await begin(store, await fired(store, of), OverlapRule.ALLOW) == Turn(Verdict.GO)
 
 
 async def test_with_skip_an_open_run_ends_the_firing(store: Store) -> None:
     node, of, run = await with_an_open_run(store)
     id_ = await fired(store, of)
-    assert await begin(store, id_, Overlap.SKIP) == Turn(Verdict.SKIPPED, (run,))
+    assert await begin(store, id_, OverlapRule.SKIP) == Turn(Verdict.SKIPPED, (run,))
     row = await row_of(store, id_)
     assert (row.state, row.message, row.until) == ("skipped", "the run before has not ended", None)
     await node.flush(ends=[end(run)])
-    assert await verdict(store, id_, Overlap.SKIP) is Verdict.OVER
-    assert await verdict(store, await fired(store, of), Overlap.SKIP) is Verdict.GO
+    assert await verdict(store, id_, OverlapRule.SKIP) is Verdict.OVER
+    assert await verdict(store, await fired(store, of), OverlapRule.SKIP) is Verdict.GO
 
 
 async def test_with_cancel_previous_the_open_runs_are_named(store: Store) -> None:
     _, of, run = await with_an_open_run(store)
     id_ = await fired(store, of)
-    assert await begin(store, id_, Overlap.CANCEL_PREVIOUS, lease=-1) == Turn(Verdict.GO, (run,))
-    assert await begin(store, id_, Overlap.CANCEL_PREVIOUS) == Turn(Verdict.GO, (run,))
+    assert await begin(store, id_, OverlapRule.CANCEL_PREVIOUS, lease=-1) == Turn(Verdict.GO, (run,))
+    assert await begin(store, id_, OverlapRule.CANCEL_PREVIOUS) == Turn(Verdict.GO, (run,))
 
 
 async def test_with_queue_a_firing_waits_its_turn(store: Store) -> None:
     node, of, run = await with_an_open_run(store)
     first, second = [await fired(store, of) for _ in range(2)]
-    assert await verdict(store, first, Overlap.QUEUE) is Verdict.QUEUED
+    assert await verdict(store, first, OverlapRule.QUEUE) is Verdict.QUEUED
     row = await row_of(store, first)
     assert row.state == FiringState.QUEUED
     assert row.until is not None
     assert row.until <= await store.now() + SECOND
-    assert await verdict(store, second, Overlap.QUEUE) is Verdict.QUEUED
+    assert await verdict(store, second, OverlapRule.QUEUE) is Verdict.QUEUED
     await node.flush(ends=[end(run)])
-    assert await verdict(store, second, Overlap.QUEUE) is Verdict.QUEUED, "the older one comes first"
-    assert await verdict(store, first, Overlap.QUEUE) is Verdict.GO
-    assert await verdict(store, second, Overlap.QUEUE) is Verdict.WAIT
+    assert await verdict(store, second, OverlapRule.QUEUE) is Verdict.QUEUED, "the older one comes first"
+    assert await verdict(store, first, OverlapRule.QUEUE) is Verdict.GO
+    assert await verdict(store, second, OverlapRule.QUEUE) is Verdict.WAIT
     await store.end_firing(first, state=FiringState.STARTED, run=run, message=None)
-    assert await verdict(store, second, Overlap.QUEUE) is Verdict.GO
+    assert await verdict(store, second, OverlapRule.QUEUE) is Verdict.GO
 
 
 async def test_a_firing_whose_time_has_not_come_does_not_go_before(store: Store) -> None:
     of, now = await a_trigger(store), await store.now()
     await fired(store, of, due_at=now + HOUR)
-    assert await verdict(store, await fired(store, of, due_at=now + 2 * HOUR), Overlap.QUEUE) is Verdict.GO
+    assert await verdict(store, await fired(store, of, due_at=now + 2 * HOUR), OverlapRule.QUEUE) is Verdict.GO
 
 
 @pytest.mark.parametrize("most", [0, 2])
 async def test_a_full_queue_skips_what_comes(store: Store, most: int) -> None:
     _, of, _ = await with_an_open_run(store)
     ids = [await fired(store, of) for _ in range(most + 1)]
-    said = [await verdict(store, id_, Overlap.QUEUE, most_queued=most) for id_ in ids]
+    said = [await verdict(store, id_, OverlapRule.QUEUE, most_queued=most) for id_ in ids]
     assert said == [Verdict.QUEUED] * most + [Verdict.SKIPPED]
     assert (await row_of(store, ids[-1])).message == "too many are queued already"
     for id_ in ids[:-1]:
-        assert await verdict(store, id_, Overlap.QUEUE, most_queued=most) is Verdict.QUEUED
+        assert await verdict(store, id_, OverlapRule.QUEUE, most_queued=most) is Verdict.QUEUED
 
 
-@pytest.mark.parametrize("overlap", [Overlap.SKIP, Overlap.QUEUE, Overlap.CANCEL_PREVIOUS])
-async def test_a_firing_waits_while_another_of_its_trigger_is_processed(store: Store, overlap: Overlap) -> None:
+@pytest.mark.parametrize("overlap", [OverlapRule.SKIP, OverlapRule.QUEUE, OverlapRule.CANCEL_PREVIOUS])
+async def test_a_firing_waits_while_another_of_its_trigger_is_processed(store: Store, overlap: OverlapRule) -> None:
     of, other = await a_trigger(store), await a_trigger(store)
     first, second, foreign = await fired(store, of), await fired(store, of), await fired(store, other)
     assert await verdict(store, first, overlap, lease=-1) is Verdict.GO
@@ -226,8 +226,8 @@ async def test_a_firing_waits_while_another_of_its_trigger_is_processed(store: S
     assert await verdict(store, first, overlap) is Verdict.GO, "what was left unfinished is finished first"
 
 
-@pytest.mark.parametrize("overlap", [Overlap.SKIP, Overlap.QUEUE, Overlap.CANCEL_PREVIOUS])
-async def test_of_firings_that_begin_at_once_one_goes(store: Store, overlap: Overlap) -> None:
+@pytest.mark.parametrize("overlap", [OverlapRule.SKIP, OverlapRule.QUEUE, OverlapRule.CANCEL_PREVIOUS])
+async def test_of_firings_that_begin_at_once_one_goes(store: Store, overlap: OverlapRule) -> None:
     of = await a_trigger(store)
     ids = [await fired(store, of) for _ in range(4)]
     said = await asyncio.gather(*(verdict(store, id_, overlap) for id_ in ids))
@@ -252,7 +252,7 @@ async def test_a_lease_far_ahead_was_written_by_a_clock_that_has_been_put_back_a
     store: Store,
 ) -> None:
     id_ = await fired(store, await a_trigger(store), due_at=LONG_AGO)
-    assert await verdict(store, id_, Overlap.SKIP, lease=7200.0) is Verdict.GO
+    assert await verdict(store, id_, OverlapRule.SKIP, lease=7200.0) is Verdict.GO
     assert [row.id for row in await store.due_firings(limit=10)] == [id_]
-    assert await verdict(store, id_, Overlap.SKIP, lease=10.0) is Verdict.GO
+    assert await verdict(store, id_, OverlapRule.SKIP, lease=10.0) is Verdict.GO
     assert await store.due_firings(limit=10) == []

@@ -8,7 +8,7 @@ from detent.errors import StoreError
 from detent.ids import new_id
 from detent.run.journal import Entry
 from detent.store.protocol import Store
-from detent.store.rows import Flush, MessageKind, RunFilter, RunRow
+from detent.store.rows import Flush, MessageKind, RunCriteria, RunRow
 from tests.store.make import HOUR, NOON, Node, activation, callback, end, entries, entry, message, park, start
 
 AWKWARD = [
@@ -39,7 +39,7 @@ async def test_a_start_comes_back_as_it_was_given(store: Store) -> None:
     )  # fmt: skip
     assert await node.flush(starts=[given])
     row = await row_of(store, given.id)
-    for name in set(given._fields) - {"owned", "current", "heir_of"}:
+    for name in set(given._fields) - {"owned", "current", "successor_of"}:
         assert getattr(row, name) == getattr(given, name), name
     assert (row.owner, row.generation, row.ended_at, row.output, row.error) == (node.id, 1, None, None, None)
 
@@ -269,7 +269,7 @@ async def test_a_thousand_starts_and_ends_are_one_flush(store: Store) -> None:
     await node.flush(starts=old)
     new = [start(owned=True) for _ in range(500)]
     await node.flush(starts=new, ends=[end(run.id) for run in [*old, *new[:250]]])
-    assert len(await store.runs(1, limit=2000, where=RunFilter(statuses=("completed",)))) == 750
+    assert len(await store.runs(1, limit=2000, where=RunCriteria(statuses=("completed",)))) == 750
     assert len(await store.owned(node.id)) == 250
 
 

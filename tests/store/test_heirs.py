@@ -11,7 +11,7 @@ from detent.clock import SystemClock
 from detent.errors import StoreBusy, StoreLocked
 from detent.store.factory import open_store
 from detent.store.protocol import Store
-from detent.store.rows import Flush, NewRun, SavedVersion, spent_key
+from detent.store.rows import Flush, NewRun, SavedVersion, released_key
 from detent.store.sql.mysql.flush import blob
 from tests.store.make import HOUR, NOON, Node, end, entries, park, start, version
 from tests.store.sessions import session
@@ -44,10 +44,10 @@ async def test_an_heir_takes_the_key_while_the_other_run_is_open(store: Store, o
     node = await Node.register(store)
     old = start(owned=True, active_key=KEY)
     await node.flush(starts=[old])
-    heir, rival = start(owned=owned, active_key=KEY, heir_of=old.id), start(active_key=KEY)
+    heir, rival = start(owned=owned, active_key=KEY, successor_of=old.id), start(active_key=KEY)
     assert await node.refused(starts=[heir]) == frozenset()
     assert await store.active_run(1, KEY) == heir.id
-    assert await keys(store, old, heir) == [spent_key(old.id), KEY]
+    assert await keys(store, old, heir) == [released_key(old.id), KEY]
     assert await node.refused(starts=[rival]) == {rival.id}
     row = await store.run(1, old.id)
     assert row is not None
@@ -62,7 +62,7 @@ async def test_a_key_goes_from_heir_to_heir_and_is_free_after_the_last(store: St
     runs = [start(owned=True, active_key=KEY)]
     await node.flush(starts=runs)
     for _ in range(3):
-        runs.append(start(owned=True, active_key=KEY, heir_of=runs[-1].id))
+        runs.append(start(owned=True, active_key=KEY, successor_of=runs[-1].id))
         assert await node.refused(starts=[runs[-1]]) == frozenset()
         assert await store.active_run(1, KEY) == runs[-1].id
     await node.flush(ends=[end(run.id) for run in runs])
@@ -74,7 +74,7 @@ async def test_of_an_heir_and_a_rival_in_one_flush_the_heir_is_made(store: Store
     node = await Node.register(store)
     old = start(owned=True, active_key=KEY)
     await node.flush(starts=[old])
-    heir, rival = start(owned=True, active_key=KEY, heir_of=old.id), start(active_key=KEY)
+    heir, rival = start(owned=True, active_key=KEY, successor_of=old.id), start(active_key=KEY)
     other = start(active_key=KEY, tenant=2)
     assert await node.refused(starts=[heir, rival, other]) == {rival.id}
     assert await store.active_run(1, KEY) == heir.id
@@ -84,8 +84,8 @@ async def test_an_heir_comes_with_the_end_of_the_other_run_or_its_park(store: St
     node = await Node.register(store)
     first, second = start(owned=True, active_key=KEY), start(owned=True, active_key="[2]")
     await node.flush(starts=[first, second])
-    one = start(owned=True, active_key=KEY, heir_of=first.id)
-    two = start(owned=True, active_key="[2]", heir_of=second.id)
+    one = start(owned=True, active_key=KEY, successor_of=first.id)
+    two = start(owned=True, active_key="[2]", successor_of=second.id)
     parts: dict[str, Any] = {
         "starts": [one, two],
         "ends": [end(first.id)],
@@ -93,20 +93,20 @@ async def test_an_heir_comes_with_the_end_of_the_other_run_or_its_park(store: St
         "entries": [*entries(first.id, 1), *entries(one.id, 1)],
     }
     assert await node.refused(**parts) == frozenset()
-    assert await keys(store, first, second, one, two) == [spent_key(first.id), spent_key(second.id), KEY, "[2]"]
+    assert await keys(store, first, second, one, two) == [released_key(first.id), released_key(second.id), KEY, "[2]"]
     rows = [await store.run(1, run.id) for run in (first, second)]
     assert [row and (row.status, row.owner) for row in rows] == [("completed", None), ("paused", None)]
     [claimed] = await node.claim()
     assert claimed.id == second.id
     await node.flush(parks=[park(second.id, generation=2, wake_at=NOON)])
-    assert await keys(store, second) == [spent_key(second.id)], "whatever becomes of it, it does not get it back"
+    assert await keys(store, second) == [released_key(second.id)], "whatever becomes of it, it does not get it back"
 
 
 async def test_an_heir_that_ends_in_the_flush_that_starts_it_leaves_the_key_free(store: Store) -> None:
     node = await Node.register(store)
     old = start(owned=True, active_key=KEY)
     await node.flush(starts=[old])
-    heir = start(owned=True, active_key=KEY, heir_of=old.id)
+    heir = start(owned=True, active_key=KEY, successor_of=old.id)
     assert await node.refused(starts=[heir], ends=[end(heir.id)]) == frozenset()
     assert await store.active_run(1, KEY) is None
     assert await node.refused(starts=[start(active_key=KEY)]) == frozenset()
@@ -117,7 +117,7 @@ async def test_an_heir_of_a_run_that_has_ended_is_a_start_like_any_other(store: 
     old = start(owned=True, active_key=KEY)
     await node.flush(starts=[old])
     await node.flush(ends=[end(old.id)])
-    heir, late = (start(owned=True, active_key=KEY, heir_of=old.id) for _ in range(2))
+    heir, late = (start(owned=True, active_key=KEY, successor_of=old.id) for _ in range(2))
     assert await node.refused(starts=[heir]) == frozenset()
     assert await node.refused(starts=[late]) == {late.id}
     assert await keys(store, old, heir) == [KEY, KEY]
@@ -134,13 +134,13 @@ async def test_nobody_inherits_from_a_run_that_is_not_his(store: Store) -> None:
     await other.flush(starts=[foreign])
     await node.flush(starts=[free])
     heirs = [
-        start(active_key="[1]", heir_of=foreign.id),
-        start(active_key="[2]", heir_of=foreign.id),
-        start(active_key="[3]", heir_of=free.id),
+        start(active_key="[1]", successor_of=foreign.id),
+        start(active_key="[2]", successor_of=foreign.id),
+        start(active_key="[3]", successor_of=free.id),
     ]
     for heir in heirs:
         assert await node.refused(starts=[heir]) == {heir.id}
-    elsewhere = start(active_key="[1]", heir_of=mine.id, tenant=2)
+    elsewhere = start(active_key="[1]", successor_of=mine.id, tenant=2)
     assert await node.refused(starts=[elsewhere]) == frozenset()
     assert await keys(store, mine, foreign, free, elsewhere) == ["[1]", "[2]", "[3]", "[1]"]
 
@@ -149,8 +149,8 @@ async def test_a_run_keeps_its_key_if_its_heir_is_refused(store: Store) -> None:
     node, known = await Node.register(store), await saved(store)
     old, taken = start(owned=True, active_key=KEY), start(request_id="r")
     await node.flush(starts=[old, taken])
-    stale = start(owned=True, active_key=KEY, heir_of=old.id, **{**known, "version": 2})
-    again = start(owned=True, active_key=KEY, heir_of=old.id, request_id="r")
+    stale = start(owned=True, active_key=KEY, successor_of=old.id, **{**known, "version": 2})
+    again = start(owned=True, active_key=KEY, successor_of=old.id, request_id="r")
     neighbour = start(owned=True)
     for heir in (stale, again):
         written = [*entries(heir.id, 2), *entries(neighbour.id, 2)]
@@ -160,7 +160,7 @@ async def test_a_run_keeps_its_key_if_its_heir_is_refused(store: Store) -> None:
         assert await store.journal(heir.id) == []
         assert len(await store.journal(neighbour.id)) == 2
         neighbour = start(owned=True)
-    heir = start(owned=True, active_key=KEY, heir_of=old.id, **known)
+    heir = start(owned=True, active_key=KEY, successor_of=old.id, **known)
     assert await node.refused(starts=[heir]) == frozenset()
     assert await store.active_run(1, KEY) == heir.id
 
@@ -170,7 +170,7 @@ async def test_a_hand_over_that_is_sent_again_counts_once(store: Store, ended: b
     node = await Node.register(store)
     old = start(owned=True, active_key=KEY)
     await node.flush(starts=[old])
-    heir, rival = start(owned=True, active_key=KEY, heir_of=old.id), start(active_key=KEY)
+    heir, rival = start(owned=True, active_key=KEY, successor_of=old.id), start(active_key=KEY)
     parts: dict[str, Any] = {
         "starts": [heir, rival],
         "entries": entries(heir.id, 2),
@@ -179,7 +179,7 @@ async def test_a_hand_over_that_is_sent_again_counts_once(store: Store, ended: b
     assert await node.refused(**parts) == {rival.id}
     await raised(node)
     assert await node.refused(again=True, **parts) == {rival.id}
-    assert await keys(store, old, heir) == [spent_key(old.id), KEY]
+    assert await keys(store, old, heir) == [released_key(old.id), KEY]
     assert len(await store.journal(heir.id)) == 2
 
 
@@ -188,16 +188,16 @@ async def test_a_hand_over_whose_first_sending_never_arrived_is_made_by_the_seco
     old = start(owned=True, active_key=KEY)
     await node.flush(starts=[old])
     await raised(node)
-    heir = start(owned=True, active_key=KEY, heir_of=old.id)
+    heir = start(owned=True, active_key=KEY, successor_of=old.id)
     assert await node.refused(again=True, starts=[heir], entries=entries(heir.id, 1)) == frozenset()
-    assert await keys(store, old, heir) == [spent_key(old.id), KEY]
+    assert await keys(store, old, heir) == [released_key(old.id), KEY]
 
 
 async def test_a_node_that_is_gone_hands_nothing_over(store: Store) -> None:
     node = await Node.register(store)
     old = start(owned=True, active_key=KEY)
     await node.flush(starts=[old])
-    heir = start(owned=True, active_key=KEY, heir_of=old.id)
+    heir = start(owned=True, active_key=KEY, successor_of=old.id)
     stale = Node(store, node.id, node.epoch)
     await raised(node)
     assert not await stale.flush(starts=[heir])
@@ -233,7 +233,7 @@ async def test_no_rival_of_another_process_gets_in_between(store: Store, store_u
 
 async def _hand_over_often(node: Node, old: NewRun, times: int) -> NewRun:
     for _ in range(times):
-        heir = start(owned=True, active_key=KEY, heir_of=old.id)
+        heir = start(owned=True, active_key=KEY, successor_of=old.id)
         while True:
             try:
                 assert await node.refused(starts=[heir]) == frozenset()
@@ -250,7 +250,7 @@ async def test_a_hundred_runs_hand_over_in_one_flush(store: Store) -> None:
     node = await Node.register(store)
     runs = [start(owned=True, active_key=f"k{number}") for number in range(100)]
     await node.flush(starts=runs)
-    heirs = [start(owned=True, active_key=run.active_key, heir_of=run.id) for run in runs]
+    heirs = [start(owned=True, active_key=run.active_key, successor_of=run.id) for run in runs]
     made = [found for heir in heirs for found in entries(heir.id, 1)]
     assert await node.refused(starts=heirs, entries=made, ends=[end(run.id) for run in runs]) == frozenset()
     assert [await store.active_run(1, f"k{number}") for number in range(100)] == [heir.id for heir in heirs]
@@ -275,7 +275,7 @@ async def test_a_hand_over_that_may_not_wait_for_an_open_transaction_is_not_made
     node = await Node.register(store)
     old = start(owned=True, active_key=KEY)
     await node.flush(starts=[old])
-    heir = start(owned=True, active_key=KEY, heir_of=old.id)
+    heir = start(owned=True, active_key=KEY, successor_of=old.id)
     async with held(store_url, old.id):
         with pytest.raises(StoreLocked):
             async with asyncio.timeout(1.5):
@@ -284,4 +284,4 @@ async def test_a_hand_over_that_may_not_wait_for_an_open_transaction_is_not_made
     flushed = await store.flush(node.id, node.epoch, Flush(starts=[heir]), patience=0.1)
     assert flushed is not None
     assert not flushed.refused
-    assert await keys(store, old, heir) == [spent_key(old.id), KEY]
+    assert await keys(store, old, heir) == [released_key(old.id), KEY]

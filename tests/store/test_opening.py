@@ -18,7 +18,7 @@ from detent.store import migrations
 from detent.store.factory import migrate_store, open_store, stored_revision
 from detent.store.memory.store import MemoryStore
 from detent.store.migrations.statements import revisions, statements
-from detent.store.rows import RunFilter
+from detent.store.rows import RunCriteria
 from detent.store.sql.schema import HEAD, metadata
 from detent.store.sql.sqlite.store import SqliteStore
 from detent.store.url import sqlite_path
@@ -159,7 +159,7 @@ async def test_what_a_server_held_before_a_migration_is_there_after_it(postgres:
 async def holds(url: str, run: bytes) -> None:
     store = await open_store(url, SystemClock())
     try:
-        rows = await store.runs(1, limit=9, where=RunFilter(statuses=("failed",)))
+        rows = await store.runs(1, limit=9, where=RunCriteria(statuses=("failed",)))
         assert [(row.id, row.origin_kind, row.fired_by) for row in rows] == [(run, None, None)]
     finally:
         await store.close()

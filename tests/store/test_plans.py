@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import ClauseElement
 
 from detent.ids import new_id
-from detent.store.rows import Flush, RunFilter, SavedVersion
+from detent.store.rows import Flush, RunCriteria, SavedVersion
 from detent.store.sql import statements
 from detent.store.sql.compiler import compiled
 from detent.store.sql.postgres.commands import DIALECT as POSTGRES
@@ -50,8 +50,8 @@ ALL_AT_ONCE = [
     statements.OTHERS_QUEUED,
     statements.OPEN_RUNS,
 ]
-TROUBLED = statements.runs(RunFilter(statuses=("failed",)), cursor=False, oldest_first=False)
-HEROES = statements.runs(RunFilter(hero_type="h", hero_id="1"), cursor=False, oldest_first=False)
+TROUBLED = statements.runs(RunCriteria(statuses=("failed",)), cursor=False, oldest_first=False)
+HEROES = statements.runs(RunCriteria(hero_type="h", hero_id="1"), cursor=False, oldest_first=False)
 
 
 async def touched(connection: Connection, clause: ClauseElement, values: dict[str, Any]) -> tuple[int, set[str]]:
@@ -139,9 +139,9 @@ async def test_sqlite_finds_what_is_due_by_an_index(sqlite_store: SqliteStore, t
         "firing_settled": statements.OLD_FIRINGS,
         "run_troubled": TROUBLED,
         "run_hero": HEROES,
-        "run_origin": statements.runs(RunFilter(origin=new_id()), cursor=False, oldest_first=False),
-        "run_parent": statements.runs(RunFilter(parent=new_id()), cursor=False, oldest_first=False),
-        "run_request": statements.count_runs(RunFilter(request_id="r")),
+        "run_origin": statements.runs(RunCriteria(origin=new_id()), cursor=False, oldest_first=False),
+        "run_parent": statements.runs(RunCriteria(parent=new_id()), cursor=False, oldest_first=False),
+        "run_request": statements.count_runs(RunCriteria(request_id="r")),
     }
     db = sqlite3.connect(tmp_path / "detent.db")
     try:

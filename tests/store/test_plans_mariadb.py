@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import ClauseElement
 
 from detent.ids import new_id
-from detent.store.rows import RunFilter
+from detent.store.rows import RunCriteria
 from detent.store.sql import statements
 from detent.store.sql.mysql.commands import spoken
 from detent.store.sql.mysql.connection import Wire
@@ -116,9 +116,9 @@ async def test_what_is_due_is_found_beside_ten_thousand_that_are_not(
             (statements.OTHERS_DUE, 30),
             (statements.OPEN_RUNS, 20),
             (statements.OLD_FIRINGS, 20),
-            (statements.runs(RunFilter(statuses=("failed",)), cursor=False, oldest_first=False), 20),
-            (statements.runs(RunFilter(hero_type="h", hero_id="1"), cursor=False, oldest_first=False), 20),
-            (statements.runs(RunFilter(request_id="r"), cursor=False, oldest_first=False), 20),
+            (statements.runs(RunCriteria(statuses=("failed",)), cursor=False, oldest_first=False), 20),
+            (statements.runs(RunCriteria(hero_type="h", hero_id="1"), cursor=False, oldest_first=False), 20),
+            (statements.runs(RunCriteria(request_id="r"), cursor=False, oldest_first=False), 20),
         ):
             values = {**asked, "status_0": "failed", "hero_type": "h", "hero_id": "1", "request_id": "r"}
             touched = await rows_read(connection, lambda: _ask(connection, clause, values))  # noqa: B023

@@ -8,7 +8,7 @@ import pytest
 from detent.errors import StoreBusy, StoreLocked
 from detent.ids import new_id
 from detent.store.rows import Delivery, Flush, Receipt
-from detent.store.sql.mysql.connection import Refusal, Wire
+from detent.store.sql.mysql.connection import StatementRefused, Wire
 from detent.store.sql.mysql.flush import NOW, blob, fence
 from detent.store.sql.mysql.store import MysqlStore
 from tests.store.make import HOUR, Node, activation, callback, end, entries, entry, park, start
@@ -130,7 +130,7 @@ async def test_b4_a_lock_timeout_leaves_half_a_flush_unless_everything_is_rolled
     await other.send(f"start transaction; select 1 from run where id = {blob(held)} for update")
     async with wire(mariadb_database) as wrong:
         await wrong.send("set session innodb_lock_wait_timeout = 1")
-        with pytest.raises(Refusal, match="1205"):
+        with pytest.raises(StatementRefused, match="1205"):
             await wrong.send_all(
                 ("start transaction", late_entry(run, 1), f"update run set epoch = 7 where id = {blob(held)}")
             )

@@ -13,7 +13,7 @@ from detent.store.rows import Flush, NewRun, SavedVersion
 from detent.store.sql.postgres.connection import Connection
 from detent.store.sql.postgres.flush import CHECKED_USUAL, usual_columns
 from detent.store.sql.postgres.store import PostgresStore
-from detent.store.trigger_rows import FiringState, NewTrigger, Overlap, Verdict
+from detent.store.trigger_rows import FiringState, NewTrigger, OverlapRule, Verdict
 from tests.store.make import HOUR, NOON, Node, entries, firing, start, trigger, version
 from tests.store.sessions import session, somebody_waits
 
@@ -156,9 +156,9 @@ async def test_looking_for_open_runs_without_the_triggers_lock_lets_two_firings_
     assert [row.state for row in rows] == ["starting", "starting"]
 
 
-@pytest.mark.parametrize("overlap", [Overlap.SKIP, Overlap.CANCEL_PREVIOUS])
+@pytest.mark.parametrize("overlap", [OverlapRule.SKIP, OverlapRule.CANCEL_PREVIOUS])
 async def test_of_two_firings_that_begin_at_once_on_two_nodes_exactly_one_goes(
-    postgres_store: PostgresStore, second_store: PostgresStore, overlap: Overlap
+    postgres_store: PostgresStore, second_store: PostgresStore, overlap: OverlapRule
 ) -> None:
     new = await a_trigger(postgres_store)
     for round_ in range(100):
@@ -183,7 +183,7 @@ async def test_a_firing_that_began_while_another_started_its_run_sees_that_run(
     for _ in range(30):
         new = await a_trigger(postgres_store)
         first, second = [row.id for row in await postgres_store.add_firings([firing(new), firing(new)])]
-        turn = await postgres_store.begin_firing(first, overlap=Overlap.SKIP, lease=60, most_queued=5)
+        turn = await postgres_store.begin_firing(first, overlap=OverlapRule.SKIP, lease=60, most_queued=5)
         assert turn.verdict is Verdict.GO
 
         async def process(new: NewTrigger = new, first: bytes = first) -> None:
@@ -193,7 +193,7 @@ async def test_a_firing_that_began_while_another_started_its_run_sees_that_run(
 
         async def wait(second: bytes = second) -> Verdict:
             while True:
-                turn = await second_store.begin_firing(second, overlap=Overlap.SKIP, lease=60, most_queued=5)
+                turn = await second_store.begin_firing(second, overlap=OverlapRule.SKIP, lease=60, most_queued=5)
                 if turn.verdict is not Verdict.WAIT:
                     return turn.verdict
 

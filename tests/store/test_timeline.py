@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from detent.run.journal import Kind
 from detent.store.protocol import Store
-from detent.store.rows import RUN_STARTED, Happening
+from detent.store.rows import RUN_STARTED, TimelineRow
 from tests.store.make import NOON, Node, end, entry, start, version
 
 ANN = ("User", "ann")
 HERO = {"hero_type": "User", "hero_id": "ann"}
 
 
-def told(found: list[Happening]) -> list[tuple[int, str, str | None]]:
+def told(found: list[TimelineRow]) -> list[tuple[int, str, str | None]]:
     return [(one.entry.at - NOON, one.entry.kind, one.entry.step) for one in found]
 
 
@@ -57,7 +57,7 @@ async def test_pages_of_a_timeline_follow_each_other_even_within_one_instant(sto
     await node.flush(starts=runs, entries=written)
     whole = await store.timeline(1, ANN, limit=99)
     assert len(whole) == 18
-    pieces: list[Happening] = []
+    pieces: list[TimelineRow] = []
     while page := await store.timeline(1, ANN, limit=4, after=pieces[-1].place() if pieces else None):
         pieces += page
     assert pieces == whole

@@ -112,19 +112,19 @@ async def test_what_nodes_offer_is_known_while_they_are_registered(store: Store)
 
 async def test_when_something_was_served_last_is_remembered(store: Store) -> None:
     before = await store.now()
-    await store.saw([("queue", "a"), ("action", "pay"), ("queue", "a")])
-    await store.saw([])
-    first = await store.last_seen("queue", "a")
+    await store.record_served([("queue", "a"), ("action", "pay"), ("queue", "a")])
+    await store.record_served([])
+    first = await store.last_served("queue", "a")
     assert first is not None
     assert before <= first <= await store.now()
-    assert await store.last_seen("action", "a") is None
-    await store.saw([("queue", "a")])
-    second = await store.last_seen("queue", "a")
+    assert await store.last_served("action", "a") is None
+    await store.record_served([("queue", "a")])
+    second = await store.last_served("queue", "a")
     assert second is not None
     assert second >= first
 
 
 async def test_nodes_that_serve_the_same_at_once_do_not_hinder_each_other(store: Store) -> None:
     names = [("queue", f"q{number}") for number in range(20)]
-    await asyncio.gather(*(store.saw(names[::step]) for step in (1, -1) * 4))
-    assert None not in [await store.last_seen(*name) for name in names]
+    await asyncio.gather(*(store.record_served(names[::step]) for step in (1, -1) * 4))
+    assert None not in [await store.last_served(*name) for name in names]

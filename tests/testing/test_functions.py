@@ -12,7 +12,7 @@ import pytest
 from detent.errors import InvalidDefinition, InvalidInput
 from detent.observe import listen
 from detent.python.functions import Run, gather, workflow
-from detent.testing import NeverEnds, NotTheSame, crash_matrix, speedrun
+from detent.testing import NeverEnds, NotDeterministic, crash_matrix, speedrun
 
 clock = itertools.count()
 
@@ -94,7 +94,9 @@ async def same_way(run: Run) -> int:
 
 
 def test_a_function_that_takes_another_way_in_a_replay_fails_its_test() -> None:
-    with pytest.raises(NotTheSame, match=r"not the same in a replay: is a clock, .* use run.now\(\), run.random\(\)"):
+    with pytest.raises(
+        NotDeterministic, match=r"not the same in a replay: is a clock, .* use run.now\(\), run.random\(\)"
+    ):
         speedrun(other_way)
     assert speedrun(same_way).status == "completed"
 

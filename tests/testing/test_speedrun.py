@@ -13,7 +13,7 @@ import pytest
 
 from detent.errors import InvalidDefinition, InvalidInput, NotFound
 from detent.steps.actions import action
-from detent.testing import Asked, NeverEnds, Response, speedrun, speedrun_async
+from detent.testing import NeverEnds, Response, StepRequest, speedrun, speedrun_async
 from tests.testing.shop import ORDER, Signup, SignupState, User, checkout, parent
 
 APPROVED = {"approve": {"by": "Bob"}}
@@ -92,7 +92,7 @@ def test_an_answer_stands_in_for_a_body_in_every_form() -> None:
 def test_an_answer_that_raises_meets_the_policy_of_its_step() -> None:
     tries: list[int] = []
 
-    def flaky(asked: Asked) -> str:
+    def flaky(asked: StepRequest) -> str:
         tries.append(asked.attempt)
         if asked.attempt < 3:
             raise ConnectionError("not yet")

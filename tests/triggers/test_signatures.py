@@ -16,7 +16,7 @@ from standardwebhooks.webhooks import Webhook
 
 from detent.forms.triggers import read_trigger_config
 from detent.instant import SECOND, Instant
-from detent.triggers.signatures import Refused, Verified, request_id, signature_secrets, verify
+from detent.triggers.signatures import SignatureRefused, Verified, request_id, signature_secrets, verify
 
 pytestmark = pytest.mark.case("D8")
 
@@ -48,7 +48,7 @@ def standard(
     now: int = SENT,
     secrets: tuple[str, ...] = (SECRET,),
     **changed: str,
-) -> Verified | Refused:
+) -> Verified | SignatureRefused:
     """The vector, with some headers changed (`id="x"` is webhook-id: x)."""
     given = {"webhook-id": MESSAGE, "webhook-timestamp": str(SENT), "webhook-signature": SIGNATURE}
     given |= {f"webhook-{name}": value for name, value in changed.items()}
@@ -99,15 +99,15 @@ def test_one_good_signature_of_several_is_enough(signature: str) -> None:
 def test_either_of_two_secrets_will_do() -> None:
     assert standard(secrets=(SECRET, OTHER_SECRET)) == Verified(MESSAGE)
     assert standard(secrets=(OTHER_SECRET, SECRET)) == Verified(MESSAGE)
-    assert standard(secrets=(OTHER_SECRET,)) == Refused("the signature does not match")
+    assert standard(secrets=(OTHER_SECRET,)) == SignatureRefused("the signature does not match")
 
 
 @pytest.mark.parametrize("missing", ["webhook-id", "webhook-timestamp", "webhook-signature"])
 def test_a_request_without_one_of_its_headers_is_refused(missing: str) -> None:
     headers = {"webhook-id": MESSAGE, "webhook-timestamp": str(SENT), "webhook-signature": SIGNATURE}
     del headers[missing]
-    assert standard(headers) == Refused("there is no signature")
-    assert standard({**headers, missing: ""}) == Refused("there is no signature")
+    assert standard(headers) == SignatureRefused("there is no signature")
+    assert standard({**headers, missing: ""}) == SignatureRefused("there is no signature")
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_request_without_one_of_its_headers_is_refused(missing: str) -> None:
     ],
 )
 def test_a_body_that_was_written_anew_is_refused(body: bytes) -> None:
-    assert standard(body=body) == Refused("the signature does not match")
+    assert standard(body=body) == SignatureRefused("the signature does not match")
 
 
 def test_a_body_need_not_be_text() -> None:
@@ -136,11 +136,11 @@ def test_a_body_need_not_be_text() -> None:
     [
         (SENT + 300, Verified(MESSAGE)),
         (SENT - 300, Verified(MESSAGE)),
-        (SENT + 301, Refused("the signature is too old")),
-        (SENT - 301, Refused("the signature is from the future")),
+        (SENT + 301, SignatureRefused("the signature is too old")),
+        (SENT - 301, SignatureRefused("the signature is from the future")),
     ],
 )
-def test_a_signature_counts_for_five_minutes_both_ways(now: int, answer: Verified | Refused) -> None:
+def test_a_signature_counts_for_five_minutes_both_ways(now: int, answer: Verified | SignatureRefused) -> None:
     assert standard(now=now) == answer
 
 
@@ -148,17 +148,17 @@ def test_a_tolerance_may_be_set() -> None:
     wanted = config(preset="standard", secrets=[SECRET], tolerance="10s")
     headers = {"webhook-id": MESSAGE, "webhook-timestamp": str(SENT), "webhook-signature": SIGNATURE}
     assert verify(wanted, [SECRET], headers, BODY, (SENT + 10) * SECOND) == Verified(MESSAGE)
-    assert verify(wanted, [SECRET], headers, BODY, (SENT + 11) * SECOND) == Refused("the signature is too old")
+    assert verify(wanted, [SECRET], headers, BODY, (SENT + 11) * SECOND) == SignatureRefused("the signature is too old")
 
 
 @pytest.mark.parametrize("text", ["x", "1614265330.5", "-1", "٣", " 1614265330", "1e9", "9" * 5000, "+1614265330"])
 def test_a_time_that_is_none_is_refused(text: str) -> None:
-    assert standard(timestamp=text) == Refused("the signature has no time that can be read")
+    assert standard(timestamp=text) == SignatureRefused("the signature has no time that can be read")
 
 
 @pytest.mark.parametrize("message", ["a.b", ".", "x" * 256, "a\x00b", "a\tb"])
 def test_an_id_that_could_be_read_in_two_ways_is_refused(message: str) -> None:
-    assert standard(id=message) == Refused("webhook-id cannot be used")
+    assert standard(id=message) == SignatureRefused("webhook-id cannot be used")
 
 
 def test_a_dot_cannot_move_from_the_body_into_the_id() -> None:
@@ -166,22 +166,22 @@ def test_a_dot_cannot_move_from_the_body_into_the_id() -> None:
     signed = f"a.{SENT}.{SENT}.b".encode()
     signature = f"v1,{base64.b64encode(hmac.digest(key, signed, 'sha256')).decode()}"
     assert standard(id="a", signature=signature, body=f"{SENT}.b".encode()) == Verified("a")
-    assert standard(id=f"a.{SENT}", signature=signature, body=b"b") == Refused("webhook-id cannot be used")
+    assert standard(id=f"a.{SENT}", signature=signature, body=b"b") == SignatureRefused("webhook-id cannot be used")
 
 
 @pytest.mark.parametrize("signature", ["v1", "v1,", "v2,AAAA", "AAAA", ",", " ", "v1,ä", "v1,====", "v1a,AAAA"])
 def test_a_signature_that_cannot_be_read_is_refused(signature: str) -> None:
-    assert isinstance(standard(signature=signature), Refused)
+    assert isinstance(standard(signature=signature), SignatureRefused)
 
 
 def test_a_header_of_any_size_is_refused_at_once() -> None:
-    assert standard(signature="v1,AAAA " * 100_000) == Refused("there is no signature")
-    assert standard(signature="v1,AAAA " * 900 + SIGNATURE) == Refused("the signature does not match")
+    assert standard(signature="v1,AAAA " * 100_000) == SignatureRefused("there is no signature")
+    assert standard(signature="v1,AAAA " * 900 + SIGNATURE) == SignatureRefused("the signature does not match")
 
 
 def github(
     body: bytes = GITHUB_BODY, secrets: tuple[str, ...] = (GITHUB_SECRET,), **headers: str
-) -> Verified | Refused:
+) -> Verified | SignatureRefused:
     given = {"x-hub-signature-256": GITHUB_SIGNATURE, **{name.replace("_", "-"): one for name, one in headers.items()}}
     return verify(config(preset="github", secrets=list(secrets)), secrets, given, body, 0)
 
@@ -194,20 +194,20 @@ def test_the_vector_of_github_is_verified() -> None:
 
 @pytest.mark.parametrize("signature", [GITHUB_SIGNATURE.upper(), "sha1=" + "0" * 40, "sha256=", "sha256=zz", "x"])
 def test_a_signature_that_is_not_githubs_is_refused(signature: str) -> None:
-    assert github(x_hub_signature_256=signature) == Refused("the signature cannot be read")
+    assert github(x_hub_signature_256=signature) == SignatureRefused("the signature cannot be read")
 
 
 def test_a_wrong_signature_of_github_is_refused() -> None:
-    assert github(body=b"Hello, World") == Refused("the signature does not match")
-    assert github(secrets=("x",)) == Refused("the signature does not match")
-    assert github(x_hub_signature_256="sha256=" + "0" * 64) == Refused("the signature does not match")
-    assert github(x_hub_signature_256="sha256=00") == Refused("the signature does not match")
-    assert github(x_hub_signature_256="") == Refused("there is no signature")
+    assert github(body=b"Hello, World") == SignatureRefused("the signature does not match")
+    assert github(secrets=("x",)) == SignatureRefused("the signature does not match")
+    assert github(x_hub_signature_256="sha256=" + "0" * 64) == SignatureRefused("the signature does not match")
+    assert github(x_hub_signature_256="sha256=00") == SignatureRefused("the signature does not match")
+    assert github(x_hub_signature_256="") == SignatureRefused("there is no signature")
 
 
 def stripe(
     header: str, body: bytes = STRIPE_BODY, now: int = STRIPE_SENT, secret: str = STRIPE_SECRET
-) -> Verified | Refused:
+) -> Verified | SignatureRefused:
     wanted = config(preset="stripe", secrets=[secret])
     return verify(wanted, [secret], {"Stripe-Signature": header}, body, now * SECOND)
 
@@ -243,13 +243,13 @@ def test_a_signature_of_stripe_is_verified_and_known_by_its_event(header: str) -
     ],
 )
 def test_a_wrong_signature_of_stripe_is_refused(header: str, reason: str) -> None:
-    assert stripe(header) == Refused(reason)
+    assert stripe(header) == SignatureRefused(reason)
 
 
 def test_a_signature_of_stripe_counts_for_five_minutes_both_ways() -> None:
     assert stripe(STRIPE, now=STRIPE_SENT + 300) == Verified("evt_1")
-    assert stripe(STRIPE, now=STRIPE_SENT + 301) == Refused("the signature is too old")
-    assert stripe(STRIPE, now=STRIPE_SENT - 301) == Refused("the signature is from the future")
+    assert stripe(STRIPE, now=STRIPE_SENT + 301) == SignatureRefused("the signature is too old")
+    assert stripe(STRIPE, now=STRIPE_SENT - 301) == SignatureRefused("the signature is from the future")
 
 
 @pytest.mark.parametrize("body", [b"not json", b"[]", b'{"id": 5}', b'{"id": ""}', b"\xff", b"[" * 100_000, b""])
@@ -274,10 +274,16 @@ def test_a_plain_signature_is_verified_as_configured(fields: dict[str, str], val
     wanted = config(preset="hmac", secrets=["old", "key"], header="X-Signature", **fields)
     keys = signature_secrets(wanted, {})
     assert verify(wanted, keys, {"x-signature": value}, b"payload", 0) == Verified(None)
-    assert verify(wanted, keys, {"x-signature": value}, b"payload!", 0) == Refused("the signature does not match")
-    assert verify(wanted, keys[:1], {"x-signature": value}, b"payload", 0) == Refused("the signature does not match")
-    assert verify(wanted, keys, {"x-other": value}, b"payload", 0) == Refused("there is no signature")
-    assert verify(wanted, keys, {"x-signature": f"?{value}"}, b"payload", 0) == Refused("the signature cannot be read")
+    assert verify(wanted, keys, {"x-signature": value}, b"payload!", 0) == SignatureRefused(
+        "the signature does not match"
+    )
+    assert verify(wanted, keys[:1], {"x-signature": value}, b"payload", 0) == SignatureRefused(
+        "the signature does not match"
+    )
+    assert verify(wanted, keys, {"x-other": value}, b"payload", 0) == SignatureRefused("there is no signature")
+    assert verify(wanted, keys, {"x-signature": f"?{value}"}, b"payload", 0) == SignatureRefused(
+        "the signature cannot be read"
+    )
 
 
 def test_without_a_secret_everything_is_refused() -> None:
@@ -286,7 +292,7 @@ def test_without_a_secret_everything_is_refused() -> None:
     headers = {"x-hub-signature-256": signed}
     for environ in ({}, {"HOOK": ""}):
         secrets = signature_secrets(wanted, environ)
-        assert verify(wanted, secrets, headers, b"", 0) == Refused("no secret is set for this webhook")
+        assert verify(wanted, secrets, headers, b"", 0) == SignatureRefused("no secret is set for this webhook")
 
 
 def test_a_secret_may_stand_in_a_variable() -> None:
@@ -305,7 +311,9 @@ def test_a_variable_that_is_no_text_is_a_secret_too() -> None:
 def test_a_variable_with_a_secret_that_is_none_refuses_everything() -> None:
     wanted = config(preset="standard", secrets=[{"env": "S"}])
     headers = {"webhook-id": MESSAGE, "webhook-timestamp": str(SENT), "webhook-signature": SIGNATURE}
-    assert verify(wanted, ["no base64!"], headers, BODY, SENT * SECOND) == Refused("the signature does not match")
+    assert verify(wanted, ["no base64!"], headers, BODY, SENT * SECOND) == SignatureRefused(
+        "the signature does not match"
+    )
 
 
 @pytest.mark.parametrize(
@@ -342,4 +350,4 @@ def test_no_request_of_a_stranger_is_believed_or_an_error(
 ) -> None:
     extra = {"header": "X-S"} if preset == "hmac" else {}
     wanted = config(preset=preset, secrets=[SECRET], **extra)
-    assert isinstance(verify(wanted, [SECRET], headers, body, now), Refused)
+    assert isinstance(verify(wanted, [SECRET], headers, body, now), SignatureRefused)

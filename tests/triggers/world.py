@@ -16,7 +16,7 @@ from detent.ids import TRIGGER, new_id, show
 from detent.store.protocol import Store
 from detent.store.trigger_rows import FiringRow, TriggerRow
 from detent.triggers.commands import TriggerCommands
-from detent.triggers.record import Kept, webhook_request
+from detent.triggers.record import FiringPayload, webhook_request
 from detent.triggers.worker import TriggerWork
 from tests.engine.rig import OWNER, Rig, VirtualLoop, rig
 
@@ -120,7 +120,7 @@ class World:
         return self.rig.clock.wall()
 
 
-def sent(body: bytes = b"{}", headers: dict[str, str] | None = None, **query: str) -> Kept:
+def sent(body: bytes = b"{}", headers: dict[str, str] | None = None, **query: str) -> FiringPayload:
     """A request to a webhook."""
     return webhook_request("POST", {"Content-Type": "application/json", **(headers or {})}, query, body)
 

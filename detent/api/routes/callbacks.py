@@ -14,7 +14,7 @@ from detent.api.errors import REFUSALS, refuse_callback, refuse_guesses
 from detent.api.openapi.operations import TakesAnything, answers, refusals
 from detent.api.request import AnyRequest, commands, headers_of
 from detent.api.routes.pages import PAGE_HEADERS, page
-from detent.api.server.guards import Guesses
+from detent.api.server.guards import Throttle
 from detent.commands.callbacks import CallbackView
 from detent.instant import iso
 from detent.store.rows import CallbackState, Receipt
@@ -146,7 +146,7 @@ def _page(html: str, status: int) -> Response[Any]:
 
 def _count_guess(request: AnyRequest) -> float | None:
     """Note a token that nobody made. Gives the seconds to wait if there were too many from there."""
-    guesses: Guesses = request.app.state["guesses"]
+    guesses: Throttle = request.app.state["guesses"]
     return guesses.count(request.client.host if request.client else "")
 
 

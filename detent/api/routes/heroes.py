@@ -20,7 +20,7 @@ from detent.ids import RUN, show
 from detent.instant import iso
 from detent.planner.history import AttemptState, PastAttempt
 from detent.settings import DEFAULT_TENANT
-from detent.store.rows import RUN_STARTED, Happening
+from detent.store.rows import RUN_STARTED, TimelineRow
 from detent.views.runs import entry_document
 
 _LONGEST_MESSAGE: Final = 4_000
@@ -140,7 +140,7 @@ def _backtrace(row: PastAttempt) -> str | None:
     return found[-_LONGEST_BACKTRACE:] if isinstance(found, str) else None
 
 
-def _happening(one: Happening) -> dict[str, Any]:
+def _happening(one: TimelineRow) -> dict[str, Any]:
     document = entry_document(one.entry)
     if one.entry.kind == RUN_STARTED:
         document["attempt"] = None

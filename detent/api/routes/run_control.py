@@ -26,13 +26,13 @@ from detent.api.openapi.operations import (
     refusals,
     takes,
 )
-from detent.api.request import AnyRequest, commands, object_body, our_names, read_json, refuse_if_any, spellings
+from detent.api.request import AnyRequest, aliases, commands, normalize_names, object_body, read_json, refuse_if_any
 from detent.api.routes.runs import BASES, BY, CONTROLLED, RunAnswer, Workflow, places, run_row
 from detent.api.routes.starts import is_execution, named, request_id_of, run_answer
-from detent.commands import Commands, Start
-from detent.commands.bulk import MOST, Wish
+from detent.commands import Commands, StartAnswer
+from detent.commands.bulk import MOST, BulkAction
 from detent.ids import RUN, show
-from detent.store.rows import RunFilter
+from detent.store.rows import RunCriteria
 from detent.values.durations import SECONDS
 from detent.values.fields import Fields, Problems
 from detent.values.limits import INPUT_LIMIT
@@ -134,7 +134,7 @@ _MESSAGE: Final = "the request is not right"
 async def read_fields(request: AnyRequest, *known: str, required: tuple[str, ...] = ()) -> Fields:
     """The fields of the body; those that are not known or missing are refused."""
     problems = Problems()
-    found = our_names(object_body(await request.body(), _MESSAGE), spellings(*known), problems)
+    found = normalize_names(object_body(await request.body(), _MESSAGE), aliases(*known), problems)
     for name in required:
         if found.get(name) is None:
             problems.add(name, "is missing")
@@ -146,7 +146,7 @@ def _request_id(request: AnyRequest) -> str | None:
     return request_id_of(request.scope["headers"])
 
 
-async def _made(request: AnyRequest, start: Start) -> RunAnswer:
+async def _made(request: AnyRequest, start: StartAnswer) -> RunAnswer:
     id_ = show(RUN, start.run)
     document = named(request, await commands(request).run(id_))
     place = {"Location": f"{BASES[is_execution(request)]}/{id_}"}
@@ -203,7 +203,7 @@ async def finish_run(request: AnyRequest, run: FromPath[str], workflow: Workflow
 
 
 USUAL: Final = 1_000
-_NAMES: Final = spellings("action", "filter", "all", "dry_run", "limit")
+_NAMES: Final = aliases("action", "filter", "all", "dry_run", "limit")
 _WORDS: Final = Schema(one_of=[TEXT, Schema(type=OpenAPIType.ARRAY, items=TEXT)])
 _FILTER: Final = record_schema(
     {
@@ -215,7 +215,7 @@ _FILTER: Final = record_schema(
 _BODY: Final = takes(
     record_schema(
         {
-            "action": Schema(type=OpenAPIType.STRING, enum=[str(wish) for wish in Wish]),
+            "action": Schema(type=OpenAPIType.STRING, enum=[str(wish) for wish in BulkAction]),
             "filter": _FILTER,
             "all": BOOLEAN,
             "dry_run": BOOLEAN,
@@ -232,8 +232,8 @@ _BODY: Final = takes(
 class BulkCall:
     """What is wished, for which runs."""
 
-    wish: Wish
-    where: RunFilter
+    wish: BulkAction
+    where: RunCriteria
     limit: int
     dry_run: bool
 
@@ -242,10 +242,10 @@ async def read_bulk(doors: Commands, body: bytes) -> BulkCall:
     """The wish in a body, or everything that is wrong with it. A filter must be there, and one that is empty must be
     meant: `all`."""
     problems = Problems()
-    fields = Fields(our_names(object_body(body, _MESSAGE), _NAMES, problems), "", problems)
+    fields = Fields(normalize_names(object_body(body, _MESSAGE), _NAMES, problems), "", problems)
     if fields.get("action") is None:
-        problems.add("action", f"is missing; write one of {', '.join(Wish)}")
-    wish = fields.choice("action", Wish, Wish.CANCEL)
+        problems.add("action", f"is missing; write one of {', '.join(BulkAction)}")
+    wish = fields.choice("action", BulkAction, BulkAction.CANCEL)
     where = await read_filter(doors, _filter(fields), problems)
     limit = fields.integer("limit", least=1, most=MOST)
     dry_run = fields.boolean("dry_run", default=True)

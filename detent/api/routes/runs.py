@@ -23,13 +23,22 @@ from detent.api.documents import (
 from detent.api.filters import read_run_page
 from detent.api.openapi import examples
 from detent.api.openapi.operations import LOOK_PARAMETERS, RUN_PARAMETERS, Plain, answers, operation, refusals
-from detent.api.request import AnyRequest, commands, grouped, number_of, our_names, refuse_if_any, spellings, wait_of
+from detent.api.request import (
+    AnyRequest,
+    aliases,
+    commands,
+    grouped,
+    normalize_names,
+    number_of,
+    refuse_if_any,
+    wait_of,
+)
 from detent.api.routes.starts import feeds, is_execution, run_answer
 from detent.commands import Commands
 from detent.errors import NotFound
 from detent.ids import RUN, WORKFLOW, InvalidId, parse, show
 from detent.run.status import TERMINAL
-from detent.store.rows import RunFilter, RunRow
+from detent.store.rows import RunCriteria, RunRow
 from detent.values.fields import Problems, shown
 from detent.views.feeds import Feeds
 from detent.views.runs import entry_json
@@ -44,11 +53,11 @@ _USUAL: Final = 100
 _LARGEST_OFFSET: Final = 999_999_999
 _MOST_MEMBERS: Final = 1_000
 _DEEPEST: Final = 64
-_NAMES: Final = spellings("include", "limit", "offset", "wait")
+_NAMES: Final = aliases("include", "limit", "offset", "wait")
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class RunQuery:
     """How somebody wants to see a run."""
 
     include: frozenset[str]
@@ -57,10 +66,10 @@ class Look:
     wait: float | None
 
 
-def read_look(query: bytes) -> Look:
+def read_run_query(query: bytes) -> RunQuery:
     """What the query of a run says."""
     problems = Problems()
-    given = our_names(grouped(query), _NAMES, problems)
+    given = normalize_names(grouped(query), _NAMES, problems)
     include = {word.strip() for text in given.pop("include", ()) for word in text.split(",") if word.strip()}
     for word in sorted(include - set(LISTS)):
         problems.add("include", f"{shown(word)} is not one of {', '.join(LISTS)}")
@@ -76,11 +85,11 @@ def read_look(query: bytes) -> Look:
         except ValueError as error:
             problems.add(name, str(error))
     refuse_if_any(problems, _MESSAGE)
-    return Look(frozenset(include), found.get("limit", _USUAL), found.get("offset", 0), found.get("wait"))
+    return RunQuery(frozenset(include), found.get("limit", _USUAL), found.get("offset", 0), found.get("wait"))
 
 
 async def included(
-    commands: Commands, feeds: Feeds, run: bytes, document: dict[str, Any], look: Look
+    commands: Commands, feeds: Feeds, run: bytes, document: dict[str, Any], look: RunQuery
 ) -> dict[str, Any]:
     """The lists that were asked for, and which of them go on."""
     lists: dict[str, list[Any]] = {}
@@ -96,7 +105,7 @@ async def included(
 
 
 async def _list(
-    name: str, commands: Commands, feeds: Feeds, run: bytes, document: dict[str, Any], look: Look
+    name: str, commands: Commands, feeds: Feeds, run: bytes, document: dict[str, Any], look: RunQuery
 ) -> tuple[list[Any], bool]:
     match name:
         case "actions":
@@ -112,7 +121,7 @@ async def _list(
             return [], False
 
 
-def _cut(items: list[Any], look: Look) -> tuple[list[Any], bool]:
+def _cut(items: list[Any], look: RunQuery) -> tuple[list[Any], bool]:
     end = look.offset + look.limit
     return items[look.offset : end], len(items) > end
 
@@ -210,7 +219,7 @@ async def list_runs(request: AnyRequest, workflow: Workflow = None) -> Response[
 async def get_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
     """With the state, attempts and result of each step. With `wait` it answers as soon as the run has ended, or with
     the run as it is when the time is over."""
-    doors, look = commands(request), read_look(request.scope["query_string"])
+    doors, look = commands(request), read_run_query(request.scope["query_string"])
     row = await run_row(doors, run, workflow)
     if look.wait and row.status not in TERMINAL:
         await feeds(request).ended(row.id, look.wait)
@@ -290,7 +299,7 @@ async def _workflow_id(doors: Commands, key: str) -> bytes:
             id_ = parse(WORKFLOW, key)
         except InvalidId:
             id_ = b""
-        if not id_ or not await doors.runs(limit=1, where=RunFilter(workflow=id_)):
+        if not id_ or not await doors.runs(limit=1, where=RunCriteria(workflow=id_)):
             raise
         return id_
 

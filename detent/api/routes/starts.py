@@ -31,21 +31,21 @@ from detent.api.openapi.operations import (
 )
 from detent.api.request import (
     AnyRequest,
+    aliases,
     commands,
     flag_of,
     instant_of,
+    normalize_names,
     object_body,
-    our_names,
     pair_of,
     query_pairs,
     read_json,
     refuse_if_any,
     seconds_of,
-    spellings,
     wait_of,
     word_of,
 )
-from detent.commands import Given, Start, StartOptions
+from detent.commands import RunInput, StartAnswer, StartOptions
 from detent.errors import InvalidInput
 from detent.ids import RUN, show
 from detent.instant import Instant, micros
@@ -66,20 +66,20 @@ TENANT: Final = "default"
 #: Who starts a run when nobody says it.
 SYSTEM: Final[Mapping[str, Any]] = {"userId": "system", "displayName": "System", "email": None}
 _MESSAGE: Final = "the run cannot be started"
-_OPTIONS: Final = spellings("start_at", "wait", "label", "hero", "allow_multiple")
-_ENVELOPE_NAMES: Final = spellings(
+_OPTIONS: Final = aliases("start_at", "wait", "label", "hero", "allow_multiple")
+_ENVELOPE_NAMES: Final = aliases(
     *("request_id", "principal", "trigger", "spec", "priority", "tenant_id", "labels", "hero", "start_at"),
     "allow_multiple",
 )
-_PRINCIPAL: Final = spellings("user_id", "display_name", "email")
-_HERO: Final = spellings("type", "id")
+_PRINCIPAL: Final = aliases("user_id", "display_name", "email")
+_HERO: Final = aliases("type", "id")
 
 
 @dataclass(frozen=True, slots=True)
 class StartCall:
     """What a run is given, how it is started, and how many seconds its end is waited for (null: not at all)."""
 
-    given: Given
+    given: RunInput
     options: StartOptions
     wait: float | None = None
 
@@ -113,7 +113,7 @@ def read_trigger(headers: Headers, query: bytes, body: bytes, now: Clock) -> Sta
     """A start whose whole body is the run's."""
     options = read_options(headers, query, now)
     refuse_if_any(options.problems, _MESSAGE)
-    given = Given(read_json(body, empty={}), options.headers, options.query)
+    given = RunInput(read_json(body, empty={}), options.headers, options.query)
     return StartCall(given, options.started(), options.wait)
 
 
@@ -121,7 +121,7 @@ def read_execute(headers: Headers, query: bytes, body: bytes, now: Clock) -> Sta
     """A start whose body is an envelope. A field that it does not know is refused."""
     options = read_options(headers, query, now)
     problems = options.problems
-    envelope = Fields(our_names(object_body(body, _MESSAGE), _ENVELOPE_NAMES, problems), "", problems)
+    envelope = Fields(normalize_names(object_body(body, _MESSAGE), _ENVELOPE_NAMES, problems), "", problems)
     _take_envelope(envelope, options, now)
     if envelope.get("tenant_id") not in (None, TENANT):
         problems.add("tenantId", f"there is no tenant but {TENANT!r}")
@@ -130,7 +130,7 @@ def read_execute(headers: Headers, query: bytes, body: bytes, now: Clock) -> Sta
     refuse_if_any(problems, _MESSAGE)
     trigger = envelope.values.get("trigger", {})
     return StartCall(
-        Given(trigger, options.headers, options.query, extra), options.started(priority=priority), options.wait
+        RunInput(trigger, options.headers, options.query, extra), options.started(priority=priority), options.wait
     )
 
 
@@ -242,7 +242,7 @@ def _take_hero(envelope: Fields, options: Options) -> None:
     block = envelope.mapping("hero")
     if block is None:
         return
-    fields = Fields(our_names(block, _HERO, options.problems, "hero"), "hero", options.problems)
+    fields = Fields(normalize_names(block, _HERO, options.problems, "hero"), "hero", options.problems)
     kind, id_ = fields.text("type", most=200), fields.text("id", most=200)
     for name in ("type", "id"):
         if fields.get(name) is None:
@@ -257,7 +257,7 @@ def _principal(envelope: Fields) -> dict[str, Any]:
     block = envelope.mapping("principal")
     if block is None:
         return dict(SYSTEM)
-    fields = Fields(our_names(block, _PRINCIPAL, envelope.problems, "principal"), "principal", envelope.problems)
+    fields = Fields(normalize_names(block, _PRINCIPAL, envelope.problems, "principal"), "principal", envelope.problems)
     if fields.get("user_id") is None:
         envelope.problems.add("principal.userId", "is missing")
     return {
@@ -335,7 +335,7 @@ def named(request: AnyRequest, document: dict[str, Any]) -> dict[str, Any]:
 @post(
     WORKFLOWS + "/{workflow:str}/trigger",
     tags=["starts"],
-    summary="Start a run",
+    summary="StartAnswer a run",
     operation_class=operation(*START_PARAMETERS, body=DATA),
     responses={
         **answers(201, One[StartedDocument], "It was started.", examples.one(examples.STARTED)),
@@ -357,7 +357,7 @@ async def trigger_workflow(request: AnyRequest, workflow: FromPath[str]) -> Resp
 @post(
     WORKFLOWS + "/{workflow:str}/execute",
     tags=["starts"],
-    summary="Start a run with an envelope",
+    summary="StartAnswer a run with an envelope",
     status_code=202,
     operation_class=operation(*START_PARAMETERS, body=_ENVELOPE_SCHEMA),
     responses={
@@ -396,7 +396,7 @@ async def _read(request: AnyRequest, read: Any) -> StartCall:
     return call
 
 
-async def _start(request: AnyRequest, workflow: str, call: StartCall) -> tuple[Start, RunRow | None]:
+async def _start(request: AnyRequest, workflow: str, call: StartCall) -> tuple[StartAnswer, RunRow | None]:
     """The run; and if its end is waited for, how it is when that has come or time is over."""
     started = await commands(request).start(workflow, call.given, call.options)
     if call.wait is None:

@@ -40,14 +40,14 @@ from detent.api.request import (
     AnyRequest,
     CursorScope,
     Spellings,
+    aliases,
     flag_of,
     grouped,
     instant_of,
+    normalize_names,
     number_of,
     object_body,
-    our_names,
     refuse_if_any,
-    spellings,
     word_of,
 )
 from detent.forms.compiled import TriggerType
@@ -64,13 +64,13 @@ T = TypeVar("T")
 
 _ID_BYTES: Final = 16
 _COUNT: Final = 10
-_PAGE: Final = spellings("limit", "cursor")
+_PAGE: Final = aliases("limit", "cursor")
 _TRIGGERS: Final = {
     **_PAGE,
-    **spellings("workflow", "type", "enabled", workflow_id="workflow", trigger_type="type", is_enabled="enabled"),
+    **aliases("workflow", "type", "enabled", workflow_id="workflow", trigger_type="type", is_enabled="enabled"),
 }
-_FIRINGS: Final = {**_PAGE, **spellings("state", status="state")}
-_PREVIEW: Final = spellings("cron_expression", "timezone", "count")
+_FIRINGS: Final = {**_PAGE, **aliases("state", status="state")}
+_PREVIEW: Final = aliases("cron_expression", "timezone", "count")
 _KINDS: Final = [kind.value for kind in TriggerType if kind is not TriggerType.API]
 _COUNTED: Final = Schema(type=OpenAPIType.INTEGER, minimum=1, maximum=MOST_PREVIEWED, default=_COUNT)
 
@@ -174,7 +174,7 @@ def read_firing_page(text: bytes, trigger: str) -> FiringPage:
 
 def read_count(text: bytes) -> int:
     """How many slots a query asks for."""
-    read = _Query(text, spellings("count"))
+    read = _Query(text, aliases("count"))
     count = read.one("count", _count) or _COUNT
     read.refuse("the slots cannot be told")
     return count
@@ -344,7 +344,7 @@ async def resume_trigger(request: AnyRequest, trigger: FromPath[str]) -> Respons
 async def fire_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[FiringDocument]]:
     """Paused or not. Its condition, the workflow's `trigger_schema` and its overlap policy count."""
     problems = Problems()
-    fields = our_names(await _object(request, "the trigger cannot be fired"), spellings("body"), problems)
+    fields = normalize_names(await _object(request, "the trigger cannot be fired"), aliases("body"), problems)
     refuse_if_any(problems, "the trigger cannot be fired")
     return _fired(await triggers(request).fire(trigger, fields.get("body")))
 
@@ -379,7 +379,7 @@ async def backfill_trigger(request: AnyRequest, trigger: FromPath[str]) -> Respo
     false."""
     problems = Problems()
     sent = await _object(request, "the range cannot be filled")
-    fields = Fields(our_names(sent, spellings("from", "to", "dry_run"), problems), "", problems)
+    fields = Fields(normalize_names(sent, aliases("from", "to", "dry_run"), problems), "", problems)
     begin, end = _instant(fields, "from"), _instant(fields, "to")
     dry_run = fields.boolean("dry_run", True)
     refuse_if_any(problems, "the range cannot be filled")

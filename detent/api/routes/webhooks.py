@@ -40,7 +40,7 @@ from detent.api.openapi.operations import (
     texts,
 )
 from detent.api.openapi.operations import TEXT as TEXT_SCHEMA
-from detent.api.request import AnyRequest, commands, object_body, our_names, refuse_if_any, spellings
+from detent.api.request import AnyRequest, aliases, commands, normalize_names, object_body, refuse_if_any
 from detent.api.routes.starts import read_options
 from detent.api.routes.triggers import BASE, triggers
 from detent.api.server.guards import reason_against
@@ -52,7 +52,7 @@ from detent.store.trigger_rows import FiringRow, FiringState, TriggerRow
 from detent.triggers import record
 from detent.triggers.commands import FORGED
 from detent.triggers.processor import CONDITION_ERROR
-from detent.triggers.record import Kept, webhook_request
+from detent.triggers.record import FiringPayload, webhook_request
 from detent.values.fields import Fields, Problems
 from detent.values.limits import INPUT_LIMIT
 
@@ -90,7 +90,7 @@ async def send_event(request: AnyRequest) -> Response[One[EventDocument]]:
     """Fires every event trigger that listens to its type: `order.paid`, `order.*` or `*`. `data` is `trigger.body`. The
     same `id` again answers with the firings it made first."""
     problems = Problems()
-    sent = our_names(object_body(await request.body(), _MESSAGE), spellings("type", "data", "id"), problems)
+    sent = normalize_names(object_body(await request.body(), _MESSAGE), aliases("type", "data", "id"), problems)
     fields = Fields(sent, "", problems)
     if fields.get("type") is None:
         problems.add("type", "is missing")
@@ -141,7 +141,7 @@ async def call_workflow(request: AnyRequest, workflow: FromPath[str]) -> Answer:
     return await _receive(request, row, await _incoming(request))
 
 
-async def _incoming(request: AnyRequest) -> Kept:
+async def _incoming(request: AnyRequest) -> FiringPayload:
     options = read_options(request.scope["headers"], request.scope["query_string"], commands(request).now)
     refuse_if_any(options.problems, "the run cannot be started")
     kept = webhook_request(request.method, options.headers, options.query, await request.body())
@@ -154,7 +154,7 @@ async def _incoming(request: AnyRequest) -> Kept:
     )
 
 
-async def _receive(request: AnyRequest, trigger: TriggerRow, incoming: Kept) -> Answer:
+async def _receive(request: AnyRequest, trigger: TriggerRow, incoming: FiringPayload) -> Answer:
     too_many: list[float] = []
 
     def may_keep_forged() -> bool:
@@ -216,7 +216,7 @@ async def _started(request: AnyRequest, run: bytes, firing: str | None) -> Webho
     )
 
 
-def _refused(why: record.Reason) -> Response[Refusal]:
+def _refused(why: record.FiringReason) -> Response[Refusal]:
     match why.code:
         case code if code == FORGED:
             return refuse(401, "unauthenticated", FORGED, why.message)

@@ -34,7 +34,7 @@ class _Gone(Exception):
     """Whoever asked has left before the request was whole."""
 
 
-class HotDoor:
+class FastPath:
     """An application before the application: what is not for it goes on."""
 
     def __init__(self, app: ASGIApp, commands: Commands, hosts: frozenset[str] | None) -> None:

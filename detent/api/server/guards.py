@@ -25,7 +25,7 @@ WINDOW: Final = 60.0
 _MOST_SOURCES: Final = 10_000
 
 
-class Guesses:
+class Throttle:
     """Counts unknown tokens by source address, a minute at a time."""
 
     def __init__(self, clock: Clock | None = None) -> None:

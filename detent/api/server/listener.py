@@ -10,9 +10,9 @@ from contextlib import asynccontextmanager, contextmanager
 import uvicorn
 
 from detent.api.app import Served, api_of
-from detent.api.server.fast_path import HotDoor
+from detent.api.server.fast_path import FastPath
 from detent.api.server.guards import known_hosts
-from detent.api.server.protocol import GuardedConnection
+from detent.api.server.protocol import LimitedHttpProtocol
 
 
 class _Server(uvicorn.Server):
@@ -31,7 +31,7 @@ class _Server(uvicorn.Server):
         if counter % 10 == 0:
             now = asyncio.get_running_loop().time()
             for connection in list(self.server_state.connections):
-                if isinstance(connection, GuardedConnection):
+                if isinstance(connection, LimitedHttpProtocol):
                     connection.look(now)
         return await super().on_tick(counter)
 
@@ -45,8 +45,8 @@ async def listening(app: Served, sock: socket.socket) -> AsyncIterator[None]:
     """The API before a running engine. Ends with the requests that are being answered."""
     hosts = known_hosts(app.base_url, loose=app.settings.allow_loose_auth)
     config = uvicorn.Config(
-        HotDoor(api_of(app), app.commands, hosts),
-        http=GuardedConnection,
+        FastPath(api_of(app), app.commands, hosts),
+        http=LimitedHttpProtocol,
         ws="none",
         log_config=None,
         access_log=False,

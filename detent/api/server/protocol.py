@@ -69,7 +69,7 @@ _VERSIONS: Final = frozenset({"1.1", "1.0"})
 _NOTED: Final = frozenset({b"host", b"content-length", b"transfer-encoding"})
 
 
-class GuardedConnection(Connection):
+class LimitedHttpProtocol(Connection):
     """A connection with a border around it."""
 
     _deadline = _NEVER  # by when what is being read must have come

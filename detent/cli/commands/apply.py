@@ -7,11 +7,11 @@ from pathlib import Path
 import typer
 from rich.markup import escape
 
-from detent.cli.client import Document, Door, open_door
+from detent.cli.client import CommandClient, Document, open_client
 from detent.cli.options import Database, Files, Imports, Url, settings_of
 from detent.cli.output.terminal import marked, out, say_error, warn
 from detent.cli.targets import compile_file
-from detent.client.calls import Call, bare, place
+from detent.client.calls import Call, bare, url_path
 from detent.errors import InvalidInput
 from detent.forms.compiled import Compiled
 from detent.settings import Settings
@@ -26,7 +26,7 @@ def apply(files: Files, url: Url = None, database: Database = None, imports: Imp
     saved if a file is not valid (exit code 2)."""
     settings = settings_of(database_url=database, **{"import": imports})
     read = _read_all(files, settings)
-    with open_door(settings, url, makes_database=True) as door:
+    with open_client(settings, url, makes_database=True) as door:
         for file, data, compiled in read:
             document, change = _saved(door, compiled.name, data, file)
             version = document["current_version"]
@@ -49,10 +49,10 @@ def _read_all(files: list[Path], settings: Settings) -> Read:
     return read
 
 
-def _saved(door: Door, name: str, data: bytes, file: Path) -> tuple[Document, str]:
+def _saved(door: CommandClient, name: str, data: bytes, file: Path) -> tuple[Document, str]:
     """The workflow, and `created`, `changed` or `unchanged`."""
     kind = "application/json" if file.suffix.lower() == ".json" else "application/yaml"
-    call = Call("PUT", place("workflows", name), bare(dict), body=data, headers={"Content-Type": kind})
+    call = Call("PUT", url_path("workflows", name), bare(dict), body=data, headers={"Content-Type": kind})
     status, answer = door.answer(call)
     return answer["data"], "created" if status == 201 else "changed" if answer["changed"] else "unchanged"
 

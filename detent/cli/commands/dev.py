@@ -24,7 +24,7 @@ from detent.cli.output.progress import ENDED, instant
 from detent.cli.output.served import show_served
 from detent.cli.output.terminal import MARKS, SPINNER, duration, marked, out, warn
 from detent.cli.targets import load_or_show
-from detent.commands import Given, StartOptions
+from detent.commands import RunInput, StartOptions
 from detent.errors import InvalidInput
 from detent.examples import EXAMPLES, SERVICE_PORT
 from detent.examples.service import serving_shop
@@ -32,7 +32,7 @@ from detent.ids import RUN, show
 from detent.instant import SECOND
 from detent.observe import listen
 from detent.observe.logs import log_events
-from detent.process import LOOPBACK, App, bind, run_process, running, told_to_stop
+from detent.process import LOOPBACK, App, bind, run_app, run_process, wait_for_signal
 from detent.run.status import TERMINAL
 from detent.settings import Settings
 from detent.store.url import scheme
@@ -195,7 +195,7 @@ def _on_sqlite(settings: Settings) -> Settings:
 
 
 async def _dev(settings: Settings, *, examples: bool, exact: bool) -> None:
-    stopping = asyncio.create_task(told_to_stop())
+    stopping = asyncio.create_task(wait_for_signal())
     async with AsyncExitStack() as stack:
         stack.callback(log_events(settings.log_format, troubles_only=True))
         sock = bind(settings.host, settings.port) if exact else _first_free(settings.port)
@@ -204,7 +204,7 @@ async def _dev(settings: Settings, *, examples: bool, exact: bool) -> None:
         stack.callback(shop.close)
         await stack.enter_async_context(serving_shop(shop))
         address = sock.getsockname()[:2]
-        app = await stack.enter_async_context(running(settings, address=address, allow=LOOPBACK, migrate=True))
+        app = await stack.enter_async_context(run_app(settings, address=address, allow=LOOPBACK, migrate=True))
         await stack.enter_async_context(listening(app, sock))
         await _Show(app, _url(shop), stopping).go(examples=examples)
         out.print("\nstopping: attempts in flight get their time")
@@ -256,7 +256,7 @@ class _Show:
             text = example.text(self._shop_url)
             await self._app.commands.save_workflow(text, filename=example.filename, replace=True)
             for value in example.inputs:
-                started = await self._app.commands.start(example.name, Given(value), StartOptions(trigger="manual"))
+                started = await self._app.commands.start(example.name, RunInput(value), StartOptions(trigger="manual"))
                 shown.append(Shown(show(RUN, started.run), value))
         return shown
 

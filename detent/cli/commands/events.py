@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
-from detent.cli.client import open_door
+from detent.cli.client import open_client
 from detent.cli.options import Database, Json, Url, read_input, settings_of
 from detent.cli.output.terminal import Column, out, plain, print_json, show_table, warn
 from detent.client import runs
@@ -32,7 +32,7 @@ def send(
 ) -> None:
     """Send an event; every event trigger that listens to its type fires."""
     call = runs.send_event(type_, read_input(data, "--data"), id=id_)
-    with open_door(settings_of(database_url=database), url) as door:
+    with open_client(settings_of(database_url=database), url) as door:
         sent = door.ask(call)
         if as_json:
             print_json(sent)

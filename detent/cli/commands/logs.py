@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from detent.cli.client import LONG_PATIENCE, PATIENCE, Document, Door, open_door
+from detent.cli.client import LONG_PATIENCE, PATIENCE, CommandClient, Document, open_client
 from detent.cli.options import Database, Url, settings_of
-from detent.cli.output.journal import Line, day, drawn, lines_of
+from detent.cli.output.journal import JournalLine, day, drawn, lines_of
 from detent.cli.output.terminal import err, out
 from detent.client import runs
 from detent.client.documents import ENDED
@@ -28,7 +28,7 @@ def logs(
     """What happened in a run, line by line: when, which step, what, how long it took, and what went wrong.
 
     With -f it follows the run until it ends, also when the server is started anew meanwhile."""
-    with open_door(settings_of(database_url=database), url, patience=LONG_PATIENCE if follow else PATIENCE) as door:
+    with open_client(settings_of(database_url=database), url, patience=LONG_PATIENCE if follow else PATIENCE) as door:
         document = door.ask(runs.get(run))
         if follow and document["status"] not in ENDED:
             door.need_engine("to follow a run")
@@ -39,12 +39,12 @@ def logs(
             raise typer.Exit(130) from None
 
 
-def _tell(door: Door, document: Document, since: int, *, follow: bool, as_json: bool) -> None:
+def _tell(door: CommandClient, document: Document, since: int, *, follow: bool, as_json: bool) -> None:
     paper = _Paper(max(map(len, document["tasks"]), default=0))
     begun = document["started_at"] or document["start_at"]
     if not as_json and not since and begun:
         words = "run is to begin" if document["start_at"] else f"run of {document['workflow']} begins"
-        paper.write(Line(begun, "", "running", words))
+        paper.write(JournalLine(begun, "", "running", words))
     for entries in door.entries(document["id"], since, wait=follow):
         for entry in entries:
             if as_json:
@@ -60,7 +60,7 @@ class _Paper:
     def __init__(self, width: int) -> None:
         self._width, self._day = width, day(iso(SystemClock().wall()))
 
-    def write(self, line: Line) -> None:
+    def write(self, line: JournalLine) -> None:
         if day(line.at) != self._day:
             self._day = day(line.at)
             out.print(self._day, style="bright_black")

@@ -23,7 +23,7 @@ from detent.cli.output.terminal import duration, marked, out, plain, warn
 from detent.cli.output.watch import tell_result
 from detent.cli.targets import compile_file, python_workflow
 from detent.clock import Clock, SystemClock
-from detent.commands import Given, StartOptions
+from detent.commands import RunInput, StartOptions
 from detent.errors import InvalidInput, Problem, StoreInUse
 from detent.forms.compiled import Compiled
 from detent.graph.draw import outline
@@ -31,7 +31,7 @@ from detent.graph.model import StepKind
 from detent.ids import RUN, show
 from detent.instant import SECOND
 from detent.observe import listen
-from detent.process import LOOPBACK, App, bind, running, told_to_stop
+from detent.process import LOOPBACK, App, bind, run_app, wait_for_signal
 from detent.run.status import TERMINAL, Status
 from detent.settings import Settings
 from detent.store.url import scheme
@@ -44,7 +44,7 @@ _WAITING: Final = (StepKind.WAIT, StepKind.FUNCTION)
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class RunTarget:
     """A workflow. `source` is the text and name of its file; null if it is in Python, where `module` has it, and any
     engine with its code saves it by itself."""
 
@@ -62,10 +62,10 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class RunOptions:
     """A run that somebody wants to see; `answers` are for what it will wait for."""
 
-    target: Target
+    target: RunTarget
     input: Any
     options: StartOptions
     answers: dict[str, Any]
@@ -73,16 +73,16 @@ class Order:
     settings: Settings
 
 
-def find_target(file: Path, settings: Settings) -> Target:
+def find_target(file: Path, settings: Settings) -> RunTarget:
     """The workflow of a file, or the one in Python that is named like that."""
     written = python_workflow(str(file))
     if written is not None:
-        return Target(written.compiled, module=written.place.partition(":")[0])
+        return RunTarget(written.compiled, module=written.place.partition(":")[0])
     data, compiled = compile_file(file, settings, strict=True)
-    return Target(compiled, source=(data, file.name))
+    return RunTarget(compiled, source=(data, file.name))
 
 
-def read_answers(given: Iterable[str], target: Target) -> dict[str, Any]:
+def read_answers(given: Iterable[str], target: RunTarget) -> dict[str, Any]:
     """Answers written `step=JSON`, by step."""
     waits = {step.name for step in target.compiled.graph.steps if step.kind is StepKind.WAIT}
     found: dict[str, Any] = {}
@@ -107,7 +107,7 @@ Document = dict[str, Any]
 class Watching:
     """Starts the run, shows it, gives it its answers, and tells what came of it."""
 
-    def __init__(self, app: App, order: Order, clock: Clock) -> None:
+    def __init__(self, app: App, order: RunOptions, clock: Clock) -> None:
         self._app, self._order, self._clock = app, order, clock
         self._commands, self._changed = app.commands, asyncio.Event()
         self._told: set[str] = set()
@@ -119,7 +119,7 @@ class Watching:
         if target.source is not None:
             data, filename = target.source
             await self._commands.save_workflow(data, filename=filename, replace=True)
-        started = await self._commands.start(target.compiled.name, Given(order.input), order.options)
+        started = await self._commands.start(target.compiled.name, RunInput(order.input), order.options)
         run = show(RUN, started.run)
         out.print(f"[bold]{escape(target.compiled.name)}[/] [bright_black]{run}[/]")
         out.print("[bright_black]steps may call this machine (127.0.0.0/8, ::1) as well as public addresses[/]")
@@ -262,7 +262,7 @@ def run(
     for warning in target.compiled.warnings:
         warn(warning)
     options = StartOptions(trigger="manual", hero=None if hero is None else read_hero(hero))
-    order = Order(target, read_input(input_), options, read_answers(answer or (), target), fast, settings)
+    order = RunOptions(target, read_input(input_), options, read_answers(answer or (), target), fast, settings)
     if fast:
         status = _carry_out(replace(order, settings=_private(settings, "memory://")))
     else:
@@ -270,7 +270,7 @@ def run(
     raise typer.Exit(0 if status == Status.COMPLETED else 1)
 
 
-def _carry_out_privately(order: Order) -> str:
+def _carry_out_privately(order: RunOptions) -> str:
     """Run it in a SQLite file of its own, which is kept if it did not complete."""
     folder, status = Path(tempfile.mkdtemp(prefix="detent-run-")), None
     try:
@@ -289,22 +289,22 @@ def _private(settings: Settings, url: str) -> Settings:
     return replace(settings, database_url=url, base_url=None, queues=(), outbox_urls=())
 
 
-def _carry_out(order: Order) -> str:
+def _carry_out(order: RunOptions) -> str:
     """Gives the status that the run has in the end."""
     with asyncio.Runner(loop_factory=JumpingLoop if order.fast else None) as runner:
         return runner.run(_run(order))
 
 
-async def _run(order: Order) -> str:
+async def _run(order: RunOptions) -> str:
     loop = asyncio.get_running_loop()
     clock: Clock = JumpingClock(loop) if isinstance(loop, JumpingLoop) else SystemClock(order.settings.clock_skew)
-    stopping = asyncio.create_task(told_to_stop())
+    stopping = asyncio.create_task(wait_for_signal())
     async with AsyncExitStack() as stack:
         stack.callback(stopping.cancel)
         sock = bind("127.0.0.1", 0) if order.target.waits else None
         try:
             app = await stack.enter_async_context(
-                running(
+                run_app(
                     order.settings,
                     address=sock.getsockname()[:2] if sock else None,
                     clock=clock,

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 import typer
 from msgspec import UNSET
 
-from detent.cli.client import Document, Door, open_door
+from detent.cli.client import CommandClient, Document, open_client
 from detent.cli.commands.runs_show import Run
 from detent.cli.options import Database, Input, Json, Url, Yes, read_value, settings_of, wrong
 from detent.cli.output.terminal import confirm, err, marked, out, plain, print_json, say_error, warn
@@ -60,7 +60,7 @@ def _seconds(text: str) -> float:
 
 
 def _steer(call: Call[Any], wish: str, *, as_json: bool, url: str | None, database: str | None) -> None:
-    with open_door(settings_of(database_url=database), url) as door:
+    with open_client(settings_of(database_url=database), url) as door:
         document = door.ask(call)
         if as_json:
             print_json(document)
@@ -84,7 +84,7 @@ def rerun_run(
 ) -> None:
     """Run the workflow again from the beginning, in its current version, with the same input or another."""
     call = runs.rerun(run, UNSET if input_ is None else read_value(input_, "--input"))
-    with open_door(settings_of(database_url=database), url) as door:
+    with open_client(settings_of(database_url=database), url) as door:
         _made(door, call, as_json=as_json)
 
 
@@ -93,7 +93,7 @@ def fork_run(
 ) -> None:
     """Begin again at a step, as a new run: what does not depend on it is kept. With --output the step is not run."""
     call = runs.fork(run, step, output=UNSET if output is None else read_value(output, "--output"))
-    with open_door(settings_of(database_url=database), url) as door:
+    with open_client(settings_of(database_url=database), url) as door:
         _made(door, call, as_json=as_json)
 
 
@@ -114,7 +114,7 @@ def resolve_step(
     if output is not None and not happened:
         raise wrong("--output", "is only for a step that happened")
     said = UNSET if output is None else read_value(output, "--output")
-    with open_door(settings_of(database_url=database), url) as door:
+    with open_client(settings_of(database_url=database), url) as door:
         document = door.ask(runs.resolve(run, step, happened=happened, output=said))
         if as_json:
             print_json(document)
@@ -123,7 +123,7 @@ def resolve_step(
             out.print(f"{marked(document['status'])}{waiting}")
 
 
-def _made(door: Door, call: Call[Any], *, as_json: bool) -> None:
+def _made(door: CommandClient, call: Call[Any], *, as_json: bool) -> None:
     document = door.ask(call)
     if as_json:
         print_json(document)
@@ -152,7 +152,7 @@ def signal_run(
         raise wrong("--data", "is given twice: leave out one of the two")
     text = value if data is None else data
     given = None if text is None else read_value(text, "--data")
-    with open_door(settings_of(database_url=database), url) as door:
+    with open_client(settings_of(database_url=database), url) as door:
         document = door.ask(runs.signal(run, name, given))
         if as_json:
             print_json(document)
@@ -201,7 +201,7 @@ def _command(wish: Action) -> Callable[..., None]:
     ) -> None:
         which = chosen(locals())
         _check(run, which, all_matching=all_matching)
-        with open_door(settings_of(database_url=database), url) as door:
+        with open_client(settings_of(database_url=database), url) as door:
             if run:
                 _each(door, wish, run, as_json=as_json)
             else:
@@ -222,7 +222,7 @@ def _check(run: list[str] | None, which: RunFilter, *, all_matching: bool) -> No
         raise wrong("RUN", "is missing; give ids of runs, or a filter with --all-matching")
 
 
-def _each(door: Door, wish: Action, ids: list[str], *, as_json: bool) -> None:
+def _each(door: CommandClient, wish: Action, ids: list[str], *, as_json: bool) -> None:
     """One after the other. What is refused is told, and the others are done all the same."""
     done: list[Document] = []
     refused = False
@@ -254,7 +254,7 @@ def _tell(wish: Action, document: Document, *, many: bool) -> None:
     out.print(f"{name}{marked(document['status'])}{waiting}")
 
 
-def _all(door: Door, wish: Action, which: RunFilter, *, yes: bool, as_json: bool) -> None:
+def _all(door: CommandClient, wish: Action, which: RunFilter, *, yes: bool, as_json: bool) -> None:
     def bulk(*, dry_run: bool) -> Document:
         found: Document = door.ask(runs.bulk(wish, which, everything=not which, dry_run=dry_run, limit=_MOST))
         return found

@@ -12,9 +12,9 @@ import typer
 from rich.markup import escape
 from rich.text import Text
 
-from detent.cli.client import LONG_PATIENCE, Document, Door, open_door
+from detent.cli.client import LONG_PATIENCE, CommandClient, Document, open_client
 from detent.cli.options import Database, Json, Url, read_seconds, settings_of, wrong
-from detent.cli.output.journal import Line, clock, day, drawn, lines_of
+from detent.cli.output.journal import JournalLine, clock, day, drawn, lines_of
 from detent.cli.output.progress import error_of, instant, step_rows
 from detent.cli.output.terminal import (
     Column,
@@ -34,7 +34,7 @@ from detent.cli.output.terminal import (
 from detent.cli.output.watch import step_lines, tell_result, watch
 from detent.cli.run_filter import Hero, Labels, RequestId, Since, Status, Trigger, Until, chosen
 from detent.client import runs
-from detent.client.calls import Call, Pages, page, place
+from detent.client.calls import Call, Pages, page, url_path
 from detent.client.documents import ENDED
 from detent.clock import SystemClock
 from detent.errors import InvalidInput
@@ -72,7 +72,7 @@ def show_history(
     database: Database = None,
 ) -> None:
     """Every attempt of a run that is over, and what came of it."""
-    with open_door(settings_of(database_url=database), url) as door:
+    with open_client(settings_of(database_url=database), url) as door:
         rows = list(door.each(runs.history(run, limit=_ENTRIES_PAGE)))
     if as_json:
         print_json(rows)
@@ -116,7 +116,7 @@ def tell_timeline(
     database: Database = None,
 ) -> None:
     """Everything that happened in all runs of one hero, in the order of time."""
-    with open_door(settings_of(database_url=database), url) as door:
+    with open_client(settings_of(database_url=database), url) as door:
         found = list(islice(door.each(runs.timeline(hero, limit=min(limit, _ENTRIES_PAGE))), limit))
     if as_json:
         print_json(found)
@@ -145,13 +145,13 @@ def _lines(found: list[Document], ids: list[str]) -> Iterator[Text]:
         colour = _COLOURS[ids.index(one["run_id"]) % len(_COLOURS)]
         for line in _told(one):
             text = drawn(line, width)
-            place = text.plain.index("  ") + 2
-            yield text[:place] + Text(f"▌{names[one['run_id']]:<{longest}}  ", style=colour) + text[place:]
+            column = text.plain.index("  ") + 2
+            yield text[:column] + Text(f"▌{names[one['run_id']]:<{longest}}  ", style=colour) + text[column:]
 
 
-def _told(one: Document) -> Iterator[Line]:
+def _told(one: Document) -> Iterator[JournalLine]:
     if one["kind"] == _RUN_STARTED:
-        yield Line(one["at"], "", "running", f"run begins  {one['run_id']}")
+        yield JournalLine(one["at"], "", "running", f"run begins  {one['run_id']}")
     else:
         yield from lines_of(one)
 
@@ -205,7 +205,7 @@ def list_runs(
 ) -> None:
     """The latest runs of a workflow, or of all."""
     which = chosen(locals())
-    with open_door(settings_of(database_url=database), url) as door:
+    with open_client(settings_of(database_url=database), url) as door:
         found = door.each(runs.list_all(limit=_RUNS_PAGE if everything else min(limit, _RUNS_PAGE), **which))
         rows = list(found if everything else islice(found, limit))
         paused = [row["id"] for row in rows if row["status"] == "paused" and not as_json]
@@ -248,7 +248,7 @@ def show_run(
     """One run with its steps."""
     if output is not None and not save:
         raise wrong("--output", "is for --as-test")
-    with open_door(settings_of(database_url=database), url) as door:
+    with open_client(settings_of(database_url=database), url) as door:
         document = door.ask(runs.get(run))
         if save:
             _save_as_test(door, document, output)
@@ -268,8 +268,8 @@ def show_run(
         tell_result(document)
 
 
-def _save_as_test(door: Door, run: Document, file: Path | None) -> None:
-    pages = Pages(Call("GET", place("workflows", run["workflow_id"], "versions"), page(dict[str, Any])))
+def _save_as_test(door: CommandClient, run: Document, file: Path | None) -> None:
+    pages = Pages(Call("GET", url_path("workflows", run["workflow_id"], "versions"), page(dict[str, Any])))
     versions = list(door.each(pages))
     version = next((one for one in versions if one["version"] == run["version"]), None)
     if version is None:
@@ -309,7 +309,7 @@ def _facts(run: Document) -> list[tuple[str, str | None]]:
 
 def explain_run(run: Run, as_json: Json = False, url: Url = None, database: Database = None) -> None:
     """Say why a run does not go on: what blocks it, then what waits for that."""
-    with open_door(settings_of(database_url=database), url) as door:
+    with open_client(settings_of(database_url=database), url) as door:
         document = door.ask(runs.why(run))
         if door.has_no_engine and document["status"] not in ENDED:
             warn("no engine is running on this database; nothing goes on until one does")
@@ -347,7 +347,7 @@ def wait_for_run(
 ) -> None:
     """Watch a run until it ends. Exit code 0 if it completed, 1 if not."""
     seconds = None if timeout is None else read_seconds(timeout, "--timeout")
-    with open_door(settings_of(database_url=database), url, patience=LONG_PATIENCE) as door:
+    with open_client(settings_of(database_url=database), url, patience=LONG_PATIENCE) as door:
         watch(door, run, seconds=seconds, as_json=as_json)
 
 

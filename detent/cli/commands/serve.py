@@ -14,10 +14,10 @@ from rich.markup import escape
 from detent.api.server.listener import listening
 from detent.cli.options import Database, Host, Imports, Port, settings_of
 from detent.cli.output.terminal import err, warn
-from detent.cli.processes import Children, Reloader
+from detent.cli.processes import Reloader, WorkerProcesses
 from detent.errors import InvalidInput, Problem
 from detent.observe.logs import log_events
-from detent.process import bind, run_process, running, told_to_stop
+from detent.process import bind, run_app, run_process, wait_for_signal
 from detent.settings import Settings
 from detent.store.url import is_shared, scheme
 
@@ -83,16 +83,16 @@ def check_address(settings: Settings) -> None:
 
 async def _serve(settings: Settings, *, engine: bool, workers: int, migrate: bool) -> None:
     stop_logs = log_events(settings.log_format)
-    stopping = asyncio.create_task(told_to_stop())
+    stopping = asyncio.create_task(wait_for_signal())
     async with AsyncExitStack() as stack:
         stack.callback(stop_logs)
         sock = bind(settings.host, settings.port)
         stack.callback(sock.close)
         address = sock.getsockname()[:2]
         settings = replace(settings, port=address[1])
-        app = await stack.enter_async_context(running(settings, address=address, claims=engine, migrate=migrate))
+        app = await stack.enter_async_context(run_app(settings, address=address, claims=engine, migrate=migrate))
         await stack.enter_async_context(listening(app, sock))
-        children = Children(settings, workers - 1)
+        children = WorkerProcesses(settings, workers - 1)
         stack.push_async_callback(children.stop)
         await children.start()
         err.print(f"Detent answers at [bold]{escape(app.local_url)}[/]")

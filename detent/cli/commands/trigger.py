@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from detent.cli.client import LONG_PATIENCE, PATIENCE, open_door
+from detent.cli.client import LONG_PATIENCE, PATIENCE, open_client
 from detent.cli.options import (
     Database,
     Hero,
@@ -74,7 +74,7 @@ def trigger(
         hero=hero,
         allow_multiple=allow_multiple or None,
     )
-    with open_door(settings, url, patience=PATIENCE if seconds is None else LONG_PATIENCE) as door:
+    with open_client(settings, url, patience=PATIENCE if seconds is None else LONG_PATIENCE) as door:
         if seconds is not None:
             door.need_engine("to wait for a run")
         started = door.ask(call)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 import typer
 from rich.text import Text
 
-from detent.cli.client import Document, Door, open_door
+from detent.cli.client import CommandClient, Document, open_client
 from detent.cli.options import Database, Input, Json, Url, Yes, read_file, read_moment, read_value, settings_of
 from detent.cli.output.terminal import (
     Column,
@@ -27,7 +27,7 @@ from detent.cli.output.terminal import (
     warn,
 )
 from detent.client import triggers
-from detent.client.calls import JSON, Call, bare, json_body, place
+from detent.client.calls import JSON, Call, bare, json_body, url_path
 from detent.forms.definition import read_definition
 
 # `detent triggers list|show|create|pause|resume|next|delete`
@@ -60,7 +60,7 @@ def list_triggers(
     database: Database = None,
 ) -> None:
     """All triggers, or those of a workflow."""
-    with open_door(settings_of(database_url=database), url) as door:
+    with open_client(settings_of(database_url=database), url) as door:
         rows = list(door.each(triggers.list_all(workflow=workflow, type=type_, enabled=enabled)))
     if as_json:
         print_json(rows)
@@ -99,7 +99,7 @@ def create_trigger(
 ) -> None:
     """Make a trigger from a file, and print its id."""
     body = json_body(read_definition(read_file(file), filename=file.name))
-    call = Call("POST", place("triggers"), bare(dict[str, Any]), body=body, headers=JSON, repeatable=False)
+    call = Call("POST", url_path("triggers"), bare(dict[str, Any]), body=body, headers=JSON, repeatable=False)
     document = _ask(call, url, database)
     print_json(document) if as_json else out.print(document["id"])
 
@@ -140,7 +140,7 @@ def delete_trigger(
     trigger: Trigger, yes: Yes = False, as_json: Json = False, url: Url = None, database: Database = None
 ) -> None:
     """Delete a trigger. The runs it started go on."""
-    with open_door(settings_of(database_url=database), url) as door:
+    with open_client(settings_of(database_url=database), url) as door:
         found = door.ask(triggers.get(trigger))
         confirm(f"Delete the {found['type']} trigger of {found['workflow']!r}?", yes=yes)
         document = door.ask(triggers.delete(trigger))
@@ -148,7 +148,7 @@ def delete_trigger(
 
 
 def _ask(call: Call[Any], url: str | None, database: str | None) -> Document:
-    with open_door(settings_of(database_url=database), url) as door:
+    with open_client(settings_of(database_url=database), url) as door:
         document: Document = door.ask(call)
         return document
 
@@ -220,7 +220,7 @@ def fire_trigger(
 ) -> None:
     """Fire a trigger now, paused or not. Its condition and overlap policy count."""
     call = triggers.fire(trigger, None if input_ is None else read_value(input_, "--input"))
-    with open_door(settings_of(database_url=database), url) as door:
+    with open_client(settings_of(database_url=database), url) as door:
         _fired(door, call, as_json=as_json)
 
 
@@ -232,7 +232,7 @@ def replay_firing(
     database: Database = None,
 ) -> None:
     """Do again what a firing did, with what was received then."""
-    with open_door(settings_of(database_url=database), url) as door:
+    with open_client(settings_of(database_url=database), url) as door:
         _fired(door, triggers.replay(trigger, firing), as_json=as_json)
 
 
@@ -247,7 +247,7 @@ def list_firings(
     database: Database = None,
 ) -> None:
     """The latest times a trigger fired, and what came of each."""
-    with open_door(settings_of(database_url=database), url) as door:
+    with open_client(settings_of(database_url=database), url) as door:
         rows = list(islice(door.each(triggers.firings(trigger, state=status, limit=min(limit, 100))), limit))
     if as_json:
         print_json(rows)
@@ -266,7 +266,7 @@ def backfill_trigger(
 ) -> None:
     """Fire the slots of the past that have no firing yet. They are counted first."""
     begin, end = read_moment(since, "--from", ago=True), read_moment(until, "--to", ago=True)
-    with open_door(settings_of(database_url=database), url) as door:
+    with open_client(settings_of(database_url=database), url) as door:
         found = door.ask(triggers.backfill(trigger, begin, end, dry_run=True))
         slots = found["slots"]
         if not slots:
@@ -292,7 +292,7 @@ def _show_slots(slots: list[str]) -> None:
         out.print(f"[bright_black]… and {len(slots) - _MOST_SHOWN:,} more, the last {local(slots[-1])}[/]")
 
 
-def _fired(door: Door, call: Call[Any], *, as_json: bool) -> None:
+def _fired(door: CommandClient, call: Call[Any], *, as_json: bool) -> None:
     firing = door.ask(call)
     print_json(firing) if as_json else show_table(_FIRING_COLUMNS, [_firing_row(firing)], nothing="")
     if door.has_no_engine:

@@ -14,7 +14,7 @@ from detent.cli.output.terminal import err, warn
 from detent.cli.processes import Reloader
 from detent.cli.targets import load_or_show
 from detent.observe.logs import log_events
-from detent.process import App, run_process, running, told_to_stop
+from detent.process import App, run_app, run_process, wait_for_signal
 from detent.python.registry import registry as workflows
 from detent.settings import Settings
 
@@ -46,8 +46,8 @@ def worker(
 
 async def _work(settings: Settings, *, migrate: bool) -> None:
     stop_logs = log_events(settings.log_format)
-    stopping = asyncio.create_task(told_to_stop())
-    async with running(settings, address=(settings.host, settings.port), migrate=migrate) as app:
+    stopping = asyncio.create_task(wait_for_signal())
+    async with run_app(settings, address=(settings.host, settings.port), migrate=migrate) as app:
         _tell(app)
         await stopping
         err.print("stopping: attempts in flight get their time")

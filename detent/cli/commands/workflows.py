@@ -9,7 +9,7 @@ import yaml
 from rich.syntax import Syntax
 from rich.text import Text
 
-from detent.cli.client import Document, open_door
+from detent.cli.client import Document, open_client
 from detent.cli.options import Database, Json, Url, Yes, settings_of
 from detent.cli.output.terminal import (
     Column,
@@ -25,7 +25,7 @@ from detent.cli.output.terminal import (
     show_table,
 )
 from detent.client import workflows
-from detent.client.calls import Call, Pages, page, place
+from detent.client.calls import Call, Pages, page, url_path
 
 _COLUMNS: Final = (
     Column("name", gives=True),
@@ -61,7 +61,7 @@ def list_workflows(
     """All workflows by name."""
     call = workflows.list_all(enabled=enabled).first
     query = [*call.query, *(("label", one.replace("=", ":", 1)) for one in label or ())]
-    with open_door(settings_of(database_url=database), url) as door:
+    with open_client(settings_of(database_url=database), url) as door:
         rows = list(door.each(Pages(Call("GET", call.path, call.read, query=query))))
     if as_json:
         print_json(rows)
@@ -104,8 +104,8 @@ def show_workflow(workflow: Workflow, as_json: Json = False, url: Url = None, da
 
 def list_versions(workflow: Workflow, as_json: Json = False, url: Url = None, database: Database = None) -> None:
     """The versions of a workflow, newest first."""
-    pages = Pages(Call("GET", place("workflows", workflow, "versions"), page(dict[str, Any])))
-    with open_door(settings_of(database_url=database), url) as door:
+    pages = Pages(Call("GET", url_path("workflows", workflow, "versions"), page(dict[str, Any])))
+    with open_client(settings_of(database_url=database), url) as door:
         rows = list(door.each(pages))
     if as_json:
         print_json(rows)
@@ -134,7 +134,7 @@ def delete_workflow(
     workflow: Workflow, yes: Yes = False, as_json: Json = False, url: Url = None, database: Database = None
 ) -> None:
     """Delete a workflow. Its runs in flight go on, its triggers are gone, its name is free again."""
-    with open_door(settings_of(database_url=database), url) as door:
+    with open_client(settings_of(database_url=database), url) as door:
         found = door.ask(workflows.get(workflow))
         confirm(f"Delete the workflow {found['name']!r} with its triggers?", yes=yes)
         document = door.ask(workflows.delete(found["id"]))
@@ -145,7 +145,7 @@ def delete_workflow(
 
 
 def _ask(call: Call[Any], url: str | None, database: str | None) -> Document:
-    with open_door(settings_of(database_url=database), url) as door:
+    with open_client(settings_of(database_url=database), url) as door:
         document: Document = door.ask(call)
         return document
 

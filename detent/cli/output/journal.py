@@ -19,7 +19,7 @@ _FAINT: Final = "bright_black"
 _BAD: Final = ("failed", "timeout", "template_error")
 
 
-class Line(NamedTuple):
+class JournalLine(NamedTuple):
     """One thing that happened; `status` gives its mark and colour."""
 
     at: str
@@ -30,24 +30,24 @@ class Line(NamedTuple):
     error: str = ""
 
 
-def lines_of(entry: Document) -> Iterator[Line]:
+def lines_of(entry: Document) -> Iterator[JournalLine]:
     """What an entry tells: what happened, and what was decided because of it."""
     yield from _KINDS.get(entry["kind"], _other)(entry)
     at = entry["at"]
     for step in entry["skipped"]:
-        yield Line(at, step, "skipped", "skipped")
+        yield JournalLine(at, step, "skipped", "skipped")
     for step, error in entry["failed"].items():
-        yield Line(at, step, "failed", "failed", error=_told(error))
+        yield JournalLine(at, step, "failed", "failed", error=_told(error))
     for step, until in entry["sleep_until"].items():
-        yield Line(at, step, "sleeping", f"sleeps {_span(at, until)}, until {clock(until)}")
+        yield JournalLine(at, step, "sleeping", f"sleeps {_span(at, until)}, until {clock(until)}")
     for step, until in entry["wait_until"].items():
         limit = "" if until is None else f", at most {_span(at, until)}"
-        yield Line(at, step, "waiting", f"waits for {_awaited(step)}{limit}")
+        yield JournalLine(at, step, "waiting", f"waits for {_awaited(step)}{limit}")
     if entry["run_status"]:
-        yield Line(at, "", entry["run_status"], f"run {entry['run_status']}")
+        yield JournalLine(at, "", entry["run_status"], f"run {entry['run_status']}")
 
 
-def drawn(line: Line, width: int) -> Text:
+def drawn(line: JournalLine, width: int) -> Text:
     """A line in colour, its step in a column of that width."""
     mark, colour = MARKS.get(line.status, ("·", "default"))
     whole = "bold" if not line.step else "default"
@@ -72,7 +72,7 @@ def day(text: str) -> str:
     return f"{datetime.fromisoformat(text).astimezone():%Y-%m-%d}"
 
 
-def _ended(entry: Document) -> Iterator[Line]:
+def _ended(entry: Document) -> Iterator[JournalLine]:
     status, result = entry["status"], entry["result"]
     words = [str(status)]
     if isinstance(result, dict) and isinstance(result.get("status_code"), int):
@@ -83,26 +83,26 @@ def _ended(entry: Document) -> Iterator[Line]:
         words.append(f"by {one_line(entry['by'])}")
     if entry.get("finished"):
         words.append("and finished the run")
-    yield Line(entry["at"], entry["step"], str(status), " ".join(words), _took(entry), _told(entry["error"]))
+    yield JournalLine(entry["at"], entry["step"], str(status), " ".join(words), _took(entry), _told(entry["error"]))
 
 
-def _retry(entry: Document) -> Iterator[Line]:
+def _retry(entry: Document) -> Iterator[JournalLine]:
     again = f"again in {_span(entry['at'], entry['retry_at'])}" if entry["retry_at"] else "again"
     by = f", wants {one_line(entry['by'])}" if entry["by"] else ""
     ended = f"attempt {entry['attempt']} {entry['status'] or 'over'}, " if entry["attempt"] else ""
     words = f"{ended}{again}{by}"
-    yield Line(entry["at"], entry["step"], "scheduled", words, _took(entry), _told(entry["error"]))
+    yield JournalLine(entry["at"], entry["step"], "scheduled", words, _took(entry), _told(entry["error"]))
 
 
-def _started(entry: Document) -> Iterator[Line]:
-    yield Line(entry["at"], entry["step"] or "", "running", f"attempt {entry['attempt'] or 1} starts")
+def _started(entry: Document) -> Iterator[JournalLine]:
+    yield JournalLine(entry["at"], entry["step"] or "", "running", f"attempt {entry['attempt'] or 1} starts")
 
 
-def _received(entry: Document) -> Iterator[Line]:
-    yield Line(entry["at"], entry["step"] or "", entry["status"] or "success", "got its callback", _took(entry))
+def _received(entry: Document) -> Iterator[JournalLine]:
+    yield JournalLine(entry["at"], entry["step"] or "", entry["status"] or "success", "got its callback", _took(entry))
 
 
-def _began(entry: Document) -> Iterator[Line]:
+def _began(entry: Document) -> Iterator[JournalLine]:
     """A durable function will try a step of it again; what else it begins is told by how long it takes."""
     if not str(entry["step"]).startswith("@"):
         yield from _retry({**entry, "status": "failed"})
@@ -113,50 +113,50 @@ def _awaited(step: str) -> str:
     return {"@ask": "a signal", "@child": "its child", "@continue": "the run that goes on"}.get(kind, "its callback")
 
 
-def _reused(entry: Document) -> Iterator[Line]:
+def _reused(entry: Document) -> Iterator[JournalLine]:
     if entry["status"] == "skipped":
-        yield Line(entry["at"], entry["step"], "skipped", "left out as in the run before")
+        yield JournalLine(entry["at"], entry["step"], "skipped", "left out as in the run before")
     else:
-        yield Line(entry["at"], entry["step"], "success", "kept from the run before")
+        yield JournalLine(entry["at"], entry["step"], "success", "kept from the run before")
 
 
-def _moved(entry: Document) -> Iterator[Line]:
+def _moved(entry: Document) -> Iterator[JournalLine]:
     kept = ", ".join(entry.get("carried") or ()) or "nothing yet"
-    yield Line(entry["at"], "", "running", f"goes on by the code as it is now; done before: {one_line(kept)}")
+    yield JournalLine(entry["at"], "", "running", f"goes on by the code as it is now; done before: {one_line(kept)}")
 
 
-def _paused(entry: Document) -> Iterator[Line]:
+def _paused(entry: Document) -> Iterator[JournalLine]:
     words = f"paused the run: {one_line(entry['by'] or '')}" if entry["step"] else ""
     by = f" by {one_line(entry['by'])}" if entry["by"] else ""
-    yield Line(entry["at"], entry["step"] or "", "paused", words or f"paused{by}", error=_told(entry["error"]))
+    yield JournalLine(entry["at"], entry["step"] or "", "paused", words or f"paused{by}", error=_told(entry["error"]))
 
 
-def _said(status: str, words: str) -> Callable[[Document], Iterator[Line]]:
-    def told(entry: Document) -> Iterator[Line]:
+def _said(status: str, words: str) -> Callable[[Document], Iterator[JournalLine]]:
+    def told(entry: Document) -> Iterator[JournalLine]:
         by = f" by {one_line(entry['by'])}" if entry["by"] else ""
-        yield Line(entry["at"], entry["step"] or "", status, f"{words}{by}", error=_told(entry["error"]))
+        yield JournalLine(entry["at"], entry["step"] or "", status, f"{words}{by}", error=_told(entry["error"]))
 
     return told
 
 
-def _adopted(entry: Document) -> Iterator[Line]:
+def _adopted(entry: Document) -> Iterator[JournalLine]:
     by = one_line(entry["by"] or "another node")
-    yield Line(entry["at"], "", "running", f"its node is gone; taken over by {by}")
+    yield JournalLine(entry["at"], "", "running", f"its node is gone; taken over by {by}")
 
 
-def _cancelled(entry: Document) -> Iterator[Line]:
+def _cancelled(entry: Document) -> Iterator[JournalLine]:
     reason = one_line(entry["by"] or "")
     words = f"cancelled the run: {reason}" if entry["step"] else f"cancelled by {reason}"
-    yield Line(
+    yield JournalLine(
         entry["at"], entry["step"] or "", "cancelled", words if reason else "cancelled", error=_told(entry["error"])
     )
 
 
-def _other(entry: Document) -> Iterator[Line]:
-    yield Line(entry["at"], entry["step"] or "", "pending", entry["kind"])
+def _other(entry: Document) -> Iterator[JournalLine]:
+    yield JournalLine(entry["at"], entry["step"] or "", "pending", entry["kind"])
 
 
-_KINDS: Final[dict[str, Callable[[Document], Iterator[Line]]]] = {
+_KINDS: Final[dict[str, Callable[[Document], Iterator[JournalLine]]]] = {
     "ended": _ended,
     "retry": _retry,
     "started": _started,

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import typer
 
-from detent.cli.client import Document, Door
+from detent.cli.client import CommandClient, Document
 from detent.cli.output.progress import LineView, LiveView, View, instant
 from detent.cli.output.terminal import duration, err, marked, out, plain, print_json
 from detent.client import runs, workflows
@@ -23,7 +23,7 @@ from detent.instant import SECOND
 _LONGEST_OUTPUT: Final = 2_000
 
 
-def watch(door: Door, run: str, *, seconds: float | None, as_json: bool) -> None:
+def watch(door: CommandClient, run: str, *, seconds: float | None, as_json: bool) -> None:
     """Show a run until it has ended or the time is over, and leave with the exit code that says how it ended."""
     door.need_engine("to wait for a run")
     document = door.ask(runs.get(run))
@@ -43,7 +43,7 @@ def watch(door: Door, run: str, *, seconds: float | None, as_json: bool) -> None
     raise typer.Exit(0 if document["status"] == "completed" else 1)
 
 
-def _follow(door: Door, document: Document, seconds: float | None, *, quiet: bool) -> Document:
+def _follow(door: CommandClient, document: Document, seconds: float | None, *, quiet: bool) -> Document:
     run, until = document["id"], None if seconds is None else time.monotonic() + seconds
     view = _Nothing() if quiet else _view(door, document)
     try:
@@ -78,7 +78,7 @@ def tell_result(document: Document) -> None:
         out.print(f"[bright_black]output[/] {plain(text[:_LONGEST_OUTPUT])}{more}")
 
 
-def step_lines(door: Door, document: Document) -> list[tuple[str, str]]:
+def step_lines(door: CommandClient, document: Document) -> list[tuple[str, str]]:
     """The steps of a run and what leads to each in the tree of its workflow; without a tree if that is another now."""
     names = list(document["tasks"])
     try:
@@ -89,7 +89,7 @@ def step_lines(door: Door, document: Document) -> list[tuple[str, str]]:
     return lines if {name for name, _ in lines} == set(names) else [(name, "") for name in names]
 
 
-def _view(door: Door, document: Document) -> View:
+def _view(door: CommandClient, document: Document) -> View:
     wall = SystemClock().wall
     return LiveView(out, step_lines(door, document), wall, ticks=True) if out.is_terminal else LineView(out, wall)
 

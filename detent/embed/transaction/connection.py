@@ -46,7 +46,7 @@ class Speller:
         self._dialect: Dialect = _DIALECTS[dialect](paramstyle=style)
         self._texts = texts
 
-    def spell(self, clause: ClauseElement, values: dict[str, Any]) -> tuple[str, Any]:
+    def compile(self, clause: ClauseElement, values: dict[str, Any]) -> tuple[str, Any]:
         spelled = _spelled(self._dialect, clause, tuple(values) if isinstance(clause, Insert) else None)
         params = {name: self._plain(values.get(name, value)) for name, value in spelled.fixed.items()}
         if spelled.names is None:
@@ -164,7 +164,7 @@ _NAMES: Final[dict[str, DialectName]] = {
 _TAKEN: Final = frozenset({1062, 1586})
 
 
-class Hand(ABC):
+class ConnectionAdapter(ABC):
     """`database` names the database behind it if it can be told, so that what was found there is found once."""
 
     dialect: DialectName
@@ -172,10 +172,10 @@ class Hand(ABC):
 
     @property
     def is_awaited(self) -> bool:
-        return isinstance(self, AwaitedHand)
+        return isinstance(self, AsyncConnectionAdapter)
 
 
-class BlockingHand(Hand):
+class BlockingHand(ConnectionAdapter):
     @abstractmethod
     def run(self, clause: ClauseElement, values: dict[str, Any]) -> Rows:
         """Run it, and give its rows if it has any."""
@@ -189,7 +189,7 @@ class BlockingHand(Hand):
             raise
 
 
-class AwaitedHand(Hand):
+class AsyncConnectionAdapter(ConnectionAdapter):
     @abstractmethod
     async def run(self, clause: ClauseElement, values: dict[str, Any]) -> Rows:
         """Run it, and give its rows if it has any."""
@@ -225,7 +225,7 @@ class SqlAlchemyHand(BlockingHand):
         return result.fetchall() if result.returns_rows else ()
 
 
-class AwaitedSqlAlchemyHand(AwaitedHand):
+class AwaitedSqlAlchemyHand(AsyncConnectionAdapter):
     """An AsyncConnection."""
 
     def __init__(self, connection: Any) -> None:
@@ -251,7 +251,7 @@ class DriverHand(BlockingHand):
         self.dialect, self.database = dialect, database
 
     def run(self, clause: ClauseElement, values: dict[str, Any]) -> Rows:
-        sql, params = self._speller.spell(clause, values)
+        sql, params = self._speller.compile(clause, values)
         cursor = cursor_on(self._root, self._connection)
         try:
             if params:
@@ -263,7 +263,7 @@ class DriverHand(BlockingHand):
             cursor.close()
 
 
-class AwaitedDriverHand(AwaitedHand):
+class AwaitedDriverHand(AsyncConnectionAdapter):
     """The same where everything is awaited: psycopg's AsyncConnection, asyncmy, aiosqlite."""
 
     def __init__(
@@ -273,7 +273,7 @@ class AwaitedDriverHand(AwaitedHand):
         self.dialect, self.database = dialect, database
 
     async def run(self, clause: ClauseElement, values: dict[str, Any]) -> Rows:
-        sql, params = self._speller.spell(clause, values)
+        sql, params = self._speller.compile(clause, values)
         cursor = cursor_on(self._root, self._connection)
         if inspect.isawaitable(cursor):
             cursor = await cursor
@@ -287,7 +287,7 @@ class AwaitedDriverHand(AwaitedHand):
             await cursor.close()
 
 
-class AsyncpgHand(AwaitedHand):
+class AsyncpgHand(AsyncConnectionAdapter):
     """asyncpg's own connection."""
 
     dialect: DialectName = "postgresql"
@@ -297,7 +297,7 @@ class AsyncpgHand(AwaitedHand):
         self._speller = speller("postgresql", "numeric_dollar")
 
     async def run(self, clause: ClauseElement, values: dict[str, Any]) -> Rows:
-        sql, params = self._speller.spell(clause, values)
+        sql, params = self._speller.compile(clause, values)
         return [tuple(row) for row in await self._connection.fetch(sql, *params)]
 
 
@@ -311,7 +311,7 @@ def dialect_of(name: str) -> DialectName:
 # Tells what kind of connection somebody gave us.
 
 
-def recognise(connection: Any, using: str | None) -> BlockingHand | AwaitedHand | AwaitedSession:
+def adapt(connection: Any, using: str | None) -> BlockingHand | AsyncConnectionAdapter | AwaitedSession:
     """Hands on a connection; `using` is the alias of one of Django's."""
     if using is not None:
         if connection is not None:
@@ -332,11 +332,11 @@ class AwaitedSession:
     def __init__(self, session: Any) -> None:
         self._session = session
 
-    async def hand(self) -> AwaitedHand:
+    async def hand(self) -> AsyncConnectionAdapter:
         return AwaitedSqlAlchemyHand(await self._session.connection())
 
 
-def _sqlalchemy(given: Any) -> BlockingHand | AwaitedHand | AwaitedSession:
+def _sqlalchemy(given: Any) -> BlockingHand | AsyncConnectionAdapter | AwaitedSession:
     """Connection, AsyncConnection, Session, AsyncSession, or the scoped kinds of both."""
     if hasattr(given, "get_bind"):  # a session
         if inspect.iscoroutinefunction(_method(given, "connection")):
@@ -369,7 +369,7 @@ def _django_connections() -> Any:
     return module.connections
 
 
-def _driver(given: Any) -> BlockingHand | AwaitedHand:
+def _driver(given: Any) -> BlockingHand | AsyncConnectionAdapter:
     found = driver_of(given)
     if found is None:
         raise InvalidInput(

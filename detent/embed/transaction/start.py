@@ -10,14 +10,20 @@ from urllib.parse import parse_qsl, urlsplit
 from sqlalchemy import text
 
 from detent.clock import SystemClock
-from detent.commands import Given, StartOptions, encode_input
+from detent.commands import RunInput, StartOptions, encode_input
 from detent.commands.start import check_payload, check_words, request_of
 from detent.commands.workflows import new_version
 from detent.embed.config import configured
-from detent.embed.request import Order
-from detent.embed.transaction.connection import AwaitedHand, AwaitedSession, BlockingHand, Hand, recognise
+from detent.embed.request import StartOrder
+from detent.embed.transaction.connection import (
+    AsyncConnectionAdapter,
+    AwaitedSession,
+    BlockingHand,
+    ConnectionAdapter,
+    adapt,
+)
 from detent.engine.cache import refuse_unless_active, startable
-from detent.engine.start import LATEST, StartRequest, unowned
+from detent.engine.start import LATEST, PreparedStart, unowned
 from detent.errors import AlreadyActive, InvalidInput, NotFound, Problem, RequestIdReused, RequestIdTaken, StoreBusy
 from detent.graph import codec
 from detent.ids import RUN, new_id, show
@@ -26,7 +32,7 @@ from detent.planner.prepared import Prepared, prepare
 from detent.settings import DEFAULT_TENANT
 from detent.store.rows import NewRun, WorkflowRow
 from detent.store.sql import schema, user_connection
-from detent.store.sql.user_connection import Ask, Place, Statements, Talk
+from detent.store.sql.user_connection import Ask, Installation, Script, Statements
 
 T = TypeVar("T")
 
@@ -36,26 +42,26 @@ _INSERT: Final = text(INSERT)
 _KEPT: Final = 512
 
 
-def put(order: Order, connection: Any, using: str | None) -> bytes:
+def put(order: StartOrder, connection: Any, using: str | None) -> bytes:
     """Write the start; gives the run's id."""
     checked = _checked(order)
-    hand = recognise(connection, using)
+    hand = adapt(connection, using)
     if not isinstance(hand, BlockingHand):
         raise InvalidInput("that connection is awaited; use `await detent.start(..., connection=...)`")
     return _carry_out(hand, _written(order, checked, hand))
 
 
-async def put_awaited(order: Order, connection: Any, using: str | None) -> bytes:
+async def put_awaited(order: StartOrder, connection: Any, using: str | None) -> bytes:
     """The same on an event loop. A connection that blocks is used all the same, as its owner uses it."""
     checked = _checked(order)
-    hand = recognise(connection, using)
+    hand = adapt(connection, using)
     if isinstance(hand, AwaitedSession):
         hand = await hand.hand()
     talk = _written(order, checked, hand)
     return _carry_out(hand, talk) if isinstance(hand, BlockingHand) else await _await_out(hand, talk)
 
 
-def _carry_out(hand: BlockingHand, talk: Talk[T]) -> T:
+def _carry_out(hand: BlockingHand, talk: Script[T]) -> T:
     came: Any = None
     try:
         while True:
@@ -65,7 +71,7 @@ def _carry_out(hand: BlockingHand, talk: Talk[T]) -> T:
         return done
 
 
-async def _await_out(hand: AwaitedHand, talk: Talk[T]) -> T:
+async def _await_out(hand: AsyncConnectionAdapter, talk: Script[T]) -> T:
     came: Any = None
     while True:
         try:
@@ -79,7 +85,7 @@ async def _await_out(hand: AwaitedHand, talk: Talk[T]) -> T:
 class _Checked:
     """What is known to be right of an order before the connection is touched."""
 
-    def __init__(self, order: Order, given: bytes, digest: bytes, now: int) -> None:
+    def __init__(self, order: StartOrder, given: bytes, digest: bytes, now: int) -> None:
         self.input, self.digest, self.now = given, digest, now
         self.options = StartOptions(
             request_id=order.request_id,
@@ -92,8 +98,8 @@ class _Checked:
         )
 
 
-def _checked(order: Order) -> _Checked:
-    given, digest = encode_input(Given(order.body))
+def _checked(order: StartOrder) -> _Checked:
+    given, digest = encode_input(RunInput(order.body))
     checked = _Checked(order, given, digest, SystemClock().wall())
     check_words(checked.options)
     if checked.options.start_at is not None and checked.options.start_at > checked.now + LATEST:
@@ -104,11 +110,11 @@ def _checked(order: Order) -> _Checked:
 # -- where to
 
 
-_places: Final[OrderedDict[tuple[str, str | None], Place]] = OrderedDict()
+_places: Final[OrderedDict[tuple[str, str | None], Installation]] = OrderedDict()
 _lock: Final = Lock()
 
 
-def _written(order: Order, checked: _Checked, hand: Hand) -> Talk[bytes]:
+def _written(order: StartOrder, checked: _Checked, hand: ConnectionAdapter) -> Script[bytes]:
     preferred = _preferred_schema()
     key = None if hand.database is None else (hand.database, preferred)
     place = None if key is None else _places.get(key)
@@ -135,7 +141,7 @@ def _preferred_schema() -> str | None:
     return dict(parse_qsl(urlsplit(url).query)).get("schema") if url.startswith("postgres") else None
 
 
-def _outbox(order: Order, checked: _Checked, place: Place) -> Talk[bytes]:
+def _outbox(order: StartOrder, checked: _Checked, place: Installation) -> Script[bytes]:
     if place.dialect == "sqlite":
         yield Ask(_CREATE, {})
     options = {
@@ -153,7 +159,7 @@ def _outbox(order: Order, checked: _Checked, place: Place) -> Talk[bytes]:
 # -- the run itself
 
 
-def _direct(order: Order, checked: _Checked, place: Place) -> Talk[bytes]:
+def _direct(order: StartOrder, checked: _Checked, place: Installation) -> Script[bytes]:
     said = user_connection.statements(place.dialect, place.schema)
     row, now = yield from _workflow(order, said, place)
     refuse_unless_active(row)
@@ -175,12 +181,12 @@ def _direct(order: Order, checked: _Checked, place: Place) -> Talk[bytes]:
     raise StoreBusy("another start of the same came in between again and again; try again")
 
 
-def _inserted(run: NewRun, said: Statements, place: Place) -> Talk[bool]:
+def _inserted(run: NewRun, said: Statements, place: Installation) -> Script[bool]:
     rows = yield Ask(said.new_run, user_connection.run_values(run, place.dialect), unless_taken=True)
     return bool(rows) if place.dialect == "postgresql" else rows is not None
 
 
-def _workflow(order: Order, said: Statements, place: Place) -> Talk[tuple[WorkflowRow, int]]:
+def _workflow(order: StartOrder, said: Statements, place: Installation) -> Script[tuple[WorkflowRow, int]]:
     named = {"tenant": DEFAULT_TENANT, "name": order.workflow}
     values = user_connection.looked_up(schema.workflow, named, place.dialect)
     rows = yield Ask(said.workflow, values)
@@ -197,7 +203,7 @@ def _workflow(order: Order, said: Statements, place: Place) -> Talk[tuple[Workfl
     return user_connection.workflow_row(rows[0])
 
 
-def _known(request: StartRequest, said: Statements, place: Place, *, again: bool) -> Talk[bytes | None]:
+def _known(request: PreparedStart, said: Statements, place: Installation, *, again: bool) -> Script[bytes | None]:
     """The run that the same request started; AlreadyActive if another holds the hero. After a row was refused
     (`again`) it is looked for as committed last: it may be younger than what this transaction sees."""
     if request.request_id is not None:
@@ -216,7 +222,7 @@ def _known(request: StartRequest, said: Statements, place: Place, *, again: bool
     return None
 
 
-def _same(request: StartRequest, row: Any) -> bytes:
+def _same(request: PreparedStart, row: Any) -> bytes:
     run, workflow, digest = row
     if user_connection.as_id(workflow) != request.workflow:
         raise RequestIdTaken(f"the request id {request.request_id!r} was used to start another workflow")

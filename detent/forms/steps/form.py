@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from detent.forms.compiled import Compiled, Limits, Trigger, TriggerType
+from detent.forms.compiled import Compiled, Limits, TriggerDefinition, TriggerType
 from detent.forms.definition import checked_document
 from detent.forms.names import read_name, read_priority, read_queue
 from detent.forms.payload_schema import PayloadSchema, check_schema
@@ -31,7 +31,7 @@ from detent.values.fields import Fields, Problems, described, inside, shown
 # `trigger_schema` of a definition: the JSON Schema that the body of every start must keep.
 
 
-def read_trigger_schema(fields: Fields, trigger: Trigger) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
+def read_trigger_schema(fields: Fields, trigger: TriggerDefinition) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
     """The schema, and a warning if the trigger can never keep it."""
     schema = fields.get("trigger_schema")
     if schema is None:

@@ -12,14 +12,14 @@ import msgspec
 from detent.graph.model import Ending
 from detent.ids import RUN, show
 from detent.instant import Instant, as_datetime
-from detent.python.classes.compiled import Chain, Link
+from detent.python.classes.compiled import CompiledClass, CompiledStep
 from detent.python.classes.state import encode_result, left_state
-from detent.python.commit_guard import Leash
+from detent.python.commit_guard import CommitGuard
 from detent.python.flow import FlowControl
 from detent.python.results import plain
 from detent.run.call import RunView, StepCall
 from detent.steps.output import encode_output
-from detent.steps.user_code import message_of
+from detent.steps.user_code import error_message
 from detent.values.nearest import nearest
 
 log: Final = logging.getLogger("detent.workflow")
@@ -31,7 +31,7 @@ class StateDoesNotFit(TypeError):
     """A state that is not of the type that its class says."""
 
 
-class Attempt:
+class ClassAttempt:
     """One attempt of one step. It is of one instance of the workflow class, and over when the step is."""
 
     __slots__ = (
@@ -50,14 +50,16 @@ class Attempt:
         "view",
     )
 
-    def __init__(self, chain: Chain, link: Link, call: StepCall, view: RunView, now: Callable[[], Instant]) -> None:
+    def __init__(
+        self, chain: CompiledClass, link: CompiledStep, call: StepCall, view: RunView, now: Callable[[], Instant]
+    ) -> None:
         self.chain, self.link, self.call, self.view = chain, link, call, view
         self._now = now
         self.hero: Any = None
         self.session: Any = None
         self.asked: FlowControl | None = None
         self.is_over = False
-        self.leash: Leash | None = None
+        self.leash: CommitGuard | None = None
         self._input: Any = _UNREAD
         self._state: Any = _UNREAD
         self._state_number = 0
@@ -82,8 +84,8 @@ class Attempt:
             except (msgspec.MsgspecError, TypeError, ValueError) as error:
                 raise StateDoesNotFit(
                     f"the state of {self.chain.target.__qualname__} that an earlier step kept is no "
-                    f"{self.chain.state.name}: {message_of(error)}; give new fields a default and old ones a type that "
-                    "takes what was kept, then resume"
+                    f"{self.chain.state.name}: {error_message(error)}; give new fields a default and old ones a type "
+                    "that takes what was kept, then resume"
                 ) from None
         return self._state
 
@@ -113,7 +115,7 @@ class Results(Mapping[str, Any]):
     """What the steps before this one gave, by name, as the annotation of the step says. One that was skipped gave
     None."""
 
-    def __init__(self, attempt: Attempt) -> None:
+    def __init__(self, attempt: ClassAttempt) -> None:
         self._attempt = attempt
 
     def __getitem__(self, name: str) -> Any:

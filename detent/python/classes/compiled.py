@@ -21,7 +21,7 @@ from detent.python.fingerprint import fingerprint
 from detent.python.flow import Policies
 from detent.python.registry import CodeKind, Registered, code_name
 from detent.python.results import lenient_decoder
-from detent.python.settings import HOOK, Drift, Settings
+from detent.python.settings import HOOK, DriftPolicy, WorkflowSettings
 from detent.steps.arguments import innermost
 from detent.values.fields import Problems
 from detent.values.nearest import nearest
@@ -32,7 +32,7 @@ DEFAULT_QUEUE: Final = "default"
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class UserCode:
     """One piece of the user's code. `name` is how people know it."""
 
     name: str
@@ -41,15 +41,15 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class CompiledStep:
     """One step ready to run. `in_thread[n]` says whether the code from stage n on, up to the next coroutine, needs a
     thread; there is one more, for what comes behind the body."""
 
     name: str
-    cancel_if: tuple[Stage, ...]
-    skip_if: Stage | None
-    before: Stage | None
-    body: Stage
+    cancel_if: tuple[UserCode, ...]
+    skip_if: UserCode | None
+    before: UserCode | None
+    body: UserCode
     in_thread: tuple[bool, ...]
     always_skipped: bool
     is_checked: bool  # whether there is anything to ask before the step
@@ -60,14 +60,14 @@ class Link:
     decode: Callable[[bytes], Any]  # reads its result, by the annotation of its body
 
 
-class Chain:
+class CompiledClass:
     """All that is known of a class. `graph` is what runs of it are planned by."""
 
     def __init__(
         self,
         target: type[Any],
-        settings: Settings,
-        links: Sequence[Link],
+        settings: WorkflowSettings,
+        links: Sequence[CompiledStep],
         state: StateType,
         graph: Graph,
         fingerprint: str,
@@ -82,11 +82,11 @@ class Chain:
 def build_chain(
     target: type[Any],
     base: type[Any],
-    settings: Settings,
+    settings: WorkflowSettings,
     definitions: Definitions,
     state: StateType,
     problems: Problems,
-) -> Chain:
+) -> CompiledClass:
     """The chain of a class below `base`; methods that are named and not there become problems."""
     find = _Finder(target, problems)
     conditions = tuple(
@@ -96,14 +96,14 @@ def build_chain(
     )
     is_hooked = inspect.getattr_static(target, HOOK) is not vars(base)[HOOK]
     before = find.stage(HOOK, HOOK) if is_hooked else None
-    links: list[Link] = []
+    links: list[CompiledStep] = []
     for one in definitions.steps:
         earlier = tuple(link.name for link in links)
         link = find.link(one, settings, conditions, before, earlier)
         if link is not None:
             links.append(link)
     of_code = fingerprint(_functions(target, base, definitions), described(settings, definitions))
-    return Chain(target, settings, links, state, _graph(settings, definitions, of_code), of_code)
+    return CompiledClass(target, settings, links, state, _graph(settings, definitions, of_code), of_code)
 
 
 class _Finder:
@@ -115,11 +115,11 @@ class _Finder:
     def link(
         self,
         one: StepDefinition,
-        settings: Settings,
-        conditions: tuple[Stage, ...],
-        before: Stage | None,
+        settings: WorkflowSettings,
+        conditions: tuple[UserCode, ...],
+        before: UserCode | None,
         earlier: tuple[str, ...],
-    ) -> Link | None:
+    ) -> CompiledStep | None:
         body = self.stage(one.name, one.attribute or one.function)
         skip = one.options.skip_if
         skip_if = None if skip is None or isinstance(skip, bool) else self.condition(one.name, skip)
@@ -128,7 +128,7 @@ class _Finder:
         if body.is_async and one.options.inline:
             self._problems.add(one.name, "inline: only a plain function can be inline, not an async one")
         stages = [*conditions, *filter(None, (skip_if, before)), body]
-        return Link(
+        return CompiledStep(
             name=one.name,
             cancel_if=conditions,
             skip_if=skip_if,
@@ -144,17 +144,17 @@ class _Finder:
             decode=lenient_decoder(innermost(body.call)),
         )
 
-    def condition(self, where: str, given: Any) -> Stage | None:
+    def condition(self, where: str, given: Any) -> UserCode | None:
         """A condition: the name of a method or property, a callable, or True."""
         if given is True:
-            return Stage("True", lambda workflow: True, is_async=True)  # no thread is needed for it
+            return UserCode("True", lambda workflow: True, is_async=True)  # no thread is needed for it
         return self.stage(where, given)
 
-    def stage(self, where: str, given: Any) -> Stage | None:
+    def stage(self, where: str, given: Any) -> UserCode | None:
         """The code a name or a callable stands for, as a function of the workflow; null and a problem if none does."""
         if not isinstance(given, str):
             self._check(where, given, takes=1)
-            return Stage(getattr(given, "__name__", "a function"), given, inspect.iscoroutinefunction(given))
+            return UserCode(getattr(given, "__name__", "a function"), given, inspect.iscoroutinefunction(given))
         found = inspect.getattr_static(self._target, given, None)
         if found is None:
             methods = [name for name in dir(self._target) if not name.startswith("_")]
@@ -163,14 +163,14 @@ class _Finder:
             self._problems.add(where, f"there is no method {given!r}{hint}")
             return None
         if isinstance(found, property) and found.fget is not None:
-            return Stage(given, found.fget, is_async=False)
+            return UserCode(given, found.fget, is_async=False)
         if inspect.isfunction(found):
             self._check(where, found, takes=2 if given == HOOK else 1)
-            return Stage(given, found, inspect.iscoroutinefunction(found))
+            return UserCode(given, found, inspect.iscoroutinefunction(found))
         if not callable(getattr(self._target, given)):
             self._problems.add(where, f"{given!r} is not a method")
             return None
-        return Stage(given, lambda workflow, *more: getattr(workflow, given)(*more), is_async=False)
+        return UserCode(given, lambda workflow, *more: getattr(workflow, given)(*more), is_async=False)
 
     def _check(self, where: str, function: Any, *, takes: int) -> None:
         """Whether it can be called with the workflow alone (and the step's name, for the hook)."""
@@ -186,14 +186,14 @@ class _Finder:
             return  # one that cannot be looked into: it will be seen when it is called
 
 
-def _visits(stages: Sequence[Stage], *, is_inline: bool) -> tuple[bool, ...]:
+def _visits(stages: Sequence[UserCode], *, is_inline: bool) -> tuple[bool, ...]:
     found = [False]
     for stage in reversed(stages):
         found.append(False if stage.is_async else found[-1] or not is_inline)
     return tuple(reversed(found))
 
 
-def described(settings: Settings, definitions: Definitions) -> dict[str, Any]:
+def described(settings: WorkflowSettings, definitions: Definitions) -> dict[str, Any]:
     """What was said of a class, for people and fingerprints; what says nothing is left out."""
     said = {
         "queue": settings.queue,
@@ -241,7 +241,7 @@ def _functions(target: type[Any], base: type[Any], definitions: Definitions) -> 
     return found + [condition for condition in conditions if callable(condition)]
 
 
-def _graph(settings: Settings, definitions: Definitions, of_code: str) -> Graph:
+def _graph(settings: WorkflowSettings, definitions: Definitions, of_code: str) -> Graph:
     config = {"workflow": settings.name, "drift": str(settings.drift), "fingerprint": of_code}
     queue = priority = None
     # A run stays in the queue of its last step: where one has its own, the others must say theirs.
@@ -280,12 +280,12 @@ FORM: Final = "python"
 _LONGEST_DESCRIPTION: Final = 10_000
 
 
-def registered(chain: Chain, definitions: Definitions) -> Registered:
+def registered(chain: CompiledClass, definitions: Definitions) -> Registered:
     """The class as the registry has it."""
     settings, target = chain.settings, chain.target
     place = f"{target.__module__}:{target.__qualname__}"
     description = _description(target)
-    pinned = chain.fingerprint if settings.drift is Drift.PIN else None
+    pinned = chain.fingerprint if settings.drift is DriftPolicy.PIN else None
     compiled = Compiled(
         name=settings.name,
         form=FORM,

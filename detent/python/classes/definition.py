@@ -103,7 +103,7 @@ class Definitions:
     conditions: tuple[CancelCondition, ...] = ()
 
 
-class Reader:
+class ClassReader:
     """Reads one class body. `problems` are what is wrong with it."""
 
     def __init__(self, class_name: str, body: ClassBody, parents: Sequence[Definitions]) -> None:

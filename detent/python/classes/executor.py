@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Final
 from detent.clock import SystemClock
 from detent.graph.model import StepKind
 from detent.instant import Instant
-from detent.python.classes.attempt import Attempt
-from detent.python.classes.compiled import Chain
-from detent.python.classes.stages import Awaited, Keeper, Sequence, failed, is_awaitable, sequence
-from detent.python.commit_guard import Leash
+from detent.python.classes.attempt import ClassAttempt
+from detent.python.classes.compiled import CompiledClass
+from detent.python.classes.stages import Awaited, Sequence, StepTransactions, failed, is_awaitable, sequence
+from detent.python.commit_guard import CommitGuard
 from detent.python.heroes import Heroes, Loader
 from detent.python.heroes import heroes as default_heroes
 from detent.python.registry import CodeKind, PythonRegistry
@@ -28,7 +28,7 @@ WALL: Final = SystemClock().wall
 ELSEWHERE: Final = 15.0
 
 
-class ChainStep:
+class ClassExecutor:
     """Runs attempts of workflow classes. Coroutines run on the loop, plain functions in one of `threads` threads.
 
     A plain function that outlives its time limit cannot be stopped: the attempt times out, its late result is ignored,
@@ -45,7 +45,7 @@ class ChainStep:
         *,
         threads: int = THREADS,
         now: Callable[[], Instant] = WALL,
-        keeper: Keeper | None = None,
+        keeper: StepTransactions | None = None,
     ) -> None:
         self._find, self._heroes, self._now = registry.find, heroes, now
         self._pool = ThreadPool(threads)
@@ -58,14 +58,14 @@ class ChainStep:
             return Reattempt(ELSEWHERE)
         if known.kind is not CodeKind.CHAIN:
             return Pause(f"{known.name!r} is a durable function now, and this run is of a class")
-        chain: Chain = known.target.__chain__
+        chain: CompiledClass = known.target.__chain__
         drifted: Outcome | None = chain.drift.answer(view)
         if drifted is not None:
             return drifted
         link = chain.links.get(call.step)
         if link is None:
             return Fail(StepError("unknown_step", f"{known.place} has no step {call.step!r}"), retry=False)
-        attempt = Attempt(chain, link, call, view, self._now)
+        attempt = ClassAttempt(chain, link, call, view, self._now)
         load = None if view.facts.hero is None else self._heroes.find_loader(view.facts.hero[0])
         stages = sequence(attempt, load, self.keeper)
         in_thread = link.in_thread[0] if load is None else not _is_async(load)
@@ -81,7 +81,7 @@ class ChainStep:
         self._pool.close()
 
     async def _within_time(
-        self, attempt: Attempt, stages: Sequence, found: Awaited | None, *, in_thread: bool
+        self, attempt: ClassAttempt, stages: Sequence, found: Awaited | None, *, in_thread: bool
     ) -> Outcome:
         limit, link = attempt.link.timeout, attempt.link
         if link.is_transactional and not link.body.is_async:
@@ -103,10 +103,12 @@ class ChainStep:
             return outcome
         return failed(attempt, _too_late(limit))
 
-    async def _on_leash(self, attempt: Attempt, stages: Sequence, found: Awaited | None, *, in_thread: bool) -> Outcome:
+    async def _on_leash(
+        self, attempt: ClassAttempt, stages: Sequence, found: Awaited | None, *, in_thread: bool
+    ) -> Outcome:
         """The same for a transaction in a thread. Its time limit ends the attempt only if it has not begun yet."""
         limit, loop = attempt.link.timeout, asyncio.get_running_loop()
-        leash = attempt.leash = Leash()
+        leash = attempt.leash = CommitGuard()
         deadline = asyncio.timeout(None)
 
         def run_out() -> None:
@@ -126,12 +128,12 @@ class ChainStep:
                 timer.cancel()
 
     def _in_thread(
-        self, attempt: Attempt, resume: Callable[[Any], Awaited], value: Any
+        self, attempt: ClassAttempt, resume: Callable[[Any], Awaited], value: Any
     ) -> Coroutine[Any, Any, Awaited | Outcome]:
         function = partial(_unless_given_up, attempt, partial(_resume, resume, value))
         return self._pool.run(function) if attempt.leash is None else self._held(attempt.leash, function)
 
-    async def _held(self, leash: Leash, function: Callable[[], Awaited | Outcome]) -> Awaited | Outcome:
+    async def _held(self, leash: CommitGuard, function: Callable[[], Awaited | Outcome]) -> Awaited | Outcome:
         """In a thread, on a leash. Called off, the attempt is not over before its transaction is: that holds the run.
         Whoever calls it off once more does not wait for it."""
         found = self._pool.order(function)
@@ -144,7 +146,9 @@ class ChainStep:
                 await found
             raise
 
-    async def _drive(self, attempt: Attempt, stages: Sequence, found: Awaited | None, *, in_thread: bool) -> Outcome:
+    async def _drive(
+        self, attempt: ClassAttempt, stages: Sequence, found: Awaited | None, *, in_thread: bool
+    ) -> Outcome:
         resume: Callable[[Any], Awaited] = stages.send
         value: Any = None
         visits = attempt.link.in_thread
@@ -188,7 +192,7 @@ def _end(stages: Sequence, error: BaseException) -> Outcome:
     return outcome
 
 
-def _unless_given_up(attempt: Attempt, go: Callable[[], Awaited | Outcome]) -> Awaited | Outcome:
+def _unless_given_up(attempt: ClassAttempt, go: Callable[[], Awaited | Outcome]) -> Awaited | Outcome:
     """In a thread: what is left to await when nobody waits any more is closed, so that nothing warns of it."""
     found = go()
     if attempt.is_over and isinstance(found, tuple) and is_awaitable(found[0]) and hasattr(found[0], "close"):

@@ -13,31 +13,31 @@ from typing import Any, Protocol
 
 import msgspec
 
-from detent.python.classes.attempt import Attempt
+from detent.python.classes.attempt import ClassAttempt
 from detent.python.flow import FinishAsked, RunAsked, outcome_of
 from detent.python.hero_adapters import SqlAlchemyModel, owner_of
 from detent.python.heroes import HeroRef, Loader
 from detent.run.call import StepCall
 from detent.run.outcomes import Cancel, Done, Finish, Outcome, Skip, StepError
 from detent.steps.actions import code_of
-from detent.steps.user_code import place_of, told_of, traceback_of
+from detent.steps.user_code import describe, qualified_name, traceback_of
 
 Awaited = tuple[Awaitable[Any], int]
 Sequence = Generator[Awaited, Any, Outcome]
 
 
-class Keeper(Protocol):
+class StepTransactions(Protocol):
     """Runs the body of a transactional step inside the user's own database transaction and keeps its result there. A
     result that was kept before is given back without running the body."""
 
-    def keep(self, call: StepCall, generation: int, body: Callable[[Any], bytes]) -> bytes:
+    def run_once(self, call: StepCall, generation: int, body: Callable[[Any], bytes]) -> bytes:
         """For a plain function; `body` is given the session."""
 
     async def keep_async(self, call: StepCall, generation: int, body: Callable[[Any], Awaitable[bytes]]) -> bytes:
         """For a coroutine."""
 
 
-def sequence(attempt: Attempt, load: Loader | None, keeper: Keeper | None) -> Sequence:
+def sequence(attempt: ClassAttempt, load: Loader | None, keeper: StepTransactions | None) -> Sequence:
     """Everything of one attempt, to its outcome."""
     try:
         outcome = yield from _stages(attempt, load, keeper)
@@ -50,7 +50,9 @@ def sequence(attempt: Attempt, load: Loader | None, keeper: Keeper | None) -> Se
     return outcome
 
 
-def _stages(attempt: Attempt, load: Loader | None, keeper: Keeper | None) -> Generator[Awaited, Any, Outcome | None]:
+def _stages(
+    attempt: ClassAttempt, load: Loader | None, keeper: StepTransactions | None
+) -> Generator[Awaited, Any, Outcome | None]:
     """The outcome; null if the step asked for something by itself."""
     chain, link = attempt.chain, attempt.link
     workflow = chain.target()
@@ -79,7 +81,7 @@ def _stages(attempt: Attempt, load: Loader | None, keeper: Keeper | None) -> Gen
     return None if attempt.asked is not None else Done(attempt.result(output))
 
 
-def _find_hero(attempt: Attempt, known: tuple[str, str], load: Loader | None) -> Generator[Awaited, Any, None]:
+def _find_hero(attempt: ClassAttempt, known: tuple[str, str], load: Loader | None) -> Generator[Awaited, Any, None]:
     if load is None:
         attempt.hero = HeroRef(*known)
         return
@@ -87,7 +89,7 @@ def _find_hero(attempt: Attempt, known: tuple[str, str], load: Loader | None) ->
     attempt.hero = (yield hero, 0) if is_awaitable(hero) else hero
 
 
-def _checks(attempt: Attempt, workflow: Any) -> Generator[Awaited, Any, Outcome | None]:
+def _checks(attempt: ClassAttempt, workflow: Any) -> Generator[Awaited, Any, Outcome | None]:
     """What the first condition that holds makes of the step; null if none does, or if one asked for something."""
     link, number = attempt.link, 0
     for stage in link.cancel_if:
@@ -111,7 +113,7 @@ def _checks(attempt: Attempt, workflow: Any) -> Generator[Awaited, Any, Outcome 
 
 
 def _transactional(
-    attempt: Attempt, workflow: Any, keeper: Keeper | None, number: int, model: SqlAlchemyModel | None
+    attempt: ClassAttempt, workflow: Any, keeper: StepTransactions | None, number: int, model: SqlAlchemyModel | None
 ) -> Generator[Awaited, Any, Outcome | None]:
     """The body and its result in one transaction of the user's; what it asks for rolls it back. A hero of that database
     is loaded again in that very session, so that what the step changes of it is written with the rest."""
@@ -141,11 +143,11 @@ def _transactional(
     if body.is_async:
         kept = yield keeper.keep_async(call, generation, run_async), number
         return Done(kept)
-    keep = partial(keeper.keep, call, generation, run)
+    keep = partial(keeper.run_once, call, generation, run)
     return Done(keep() if leash is None else leash.hold(keep))
 
 
-def _take(attempt: Attempt, hero: Any) -> None:
+def _take(attempt: ClassAttempt, hero: Any) -> None:
     """The hero as the transaction sees it; it may have gone since it was loaded."""
     attempt.hero = hero
     if hero is None and not attempt.chain.may_proceed_without_hero:
@@ -153,16 +155,16 @@ def _take(attempt: Attempt, hero: Any) -> None:
         raise attempt.asked
 
 
-def _stop_if_asked(attempt: Attempt) -> None:
+def _stop_if_asked(attempt: ClassAttempt) -> None:
     if attempt.asked is not None:
         raise attempt.asked
 
 
-def _skipped(attempt: Attempt) -> Skip:
+def _skipped(attempt: ClassAttempt) -> Skip:
     return Skip(result=attempt.result(None)) if attempt.touched_state else Skip()
 
 
-def _asked(attempt: Attempt) -> Outcome:
+def _asked(attempt: ClassAttempt) -> Outcome:
     """What the step asked for, with the state as it was then."""
     asked = attempt.asked
     if isinstance(asked, RunAsked):
@@ -175,7 +177,7 @@ def _asked(attempt: Attempt) -> Outcome:
         return failed(attempt, error)
 
 
-def failed(attempt: Attempt, error: BaseException) -> Outcome:
+def failed(attempt: ClassAttempt, error: BaseException) -> Outcome:
     """What becomes of the run because its step raised that."""
     where = f"step {attempt.link.name!r}"
     return outcome_of(attempt.link.policies, error, error_of(error), attempt=attempt.call.attempt, where=where)
@@ -183,7 +185,7 @@ def failed(attempt: Attempt, error: BaseException) -> Outcome:
 
 def error_of(error: BaseException) -> StepError:
     """An exception as it is recorded."""
-    return StepError(code_of(error), told_of(error), {"type": place_of(error), "traceback": traceback_of(error)})
+    return StepError(code_of(error), describe(error), {"type": qualified_name(error), "traceback": traceback_of(error)})
 
 
 def is_awaitable(value: Any) -> bool:

@@ -17,7 +17,7 @@ import msgspec
 from detent.errors import InvalidInput
 from detent.graph import codec
 from detent.graph.model import Graph
-from detent.python.settings import Drift
+from detent.python.settings import DriftPolicy
 from detent.run.call import RunView
 from detent.run.outcomes import Move, Pause, StepError
 from detent.steps.output import OutputTooLarge, Unserialisable, encode_output
@@ -120,7 +120,7 @@ LEFT: Final = "left"  # what the first step of a moved graph carries of steps th
 class DriftCheck:
     """Compares graphs of runs with that of one class; each is compared once."""
 
-    def __init__(self, name: str, drift: Drift, graph: Graph) -> None:
+    def __init__(self, name: str, drift: DriftPolicy, graph: Graph) -> None:
         self._name, self._drift, self._graph = name, drift, graph
         self._answers: dict[int, tuple[Graph, Move | Pause | None]] = {}
 
@@ -143,7 +143,7 @@ class DriftCheck:
         was, now = _lines(graph), _lines(self._graph)
         if was == now:
             return None
-        if self._drift is not Drift.STRICT:
+        if self._drift is not DriftPolicy.STRICT:
             return Move(codec.encode(self._graph))
         diff = "\n".join(unified_diff(was, now, "when the run began", "now", lineterm="", n=len(was) + len(now)))
         message = f"the steps of {self._name!r} have changed since the run began"

@@ -32,9 +32,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, TypeVar
 
 from detent.errors import InvalidDefinition, InvalidInput
 from detent.graph.check import check
-from detent.python.classes.attempt import Attempt, Results, RunLog, log
-from detent.python.classes.compiled import Chain, build_chain, registered
-from detent.python.classes.definition import Definitions, Reader
+from detent.python.classes.attempt import ClassAttempt, Results, RunLog, log
+from detent.python.classes.compiled import CompiledClass, build_chain, registered
+from detent.python.classes.definition import ClassReader, Definitions
 from detent.python.classes.state import StateType
 from detent.python.decorators import ClassBody
 from detent.python.flow import FlowControl, FlowVerbs
@@ -53,7 +53,7 @@ class WorkflowType(ABCMeta):
     """Makes workflow classes."""
 
     __definitions__: Definitions
-    __chain__: Chain | None
+    __chain__: CompiledClass | None
     __state__: StateType
     __registry__: PythonRegistry
 
@@ -91,7 +91,7 @@ class WorkflowType(ABCMeta):
 def _define(made: WorkflowType, body: ClassBody, frame: FrameType, *, abstract: bool) -> None:
     """Read the body, check it, and let the class be found by its name."""
     parents = [base.__definitions__ for base in made.__bases__ if isinstance(base, WorkflowType)]
-    reader = Reader(made.__name__, body, parents)
+    reader = ClassReader(made.__name__, body, parents)
     problems = reader.problems
     _check_names(body, problems)
     definitions = made.__definitions__ = reader.read()
@@ -156,7 +156,7 @@ class Workflow(FlowVerbs, metaclass=WorkflowType):
     on_exception: ClassVar[Any] = "pause"
 
     __registry__ = registry
-    _attempt: Attempt | None = None
+    _attempt: ClassAttempt | None = None
 
     def before_step_starts(self, step_name: str) -> Any:
         """Called before the body of each step that is neither cancelled nor skipped. Override it; it may be async."""
@@ -237,7 +237,7 @@ class Workflow(FlowVerbs, metaclass=WorkflowType):
         """The time, in UTC."""
         return self._now_running().now()
 
-    def _now_running(self) -> Attempt:
+    def _now_running(self) -> ClassAttempt:
         if self._attempt is None:
             raise RuntimeError(
                 f"this {type(self).__name__} has no run: workflows are instantiated by the engine; "

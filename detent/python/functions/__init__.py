@@ -6,12 +6,12 @@
 from asyncio import gather
 
 from detent.python.functions.errors import ChildFailed, StepFailed, WaitTimeout
-from detent.python.functions.run import Callback, Run
+from detent.python.functions.run import Run, WaitCallback
 from detent.python.functions.step import StepContext
 from detent.python.functions.workflow import FunctionWorkflow, workflow
 
 __all__ = [
-    "Callback",
+    "WaitCallback",
     "ChildFailed",
     "FunctionWorkflow",
     "Run",

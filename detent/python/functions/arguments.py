@@ -18,7 +18,7 @@ from detent.python.functions.run import Run
 from detent.python.results import hints_of
 from detent.steps.arguments import InvalidParameters, did_you_mean
 from detent.steps.output import encode_output
-from detent.steps.user_code import message_of
+from detent.steps.user_code import error_message
 
 _KINDS: Final = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 _decode: Final = msgspec.json.Decoder().decode
@@ -92,7 +92,7 @@ def _convert(name: str, value: Any, hint: Any) -> Any:
     try:
         return msgspec.convert(value, hint, dec_hook=_foreign)
     except Exception as error:  # noqa: BLE001 - a class of the user's is made here, and may raise anything
-        raise InvalidParameters(f"the argument {name!r} does not fit: {message_of(error)}") from None
+        raise InvalidParameters(f"the argument {name!r} does not fit: {error_message(error)}") from None
 
 
 def _foreign(kind: type[Any], value: Any) -> Any:

@@ -21,14 +21,14 @@ from detent.instant import SECOND
 from detent.observe import emit
 from detent.python.functions.errors import ChildFailed, StepFailed, WaitTimeout
 from detent.python.functions.loop import DoesNotRest, FunctionTask
-from detent.python.functions.operations import Book, Drift, Leaving, Pending, Watch
-from detent.python.functions.runner import Work
-from detent.python.functions.step_runner import Bodies
+from detent.python.functions.operations import Exit, OperationLog, Pending, ReplayMismatch, Watch
+from detent.python.functions.runner import OperationRunner
+from detent.python.functions.step_runner import StepRunner
 from detent.run.call import FunctionPort, Op
 from detent.run.outcomes import Outcome, Pause, StepError, Suspend
 from detent.run.state import Checkpoint, RunFacts
 from detent.steps.action_step import failure_of
-from detent.steps.user_code import message_of, told_of
+from detent.steps.user_code import describe, error_message
 
 if TYPE_CHECKING:
     from detent.python.functions.loop import FunctionLoop
@@ -53,7 +53,7 @@ def resolve(loop: FunctionLoop, pending: Pending, record: Checkpoint) -> None:
         try:
             pending.set_result(_value(pending, record))
         except BaseException as error:  # noqa: BLE001 - a class of the user's is made here, and may raise anything
-            why = told_of(error)
+            why = describe(error)
             pending.set_exception(RecordDoesNotFit(f"the recorded result of {pending.key!r} does not fit: {why}"))
     else:
         pending.set_exception(_error(pending, record))
@@ -97,7 +97,7 @@ class Driver:
         self,
         port: FunctionPort,
         facts: RunFacts,
-        bodies: Bodies,
+        bodies: StepRunner,
         ended: Ended,
         *,
         monotonic: Callable[[], float],
@@ -107,8 +107,8 @@ class Driver:
         self.port, self.facts, self._ended_as = port, facts, ended
         self._outside = asyncio.get_running_loop()
         self.outcome: asyncio.Future[Outcome] = self._outside.create_future()
-        self._work = Work(port, facts, bodies, self.look, monotonic=monotonic, generation=generation)
-        self.book = self._work.book = Book(facts.started_at, self._work.give_up, keeps_asked=strict)
+        self._work = OperationRunner(port, facts, bodies, self.look, monotonic=monotonic, generation=generation)
+        self.book = self._work.book = OperationLog(facts.started_at, self._work.give_up, keeps_asked=strict)
         self._watch = Watch(self.book) if strict else None
         self._is_turning = self._is_over = False
 
@@ -142,7 +142,7 @@ class Driver:
 
     def leave(self, asked: BaseException) -> None:
         """The function says how its run ends, by raising that."""
-        self.book.leaving = Leaving(asked, asyncio.current_task(), self._main)
+        self.book.leaving = Exit(asked, asyncio.current_task(), self._main)
 
     # -- what the engine tells
 
@@ -178,10 +178,10 @@ class Driver:
                 self._act()
         except DoesNotRest:
             self._pause("endless", "the function goes on and on without waiting for anything")
-        except Drift as drift:
+        except ReplayMismatch as drift:
             self._end(Pause("its code does not fit its record", drift.error))
         except BaseException as error:  # noqa: BLE001 - whatever it is, nobody else would ever end this attempt
-            self._end(Pause(f"the function could not go on: {message_of(error)}", failure_of(error).error))
+            self._end(Pause(f"the function could not go on: {error_message(error)}", failure_of(error).error))
 
     def _go_on(self) -> bool:
         """Let the function go as far as its record does. False if it is over."""

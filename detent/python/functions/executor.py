@@ -19,20 +19,20 @@ from detent.python.functions.errors import ContinueAsNew
 from detent.python.functions.loop import FunctionTask
 from detent.python.functions.operations import Pending
 from detent.python.functions.run import Bind, Run
-from detent.python.functions.step_runner import Bodies
+from detent.python.functions.step_runner import StepRunner
 from detent.python.functions.workflow import FunctionWorkflow
 from detent.python.heroes import Heroes
 from detent.python.heroes import heroes as all_heroes
 from detent.python.registry import PythonRegistry
 from detent.python.registry import registry as all_workflows
-from detent.python.settings import Drift
+from detent.python.settings import DriftPolicy
 from detent.run.call import Child, Op, RunView, StepCall
 from detent.run.outcomes import Done, Fail, Outcome, Pause, Skip, StepError
 from detent.steps.action_step import failure_of
 from detent.steps.actions import Permanent
 from detent.steps.arguments import InvalidParameters
 from detent.steps.output import encode_output
-from detent.steps.user_code import kind_of, message_of
+from detent.steps.user_code import class_name, error_message
 from detent.values.fields import Fields, Problems
 
 # What a durable function says to start another run, or itself again: the name of a workflow and what it takes.
@@ -70,7 +70,7 @@ def _name(workflow: Any) -> str:
 _decode: Final = msgspec.json.Decoder().decode
 
 
-class FunctionStep:
+class FunctionExecutor:
     """Runs durable functions of a registry; if `strict`, all of them as those with drift="strict"."""
 
     kind: ClassVar[StepKind] = StepKind.FUNCTION
@@ -81,11 +81,11 @@ class FunctionStep:
         clock: Clock,
         registry: PythonRegistry = all_workflows,
         heroes: Heroes = all_heroes,
-        bodies: Bodies | None = None,
+        bodies: StepRunner | None = None,
         strict: bool = False,
     ) -> None:
         self._clock, self._registry, self._heroes = clock, registry, heroes
-        self._bodies = bodies or Bodies()
+        self._bodies = bodies or StepRunner()
         self._is_strict = strict
 
     def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
@@ -117,7 +117,7 @@ class FunctionStep:
             self._bodies,
             attempt.outcome,
             monotonic=self._clock.monotonic,
-            strict=self._is_strict or call.parameters.get("drift") == Drift.STRICT,
+            strict=self._is_strict or call.parameters.get("drift") == DriftPolicy.STRICT,
             generation=view.generation,
         )
         attempt.run = Run(driver, call, body, self._heroes.ref)
@@ -179,14 +179,14 @@ class _Attempt:
             return self._failed(error)
 
     def _failed(self, error: BaseException) -> Outcome:
-        if issubclass(type(error), TimeoutError) and not message_of(error):
+        if issubclass(type(error), TimeoutError) and not error_message(error):
             error = TimeoutError("an asyncio.timeout of the function ran out").with_traceback(error.__traceback__)
         fail = failure_of(error)
         if self._function.fails or issubclass(type(error), Permanent):
             return Fail(fail.error, retry=False)
         kept = fail.error
         if not isinstance(kept.detail, dict):
-            kept = StepError(kept.code, kept.message, {"traceback": kept.detail, "type": kind_of(error)})
+            kept = StepError(kept.code, kept.message, {"traceback": kept.detail, "type": class_name(error)})
         where = f"function {self._function.name!r}"
         return outcome_of(
             self._function.settings.policies, error, kept, attempt=self._call.attempt, where=where

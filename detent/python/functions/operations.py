@@ -164,7 +164,7 @@ class Signals:
 # itself has not noticed.
 
 
-class Leaving:
+class Exit:
     """`asked` is what was raised to say so, in the task `said_by`; `main` is the function itself."""
 
     def __init__(self, asked: BaseException, said_by: asyncio.Task[object] | None, main: FunctionTask) -> None:
@@ -210,7 +210,7 @@ def _is_about(error: BaseException | None, asked: BaseException) -> bool:
     return False
 
 
-class Book:
+class OperationLog:
     """`left` is called with an operation that the function does not wait for any more."""
 
     def __init__(self, started_at: int, left: Callable[[Pending], None], *, keeps_asked: bool) -> None:
@@ -225,7 +225,7 @@ class Book:
         self.fresh: list[Pending] = []  # asked for, nothing done about it yet
         self.to_open: list[str] = []  # places of callbacks
         self.decided: list[Checkpoint] = []  # what the function was told at once and is not on record
-        self.leaving: Leaving | None = None  # once the function has said how its run ends
+        self.leaving: Exit | None = None  # once the function has said how its run ends
         self._due: list[tuple[int, int, Pending]] = []  # on record and asked for, by place in the journal
         self._signals = Signals()
         self._timers: dict[int, Pending] = {}  # by the identity of their handle
@@ -367,7 +367,7 @@ _FREE: Final = (f"{Op.SIGNAL}:", str(Op.NOW))
 _SHOWN: Final = 20
 
 
-class Drift(Exception):
+class ReplayMismatch(Exception):
     """The code does not fit the record."""
 
     def __init__(self, error: StepError) -> None:
@@ -378,7 +378,7 @@ class Drift(Exception):
 class Watch:
     """Compares a function with its record."""
 
-    def __init__(self, book: Book) -> None:
+    def __init__(self, book: OperationLog) -> None:
         self._book = book
         self._checked = 0  # so many records
         self._is_live = False
@@ -393,7 +393,7 @@ class Watch:
             self._check_records(place)
 
     def at_the_end(self, begun: Iterable[str]) -> None:
-        """Raise Drift unless the function asked for everything."""
+        """Raise ReplayMismatch unless the function asked for everything."""
         self._check_records(len(self._book.records))
         if not self._is_live:
             self._is_live = True  # from here on, only what it asks for is begun
@@ -407,7 +407,7 @@ class Watch:
     def _check(self, keys: Iterable[str]) -> None:
         for key in keys:
             if key not in self._book.asked and not key.startswith(_FREE):
-                raise Drift(self._error(key))
+                raise ReplayMismatch(self._error(key))
 
     def _error(self, record: str) -> StepError:
         recorded = [checkpoint.key for checkpoint in self._book.records]

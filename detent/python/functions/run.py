@@ -41,7 +41,7 @@ _running = asyncio._get_running_loop  # noqa: SLF001 - it does not raise where n
 
 
 @dataclass(frozen=True, slots=True)
-class Callback:
+class WaitCallback:
     """Where the answer to a wait is to be sent."""
 
     name: str
@@ -166,14 +166,14 @@ class Run(FlowVerbs):
         pending.until = round(when.timestamp() * SECOND)
         return self._let_go(pending)
 
-    async def callback(self, name: str) -> Callback:
+    async def callback(self, name: str) -> WaitCallback:
         """The URL where the answer to the next `wait` of that name is to be sent."""
         self._must_be_inside("callback")
         name = check_name(name, "a wait")
         key = self._book.next_key(f"{Op.WAIT}:{name}")
         self._open.setdefault(name, deque()).append(key)
         self._book.open(key)
-        return Callback(name, self._driver.facts.callback_url(key))
+        return WaitCallback(name, self._driver.facts.callback_url(key))
 
     def wait(self, name: str, timeout: Duration | None = None) -> asyncio.Future[Any]:
         """Wait until somebody answers at its URL; gives the body of the answer. Raises `WaitTimeout`."""

@@ -11,9 +11,9 @@ from detent.errors import DetentError, StoreError, Unavailable
 from detent.graph.model import Ending
 from detent.instant import micros
 from detent.planner.retry import retry_at
-from detent.python.functions.operations import Book, Pending, StepWork
+from detent.python.functions.operations import OperationLog, Pending, StepWork
 from detent.python.functions.step import StepContext
-from detent.python.functions.step_runner import Bodies, CallOff, Given
+from detent.python.functions.step_runner import CallOff, StepResult, StepRunner
 from detent.run.call import FunctionPort, Op
 from detent.run.outcomes import EMPTY_RESULT, Fail, StepError
 from detent.run.state import Checkpoint, Operation, RunFacts
@@ -24,16 +24,16 @@ CHILD_AGAIN: Final = 1.0
 _GIVEN_UP: Final = StepError("given_up", "the function does not wait for it any more")
 
 
-class Work:
+class OperationRunner:
     """Begins operations and puts on record how they end. `look` is called when there is something new to look at."""
 
-    book: Book
+    book: OperationLog
 
     def __init__(
         self,
         port: FunctionPort,
         facts: RunFacts,
-        bodies: Bodies,
+        bodies: StepRunner,
         look: Callable[[], None],
         *,
         monotonic: Callable[[], float],
@@ -222,12 +222,12 @@ class Work:
             self._unlocked.set_result(None)
         self._look()
 
-    def _body_ended(self, pending: Pending, work: StepWork, given: Given | Fail) -> None:
+    def _body_ended(self, pending: Pending, work: StepWork, given: StepResult | Fail) -> None:
         now = self._port.now()
         if self._is_over or self._flying.pop(pending.key, None) is None:
             return
         ms = round((self._monotonic() - work.begun) * 1000, 2)
-        if isinstance(given, Given):
+        if isinstance(given, StepResult):
             work.value = given
             self._record(Checkpoint(pending.key, Ending.SUCCESS, given.result, None, now, work.attempt), ms)
             return

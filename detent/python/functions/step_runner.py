@@ -11,27 +11,27 @@ from typing import Any, Final
 import msgspec
 
 from detent.graph.model import StepKind
-from detent.python.classes.stages import Keeper
-from detent.python.commit_guard import Leash
+from detent.python.classes.stages import StepTransactions
+from detent.python.commit_guard import CommitGuard
 from detent.python.functions.operations import StepWork
 from detent.python.functions.step import StepContext, current_step
 from detent.run.call import StepCall
 from detent.run.outcomes import Fail, StepError
 from detent.steps.action_step import failure_of
 from detent.steps.output import encode_output
-from detent.steps.user_code import ThreadPool, message_of
+from detent.steps.user_code import ThreadPool, error_message
 
 THREADS: Final = 32
 
 
-class Given(msgspec.Struct, frozen=True):
+class StepResult(msgspec.Struct, frozen=True):
     """What a step gave: as it is kept, and as the function sees it."""
 
     result: bytes
     value: Any
 
 
-Told = Callable[[Given | Fail], None]
+Told = Callable[[StepResult | Fail], None]
 CallOff = Callable[[], object]
 
 
@@ -39,12 +39,12 @@ def _nothing() -> None:
     """There is nothing to call off."""
 
 
-class Bodies:
+class StepRunner:
     """Runs the bodies of steps. `told` is called once with how each went, never before `begin` has returned unless the
     step is inline, and never after it was called off. `returned` is called once, after that, when a
     transactional body does nothing any more, whatever became of it."""
 
-    def __init__(self, threads: int = THREADS, keeper: Keeper | None = None) -> None:
+    def __init__(self, threads: int = THREADS, keeper: StepTransactions | None = None) -> None:
         self._pool, self._keeper = ThreadPool(threads), keeper
 
     def close(self) -> None:
@@ -96,7 +96,7 @@ class Bodies:
         self, work: StepWork, context: StepContext, around: Context, told: Told, returned: Callable[[], None]
     ) -> CallOff:
         """A transaction in a thread. It is over when its thread says so: until then it holds its run."""
-        loop, leash = asyncio.get_running_loop(), Leash()
+        loop, leash = asyncio.get_running_loop(), CommitGuard()
         called_off = RuntimeError("the step was called off")
         try:
             future = around.run(self._pool.order, lambda: _attempt(work, context, self._keeper, leash))
@@ -108,7 +108,7 @@ class Bodies:
             if leash.give_up(reason):
                 future.cancel()
 
-        def done(future: asyncio.Future[Given | Fail]) -> None:
+        def done(future: asyncio.Future[StepResult | Fail]) -> None:
             if limit is not None:
                 limit.cancel()
             if leash.reason is not called_off:
@@ -121,7 +121,7 @@ class Bodies:
         return lambda: give_up(called_off)
 
 
-def _end_of(future: asyncio.Future[Given | Fail]) -> Given | Fail:
+def _end_of(future: asyncio.Future[StepResult | Fail]) -> StepResult | Fail:
     """How it went, also where something escaped."""
     error = future.exception()
     return future.result() if error is None else failure_of(error)
@@ -132,7 +132,9 @@ def _run_out(future: asyncio.Future[Any], work: StepWork, told: Told) -> None:
         told(_timeout(work))
 
 
-def _attempt(work: StepWork, context: StepContext, keeper: Keeper | None, leash: Leash | None = None) -> Given | Fail:
+def _attempt(
+    work: StepWork, context: StepContext, keeper: StepTransactions | None, leash: CommitGuard | None = None
+) -> StepResult | Fail:
     function = work.function.function
     try:
         kwargs = _arguments(work, context)
@@ -145,13 +147,13 @@ def _attempt(work: StepWork, context: StepContext, keeper: Keeper | None, leash:
                 leash.check()
             return result
 
-        keep = partial(_needed(keeper).keep, _call(work, context), context.generation, body)
+        keep = partial(_needed(keeper).run_once, _call(work, context), context.generation, body)
         return _kept(work, keep() if leash is None else leash.hold(keep))
     except BaseException as error:  # noqa: BLE001 - nothing a step does may end the node
         return _timeout(work) if leash is not None and error is leash.reason else failure_of(error)
 
 
-async def _result(work: StepWork, context: StepContext, keeper: Keeper | None) -> bytes:
+async def _result(work: StepWork, context: StepContext, keeper: StepTransactions | None) -> bytes:
     function, kwargs = work.function.function, _arguments(work, context)
     if not work.function.transactional:
         return encode_output(await function(*work.args, **kwargs))
@@ -162,7 +164,7 @@ async def _result(work: StepWork, context: StepContext, keeper: Keeper | None) -
     return await _needed(keeper).keep_async(_call(work, context), context.generation, body)
 
 
-async def _awaited(work: StepWork, context: StepContext, keeper: Keeper | None) -> Given | Fail:
+async def _awaited(work: StepWork, context: StepContext, keeper: StepTransactions | None) -> StepResult | Fail:
     deadline = None if work.timeout is None else asyncio.timeout(work.timeout)
     try:
         if deadline is None:
@@ -187,7 +189,7 @@ def _arguments(work: StepWork, context: StepContext) -> dict[str, Any]:
     return {**work.kwargs, wants: context}
 
 
-def _needed(keeper: Keeper | None) -> Keeper:
+def _needed(keeper: StepTransactions | None) -> StepTransactions:
     if keeper is None:
         raise RuntimeError("this engine has no transactions")
     return keeper
@@ -197,11 +199,11 @@ def _call(work: StepWork, context: StepContext) -> StepCall:
     return StepCall(context.run, context.tenant, context.step, StepKind.FUNCTION, context.attempt, None, work.timeout)
 
 
-def _kept(work: StepWork, result: bytes) -> Given | Fail:
+def _kept(work: StepWork, result: bytes) -> StepResult | Fail:
     try:
-        return Given(result, work.function.decode(result))
+        return StepResult(result, work.function.decode(result))
     except (msgspec.MsgspecError, TypeError, ValueError) as error:
-        message = f"what it gave does not fit its return annotation: {message_of(error)}"
+        message = f"what it gave does not fit its return annotation: {error_message(error)}"
         return Fail(StepError("unserialisable", message), retry=False)
 
 

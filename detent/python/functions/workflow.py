@@ -22,7 +22,7 @@ from detent.python.decorators import shown
 from detent.python.fingerprint import fingerprint
 from detent.python.functions.arguments import Arguments
 from detent.python.registry import CodeKind, Registered, code_name, registry
-from detent.python.settings import Drift, Settings, read_settings
+from detent.python.settings import DriftPolicy, WorkflowSettings, read_settings
 from detent.values.durations import Duration
 from detent.values.fields import Problems
 from detent.values.text import plain_text
@@ -37,7 +37,7 @@ _LONGEST_DESCRIPTION: Final = 10_000
 class FunctionWorkflow:
     """A durable function. Called, it is the plain function: a test may give it a run of its own."""
 
-    def __init__(self, function: Function, settings: Settings, said: dict[str, Any], *, fails: bool) -> None:
+    def __init__(self, function: Function, settings: WorkflowSettings, said: dict[str, Any], *, fails: bool) -> None:
         functools.update_wrapper(self, function)
         self.function, self.settings, self.fails = function, settings, fails
         self.name = settings.name
@@ -74,7 +74,7 @@ class FunctionWorkflow:
             max_duration=settings.max_duration,
             one_per_hero=not settings.allow_multiple,
         )
-        pinned = self.fingerprint if settings.drift is Drift.PIN else None
+        pinned = self.fingerprint if settings.drift is DriftPolicy.PIN else None
         return Compiled(
             name=settings.name,
             form=FORM,

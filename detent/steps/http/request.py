@@ -57,12 +57,12 @@ _SAFE_ELSEWHERE: Final = frozenset(
 )
 
 
-class InvalidRequest(ValueError):
+class InvalidHttpRequest(ValueError):
     """The request cannot be sent as it is written; another attempt would not change that."""
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class HttpTarget:
     """Where a request goes: `host` in its ASCII form, as it is resolved and connected to."""
 
     url: URL
@@ -76,21 +76,21 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class HttpRequest:
     """One hop, ready to be sent."""
 
     method: str
-    target: Target
+    target: HttpTarget
     headers: CIMultiDict[str]
     body: bytes | None
 
-    def redirected(self, location: str, status: int) -> Request:
+    def redirected(self, location: str, status: int) -> HttpRequest:
         """The request that follows a redirect; InvalidRequest if that leads to no address a step may ask."""
         if _NOT_IN_URL.search(location):
-            raise InvalidRequest("the redirect's location is no address")
+            raise InvalidHttpRequest("the redirect's location is no address")
         link = _read_url(location)
         if link.scheme and not link.raw_host:
-            raise InvalidRequest("the redirect's location names no host")
+            raise InvalidHttpRequest("the redirect's location names no host")
         target = parse_target(str(self.target.url.join(link)))
         if target.url.origin() == self.target.url.origin():
             return replace(self, target=target, body=None if status == 303 else self.body)
@@ -98,11 +98,11 @@ class Request:
         return replace(self, target=target, headers=kept, body=None)
 
 
-def build_request(call: StepCall) -> Request:
+def build_request(call: StepCall) -> HttpRequest:
     """The request of a call's parameters `url method headers body`; InvalidRequest says what is wrong with them."""
     parameters = call.parameters
     if not isinstance(parameters, Mapping):
-        raise InvalidRequest("an http step needs a url")
+        raise InvalidHttpRequest("an http step needs a url")
     headers = CIMultiDict(
         {"User-Agent": f"detent/{VERSION}", "Idempotency-Key": call.idempotency_key},
     )
@@ -110,38 +110,38 @@ def build_request(call: StepCall) -> Request:
     headers["Detent-Attempt"] = str(call.attempt)
     headers["Accept-Encoding"] = "identity"
     body = _encode_body(parameters.get("body"), headers)
-    return Request(_method(parameters.get("method")), _target(parameters.get("url")), headers, body)
+    return HttpRequest(_method(parameters.get("method")), _target(parameters.get("url")), headers, body)
 
 
 @lru_cache(maxsize=512)
-def parse_target(text: str) -> Target:
+def parse_target(text: str) -> HttpTarget:
     """The address, parsed once and canonical; InvalidRequest if a step cannot ask it."""
     if len(text) > LONGEST_URL:
-        raise InvalidRequest(f"the url is longer than {LONGEST_URL} characters")
+        raise InvalidHttpRequest(f"the url is longer than {LONGEST_URL} characters")
     if _NOT_IN_URL.search(text):
-        raise InvalidRequest("the url has a space, a backslash or a control character in it")
+        raise InvalidHttpRequest("the url has a space, a backslash or a control character in it")
     url = _read_url(text)
     if url.scheme not in {"http", "https"}:
-        raise InvalidRequest("the url must begin with http:// or https://")
+        raise InvalidHttpRequest("the url must begin with http:// or https://")
     host, port = url.raw_host, url.port
     if not host or port is None or not url.absolute:
-        raise InvalidRequest("the url names no host")
+        raise InvalidHttpRequest("the url names no host")
     authority = re.split(r"[/?#]", text.partition("//")[2], maxsplit=1)[0]
     if "@" in authority:
-        raise InvalidRequest("the url has a user or password in it; send an Authorization header instead")
+        raise InvalidHttpRequest("the url has a user or password in it; send an Authorization header instead")
     if port == 0:
-        raise InvalidRequest("the url has port 0")
+        raise InvalidHttpRequest("the url has port 0")
     if "[" in authority and ":" not in host:
-        raise InvalidRequest("the url has brackets around what is no IPv6 address")
+        raise InvalidHttpRequest("the url has brackets around what is no IPv6 address")
     _check_host(host)
-    return Target(url, host, port)
+    return HttpTarget(url, host, port)
 
 
 def _read_url(text: str) -> URL:
     try:
         return URL(text)
     except Exception as error:  # noqa: BLE001 - the parser fails on some texts in ways of its own (`http://[]@`)
-        raise InvalidRequest(f"the url cannot be read: {error}") from None
+        raise InvalidHttpRequest(f"the url cannot be read: {error}") from None
 
 
 def _check_host(host: str) -> None:
@@ -149,20 +149,20 @@ def _check_host(host: str) -> None:
     try:
         if ":" in host:
             if IPv6Address(host).scope_id is not None:
-                raise InvalidRequest("the url's address has a zone in it")
+                raise InvalidHttpRequest("the url's address has a zone in it")
             return
         if _NUMERIC_END.fullmatch(host):
             IPv4Address(host)
             return
     except ValueError:
-        raise InvalidRequest(f"the url's host {host[:80]!r} is not a plainly written address") from None
+        raise InvalidHttpRequest(f"the url's host {host[:80]!r} is not a plainly written address") from None
     if len(host) > 253 or not _HOST.fullmatch(host):
-        raise InvalidRequest(f"the url's host {host[:80]!r} is no host name")
+        raise InvalidHttpRequest(f"the url's host {host[:80]!r} is no host name")
 
 
-def _target(url: object) -> Target:
+def _target(url: object) -> HttpTarget:
     if not isinstance(url, str) or not url:
-        raise InvalidRequest("an http step needs a url")
+        raise InvalidHttpRequest("an http step needs a url")
     return parse_target(url)
 
 
@@ -171,7 +171,7 @@ def _method(method: object) -> str:
         return "POST"
     name = method.upper() if isinstance(method, str) else ""
     if name not in METHODS:
-        raise InvalidRequest(f"the method must be one of {', '.join(sorted(METHODS))}")
+        raise InvalidHttpRequest(f"the method must be one of {', '.join(sorted(METHODS))}")
     return name
 
 
@@ -180,30 +180,30 @@ def _add_headers(headers: CIMultiDict[str], given: object) -> None:
     if given is None:
         return
     if not isinstance(given, Mapping):
-        raise InvalidRequest("headers must be an object of names to values")
+        raise InvalidHttpRequest("headers must be an object of names to values")
     if len(given) > HEADER_COUNT_LIMIT:
-        raise InvalidRequest(f"a request may have {HEADER_COUNT_LIMIT} headers")
+        raise InvalidHttpRequest(f"a request may have {HEADER_COUNT_LIMIT} headers")
     size = 0
     for name, value in given.items():
         if not isinstance(name, str) or not _TOKEN.fullmatch(name):
-            raise InvalidRequest(f"{str(name)[:80]!r} is no header name")
+            raise InvalidHttpRequest(f"{str(name)[:80]!r} is no header name")
         if name.lower() in _NOT_SETTABLE:
-            raise InvalidRequest(f"the header {name} cannot be set by a step")
+            raise InvalidHttpRequest(f"the header {name} cannot be set by a step")
         if value is not None:
             headers[name] = text = _header_value(name, value)
             size += len(name) + len(text.encode())
     if size > HEADER_BYTES_LIMIT:
-        raise InvalidRequest(f"the headers of a request may take {HEADER_BYTES_LIMIT // 1024} KB")
+        raise InvalidHttpRequest(f"the headers of a request may take {HEADER_BYTES_LIMIT // 1024} KB")
 
 
 def _header_value(name: str, value: object) -> str:
     if isinstance(value, str):
         if _NOT_IN_HEADER.search(value):
-            raise InvalidRequest(f"the value of header {name} has a control character in it")
+            raise InvalidHttpRequest(f"the value of header {name} has a control character in it")
         return value.strip()
     if isinstance(value, bool | int | float):
         return msgspec.json.encode(value).decode()
-    raise InvalidRequest(f"the value of header {name} must be a text or a number")
+    raise InvalidHttpRequest(f"the value of header {name} must be a text or a number")
 
 
 def _encode_body(body: Any, headers: CIMultiDict[str]) -> bytes | None:
@@ -217,4 +217,4 @@ def _encode_body(body: Any, headers: CIMultiDict[str]) -> bytes | None:
         headers.setdefault("Content-Type", "application/json")
         return msgspec.json.encode(body)
     except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidRequest(f"the body cannot be sent: {error}") from None
+        raise InvalidHttpRequest(f"the body cannot be sent: {error}") from None

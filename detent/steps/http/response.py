@@ -69,7 +69,7 @@ class BadAnswer(ValueError):
     """The server sent something that is no HTTP answer."""
 
 
-class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+class HttpAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
     """What expressions read of an http step. A cut body is the text that fits, and `truncated` says so."""
 
     status_code: int | None
@@ -79,21 +79,21 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 encode_answer: Final = msgspec.json.Encoder().encode
-NO_ANSWER: Final = encode_answer(Answer(None, {}, None))
+NO_ANSWER: Final = encode_answer(HttpAnswer(None, {}, None))
 
 
-async def read_answer(response: aiohttp.ClientResponse) -> Answer:
+async def read_answer(response: aiohttp.ClientResponse) -> HttpAnswer:
     """Read the answer and no more of its body than is kept; the connection is closed if there is more."""
     raw, is_cut = await _read_body(response)
     if is_cut:
         response.close()
     headers = _kept_headers(response.headers)
     if not raw:
-        return Answer(response.status, headers, None)
+        return HttpAnswer(response.status, headers, None)
     if not is_cut and is_acceptable_json(raw):
-        return Answer(response.status, headers, msgspec.Raw(raw))
+        return HttpAnswer(response.status, headers, msgspec.Raw(raw))
     text, is_cut = _bounded_text(raw, is_cut)
-    return Answer(response.status, headers, text, is_cut)
+    return HttpAnswer(response.status, headers, text, is_cut)
 
 
 def retry_after(value: str | None, now: Instant) -> float | None:

@@ -26,10 +26,10 @@ from detent.instant import Instant
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
 from detent.steps.egress import EgressDenied, EgressGuard, EgressPolicy, GuardedResolver
-from detent.steps.http.request import FOLLOWING_METHODS, InvalidRequest, Request, build_request
-from detent.steps.http.response import NO_ANSWER, Answer, BadAnswer, encode_answer, read_answer, retry_after
+from detent.steps.http.request import FOLLOWING_METHODS, HttpRequest, InvalidHttpRequest, build_request
+from detent.steps.http.response import NO_ANSWER, BadAnswer, HttpAnswer, encode_answer, read_answer, retry_after
 
-__all__ = ["Answer", "HttpSettings", "HttpStep"]
+__all__ = ["HttpAnswer", "HttpSettings", "HttpExecutor"]
 
 # The only HTTP client of Detent's steps: aiohttp behind the egress guard.
 #
@@ -126,7 +126,7 @@ _PERMANENT: Final = frozenset({"egress_denied", "invalid_request"})
 # The first kind an error is decides its code.
 _CODES: Final[tuple[tuple[tuple[type[BaseException], ...], str], ...]] = (
     ((EgressDenied,), "egress_denied"),
-    ((InvalidRequest, aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError), "invalid_request"),
+    ((InvalidHttpRequest, aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError), "invalid_request"),
     ((BadAnswer, aiohttp.ClientResponseError, aiohttp.ClientPayloadError, HttpProcessingError), "protocol"),
     ((aiohttp.ClientConnectorDNSError,), "dns"),
     ((aiohttp.ClientSSLError, ssl.SSLError), "tls"),
@@ -135,7 +135,7 @@ _CODES: Final[tuple[tuple[tuple[type[BaseException], ...], str], ...]] = (
 )
 
 
-class HttpStep:
+class HttpExecutor:
     """Makes requests under an egress policy, over one pool of connections. `wall` is needed for dated Retry-After."""
 
     kind: ClassVar[StepKind] = StepKind.HTTP
@@ -175,14 +175,14 @@ class HttpStep:
                 return Fail(StepError("timeout", message), NO_ANSWER, timed_out=True)
             return _failure(error)
 
-    async def _follow(self, request: Request) -> Outcome:
+    async def _follow(self, request: HttpRequest) -> Outcome:
         if self._session is None:
             self._session = open_session(self._settings, self._guard, self._resolver)
         for _ in range(MOST_REDIRECTS):
             response = await self._send(self._session, request)
             try:
                 following = _following(request, response)
-                if not isinstance(following, Request):
+                if not isinstance(following, HttpRequest):
                     return await self._outcome(request, response, following)
             finally:
                 response.release()
@@ -193,7 +193,7 @@ class HttpStep:
         finally:
             response.release()
 
-    async def _send(self, session: aiohttp.ClientSession, request: Request) -> aiohttp.ClientResponse:
+    async def _send(self, session: aiohttp.ClientSession, request: HttpRequest) -> aiohttp.ClientResponse:
         target = request.target
         self._guard.check_host(target.host, target.port)
         with self._guard.towards(target.host):
@@ -201,7 +201,7 @@ class HttpStep:
                 request.method, target.url, headers=request.headers, data=request.body, allow_redirects=False
             )
 
-    async def _outcome(self, request: Request, response: aiohttp.ClientResponse, remark: str) -> Outcome:
+    async def _outcome(self, request: HttpRequest, response: aiohttp.ClientResponse, remark: str) -> Outcome:
         status = response.status
         if status < 200:
             raise BadAnswer(f"the server switched protocols (status {status})")
@@ -209,7 +209,7 @@ class HttpStep:
         return outcome_of(await read_answer(response), f"{request.method} {request.target.shown}", remark, wait)
 
 
-def outcome_of(answer: Answer, request: str, remark: str = "", wait: float | None = None) -> Outcome:
+def outcome_of(answer: HttpAnswer, request: str, remark: str = "", wait: float | None = None) -> Outcome:
     """What a step makes of a final answer to a request. `wait` is how many seconds the server asked for."""
     status, result = answer.status_code or 0, encode_answer(answer)
     if 200 <= status < 300:
@@ -222,7 +222,7 @@ def outcome_of(answer: Answer, request: str, remark: str = "", wait: float | Non
     )
 
 
-def _following(request: Request, response: aiohttp.ClientResponse) -> Request | str:
+def _following(request: HttpRequest, response: aiohttp.ClientResponse) -> HttpRequest | str:
     """The request an answer redirects to, or a remark for the message if this answer is the last."""
     if response.status not in _REDIRECTS or request.method not in FOLLOWING_METHODS:
         return ""
@@ -231,7 +231,7 @@ def _following(request: Request, response: aiohttp.ClientResponse) -> Request | 
         return " without a location"
     try:
         return request.redirected(location, response.status)
-    except InvalidRequest as error:
+    except InvalidHttpRequest as error:
         return f", {error}"
 
 

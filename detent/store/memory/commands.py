@@ -15,15 +15,15 @@ from detent.store.rows import (
     CallbackState,
     Delivery,
     Finding,
-    Happening,
     MessageKind,
     NewVersion,
-    Offer,
-    Place,
+    NodeOffer,
     Receipt,
-    RunFilter,
+    RunCriteria,
     RunRow,
     SavedVersion,
+    TimelineCursor,
+    TimelineRow,
     Unsaved,
     VersionRow,
     WorkflowRow,
@@ -31,7 +31,7 @@ from detent.store.rows import (
 from detent.store.trigger_rows import NewTrigger
 
 
-class MemoryDoors(MemoryTables):
+class MemoryCommandStore(MemoryTables):
     """Callbacks, messages, workflows, runs to look at, and retention."""
 
     async def deliver(
@@ -169,7 +169,7 @@ class MemoryDoors(MemoryTables):
         tenant: int,
         *,
         limit: int,
-        where: RunFilter = EVERY_RUN,
+        where: RunCriteria = EVERY_RUN,
         cursor: bytes | None = None,
         oldest_first: bool = False,
     ) -> list[RunRow]:
@@ -178,27 +178,27 @@ class MemoryDoors(MemoryTables):
             rows = [row for row in rows if (row.new.id > cursor if oldest_first else row.new.id < cursor)]
         return [self._run_row(row) for row in rows[:limit]]
 
-    async def count_runs(self, tenant: int, *, where: RunFilter, limit: int) -> int:
+    async def count_runs(self, tenant: int, *, where: RunCriteria, limit: int) -> int:
         return min(limit, len(self._filtered(tenant, where)))
 
-    def _filtered(self, tenant: int, where: RunFilter) -> list[StoredRun]:
+    def _filtered(self, tenant: int, where: RunCriteria) -> list[StoredRun]:
         return [row for row in self.table.values() if row.new.tenant == tenant and _is_meant(row, where)]
 
     async def ended(self, runs: Sequence[bytes]) -> set[bytes]:
         return {run for run in runs if not self._is_run_open(run)}
 
-    async def offers(self) -> list[Offer]:
+    async def offers(self) -> list[NodeOffer]:
         return [offer._replace(until=self.leases[node]) for node, offer in self.offered.items() if node in self.leases]
 
-    async def saw(self, names: Sequence[tuple[str, str]]) -> None:
+    async def record_served(self, names: Sequence[tuple[str, str]]) -> None:
         self.seen.update(dict.fromkeys(names, self.clock.wall()))
 
-    async def last_seen(self, kind: str, name: str) -> int | None:
+    async def last_served(self, kind: str, name: str) -> int | None:
         return self.seen.get((kind, name))
 
     def _run_row(self, row: StoredRun) -> RunRow:
         new = row.new._asdict()
-        del new["owned"], new["current"], new["heir_of"]
+        del new["owned"], new["current"], new["successor_of"]
         saved = self.saved.get(row.new.workflow)
         changed = {"status": row.status, "wake_at": row.wake_at, "owner": row.owner, "generation": row.generation}
         ended = {"ended_at": row.ended_at, "output": row.output, "error": row.error}
@@ -217,17 +217,17 @@ class MemoryDoors(MemoryTables):
         return self.holder(tenant, key)
 
     async def timeline(
-        self, tenant: int, hero: tuple[str, str], *, limit: int, after: Place | None = None
-    ) -> list[Happening]:
+        self, tenant: int, hero: tuple[str, str], *, limit: int, after: TimelineCursor | None = None
+    ) -> list[TimelineRow]:
         found = []
-        for row in self._filtered(tenant, RunFilter(hero_type=hero[0], hero_id=hero[1])):
+        for row in self._filtered(tenant, RunCriteria(hero_type=hero[0], hero_id=hero[1])):
             shown = self._run_row(row)
             entries = list(self.entries.get(row.new.id, {}).values())
             if _has_begun(shown):
                 begun = Entry(tenant, row.new.id, 0, row.new.started_at, RUN_STARTED, None, 0, None, NO_DATA)
                 entries.append(begun)
-            found += [Happening(shown.workflow_name, entry) for entry in entries]
-        found.sort(key=Happening.place)
+            found += [TimelineRow(shown.workflow_name, entry) for entry in entries]
+        found.sort(key=TimelineRow.place)
         return [one for one in found if after is None or one.place() > after][:limit]
 
     async def kept(self, run: bytes) -> dict[str, bytes]:
@@ -281,7 +281,7 @@ def _has_begun(row: RunRow) -> bool:
     return row.status != Status.PENDING or row.owner is not None
 
 
-def _is_meant(row: StoredRun, where: RunFilter) -> bool:
+def _is_meant(row: StoredRun, where: RunCriteria) -> bool:
     new = row.new
     plain = ("workflow", "trigger", "fired_by", "hero_type", "hero_id", "request_id", "origin", "parent")
     given = where.given()

@@ -13,19 +13,30 @@ from detent.errors import StoreError
 from detent.instant import micros
 from detent.run.journal import Entry
 from detent.store.heartbeat import TaskHeart
-from detent.store.memory.commands import MemoryDoors
+from detent.store.memory.commands import MemoryCommandStore
 from detent.store.memory.tables import StoredCallback, StoredRun
 from detent.store.memory.triggers import MemoryTriggers
-from detent.store.protocol import Heart
-from detent.store.rows import NOBODY, CallbackState, ClaimedRun, Claims, Flush, Flushed, Mail, NewRun, Offer, spent_key
+from detent.store.protocol import Heartbeat
+from detent.store.rows import (
+    NOBODY,
+    CallbackState,
+    ClaimedRun,
+    ClaimResult,
+    Flush,
+    Flushed,
+    Mail,
+    NewRun,
+    NodeOffer,
+    released_key,
+)
 
 
-class MemoryStore(MemoryDoors, MemoryTriggers):
+class MemoryStore(MemoryCommandStore, MemoryTriggers):
     """Keeps everything in this process; gone when it ends."""
 
     # -- nodes
 
-    def heart(self, node: bytes, *, ttl: float, interval: float) -> Heart:
+    def heart(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
         return TaskHeart(self, node, clock=self.clock, ttl=ttl, interval=interval)
 
     async def register(
@@ -35,7 +46,7 @@ class MemoryStore(MemoryDoors, MemoryTriggers):
             raise StoreError(f"node {node.hex()} is registered already")
         now = self.clock.wall()
         self.nodes[node], self.leases[node] = 1, now + micros(ttl)
-        self.offered[node] = Offer(node, None if queues is None else tuple(queues), tuple(actions), 0)
+        self.offered[node] = NodeOffer(node, None if queues is None else tuple(queues), tuple(actions), 0)
         return 1, now
 
     async def beat(self, node: bytes, *, ttl: float) -> int | None:
@@ -160,15 +171,15 @@ class MemoryStore(MemoryDoors, MemoryTriggers):
 
     def _inherits(self, node: bytes, start: NewRun) -> bool:
         """Whether the run that has its key leaves it to this start."""
-        row = None if start.heir_of is None else self.table.get(start.heir_of)
+        row = None if start.successor_of is None else self.table.get(start.successor_of)
         if row is None or start.active_key is None or not row.is_open() or row.owner != node:
             return False
         return (row.new.tenant, row.new.active_key) == (start.tenant, start.active_key)
 
     def _hand_over(self, start: NewRun) -> None:
-        assert start.heir_of is not None
-        row = self.table[start.heir_of]
-        row.new = row.new._replace(active_key=spent_key(start.heir_of))
+        assert start.successor_of is not None
+        row = self.table[start.successor_of]
+        row.new = row.new._replace(active_key=released_key(start.successor_of))
 
     def _change_callbacks(self, flush: Flush) -> None:
         for activation in flush.activations:
@@ -221,7 +232,7 @@ class MemoryStore(MemoryDoors, MemoryTriggers):
         queues: Collection[str] | None,
         serves: Collection[str],
         horizon: int,
-    ) -> Claims | None:
+    ) -> ClaimResult | None:
         if self._fenced(node, epoch):
             return None
         now = self.clock.wall()
@@ -232,7 +243,7 @@ class MemoryStore(MemoryDoors, MemoryTriggers):
             adopted = run.owner is not None
             run.owner, run.generation = node, run.generation + 1
             claimed.append(self._claimed(run, adopted))
-        return Claims(now, claimed)
+        return ClaimResult(now, claimed)
 
     def _claimable(self, run: StoredRun, until: int, queues: Collection[str] | None, serves: Collection[str]) -> bool:
         if not run.is_open() or (queues is not None and run.new.queue not in queues):

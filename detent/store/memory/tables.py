@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from detent.clock import Clock
 from detent.run.journal import Entry
 from detent.run.status import TERMINAL
-from detent.store.rows import CallbackState, Mail, NewRun, NewVersion, Offer, Receipt
+from detent.store.rows import CallbackState, Mail, NewRun, NewVersion, NodeOffer, Receipt
 from detent.store.trigger_rows import FiringRow, NewTrigger
 
 
@@ -73,7 +73,7 @@ class MemoryTables:
         self.settings: dict[str, str] = {}
         self.rules: dict[bytes, StoredTrigger] = {}
         self.fired: dict[bytes, FiringRow] = {}
-        self.offered: dict[bytes, Offer] = {}
+        self.offered: dict[bytes, NodeOffer] = {}
         self.seen: dict[tuple[str, str], int] = {}
         self.last_mail = 0
 

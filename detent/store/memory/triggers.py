@@ -13,7 +13,7 @@ from detent.store.trigger_rows import (
     FiringState,
     NewFiring,
     NewTrigger,
-    Overlap,
+    OverlapRule,
     TriggerRow,
     Turn,
     Verdict,
@@ -136,37 +136,37 @@ class MemoryTriggers(MemoryTables):
         ]
         return sorted(due, key=lambda row: (row.due_at, row.id))[:limit]
 
-    async def begin_firing(self, firing: bytes, *, overlap: Overlap, lease: float, most_queued: int) -> Turn:
+    async def begin_firing(self, firing: bytes, *, overlap: OverlapRule, lease: float, most_queued: int) -> Turn:
         now, row = self.clock.wall(), self.fired.get(firing)
         if row is None or row.state not in OPEN_FIRINGS:
             return Turn(Verdict.OVER)
         is_mine_to_finish = row.state == FiringState.STARTING
         if is_mine_to_finish and is_left_alone(row.until, now):
             return Turn(Verdict.WAIT)
-        runs = () if overlap is Overlap.ALLOW else self._open_runs(row.trigger)
-        if overlap is not Overlap.ALLOW and not is_mine_to_finish:
+        runs = () if overlap is OverlapRule.ALLOW else self._open_runs(row.trigger)
+        if overlap is not OverlapRule.ALLOW and not is_mine_to_finish:
             verdict = self._verdict(row, overlap, bool(runs), most_queued, now)
             if verdict is not Verdict.GO:
                 return Turn(verdict, runs)
         self.fired[firing] = row._replace(state=FiringState.STARTING, until=now + micros(lease))
         return Turn(Verdict.GO, runs)
 
-    def _verdict(self, row: FiringRow, overlap: Overlap, is_busy: bool, most_queued: int, now: int) -> Verdict:
+    def _verdict(self, row: FiringRow, overlap: OverlapRule, is_busy: bool, most_queued: int, now: int) -> Verdict:
         others = [o for o in self.fired.values() if o.trigger == row.trigger and o.id != row.id]
         if any(o.state == FiringState.STARTING for o in others):
             return Verdict.WAIT
-        older = overlap is Overlap.QUEUE and any(
+        older = overlap is OverlapRule.QUEUE and any(
             o.state in OPEN_FIRINGS and (o.due_at, o.id) < (row.due_at, row.id) and o.due_at <= now for o in others
         )
         if not is_busy and not older:
             return Verdict.GO
-        if overlap is Overlap.CANCEL_PREVIOUS:
+        if overlap is OverlapRule.CANCEL_PREVIOUS:
             return Verdict.GO
         queued = sum(o.state == FiringState.QUEUED for o in others)
-        if overlap is Overlap.QUEUE and (row.state == FiringState.QUEUED or queued < most_queued):
+        if overlap is OverlapRule.QUEUE and (row.state == FiringState.QUEUED or queued < most_queued):
             self.fired[row.id] = row._replace(state=FiringState.QUEUED, until=now + QUEUE_PAUSE * SECOND)
             return Verdict.QUEUED
-        message = "the run before has not ended" if overlap is Overlap.SKIP else "too many are queued already"
+        message = "the run before has not ended" if overlap is OverlapRule.SKIP else "too many are queued already"
         self.fired[row.id] = row._replace(state=FiringState.SKIPPED, message=message)
         return Verdict.SKIPPED
 

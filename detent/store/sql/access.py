@@ -57,10 +57,10 @@ T = TypeVar("T")
 Rows = Sequence[Sequence[Any]]
 Step = tuple[ClauseElement, Values]
 #: A transaction as a dialogue: it asks for one statement after the other and is given the rows of each.
-Talk = Generator[Step, Rows, T]
+Script = Generator[Step, Rows, T]
 
 
-class Reach(ABC):
+class SqlAccess(ABC):
     """What a dialect must be able to do."""
 
     @abstractmethod
@@ -72,14 +72,14 @@ class Reach(ABC):
         """The rows of one statement that changes nothing."""
 
     @abstractmethod
-    async def _talk(self, begin: Callable[[], Talk[T]]) -> T:
+    async def _talk(self, begin: Callable[[], Script[T]]) -> T:
         """Run what a dialogue asks for as one transaction, in which every statement sees what was committed before it;
         with what the dialogue returns it is committed."""
 
     async def _write(self, clause: ClauseElement, values: Values) -> Rows:
         """Run one statement as a transaction of its own."""
 
-        def only() -> Talk[Rows]:
+        def only() -> Script[Rows]:
             return (yield clause, values)
 
         return await self._talk(only)

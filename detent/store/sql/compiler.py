@@ -54,9 +54,9 @@ def is_checked(flush: Flush) -> bool:
     )
 
 
-def heirs_of(starts: Sequence[NewRun]) -> list[NewRun]:
+def successors(starts: Sequence[NewRun]) -> list[NewRun]:
     """The starts that take their active key from another run."""
-    return [start for start in starts if start.heir_of is not None and start.active_key is not None]
+    return [start for start in starts if start.successor_of is not None and start.active_key is not None]
 
 
 Values = Mapping[str, Any]
@@ -82,7 +82,7 @@ def compiled(clause: ClauseElement, dialect: Dialect) -> Statement:
     return Statement(str(made), tuple(made.positiontup or ()), dict(made.params))
 
 
-class UnlessThere(ClauseElement):
+class InsertIfAbsent(ClauseElement):
     """An insert that does nothing, and gives no row, where a unique index has its like already."""
 
     inherit_cache = False
@@ -92,18 +92,18 @@ class UnlessThere(ClauseElement):
         self.insert, self.gives = insert, gives
 
 
-@compiles(UnlessThere, "postgresql", "sqlite")
-def _unless_there(element: UnlessThere, compiler: SQLCompiler, **given: Any) -> str:
+@compiles(InsertIfAbsent, "postgresql", "sqlite")
+def _unless_there(element: InsertIfAbsent, compiler: SQLCompiler, **given: Any) -> str:
     return f"{compiler.process(element.insert, **given)} on conflict do nothing returning {element.gives}"
 
 
-@compiles(UnlessThere, "mysql")
-def _unless_there_mysql(element: UnlessThere, compiler: SQLCompiler, **given: Any) -> str:
+@compiles(InsertIfAbsent, "mysql")
+def _unless_there_mysql(element: InsertIfAbsent, compiler: SQLCompiler, **given: Any) -> str:
     """Whoever runs it takes the error of a doubled key for no row: `insert ignore` would ignore much more than that."""
     return compiler.process(element.insert, **given)
 
 
-class Among(ColumnElement[bool]):
+class InList(ColumnElement[bool]):
     """Whether a column has one of the values of a list, which is one argument and not empty: of ids, or of texts."""
 
     inherit_cache = False
@@ -114,14 +114,14 @@ class Among(ColumnElement[bool]):
         self.values: BindParameter[Any] = bindparam(name)
 
 
-@compiles(Among, "postgresql")
-def _among_postgres(element: Among, compiler: SQLCompiler, **given: Any) -> str:
+@compiles(InList, "postgresql")
+def _among_postgres(element: InList, compiler: SQLCompiler, **given: Any) -> str:
     kind = "uuid" if element.ids else "text"
     return f"{compiler.process(element.column, **given)} = any({compiler.process(element.values, **given)}::{kind}[])"
 
 
-@compiles(Among, "sqlite")
-def _among_sqlite(element: Among, compiler: SQLCompiler, **given: Any) -> str:
+@compiles(InList, "sqlite")
+def _among_sqlite(element: InList, compiler: SQLCompiler, **given: Any) -> str:
     """Texts come as a JSON list, ids side by side in one blob."""
     column, values = compiler.process(element.column, **given), compiler.process(element.values, **given)
     if not element.ids:
@@ -133,8 +133,8 @@ def _among_sqlite(element: Among, compiler: SQLCompiler, **given: Any) -> str:
     )
 
 
-@compiles(Among, "mysql")
-def _among_mysql(element: Among, compiler: SQLCompiler, **given: Any) -> str:
+@compiles(InList, "mysql")
+def _among_mysql(element: InList, compiler: SQLCompiler, **given: Any) -> str:
     """A list is written out where its argument stands."""
     return f"{compiler.process(element.column, **given)} in ({compiler.process(element.values, **given)})"
 

@@ -21,8 +21,8 @@ from sqlalchemy import (
     update,
 )
 
-from detent.store.rows import RUN_STARTED, RunFilter
-from detent.store.sql.compiler import Among, HasLabel, UnlessThere, Values
+from detent.store.rows import RUN_STARTED, RunCriteria
+from detent.store.sql.compiler import HasLabel, InList, InsertIfAbsent, Values
 from detent.store.sql.schema import (
     callback,
     firing,
@@ -122,7 +122,7 @@ LISTENERS: Final = _OF_TENANT.where(
     trigger.c.kind == text("'event'"),
     text('"trigger".enabled'),
     trigger.c.key.is_not(None),
-    Among(trigger.c.key, "keys", ids=False),
+    InList(trigger.c.key, "keys", ids=False),
     workflow.c.deleted_at.is_(None),
 )
 DUE_TRIGGERS: Final = (
@@ -143,7 +143,7 @@ def triggers(given: frozenset[str]) -> Select[Any]:
     return query.order_by(trigger.c.id).limit(bindparam("limit"))
 
 
-ADD_TRIGGER: Final = UnlessThere(
+ADD_TRIGGER: Final = InsertIfAbsent(
     text(
         """insert into "trigger" (id, tenant, workflow, kind, name, enabled, config, "condition", "key", next_at, owned,
                                   note, created_at, updated_at)
@@ -191,7 +191,7 @@ _FIRINGS: Final = select(
     firing.c.run,
 )  # fmt: skip
 FIRING: Final = _FIRINGS.where(firing.c.id == bindparam("firing"), firing.c.tenant == bindparam("tenant"))
-ADD_FIRING: Final = UnlessThere(
+ADD_FIRING: Final = InsertIfAbsent(
     text(
         """insert into firing (id, tenant, "trigger", workflow, kind, state, due_at, slot, dedup, request, replay_of,
                                message, at)
@@ -302,7 +302,7 @@ REMEMBER: Final = (
     )
     .values({trigger.c.last_at: bindparam("latest")})
 )
-DELETE_FIRINGS: Final = delete(firing).where(Among(firing.c.id, "ids", ids=True)).returning(firing.c.id)
+DELETE_FIRINGS: Final = delete(firing).where(InList(firing.c.id, "ids", ids=True)).returning(firing.c.id)
 
 
 # The statements about workflows and their versions.
@@ -367,7 +367,7 @@ CHECKSUM: Final = select(workflow_version.c.checksum).where(
 )
 
 # Whoever saves the same name at the same time is found by its unique index: then nothing is returned.
-NEW: Final = UnlessThere(
+NEW: Final = InsertIfAbsent(
     text(
         """insert into workflow (id, tenant, name, form, description, status, enabled, version, "trigger", labels,
                                  created_at, updated_at)
@@ -432,7 +432,7 @@ _RUNS: Final = (
     .where(run.c.tenant == bindparam("tenant"))
 )
 RUN: Final = _RUNS.where(run.c.id == bindparam("run"))
-OPEN_RUNS_AMONG: Final = select(run.c.id).where(Among(run.c.id, "runs", ids=True), run.c.ended_at.is_(None))
+OPEN_RUNS_AMONG: Final = select(run.c.id).where(InList(run.c.id, "runs", ids=True), run.c.ended_at.is_(None))
 ACTIVE_RUN: Final = select(run.c.id).where(
     run.c.tenant == bindparam("tenant"), run.c.active_key == bindparam("key"), run.c.ended_at.is_(None)
 )
@@ -460,7 +460,7 @@ CALLBACK: Final = select(
 OWNED: Final = select(run.c.id, run.c.epoch).where(run.c.owner == bindparam("node"), run.c.ended_at.is_(None))
 
 SETTING: Final = select(setting.c.value).where(setting.c.name == bindparam("name"))
-STORE_SETTING: Final = UnlessThere(text("insert into setting (name, value) values (:name, :value)"), gives="name")
+STORE_SETTING: Final = InsertIfAbsent(text("insert into setting (name, value) values (:name, :value)"), gives="name")
 
 OFFERS: Final = select(node.c.id, node.c.offers, lease.c.until).join_from(node, lease, lease.c.node == node.c.id)
 SAW: Final = text(
@@ -472,17 +472,17 @@ LAST_SEEN: Final = select(seen.c.at).where(seen.c.kind == bindparam("kind"), see
 _EQUAL: Final = ("workflow", "trigger", "fired_by", "hero_type", "hero_id", "request_id", "origin", "parent")
 
 
-def runs(where: RunFilter, *, cursor: bool, oldest_first: bool) -> Select[Any]:
+def runs(where: RunCriteria, *, cursor: bool, oldest_first: bool) -> Select[Any]:
     """Runs of a tenant in the order of their ids, narrowed by what is given."""
     return _runs(_shape(where), cursor, oldest_first)
 
 
-def count_runs(where: RunFilter) -> Select[Any]:
+def count_runs(where: RunCriteria) -> Select[Any]:
     """How many there are, up to a limit."""
     return _count_runs(_shape(where))
 
 
-def filter_values(where: RunFilter) -> Values:
+def filter_values(where: RunCriteria) -> Values:
     """The arguments of a filter."""
     values = where.given()
     values.pop("statuses", None)
@@ -504,7 +504,7 @@ class _Shape(NamedTuple):
     owned: bool | None
 
 
-def _shape(where: RunFilter) -> _Shape:
+def _shape(where: RunCriteria) -> _Shape:
     is_troubled = bool(where.statuses) and USUAL_STATUSES.isdisjoint(where.statuses)
     return _Shape(tuple(where.given()), len(where.statuses), is_troubled, len(where.labels), where.owned)
 

@@ -124,10 +124,10 @@ class Ask(NamedTuple):
 
 Rows = Sequence[Sequence[Any]]
 #: A dialogue: it asks for one statement after the other and is given the rows of each.
-Talk = Generator[Ask, Any, T]
+Script = Generator[Ask, Any, T]
 
 
-class Place(NamedTuple):
+class Installation(NamedTuple):
     """What of Detent is in a database: its tables (`detent`), or only an outbox. `schema` is where the tables are."""
 
     dialect: DialectName
@@ -229,11 +229,11 @@ def _new(table: Table, dialect: DialectName) -> ClauseElement:
 # -- where Detent is
 
 
-def locate(dialect: DialectName, preferred: str | None = None) -> Talk[Place]:
+def locate(dialect: DialectName, preferred: str | None = None) -> Script[Installation]:
     """Find Detent in the database of a connection. StoreError says what to do if it is not there, SchemaMismatch if
     its tables are not those of this code."""
     if dialect == "sqlite":
-        return Place("sqlite", "outbox")
+        return Installation("sqlite", "outbox")
     found = yield from (_look_postgres(preferred or SCHEMA) if dialect == "postgresql" else _look_mysql())
     where, has_outbox = found
     if where is not None:
@@ -241,9 +241,9 @@ def locate(dialect: DialectName, preferred: str | None = None) -> Talk[Place]:
         revision = as_text(noted[0][0]) if noted else None
         if revision is not None and len(revision) == len(schema.HEAD):
             require_head(revision)
-            return Place(dialect, "detent", where or None)
+            return Installation(dialect, "detent", where or None)
     if has_outbox:
-        return Place(dialect, "outbox")
+        return Installation(dialect, "outbox")
     raise StoreError(
         "Detent's tables are not in this database. Either make them there (`detent migrate --database ...`, with "
         "?schema=detent on PostgreSQL to keep them apart from yours), or let a node of Detent fetch starts from it: "
@@ -251,7 +251,7 @@ def locate(dialect: DialectName, preferred: str | None = None) -> Talk[Place]:
     )
 
 
-def _look_postgres(preferred: str) -> Talk[tuple[str | None, bool]]:
+def _look_postgres(preferred: str) -> Script[tuple[str | None, bool]]:
     def there(name: str) -> str:
         return f"to_regclass('{name}') is not null"
 
@@ -261,7 +261,7 @@ def _look_postgres(preferred: str) -> Talk[tuple[str | None, bool]]:
     return (preferred if apart else "" if beside else None), bool(outbox)
 
 
-def _look_mysql() -> Talk[tuple[str | None, bool]]:
+def _look_mysql() -> Script[tuple[str | None, bool]]:
     names = ("run", "kept", "alembic_version", OUTBOX)
     listed = ", ".join(f"'{name}'" for name in names)
     rows = yield Ask(
@@ -361,7 +361,7 @@ def workflow_row(row: Sequence[Any]) -> tuple[WorkflowRow, int]:
 
 def run_values(run: NewRun, dialect: DialectName) -> dict[str, Any]:
     """A run that nobody owns, as its row."""
-    values = {name: value for name, value in run._asdict().items() if name not in ("owned", "current", "heir_of")}
+    values = {name: value for name, value in run._asdict().items() if name not in ("owned", "current", "successor_of")}
     values |= {"input": run.input.decode(), "opening": None if run.opening is None else run.opening.decode()}
     return fitted(schema.run, {**values, "owner": None, "epoch": 0}, dialect)
 

@@ -13,21 +13,21 @@ from detent.store.protocol import EVERY_RUN
 from detent.store.rows import (
     CallbackRow,
     CallbackState,
-    Happening,
     Mail,
     NewVersion,
-    Offer,
-    Place,
+    NodeOffer,
     Receipt,
-    RunFilter,
+    RunCriteria,
     RunRow,
     SavedVersion,
+    TimelineCursor,
+    TimelineRow,
     Unsaved,
     VersionRow,
     WorkflowRow,
 )
 from detent.store.sql import statements
-from detent.store.sql.access import Reach, Talk
+from detent.store.sql.access import Script, SqlAccess
 from detent.store.sql.statements import timeline
 from detent.store.trigger_rows import (
     FARTHEST,
@@ -36,7 +36,7 @@ from detent.store.trigger_rows import (
     FiringState,
     NewFiring,
     NewTrigger,
-    Overlap,
+    OverlapRule,
     TriggerRow,
     Turn,
     Verdict,
@@ -50,13 +50,13 @@ from detent.store.trigger_rows import (
 MOST_OPEN_RUNS: Final = 1000
 
 
-class TriggerVerbs(Reach):
+class TriggerVerbs(SqlAccess):
     """The inbox of triggers. A trigger's row is always locked before its firings."""
 
     async def add_trigger(self, new: NewTrigger) -> bool:
         now = await self.now()
 
-        def add() -> Talk[bool]:
+        def add() -> Script[bool]:
             values = {**new._asdict(), "now": now}
             there = yield statements.SHARE, values
             if there:
@@ -105,7 +105,7 @@ class TriggerVerbs(Reach):
     async def take_slots(self, trigger: bytes, *, seen: int, next_at: int | None, firings: Sequence[NewFiring]) -> bool:
         now, in_order = await self.now(), _in_order(firings)
 
-        def take() -> Talk[bool]:
+        def take() -> Script[bool]:
             if not (yield statements.MOVE_ON, {"id": trigger, "seen": seen, "next": next_at}):
                 return False
             for new in in_order:
@@ -117,7 +117,7 @@ class TriggerVerbs(Reach):
     async def add_firings(self, firings: Sequence[NewFiring]) -> list[FiringRow]:
         now, in_order = await self.now(), _in_order(firings)
 
-        def add() -> Talk[dict[bytes, FiringRow]]:
+        def add() -> Script[dict[bytes, FiringRow]]:
             found = {}
             for new in in_order:
                 found[new.id] = yield from _added(new, now)
@@ -142,7 +142,7 @@ class TriggerVerbs(Reach):
         rows = await self._read(statements.DUE_FIRINGS, {"now": now, "farthest": now + FARTHEST, "limit": limit})
         return [_firing(row) for row in rows]
 
-    async def begin_firing(self, firing: bytes, *, overlap: Overlap, lease: float, most_queued: int) -> Turn:
+    async def begin_firing(self, firing: bytes, *, overlap: OverlapRule, lease: float, most_queued: int) -> Turn:
         now = await self.now()
         return await self._talk(lambda: _begin(firing, overlap, now, now + micros(lease), most_queued))
 
@@ -151,7 +151,7 @@ class TriggerVerbs(Reach):
         await self._write(statements.END_FIRING, values)
 
     async def prune_firings(self, *, before: int, limit: int) -> int:
-        def prune() -> Talk[int]:
+        def prune() -> Script[int]:
             old = yield statements.OLD_FIRINGS, {"before": before, "limit": limit}
             if not old:
                 return 0
@@ -176,7 +176,7 @@ def _values(new: NewFiring, now: int) -> dict[str, Any]:
     return {**new._asdict(), "state": str(new.state), "request": request, "now": now}
 
 
-def _added(new: NewFiring, now: int) -> Talk[FiringRow]:
+def _added(new: NewFiring, now: int) -> Script[FiringRow]:
     values = _values(new, now)
     while True:
         yield statements.ADD_FIRING, values
@@ -186,8 +186,8 @@ def _added(new: NewFiring, now: int) -> Talk[FiringRow]:
         # Else what was in its place has been deleted since.
 
 
-def _begin(firing: bytes, overlap: Overlap, now: int, until: int, most_queued: int) -> Talk[Turn]:
-    is_alone = overlap is Overlap.ALLOW
+def _begin(firing: bytes, overlap: OverlapRule, now: int, until: int, most_queued: int) -> Script[Turn]:
+    is_alone = overlap is OverlapRule.ALLOW
     if not is_alone:
         found = yield statements.OF_FIRING, {"firing": firing}
         if not found:
@@ -212,8 +212,8 @@ def _begin(firing: bytes, overlap: Overlap, now: int, until: int, most_queued: i
 
 
 def _verdict(
-    asked: dict[str, Any], overlap: Overlap, most_queued: int, is_mine_to_finish: bool
-) -> Talk[tuple[Verdict, tuple[bytes, ...]]]:
+    asked: dict[str, Any], overlap: OverlapRule, most_queued: int, is_mine_to_finish: bool
+) -> Script[tuple[Verdict, tuple[bytes, ...]]]:
     starting = yield statements.OTHERS_STARTING, {**asked, "limit": 1}
     # After the look at who is starting: a firing that has ended since then has left its run, and that is seen here.
     rows = yield statements.OPEN_RUNS, {**asked, "limit": MOST_OPEN_RUNS}
@@ -222,21 +222,21 @@ def _verdict(
         return Verdict.GO, runs
     if starting:
         return Verdict.WAIT, runs
-    has_older = overlap is Overlap.QUEUE and (yield from _has_older(asked))
-    if overlap is Overlap.CANCEL_PREVIOUS or not (runs or has_older):
+    has_older = overlap is OverlapRule.QUEUE and (yield from _has_older(asked))
+    if overlap is OverlapRule.CANCEL_PREVIOUS or not (runs or has_older):
         return Verdict.GO, runs
-    if overlap is Overlap.QUEUE:
+    if overlap is OverlapRule.QUEUE:
         queued = yield statements.OTHERS_QUEUED, {**asked, "limit": most_queued}
         if asked["state"] == FiringState.QUEUED or len(queued) < most_queued:
             pause = asked["now"] + QUEUE_PAUSE * SECOND
             yield statements.SET_FIRING, _set(asked["firing"], FiringState.QUEUED, pause)
             return Verdict.QUEUED, runs
-    message = "the run before has not ended" if overlap is Overlap.SKIP else "too many are queued already"
+    message = "the run before has not ended" if overlap is OverlapRule.SKIP else "too many are queued already"
     yield statements.SET_FIRING, _set(asked["firing"], FiringState.SKIPPED, None, message)
     return Verdict.SKIPPED, runs
 
 
-def _has_older(asked: dict[str, Any]) -> Talk[bool]:
+def _has_older(asked: dict[str, Any]) -> Script[bool]:
     """Whether a firing that is due and not begun comes before."""
     for clause in (statements.OTHERS_DUE, statements.OTHERS_QUEUED):
         oldest = yield clause, {**asked, "limit": 1}
@@ -267,7 +267,7 @@ def _firing(row: Sequence[Any]) -> FiringRow:
 Expected = tuple[int, int] | None
 
 
-class WorkflowVerbs(Reach):
+class WorkflowVerbs(SqlAccess):
     """Reading and saving workflows."""
 
     async def workflow(self, tenant: int, key: bytes | str) -> WorkflowRow | None:
@@ -295,7 +295,7 @@ class WorkflowVerbs(Reach):
     async def enable_workflow(self, tenant: int, workflow: bytes, *, enabled: bool) -> bool:
         now = await self.now()
 
-        def enable() -> Talk[bool]:
+        def enable() -> Script[bool]:
             known = yield statements.LOCK_BY_ID, {"tenant": tenant, "id": workflow}
             if known:
                 values = {"known": workflow, "enabled": enabled, "now": max(now, known[0][2] + 1)}
@@ -307,7 +307,7 @@ class WorkflowVerbs(Reach):
     async def delete_workflow(self, tenant: int, workflow: bytes) -> int | None:
         now = await self.now()
 
-        def delete() -> Talk[int | None]:
+        def delete() -> Script[int | None]:
             if not (yield statements.LOCK_BY_ID, {"tenant": tenant, "id": workflow}):
                 return None
             yield statements.DELETE, {"known": workflow, "now": now}
@@ -317,7 +317,7 @@ class WorkflowVerbs(Reach):
         return await self._talk(delete)
 
 
-def _save(version: NewVersion, replace: bool, expected: Expected, now: int) -> Talk[SavedVersion | Unsaved]:
+def _save(version: NewVersion, replace: bool, expected: Expected, now: int) -> Script[SavedVersion | Unsaved]:
     name = {"tenant": version.tenant, "name": version.name}
     while True:
         known = yield statements.LOCK_BY_NAME, name
@@ -335,7 +335,7 @@ def _save(version: NewVersion, replace: bool, expected: Expected, now: int) -> T
 
 def _change(
     version: NewVersion, known: Sequence[Any], replace: bool, expected: Expected, now: int
-) -> Talk[SavedVersion | Unsaved]:
+) -> Script[SavedVersion | Unsaved]:
     id_, seen, updated_at = known
     if not replace:
         return Unsaved.TAKEN
@@ -352,7 +352,7 @@ def _change(
     return SavedVersion(id_, number, created=False, changed=changed)
 
 
-def _own_trigger(workflow: bytes, new: NewTrigger | None, now: int) -> Talk[None]:
+def _own_trigger(workflow: bytes, new: NewTrigger | None, now: int) -> Script[None]:
     """Put the trigger of a definition in the place of the one before."""
     found = yield statements.OWNED_TRIGGER, {"workflow": workflow}
     if found:
@@ -373,7 +373,7 @@ def _workflow(row: Sequence[Any]) -> WorkflowRow:
     return WorkflowRow(*row)._replace(enabled=bool(row[6]))
 
 
-class ColdVerbs(WorkflowVerbs, TriggerVerbs):
+class SharedVerbs(WorkflowVerbs, TriggerVerbs):
     """Reading for people and doors, workflows and triggers."""
 
     async def run(self, tenant: int, run: bytes) -> RunRow | None:
@@ -385,7 +385,7 @@ class ColdVerbs(WorkflowVerbs, TriggerVerbs):
         tenant: int,
         *,
         limit: int,
-        where: RunFilter = EVERY_RUN,
+        where: RunCriteria = EVERY_RUN,
         cursor: bytes | None = None,
         oldest_first: bool = False,
     ) -> list[RunRow]:
@@ -393,7 +393,7 @@ class ColdVerbs(WorkflowVerbs, TriggerVerbs):
         values = {**statements.filter_values(where), "tenant": tenant, "limit": limit, "cursor": cursor}
         return [_run(row) for row in await self._read(clause, values)]
 
-    async def count_runs(self, tenant: int, *, where: RunFilter, limit: int) -> int:
+    async def count_runs(self, tenant: int, *, where: RunCriteria, limit: int) -> int:
         values = {**statements.filter_values(where), "tenant": tenant, "limit": limit}
         [row] = await self._read(statements.count_runs(where), values)
         return int(row[0])
@@ -416,13 +416,13 @@ class ColdVerbs(WorkflowVerbs, TriggerVerbs):
         return rows[0][0] if rows else None
 
     async def timeline(
-        self, tenant: int, hero: tuple[str, str], *, limit: int, after: Place | None = None
-    ) -> list[Happening]:
+        self, tenant: int, hero: tuple[str, str], *, limit: int, after: TimelineCursor | None = None
+    ) -> list[TimelineRow]:
         values: dict[str, Any] = {"tenant": tenant, "hero_type": hero[0], "hero_id": hero[1], "limit": limit}
         if after is not None:
             values |= dict(zip(("at", "run", "seq"), after, strict=True))
         rows = await self._read(timeline(after=after is not None), values)
-        return [Happening(row[0], entry(row[1:])) for row in rows]
+        return [TimelineRow(row[0], entry(row[1:])) for row in rows]
 
     async def kept(self, run: bytes) -> dict[str, bytes]:
         rows = await self._read(statements.KEPT, {"run": run})
@@ -431,19 +431,19 @@ class ColdVerbs(WorkflowVerbs, TriggerVerbs):
     async def owned(self, node: bytes) -> list[tuple[bytes, int]]:
         return [(row[0], row[1]) for row in await self._read(statements.OWNED, {"node": node})]
 
-    async def offers(self) -> list[Offer]:
+    async def offers(self) -> list[NodeOffer]:
         return [_offer(*row) for row in await self._read(statements.OFFERS, {})]
 
-    async def saw(self, names: Sequence[tuple[str, str]]) -> None:
+    async def record_served(self, names: Sequence[tuple[str, str]]) -> None:
         now, in_order = await self.now(), sorted(set(names))  # two nodes that note the same never wait in a circle
 
-        def note() -> Talk[None]:
+        def note() -> Script[None]:
             for kind, name in in_order:
                 yield statements.SAW, {"kind": kind, "name": name, "now": now}
 
         await self._talk(note)
 
-    async def last_seen(self, kind: str, name: str) -> int | None:
+    async def last_served(self, kind: str, name: str) -> int | None:
         rows = await self._read(statements.LAST_SEEN, {"kind": kind, "name": name})
         return int(rows[0][0]) if rows else None
 
@@ -491,9 +491,9 @@ def offered(queues: Sequence[str] | None, actions: Sequence[str]) -> str:
     return msgspec.json.encode([None if queues is None else list(queues), list(actions)]).decode()
 
 
-def _offer(node: bytes, offers: str | None, until: int) -> Offer:
+def _offer(node: bytes, offers: str | None, until: int) -> NodeOffer:
     queues, actions = msgspec.json.decode(offers) if offers else (None, [])
-    return Offer(node, None if queues is None else tuple(queues), tuple(actions), until)
+    return NodeOffer(node, None if queues is None else tuple(queues), tuple(actions), until)
 
 
 def _run(row: Sequence[Any]) -> RunRow:

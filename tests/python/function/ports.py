@@ -12,7 +12,7 @@ from typing import Any
 from detent.clock import SystemClock
 from detent.graph.model import Ending
 from detent.instant import SECOND
-from detent.python.functions.executor import FunctionStep
+from detent.python.functions.executor import FunctionExecutor
 from detent.python.functions.workflow import FunctionWorkflow
 from detent.python.registry import PythonRegistry
 from detent.run.call import Child, FunctionListener, RunView, StepCall, signal_key
@@ -181,7 +181,7 @@ class Stage:
         self._registry = PythonRegistry()
         self.start_with(function)
         self.put_on(function)
-        self._executor = FunctionStep(clock=SystemClock(), registry=self._registry)
+        self._executor = FunctionExecutor(clock=SystemClock(), registry=self._registry)
 
     def start_with(self, function: FunctionWorkflow) -> None:
         """The code that the run was started by."""

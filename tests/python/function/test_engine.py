@@ -12,15 +12,15 @@ import pytest
 
 from detent.cli.output.journal import lines_of
 from detent.clock import SystemClock
-from detent.commands import Given
+from detent.commands import RunInput
 from detent.engine.tuning import Tuning
 from detent.graph.model import StepKind
 from detent.ids import RUN, show
-from detent.process import App, running
+from detent.process import App, run_app
 from detent.python.decorators import step
 from detent.python.functions import ChildFailed, Run, gather, workflow
-from detent.python.functions.executor import FunctionStep
-from detent.python.functions.step_runner import Bodies
+from detent.python.functions.executor import FunctionExecutor
+from detent.python.functions.step_runner import StepRunner
 from detent.run.status import TERMINAL
 from detent.settings import Settings
 from detent.steps.actions import RetryLater
@@ -31,12 +31,12 @@ QUICK = Tuning(poll=0.02, idle_poll=0.05, mail_poll=0.02, park_after=0.2, drain=
 
 @asynccontextmanager
 async def engine(url: str = "memory:") -> AsyncIterator[App]:
-    async with running(Settings(database_url=url), tuning=QUICK, migrate=True) as app:
+    async with run_app(Settings(database_url=url), tuning=QUICK, migrate=True) as app:
         yield app
 
 
 async def begin(app: App, name: str, **body: Any) -> str:
-    return show(RUN, (await app.commands.start(name, Given(body))).run)
+    return show(RUN, (await app.commands.start(name, RunInput(body))).run)
 
 
 async def ended(app: App, run: str, *, within: float = 10.0) -> dict[str, Any]:
@@ -291,7 +291,7 @@ class Sessions:
     def __init__(self) -> None:
         self.is_open = False
 
-    def keep(self, call: Any, generation: int, body: Callable[[Any], bytes]) -> bytes:
+    def run_once(self, call: Any, generation: int, body: Callable[[Any], bytes]) -> bytes:
         raise NotImplementedError
 
     async def keep_async(self, call: Any, generation: int, body: Callable[[Any], Any]) -> bytes:
@@ -319,7 +319,7 @@ async def test_a_cancel_waits_for_the_end_of_a_transaction() -> None:
     sessions = Sessions()
     async with engine() as app:
         executors: Any = app.engine._executors  # noqa: SLF001 - the user's database is not here
-        executors[StepKind.FUNCTION] = FunctionStep(clock=SystemClock(), bodies=Bodies(keeper=sessions))
+        executors[StepKind.FUNCTION] = FunctionExecutor(clock=SystemClock(), bodies=StepRunner(keeper=sessions))
         run = await begin(app, "transacts")
         await GATES["first began"].wait()
         cancelling = asyncio.ensure_future(app.commands.cancel(run, by="test"))

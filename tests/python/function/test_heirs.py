@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from detent.commands import Given, Start, StartOptions
+from detent.commands import RunInput, StartAnswer, StartOptions
 from detent.engine.start import active_key
 from detent.errors import AlreadyActive
 from detent.ids import RUN, parse, show
 from detent.process import App
 from detent.python.decorators import step
 from detent.python.functions import Run, workflow
-from detent.store.rows import RunRow, spent_key
+from detent.store.rows import RunRow, released_key
 from tests.python.function.ports import Stage
 from tests.python.function.test_engine import ended, engine, plus, until
 from tests.python.function.test_operations import output
@@ -54,8 +54,8 @@ async def subscription(run: Run, month: int, months: int) -> str:
 KEY = active_key("subscription", ANN)
 
 
-async def subscribe(app: App, months: int = 3, **options: Any) -> Start:
-    given = Given({"month": 1, "months": months})
+async def subscribe(app: App, months: int = 3, **options: Any) -> StartAnswer:
+    given = RunInput({"month": 1, "months": months})
     return await app.commands.start("subscription", given, StartOptions(hero=ANN, **options))
 
 
@@ -80,7 +80,7 @@ async def test_a_function_of_one_run_per_hero_continues_and_is_always_the_one(ur
             assert refused.value.run == show(RUN, runs[-1])
             runs.append(await pay(app, runs[-1]))
         rows = [await row_of(app, run) for run in runs]
-        assert [row.active_key for row in rows] == [spent_key(runs[0]), spent_key(runs[1]), KEY]
+        assert [row.active_key for row in rows] == [released_key(runs[0]), released_key(runs[1]), KEY]
         assert [(row.origin, row.hero_id) for row in rows] == [(None, "ann"), (runs[0], "ann"), (runs[1], "ann")]
         await app.commands.signal(show(RUN, runs[-1]), "paid")
         assert (await ended(app, show(RUN, runs[-1])))["output"] == "3 months"
@@ -92,7 +92,7 @@ async def test_rivals_that_ask_all_the_time_are_refused_until_the_last_run_has_e
         first = await subscribe(app, months=6)
         paying = asyncio.create_task(_pay_all(app, first.run, 6))
         obstacles: list[str] = []
-        rival: Start | None = None
+        rival: StartAnswer | None = None
         while rival is None and not paying.done():
             try:
                 rival = await subscribe(app)
@@ -158,9 +158,9 @@ async def held_up(run: Run) -> None:
 async def test_a_run_that_is_cancelled_after_its_heir_began_can_be_retried_when_that_has_ended(url: str) -> None:
     GATES.append(asyncio.Event())
     async with engine(url) as app:
-        commands, nothing = app.commands, Given({})
+        commands, nothing = app.commands, RunInput({})
         old = (await commands.start("held_up", nothing, StartOptions(hero=ANN))).run
-        options = StartOptions(hero=ANN, origin=(old, "continued"), heir_of=old)
+        options = StartOptions(hero=ANN, origin=(old, "continued"), successor_of=old)
         heir = (await commands.start("held_up", nothing, options)).run
         await commands.cancel(show(RUN, old), by="test")
         await ended(app, show(RUN, old))

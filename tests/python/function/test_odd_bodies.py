@@ -15,7 +15,7 @@ from detent.python.decorators import step
 from detent.python.functions import Run, workflow
 from detent.python.functions.operations import StepWork
 from detent.python.functions.step import StepContext, step_function
-from detent.python.functions.step_runner import Bodies, Given
+from detent.python.functions.step_runner import StepResult, StepRunner
 from detent.run.outcomes import Cancel, Fail, Outcome, Pause, Reattempt, Suspend
 from detent.steps.actions import Permanent
 from tests.python.function.ports import Stage
@@ -25,8 +25,8 @@ CONTEXT = StepContext(bytes(16), 1, "work", 1, 1)
 
 
 @pytest.fixture
-def bodies() -> Iterator[Bodies]:
-    made = Bodies(threads=1)
+def bodies() -> Iterator[StepRunner]:
+    made = StepRunner(threads=1)
     yield made
     made.close()
 
@@ -35,9 +35,9 @@ def work_of(function: Any, *args: Any, timeout: float | None = None) -> StepWork
     return StepWork(step_function(function), args, {}, Retry(), timeout)
 
 
-async def told(bodies: Bodies, work: StepWork) -> Given | Fail:
+async def told(bodies: StepRunner, work: StepWork) -> StepResult | Fail:
     """How it went; it must not be told twice."""
-    heard: list[Given | Fail] = []
+    heard: list[StepResult | Fail] = []
     bodies.begin(work, CONTEXT, heard.append)
     async with asyncio.timeout(5):
         while not heard:  # noqa: ASYNC110 - it is a plain callback
@@ -68,7 +68,7 @@ def well() -> int:
 @pytest.mark.parametrize("function", [plain, on_loop, inline])
 @pytest.mark.parametrize("name", NAMES)
 async def test_every_error_of_a_body_is_told_and_the_next_body_runs(
-    bodies: Bodies, function: Any, name: str, timeout: float | None
+    bodies: StepRunner, function: Any, name: str, timeout: float | None
 ) -> None:
     make, code = ODD[name]
     failed = await told(bodies, work_of(function, make, timeout=timeout))
@@ -77,13 +77,13 @@ async def test_every_error_of_a_body_is_told_and_the_next_body_runs(
     assert kept["code"] == code
     assert failed.retry is not issubclass(type(make()), Permanent)
     found = await told(bodies, work_of(well))
-    assert isinstance(found, Given)
+    assert isinstance(found, StepResult)
     assert found.value == 7
 
 
-async def test_a_body_that_is_called_off_is_not_told(bodies: Bodies) -> None:
+async def test_a_body_that_is_called_off_is_not_told(bodies: StepRunner) -> None:
     begun = asyncio.Event()
-    heard: list[Given | Fail] = []
+    heard: list[StepResult | Fail] = []
 
     async def waits() -> None:
         begun.set()

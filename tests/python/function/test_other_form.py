@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from detent.clock import SystemClock
-from detent.python.classes.executor import ChainStep
+from detent.python.classes.executor import ClassExecutor
 from detent.python.classes.workflow import Workflow
 from detent.python.decorators import step
 from detent.python.functions import Run, workflow
-from detent.python.functions.executor import FunctionStep
+from detent.python.functions.executor import FunctionExecutor
 from detent.python.registry import PythonRegistry
 from detent.run.call import RunView, StepCall
 from detent.run.outcomes import Pause
@@ -47,10 +47,10 @@ def _call(begun_by: PythonRegistry) -> StepCall:
 
 
 async def test_a_run_of_a_class_that_is_a_function_now_pauses_and_says_so() -> None:
-    outcome = ChainStep(_function()).begin(_call(_chain()))
+    outcome = ClassExecutor(_function()).begin(_call(_chain()))
     assert outcome == Pause("'changing' is a durable function now, and this run is of a class")
 
 
 async def test_a_run_of_a_function_that_is_a_class_now_pauses_and_says_so() -> None:
-    outcome = FunctionStep(clock=SystemClock(), registry=_chain()).begin(_call(_function()))
+    outcome = FunctionExecutor(clock=SystemClock(), registry=_chain()).begin(_call(_function()))
     assert outcome == Pause("'changing' is a class now, and this run is of a durable function")

@@ -9,8 +9,8 @@ from typing import Any
 from detent.python.functions import Run, gather, workflow
 from detent.python.functions.driver import Driver
 from detent.python.functions.loop import FunctionLoop
-from detent.python.functions.operations import Book
-from detent.python.functions.runner import Work
+from detent.python.functions.operations import OperationLog
+from detent.python.functions.runner import OperationRunner
 from detent.run.state import RunState
 from tests.python.function.test_engine import begin, ended, engine
 
@@ -27,7 +27,7 @@ async def traceless(run: Run, number: int) -> Any:
 
 def _alive() -> dict[int, type]:
     """What makes up functions that run, by identity."""
-    kinds = (Driver, Book, Work, FunctionLoop, RunState)
+    kinds = (Driver, OperationLog, OperationRunner, FunctionLoop, RunState)
     return {id(one): type(one) for one in gc.get_objects() if type(one) in kinds}
 
 

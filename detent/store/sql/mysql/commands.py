@@ -13,11 +13,11 @@ from sqlalchemy.dialects import mysql
 from detent.errors import StoreBusy
 from detent.store.rows import Delivery, MessageKind, Receipt
 from detent.store.sql import statements
-from detent.store.sql.access import Rows, Talk
-from detent.store.sql.compiler import Statement, UnlessThere, Values, compiled
-from detent.store.sql.mysql.connection import BEGIN, COMMIT, Pool, Refusal, Wire, is_deadlock
+from detent.store.sql.access import Rows, Script
+from detent.store.sql.compiler import InsertIfAbsent, Statement, Values, compiled
+from detent.store.sql.mysql.connection import BEGIN, COMMIT, Pool, StatementRefused, Wire, is_deadlock
 from detent.store.sql.mysql.flush import NOW, SELECT_NOW, blob, data, filled, number, quote
-from detent.store.sql.verbs import ColdVerbs
+from detent.store.sql.verbs import SharedVerbs
 
 # The cold statements in the words of MariaDB and MySQL.
 
@@ -53,7 +53,7 @@ class Spoken(NamedTuple):
 def spoken(clause: ClauseElement) -> Spoken:
     made = compiled(_OURS.get(clause, clause), DIALECT)
     bare = _RETURNING.sub("", made.text)
-    unless_there = isinstance(clause, UnlessThere)
+    unless_there = isinstance(clause, InsertIfAbsent)
     return Spoken(Statement(bare, made.names, made.fixed), unless_there or bare != made.text, unless_there)
 
 
@@ -62,7 +62,7 @@ async def ask(wire: Wire, clause: ClauseElement, values: Values) -> Rows:
     said = spoken(clause)
     try:
         [answer] = await wire.send(said.filled(values))
-    except Refusal as refusal:
+    except StatementRefused as refusal:
         if said.unless_there and refusal.code == _DOUBLED:  # only the statement is taken back, not the transaction
             return ()
         raise
@@ -102,7 +102,7 @@ insert into inbox (tenant, run, kind, data, at)
 select tenant, id, {kind}, {data}, {now} from run where id = {run} and tenant = {tenant:d} and ended_at is null"""
 
 
-class MysqlDoors(ColdVerbs):
+class MysqlCommandStore(SharedVerbs):
     """Works on a small pool."""
 
     def __init__(self, pool: Pool) -> None:
@@ -150,7 +150,7 @@ class MysqlDoors(ColdVerbs):
         [answer] = await self._pool.send(spoken(clause).filled(values), writing=False)
         return answer.rows
 
-    async def _talk(self, begin: Callable[[], Talk[T]]) -> T:
+    async def _talk(self, begin: Callable[[], Script[T]]) -> T:
         async def work(wire: Wire) -> T:
             talk, rows = begin(), None
             while True:

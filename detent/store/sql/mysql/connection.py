@@ -73,7 +73,7 @@ class Address:
 # What the errors of MariaDB, MySQL and their driver mean to us.
 
 
-class Refusal(Exception):
+class StatementRefused(Exception):
     """The server refused a statement of a packet; those before it were carried out, those after it were not."""
 
     def __init__(self, code: int | None, reason: str, place: int) -> None:
@@ -114,19 +114,19 @@ _LOCK_TIMEOUT: Final = 1205
 _DEADLOCK: Final = 1213
 _NO_DATABASE: Final = 1049
 _NOT_LET_IN: Final = frozenset({1044, 1045, 1698})
-_DRIVER_ERRORS: Final = (Refusal, errors.MySQLError, OSError, TimeoutError)
+_DRIVER_ERRORS: Final = (StatementRefused, errors.MySQLError, OSError, TimeoutError)
 
 
 def leaves_doubt(error: BaseException) -> bool:
     """Whether a connection must be thrown away after this error."""
-    if isinstance(error, Refusal):
+    if isinstance(error, StatementRefused):
         return error.code is None or error.code == 0 or error.code in _DROP
     return not isinstance(error, StoreError)
 
 
 def is_deadlock(error: StoreError) -> bool:
     """Whether the server has rolled the whole transaction back because two waited for each other."""
-    return isinstance(error.__cause__, Refusal) and error.__cause__.code == _DEADLOCK
+    return isinstance(error.__cause__, StatementRefused) and error.__cause__.code == _DEADLOCK
 
 
 @contextmanager
@@ -153,7 +153,7 @@ def times_told_to_stop() -> int:
 def _said(error: Exception, *, writing: bool, address: Address) -> StoreError:
     code: int | None = None
     reason = f"{type(error).__name__}: {error}".removesuffix(": ")
-    if isinstance(error, (Refusal, errors.MySQLError)):
+    if isinstance(error, (StatementRefused, errors.MySQLError)):
         code = error.args[0] if error.args and isinstance(error.args[0], int) else None
         reason = f"{error.args[-1]} ({code})" if error.args else repr(error)
     if code is None or code in _UNKNOWN:
@@ -196,7 +196,7 @@ _MARIADB: Final = f"set session max_statement_time = {STATEMENT_TIMEOUT}, idle_t
 _ABOUT: Final = "select @@max_allowed_packet, @@global.read_only"
 
 
-class Answer(NamedTuple):
+class StatementResult(NamedTuple):
     """What one statement gave: its rows, or how many it matched."""
 
     rows: tuple[tuple[Any, ...], ...]
@@ -221,7 +221,7 @@ class Wire(Connection):
     _transport: Any
     _stream_broken: bool
 
-    async def send(self, packet: str) -> list[Answer]:
+    async def send(self, packet: str) -> list[StatementResult]:
         """Send statements with `;` between them as one packet. Refusal says which the server refused."""
         encoded = packet.encode()
         if len(encoded) + MARGIN > self.largest > 0:
@@ -229,7 +229,7 @@ class Wire(Connection):
                 f"a statement of {len(encoded)} bytes is larger than the server takes: raise its max_allowed_packet, "
                 f"which is {self.largest}"
             )
-        answers: list[Answer] = []
+        answers: list[StatementResult] = []
         try:
             await self.query(encoded)  # type: ignore[no-untyped-call]
             answers.append(self._answer())
@@ -238,12 +238,12 @@ class Wire(Connection):
                 answers.append(self._answer())
         except errors.MySQLError as error:
             code = error.args[0] if error.args and isinstance(error.args[0], int) else None
-            raise Refusal(code, str(error.args[-1]) if error.args else repr(error), len(answers)) from error
+            raise StatementRefused(code, str(error.args[-1]) if error.args else repr(error), len(answers)) from error
         return answers
 
-    async def send_all(self, statements: Iterable[str]) -> list[Answer]:
+    async def send_all(self, statements: Iterable[str]) -> list[StatementResult]:
         """Send them as few packets as the server takes."""
-        answers: list[Answer] = []
+        answers: list[StatementResult] = []
         packet: list[str] = []
         size = 0
         try:
@@ -254,7 +254,7 @@ class Wire(Connection):
                 packet.append(statement)
                 size += 4 * len(statement) + 1
             return answers + await self.send(";".join(packet))
-        except Refusal as refusal:
+        except StatementRefused as refusal:
             refusal.place += len(answers)
             raise
 
@@ -269,8 +269,8 @@ class Wire(Connection):
             self._transport.abort()
         self.close()
 
-    def _answer(self) -> Answer:
-        return Answer(self._result.rows or (), self._result.affected_rows)
+    def _answer(self) -> StatementResult:
+        return StatementResult(self._result.rows or (), self._result.affected_rows)
 
 
 async def connect(address: Address, *, patient: bool = True) -> Wire:
@@ -335,7 +335,7 @@ ROLLBACK = "rollback"
 OUT_OF_RANGE = 1690
 
 
-class Link:
+class MysqlConnection:
     """One connection, one packet or transaction at a time."""
 
     def __init__(self, address: Address, *, limit: float = COMMAND_TIMEOUT, patient: bool = True) -> None:
@@ -344,30 +344,31 @@ class Link:
         self._wire: Wire | None = None
         self._turn = asyncio.Lock()
 
-    async def send(self, *statements: str, writing: bool = True) -> list[Answer]:
+    async def send(self, *statements: str, writing: bool = True) -> list[StatementResult]:
         """Run statements, each as a transaction of its own."""
 
-        async def work(wire: Wire) -> list[Answer]:
+        async def work(wire: Wire) -> list[StatementResult]:
             return await wire.send_all(statements)
 
         return await self.call(work, writing=writing)
 
-    async def commit(self, *statements: str) -> list[Answer]:
-        """Run statements as one transaction, in one packet if the server takes it. Refusal says which was refused."""
+    async def commit(self, *statements: str) -> list[StatementResult]:
+        """Run statements as one transaction, in one packet if the server takes it. Raise StatementRefused with the
+        index of the statement that was refused."""
 
-        async def work(wire: Wire) -> list[Answer]:
+        async def work(wire: Wire) -> list[StatementResult]:
             return (await wire.send_all((BEGIN, *statements, COMMIT)))[1:-1]
 
         return await self.call(work)
 
-    async def commit_if(self, checks: Sequence[str], statements: Sequence[str]) -> list[Answer] | int:
+    async def commit_if(self, checks: Sequence[str], statements: Sequence[str]) -> list[StatementResult] | int:
         """The same, if every check holds; otherwise nothing, and the number of the check that does not. A check is a
         statement whose value is out of range when it does not hold."""
 
-        async def work(wire: Wire) -> list[Answer] | int:
+        async def work(wire: Wire) -> list[StatementResult] | int:
             try:
                 answers = await wire.send_all((BEGIN, *checks, *statements, COMMIT))
-            except Refusal as refusal:
+            except StatementRefused as refusal:
                 if refusal.code != OUT_OF_RANGE or refusal.place > len(checks):
                     raise
                 await wire.send(ROLLBACK)
@@ -382,7 +383,7 @@ class Link:
         async def checked(wire: Wire) -> T | None:
             try:
                 return await work(wire)
-            except Refusal as refusal:
+            except StatementRefused as refusal:
                 if refusal.code != OUT_OF_RANGE:
                     raise
                 await wire.send(ROLLBACK)
@@ -439,26 +440,26 @@ class Link:
 async def _or_nothing(wire: Wire, work: Work[T]) -> T:
     try:
         return await work(wire)
-    except (Refusal, StoreError) as error:
+    except (StatementRefused, StoreError) as error:
         if not leaves_doubt(error):
             try:
                 await wire.send(ROLLBACK)
-            except Refusal:
+            except StatementRefused:
                 wire.cut()  # then the server rolls back
         raise
 
 
-class Pool(LinkPool[Link]):
+class Pool(LinkPool[MysqlConnection]):
     """A few links for the doors."""
 
     def __init__(self, address: Address, size: int, patience: float = 5.0) -> None:
-        super().__init__((Link(address) for _ in range(size)), patience)
+        super().__init__((MysqlConnection(address) for _ in range(size)), patience)
 
-    async def send(self, *statements: str, writing: bool = True) -> list[Answer]:
+    async def send(self, *statements: str, writing: bool = True) -> list[StatementResult]:
         async with self.link() as link:
             return await link.send(*statements, writing=writing)
 
-    async def commit(self, *statements: str) -> list[Answer]:
+    async def commit(self, *statements: str) -> list[StatementResult]:
         async with self.link() as link:
             return await link.commit(*statements)
 
@@ -479,7 +480,7 @@ class MysqlPulse:
     """The connection of one heart."""
 
     def __init__(self, address: Address, node: bytes, ttl: float) -> None:
-        self._link, self._statement = Link(address, limit=patience(ttl)), beat(node, ttl)
+        self._link, self._statement = MysqlConnection(address, limit=patience(ttl)), beat(node, ttl)
 
     async def beat(self) -> bool:
         [answer] = await self._link.send(self._statement)

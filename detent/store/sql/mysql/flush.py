@@ -16,7 +16,7 @@ import msgspec
 
 from detent.run.journal import Entry
 from detent.store.rows import End, Flush, NewRun
-from detent.store.sql.compiler import heirs_of
+from detent.store.sql.compiler import successors
 
 # Values as SQL text. The driver has no arguments that travel apart from a packet of several statements.
 #
@@ -164,7 +164,7 @@ def taken(starts: Sequence[NewRun], found: Sequence[tuple[str, bytes, int, str]]
         start.id
         for start in starts
         for key in (("request_id", start.tenant, start.request_id), ("active_live", start.tenant, start.active_key))
-        if holders.get(key, start.id) not in (start.id, start.heir_of)  # type: ignore[arg-type]
+        if holders.get(key, start.id) not in (start.id, start.successor_of)  # type: ignore[arg-type]
     )
 
 
@@ -184,7 +184,7 @@ class Packet:
             for start in flush.starts
             if start.request_id is not None or start.active_key is not None or (choosy and start.current)
         }
-        heirs = [start for start in heirs_of(flush.starts) if start.id not in without] if self.doubtful else []
+        heirs = [start for start in successors(flush.starts) if start.id not in without] if self.doubtful else []
         self.heirs = frozenset(start.id for start in heirs)
         #: Checks, which hand keys over to heirs, make these, and hold if all are there.
         self.inheritance = list(self._inheritance(heirs)) if heirs else []
@@ -227,7 +227,7 @@ class Packet:
     def _inheritance(self, heirs: list[NewRun]) -> Iterator[str]:
         for part in in_parts(heirs):
             places = any_of(
-                f"id = {blob(heir.heir_of)} and tenant = {heir.tenant:d} and active_key = {quote(heir.active_key)}"
+                f"id = {blob(heir.successor_of)} and tenant = {heir.tenant:d} and active_key = {quote(heir.active_key)}"
                 for heir in part
             )
             yield (

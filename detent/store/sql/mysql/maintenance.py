@@ -9,7 +9,16 @@ from typing import Any, Final
 from detent.clock import Clock
 from detent.instant import SECOND
 from detent.store.rows import Finding
-from detent.store.sql.mysql.connection import BEGIN, COMMIT, Address, Link, Pool, Refusal, Wire, is_mariadb
+from detent.store.sql.mysql.connection import (
+    BEGIN,
+    COMMIT,
+    Address,
+    MysqlConnection,
+    Pool,
+    StatementRefused,
+    Wire,
+    is_mariadb,
+)
 from detent.store.sql.mysql.flush import NOW, SELECT_NOW, listed, quote
 from detent.store.sql.mysql.migration import noted_revision
 from detent.store.sql.schema import HEAD
@@ -142,11 +151,11 @@ PRUNED: Final = ("journal", "run", "callback", "inbox", "kept", "firing")
 _BELONGING: Final = (("journal", "run"), ("callback", "run"), ("inbox", "run"), ("kept", "run"), ("run", "id"))
 
 
-class MysqlKeeper:
+class MysqlMaintenance:
     """Works on the doors' pool, and on a connection without a time limit for what takes long."""
 
     def __init__(self, address: Address, clock: Clock, pool: Pool) -> None:
-        self._long, self._pruner = Link(address, limit=3600), Link(address)
+        self._long, self._pruner = MysqlConnection(address, limit=3600), MysqlConnection(address)
         self._keeper_pool, self._keeper_clock = pool, clock
 
     async def prune(self, *, before: int, statuses: Collection[str], limit: int) -> int:
@@ -203,7 +212,7 @@ async def _compact(wire: Wire) -> int:
             continue
         try:
             await wire.send(f"alter table {table} force, algorithm = inplace, lock = none")
-        except Refusal as refusal:
+        except StatementRefused as refusal:
             if refusal.code not in (1205, 1969, 3024):
                 raise
             continue  # somebody has the table for long: next time

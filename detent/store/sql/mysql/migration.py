@@ -10,7 +10,15 @@ from __future__ import annotations
 from typing import Final, TypeVar
 
 from detent.errors import StoreBusy
-from detent.store.sql.mysql.connection import COMMAND_TIMEOUT, Address, Link, Refusal, Wire, Work, is_mariadb
+from detent.store.sql.mysql.connection import (
+    COMMAND_TIMEOUT,
+    Address,
+    MysqlConnection,
+    StatementRefused,
+    Wire,
+    Work,
+    is_mariadb,
+)
 from detent.store.sql.mysql.flush import quote
 
 T = TypeVar("T")
@@ -56,7 +64,7 @@ async def revision(address: Address) -> str | None:
 
 
 async def _once(address: Address, work: Work[T], *, writing: bool) -> T:
-    link = Link(address, limit=3600 if writing else COMMAND_TIMEOUT)
+    link = MysqlConnection(address, limit=3600 if writing else COMMAND_TIMEOUT)
     try:
         return await link.call(work, writing=writing)
     finally:
@@ -89,7 +97,7 @@ async def _reach(wire: Wire, goal: str, statements: list[str]) -> None:
     for number, statement in enumerate(statements[done:], done + 1):
         try:
             await wire.send(statement)
-        except Refusal as refusal:
+        except StatementRefused as refusal:
             is_perhaps_done = bool(noted.rows) and number == done + 1
             if not is_perhaps_done or refusal.code not in _THERE:
                 raise

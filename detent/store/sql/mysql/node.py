@@ -11,9 +11,18 @@ from detent.clock import Clock
 from detent.instant import micros
 from detent.run.journal import Entry
 from detent.store.heartbeat import ThreadHeart
-from detent.store.protocol import Heart
-from detent.store.rows import NOBODY, ClaimedRun, Claims, Flush, Flushed, Mail
-from detent.store.sql.mysql.connection import BEGIN, COMMIT, Address, Answer, Link, MysqlPulse, Wire, beat
+from detent.store.protocol import Heartbeat
+from detent.store.rows import NOBODY, ClaimedRun, ClaimResult, Flush, Flushed, Mail
+from detent.store.sql.mysql.connection import (
+    BEGIN,
+    COMMIT,
+    Address,
+    MysqlConnection,
+    MysqlPulse,
+    StatementResult,
+    Wire,
+    beat,
+)
 from detent.store.sql.mysql.flush import (
     NOW,
     SELECT_NOW,
@@ -110,7 +119,7 @@ class Candidate(NamedTuple):
         return -self.priority, self.wake_at is not None, self.wake_at or 0, self.id
 
 
-class Asked(NamedTuple):
+class ClaimQuery(NamedTuple):
     """What a claim is for."""
 
     limit: int
@@ -190,13 +199,13 @@ class MysqlNodes:
 
     def __init__(self, address: Address, clock: Clock) -> None:
         self._address, self._clock = address, clock
-        self._lane, self._claims = Link(address), Link(address)
-        self._hasty = Link(address, patient=False)
+        self._lane, self._claims = MysqlConnection(address), MysqlConnection(address)
+        self._hasty = MysqlConnection(address, patient=False)
         self._registered: dict[bytes, float] = {}
         self._lanes: list[Lane] = []
         self._owners: list[bytes] = []
 
-    def heart(self, node: bytes, *, ttl: float, interval: float) -> Heart:
+    def heart(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
         sent = self._registered.get(node, self._clock.monotonic())
         return ThreadHeart(
             lambda: MysqlPulse(self._address, node, ttl), clock=self._clock, interval=interval, confirmed=sent
@@ -265,7 +274,7 @@ class MysqlNodes:
         answers = [answer.rows for answer in done]
         return Flushed(answers[-1][0][0], packet.expired(answers), packet.refused(answers))
 
-    async def _taken(self, lane: Link, flush: Flush) -> frozenset[bytes]:
+    async def _taken(self, lane: MysqlConnection, flush: Flush) -> frozenset[bytes]:
         look = look_for_taken(flush.starts)
         if look is None:
             return frozenset()
@@ -281,10 +290,10 @@ class MysqlNodes:
         queues: Collection[str] | None,
         serves: Collection[str],
         horizon: int,
-    ) -> Claims | None:
-        asked = Asked(limit, queues, serves, horizon)
+    ) -> ClaimResult | None:
+        asked = ClaimQuery(limit, queues, serves, horizon)
 
-        async def look(wire: Wire) -> tuple[list[Candidate], Answer, int]:
+        async def look(wire: Wire) -> tuple[list[Candidate], StatementResult, int]:
             gone = await self._walk(wire)
             held = f"select 1 from node where id = {blob(node)} and epoch = {epoch:d}"
             *found, here, now = await wire.send_all((*asked.looks(self._lanes, gone), held, SELECT_NOW))
@@ -293,7 +302,7 @@ class MysqlNodes:
         candidates, here, now = await self._claims.call(look, writing=False)
         if candidates:
             return await self._take(node, epoch, candidates, limit)
-        return Claims(now, []) if here.rows else None
+        return ClaimResult(now, []) if here.rows else None
 
     async def mail(self, node: bytes, *, limit: int) -> list[Mail]:
         [found] = await self._claims.send(MAIL.format(node=blob(node), limit=limit), writing=False)
@@ -340,15 +349,15 @@ class MysqlNodes:
         self._lanes, self._owners = list(lanes.values()), list(owners.values())
         return [owner for owner in self._owners if owner not in nodes]
 
-    async def _take(self, node: bytes, epoch: int, candidates: Sequence[Candidate], limit: int) -> Claims | None:
+    async def _take(self, node: bytes, epoch: int, candidates: Sequence[Candidate], limit: int) -> ClaimResult | None:
         found = {one.id: one for one in candidates}
 
-        async def work(wire: Wire) -> Claims:
+        async def work(wire: Wire) -> ClaimResult:
             *_, locked = await wire.send_all((BEGIN, fence(node, epoch), lock(candidates)))
             rows = sorted(locked.rows, key=lambda row: found[row[0]].order())[:limit]
             statements = [take(node, [row[0] for row in rows])] if rows else []
             *_, now, _ = await wire.send_all((*statements, SELECT_NOW, COMMIT))
-            return Claims(now.rows[0][0], [_claimed(row, found[row[0]].adopted) for row in rows])
+            return ClaimResult(now.rows[0][0], [_claimed(row, found[row[0]].adopted) for row in rows])
 
         return await self._claims.fenced(work)
 
@@ -358,7 +367,7 @@ class MysqlNodes:
         await self._claims.close()
 
 
-def _first(answer: Answer) -> Any:
+def _first(answer: StatementResult) -> Any:
     return answer.rows[0] if answer.rows else None
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from detent.clock import Clock
-from detent.store.sql.mysql.commands import MysqlDoors
+from detent.store.sql.mysql.commands import MysqlCommandStore
 from detent.store.sql.mysql.connection import Address, Pool
-from detent.store.sql.mysql.maintenance import MysqlKeeper
+from detent.store.sql.mysql.maintenance import MysqlMaintenance
 from detent.store.sql.mysql.migration import migrate, revision
 from detent.store.sql.mysql.node import MysqlNodes
 from detent.store.sql.schema import require_head
@@ -15,15 +15,15 @@ from detent.store.sql.schema import require_head
 POOL_SIZE: Final = 5
 
 
-class MysqlStore(MysqlNodes, MysqlDoors, MysqlKeeper):
+class MysqlStore(MysqlNodes, MysqlCommandStore, MysqlMaintenance):
     """One lane for flushes, one connection for claims, a small pool for the doors, one in the heart's thread."""
 
     def __init__(self, url: str, clock: Clock, *, pool_size: int = POOL_SIZE) -> None:
         address = Address.parse(url)
         pool = Pool(address, pool_size)
         MysqlNodes.__init__(self, address, clock)
-        MysqlDoors.__init__(self, pool)
-        MysqlKeeper.__init__(self, address, clock, pool)
+        MysqlCommandStore.__init__(self, pool)
+        MysqlMaintenance.__init__(self, address, clock, pool)
 
     @classmethod
     async def open(cls, url: str, clock: Clock, *, migrated: bool = False, pool_size: int = POOL_SIZE) -> MysqlStore:

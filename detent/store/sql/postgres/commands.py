@@ -9,10 +9,10 @@ from sqlalchemy import ClauseElement, Dialect
 from sqlalchemy.dialects import postgresql
 
 from detent.store.rows import Delivery, MessageKind, Receipt
-from detent.store.sql.access import Rows, Talk
+from detent.store.sql.access import Rows, Script
 from detent.store.sql.compiler import Values, compiled
 from detent.store.sql.postgres.connection import Connection, Pool
-from detent.store.sql.verbs import ColdVerbs
+from detent.store.sql.verbs import SharedVerbs
 
 T = TypeVar("T")
 
@@ -60,7 +60,7 @@ returning id"""
 NOW: Final = "select clock_timestamp()"
 
 
-class PostgresDoors(ColdVerbs):
+class PostgresCommandStore(SharedVerbs):
     """Works on a small pool."""
 
     def __init__(self, pool: Pool) -> None:
@@ -98,7 +98,7 @@ class PostgresDoors(ColdVerbs):
         records = await self._pool.fetch(statement.text, *statement.arguments(values), writing=False)
         return [tuple(record) for record in records]
 
-    async def _talk(self, begin: Callable[[], Talk[T]]) -> T:
+    async def _talk(self, begin: Callable[[], Script[T]]) -> T:
         async def work(connection: Connection) -> T:
             talk, rows = begin(), None
             while True:

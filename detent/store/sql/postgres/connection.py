@@ -219,7 +219,7 @@ Work = Callable[[Connection], Coroutine[Any, Any, T]]
 Records = Sequence[asyncpg.Record]
 
 
-class Link:
+class PostgresConnection:
     """One connection, one statement or transaction at a time."""
 
     def __init__(self, address: Address, *, limit: float = COMMAND_TIMEOUT) -> None:
@@ -286,11 +286,11 @@ async def _in_transaction(connection: Connection, work: Work[T]) -> T:
         return await work(connection)
 
 
-class Pool(LinkPool[Link]):
+class Pool(LinkPool[PostgresConnection]):
     """A few links for the doors."""
 
     def __init__(self, address: Address, size: int, patience: float = 5.0) -> None:
-        super().__init__((Link(address) for _ in range(size)), patience)
+        super().__init__((PostgresConnection(address) for _ in range(size)), patience)
 
     async def fetch(self, sql: str, *arguments: Any, writing: bool = True) -> Records:
         async with self.link() as link:
@@ -312,7 +312,7 @@ class PostgresPulse:
     """The connection of one heart."""
 
     def __init__(self, address: Address, node: bytes, ttl: float) -> None:
-        self._link, self._node, self._ttl = Link(address, limit=patience(ttl)), node, ttl
+        self._link, self._node, self._ttl = PostgresConnection(address, limit=patience(ttl)), node, ttl
 
     async def beat(self) -> bool:
         return bool(await self._link.fetch(BEAT, self._node, self._ttl))

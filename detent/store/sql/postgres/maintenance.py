@@ -9,7 +9,7 @@ from detent.clock import Clock
 from detent.instant import SECOND
 from detent.store.rows import Finding
 from detent.store.sql.postgres import partitions
-from detent.store.sql.postgres.connection import Address, Connection, Link, Pool
+from detent.store.sql.postgres.connection import Address, Connection, Pool, PostgresConnection
 from detent.store.sql.postgres.migration import noted_revision
 from detent.store.sql.postgres.partitions import Week, existing, weeks
 from detent.store.sql.schema import HEAD
@@ -122,12 +122,12 @@ from pg_class c where c.oid = $1::text::regclass"""
 WORTH: Final = 1 << 20
 
 
-class PostgresKeeper:
+class PostgresMaintenance:
     """Works on the doors' pool, and on a connection without a time limit for what takes long."""
 
     def __init__(self, address: Address, clock: Clock, pool: Pool) -> None:
-        self._long, self._pooled = Link(address, limit=3600), address.pooled
-        self._pruner = Link(address.for_lookups())
+        self._long, self._pooled = PostgresConnection(address, limit=3600), address.pooled
+        self._pruner = PostgresConnection(address.for_lookups())
         self._keeper_pool, self._keeper_clock = pool, clock
 
     async def prune(self, *, before: int, statuses: Collection[str], limit: int) -> int:

@@ -13,10 +13,10 @@ from detent.errors import StoreError
 from detent.instant import SECOND
 from detent.run.journal import Entry
 from detent.store.heartbeat import ThreadHeart
-from detent.store.protocol import Heart
-from detent.store.rows import NOBODY, ClaimedRun, Claims, Flush, Flushed, Mail, NewRun, spent_key
-from detent.store.sql.compiler import heirs_of, is_checked, read_sql
-from detent.store.sql.postgres.connection import Address, Connection, Link, PostgresPulse, Records
+from detent.store.protocol import Heartbeat
+from detent.store.rows import NOBODY, ClaimedRun, ClaimResult, Flush, Flushed, Mail, NewRun, released_key
+from detent.store.sql.compiler import is_checked, read_sql, successors
+from detent.store.sql.postgres.connection import Address, Connection, PostgresConnection, PostgresPulse, Records
 from detent.store.sql.postgres.flush import (
     APPEND,
     CHECKED_FLUSH,
@@ -79,10 +79,10 @@ class PostgresNodes:
 
     def __init__(self, address: Address, clock: Clock) -> None:
         self._address, self._clock = address, clock
-        self._lane, self._claims = Link(address.for_lookups()), Link(address.for_lookups())
+        self._lane, self._claims = PostgresConnection(address.for_lookups()), PostgresConnection(address.for_lookups())
         self._registered: dict[bytes, float] = {}
 
-    def heart(self, node: bytes, *, ttl: float, interval: float) -> Heart:
+    def heart(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
         sent = self._registered.get(node, self._clock.monotonic())
         return ThreadHeart(
             lambda: PostgresPulse(self._address, node, ttl), clock=self._clock, interval=interval, confirmed=sent
@@ -138,7 +138,7 @@ class PostgresNodes:
         else:
             statement = CHECKED_FLUSH if checked else FLUSH
             columns = flush_columns(flush, again=again, checked=checked)
-        heirs = heirs_of(flush.starts) if checked else []
+        heirs = successors(flush.starts) if checked else []
         if heirs:
             [row] = await self._sent_with_heirs(patience, heirs, statement[again], node, epoch, *columns)
         else:
@@ -160,7 +160,7 @@ class PostgresNodes:
     ) -> Records:
         """Hand over the keys of heirs first, which one statement cannot do in a fixed order; if one of them is refused
         then, send without that."""
-        handed = zip(*((heir.heir_of, heir.tenant, heir.active_key, _spent(heir)) for heir in heirs), strict=True)
+        handed = zip(*((heir.successor_of, heir.tenant, heir.active_key, _spent(heir)) for heir in heirs), strict=True)
         columns = [list(column) for column in handed]
         node, epoch, *_ = arguments
 
@@ -187,13 +187,13 @@ class PostgresNodes:
         queues: Collection[str] | None,
         serves: Collection[str],
         horizon: int,
-    ) -> Claims | None:
+    ) -> ClaimResult | None:
         chosen = None if queues is None else list(queues)
         served = msgspec.json.encode(sorted(serves)).decode()
         rows = await self._claims.fetch(CLAIM, node, epoch, limit, chosen, served, horizon / SECOND)
         if not rows[0][0]:
             return None
-        return Claims(rows[0][1], [_claimed(tuple(row)) for row in rows if row[2] is not None])
+        return ClaimResult(rows[0][1], [_claimed(tuple(row)) for row in rows if row[2] is not None])
 
     async def mail(self, node: bytes, *, limit: int) -> list[Mail]:
         rows = await self._claims.fetch(MAIL, node, limit, writing=False)
@@ -224,8 +224,8 @@ class _NotInherited(Exception):
 
 
 def _spent(heir: NewRun) -> str:
-    assert heir.heir_of is not None
-    return spent_key(heir.heir_of)
+    assert heir.successor_of is not None
+    return released_key(heir.successor_of)
 
 
 def _patience(seconds: float) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from detent.clock import Clock
-from detent.store.sql.postgres.commands import PostgresDoors
+from detent.store.sql.postgres.commands import PostgresCommandStore
 from detent.store.sql.postgres.connection import Address, Pool
-from detent.store.sql.postgres.maintenance import PostgresKeeper
+from detent.store.sql.postgres.maintenance import PostgresMaintenance
 from detent.store.sql.postgres.migration import migrate, revision
 from detent.store.sql.postgres.node import PostgresNodes
 from detent.store.sql.schema import require_head
@@ -15,15 +15,15 @@ from detent.store.sql.schema import require_head
 POOL_SIZE: Final = 5
 
 
-class PostgresStore(PostgresNodes, PostgresDoors, PostgresKeeper):
+class PostgresStore(PostgresNodes, PostgresCommandStore, PostgresMaintenance):
     """One lane for flushes, one connection for claims, a small pool for the doors, one in the heart's thread."""
 
     def __init__(self, url: str, clock: Clock, *, pool_size: int = POOL_SIZE) -> None:
         address = Address.parse(url)
         pool = Pool(address, pool_size)
         PostgresNodes.__init__(self, address, clock)
-        PostgresDoors.__init__(self, pool)
-        PostgresKeeper.__init__(self, address, clock, pool)
+        PostgresCommandStore.__init__(self, pool)
+        PostgresMaintenance.__init__(self, address, clock, pool)
 
     @classmethod
     async def open(cls, url: str, clock: Clock, *, migrated: bool = False, pool_size: int = POOL_SIZE) -> PostgresStore:

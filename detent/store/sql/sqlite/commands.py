@@ -11,11 +11,11 @@ from sqlalchemy import ClauseElement, Dialect
 from sqlalchemy.dialects import sqlite
 
 from detent.store.rows import Delivery, MessageKind, Receipt
-from detent.store.sql.access import Rows, Talk
+from detent.store.sql.access import Rows, Script
 from detent.store.sql.compiler import Values, compiled
 from detent.store.sql.sqlite.connection import Access
 from detent.store.sql.sqlite.node import Bytes
-from detent.store.sql.verbs import ColdVerbs
+from detent.store.sql.verbs import SharedVerbs
 
 T = TypeVar("T")
 
@@ -47,7 +47,7 @@ insert into inbox (tenant, run, kind, data, at)
 select tenant, id, :kind, :data, :at from run where id = :run and tenant = :tenant and ended_at is null"""
 
 
-class SqliteDoors(ColdVerbs):
+class SqliteCommandStore(SharedVerbs):
     """Reads on the reader's thread, writes on the writer's."""
 
     def __init__(self, access: Access) -> None:
@@ -81,7 +81,7 @@ class SqliteDoors(ColdVerbs):
     async def _read(self, clause: ClauseElement, values: Values) -> Rows:
         return await self._doors.read(lambda db: _fetch(db, clause, values))
 
-    async def _talk(self, begin: Callable[[], Talk[T]]) -> T:
+    async def _talk(self, begin: Callable[[], Script[T]]) -> T:
         def work(db: sqlite3.Connection) -> T:
             talk, rows = begin(), None
             db.execute("begin immediate")

@@ -54,7 +54,7 @@ SLICE_PAGES: Final = 256
 _FULL: Final = 2
 
 
-class SqliteKeeper:
+class SqliteMaintenance:
     """Everything long happens in small slices, so that flushes come in between."""
 
     def __init__(self, access: Access) -> None:

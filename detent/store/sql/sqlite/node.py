@@ -11,10 +11,10 @@ import msgspec
 from detent.clock import Clock
 from detent.instant import micros
 from detent.run.journal import Entry
-from detent.store.heartbeat import QuietHeart
-from detent.store.protocol import Heart
-from detent.store.rows import NOBODY, ClaimedRun, Claims, End, Flush, Flushed, Mail, Message, NewRun, spent_key
-from detent.store.sql.compiler import heirs_of, is_checked, read_sql
+from detent.store.heartbeat import NoHeartbeat
+from detent.store.protocol import Heartbeat
+from detent.store.rows import NOBODY, ClaimedRun, ClaimResult, End, Flush, Flushed, Mail, Message, NewRun, released_key
+from detent.store.sql.compiler import is_checked, read_sql, successors
 from detent.store.sql.sqlite.connection import Access, Work
 from detent.store.sql.verbs import encoded, entry, mail, offered
 
@@ -150,10 +150,10 @@ class SqliteNodes:
     def __init__(self, access: Access, clock: Clock) -> None:
         self._access, self._clock = access, clock
 
-    def heart(self, node: bytes, *, ttl: float, interval: float) -> Heart:
+    def heart(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
         until = self._access.time() + micros(FOREVER)
         self._access.post(lambda db: db.execute("update lease set until = ? where node = ?", (until, node)))
-        return QuietHeart(self._clock)
+        return NoHeartbeat(self._clock)
 
     async def register(
         self, node: bytes, *, ttl: float, queues: Sequence[str] | None = None, actions: Sequence[str] = ()
@@ -203,7 +203,7 @@ class SqliteNodes:
     ) -> Flushed | None:
         now, checked = self._access.time(), is_checked(flush)
         arguments = flush_arguments(node, epoch, flush, again=again, checked=checked, now=now)
-        expiries, heirs = list(flush.expiries), heirs_of(flush.starts) if checked else []
+        expiries, heirs = list(flush.expiries), successors(flush.starts) if checked else []
 
         def work(db: sqlite3.Connection) -> Flushed | None:
             try:
@@ -228,7 +228,7 @@ class SqliteNodes:
         queues: Collection[str] | None,
         serves: Collection[str],
         horizon: int,
-    ) -> Claims | None:
+    ) -> ClaimResult | None:
         now = self._access.time()
         values = {
             "node": node,
@@ -239,7 +239,7 @@ class SqliteNodes:
             "until": now + horizon,
         }
         claimed = await self._access.write(lambda db: _claim(db, values))
-        return None if claimed is None else Claims(now, claimed)
+        return None if claimed is None else ClaimResult(now, claimed)
 
     async def mail(self, node: bytes, *, limit: int) -> list[Mail]:
         rows = await self._access.read(lambda db: db.execute(MAIL, (node, limit)).fetchall())
@@ -294,8 +294,8 @@ def _with_heirs(
     """Flush after the keys of heirs were handed over; if one of them is refused then, without that."""
     db.execute("begin immediate")
     for heir in heirs:
-        assert heir.heir_of is not None
-        db.execute(HAND_OVER, (spent_key(heir.heir_of), heir.heir_of, heir.tenant, heir.active_key, node))
+        assert heir.successor_of is not None
+        db.execute(HAND_OVER, (released_key(heir.successor_of), heir.successor_of, heir.tenant, heir.active_key, node))
     flushed = flush(db)
     if flushed is not None and flushed.refused.isdisjoint(heir.id for heir in heirs):
         db.execute("commit")

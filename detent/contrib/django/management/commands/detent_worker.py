@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from detent.embed.config import settings_of
 from detent.embed.node import node
 from detent.observe.logs import log_events
-from detent.process import run_process, told_to_stop
+from detent.process import run_process, wait_for_signal
 from detent.store.url import scheme
 
 
@@ -30,7 +30,7 @@ class Command(BaseCommand):
     async def _work(self, options: dict[str, Any]) -> None:
         settings = settings_of()
         stop_logs = log_events(settings.log_format)
-        stopping = asyncio.create_task(told_to_stop())
+        stopping = asyncio.create_task(wait_for_signal())
         # One process has a SQLite file: the others of this project reach it by the address it gives itself.
         port = options["listen"] if options["listen"] is not None else 0
         listens = options["listen"] is not None or scheme(settings.database_url) == "sqlite"
