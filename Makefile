@@ -9,7 +9,7 @@ WORKERS ?= 3
 SECONDS ?=
 SEED ?=
 ARGS ?=
-# Bytecode is kept, whatever the environment says: tests start hundreds of processes that would compile everything anew.
+# Bytecode is kept, whatever the environment says: tests start hundreds of processes that would compile everything again.
 export PYTHONDONTWRITEBYTECODE :=
 LIMITS = $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
@@ -50,7 +50,7 @@ property: SECONDS = 300
 property: .venv/.dev ## Send requests of every kind to every route (SECONDS=300 SEED=)
 	@$(BIN)/python -m tests.property $(LIMITS)
 
-clients: .venv/.dev ## Write the types of the TypeScript client anew, from today's API
+clients: .venv/.dev ## Write the types of the TypeScript client from today's API
 	@$(BIN)/python -m tests.clients.typescript
 
 lock: .venv/.dev ## Renew requirements.lock and requirements-dev.lock

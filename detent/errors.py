@@ -86,13 +86,13 @@ class Forbidden(DetentError):
 
 
 class NotFound(DetentError):
-    """There is nothing of that name."""
+    """Not found."""
 
     code = "not_found"
 
 
 class Conflict(DetentError):
-    """The state of things forbids it."""
+    """The current state does not allow this."""
 
     code = "conflict"
 

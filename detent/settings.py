@@ -133,7 +133,7 @@ class Settings:
     egress_allow: tuple[str, ...] = _setting(
         _names, (), "hosts and networks that steps may call beside public ones, such as 10.0.0.0/8,db.internal:8080"
     )
-    allow_loose_auth: bool = _setting(_flag, False, "allow the API, which asks nobody who he is, on any address")
+    allow_loose_auth: bool = _setting(_flag, False, "allow the API, which has no authentication yet, on any address")
     max_parallel_steps: int = _setting(_whole(1, 100_000), 1_000, "attempts that one node makes at once")
     max_steps_per_workflow: int = _setting(_whole(1, 1_000_000), 1_000, "how many steps a definition may have")
     lease_seconds: float = _setting(_seconds(1, 3600), 10.0, "how long a silent node keeps its runs")
@@ -186,7 +186,7 @@ def load_settings(flags: Mapping[str, Any], *, environ: Mapping[str, str], folde
                 said = "" if item.metadata["secret"] else f" (it is {value!r})"
                 problems.append(Problem(shown, f"{error}{said}"))
     if problems:
-        raise InvalidInput("a setting is wrong", problems)
+        raise InvalidInput("invalid settings", problems)
     return Loaded(Settings(**values), sources, tuple(warnings))
 
 
@@ -214,7 +214,7 @@ def _known(
             near = difflib.get_close_matches(name, FIELDS, n=1)
             spelled = [spelling.format(word.upper() if upper else word) for word in (name, *near)]
             hint = f"; did you mean {spelled[1]}?" if near else ""
-            warnings.append(f"{where} {spelled[0]}, which is no setting of Detent{hint}")
+            warnings.append(f"{where} {spelled[0]}, which is not a setting of Detent{hint}")
     return {name: value for name, value in given.items() if name in FIELDS}
 
 
@@ -222,4 +222,4 @@ def _read_file(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text())
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InvalidInput("a setting is wrong", [Problem(FILE, f"cannot be read: {error}")]) from None
+        raise InvalidInput("invalid settings", [Problem(FILE, f"cannot be read: {error}")]) from None

@@ -86,7 +86,7 @@ def instant_of(text: str) -> Instant:
     try:
         found = datetime.fromisoformat(_LOST_PLUS.sub(r"\1+", text))
     except ValueError:
-        raise ValueError(f"is no instant in ISO 8601; write for example {_EXAMPLE}") from None
+        raise ValueError(f"is not a valid instant in ISO 8601; write for example {_EXAMPLE}") from None
     if found.tzinfo is None:
         if len(text) > len("2026-02-22"):
             raise ValueError(f"has no time zone; write for example {_EXAMPLE}")
@@ -172,7 +172,7 @@ def normalize_names(
             hint = problems.did_you_mean(name, known) or f"; known are {', '.join(names)}"
             problems.add(inside(path, name), f"unknown field {shown(name)}{hint}")
         elif ours in found:
-            problems.add(inside(path, name), f"is there twice: {ours!r} is the same field")
+            problems.add(inside(path, name), f"is given twice: {ours!r} is the same field")
         else:
             found[ours] = value
     return found
@@ -196,7 +196,7 @@ def refuse_if_any(problems: Problems, message: str) -> None:
 
 
 _MARK_BYTES: Final = 9
-FOREIGN: Final = "is none that this list gave"
+FOREIGN: Final = "is not a cursor of this list; use `next_cursor` of the same query"
 
 
 class CursorScope:

@@ -14,7 +14,7 @@ from typing import Final
 from detent.version import VERSION
 
 COMMANDS: Final = {
-    "init": "Begin a project: workflows that run, tests, and settings",
+    "init": "Create a project: workflows that run, tests, and settings",
     "dev": "Try Detent: everything in one process on SQLite, with examples",
     "run": "Run a workflow here and now, and watch it",
     "validate": "Check workflow files and list everything that is wrong",
@@ -25,7 +25,7 @@ COMMANDS: Final = {
     "logs": "What happened in a run, line by line, live if you like",
     "workflows": "List, show, enable, disable and delete workflows",
     "triggers": "What starts workflows: look, pause, fire, fill gaps",
-    "events": "Tell that something happened, so that triggers fire",
+    "events": "Send an event, so that triggers fire",
     "serve": "Serve the API and run workflows",
     "worker": "Run workflows only, without the API",
     "migrate": "Bring the tables of a database up to date",

@@ -74,7 +74,7 @@ def read_labels(labels: Iterable[str] | None) -> dict[str, str]:
     for text in labels or ():
         key, sign, value = text.partition("=" if "=" in text else ":")
         if not sign or not key:
-            raise wrong("--label", f"{text!r} is no label; write for example team=shop")
+            raise wrong("--label", f"{text!r} is not a valid label; write for example team=shop")
         found[key] = value
     return found
 
@@ -83,7 +83,7 @@ def read_hero(text: str) -> tuple[str, str]:
     """A hero written `type:id`."""
     type_, _, id_ = text.partition(":")
     if not type_ or not id_:
-        raise wrong("--hero", f"{text!r} is no hero; write for example User:7")
+        raise wrong("--hero", f"{text!r} is not a valid hero; write for example User:7")
     return type_, id_
 
 
@@ -98,7 +98,7 @@ def read_moment(text: str, option: str, *, ago: bool) -> datetime:
         return datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError):
         short, example = ("1h30m", "that long ago") if ago else ("10m", "that long from now")
-        raise wrong(option, f"{text!r} is no time; write 2026-02-22T10:00, or {short} for {example}") from None
+        raise wrong(option, f"{text!r} is not a valid time; write 2026-02-22T10:00, or {short} for {example}") from None
 
 
 def read_seconds(text: str, option: str) -> float:
@@ -111,7 +111,7 @@ def read_seconds(text: str, option: str) -> float:
 
 def wrong(option: str, message: str) -> InvalidInput:
     """What to say of an option that cannot be used."""
-    return InvalidInput("an option cannot be used", [Problem(option, message)])
+    return InvalidInput("invalid option", [Problem(option, message)])
 
 
 def decode_value(data: bytes, option: str) -> Any:

@@ -109,7 +109,7 @@ def _named(module: str, name: str, known: list[Registered]) -> Registered:
             return one
     there = ", ".join(map(_spelled, known)) or "none at all"
     if value is not None:
-        raise InvalidInput(f"{module}:{name} is no workflow; the module has {there}")
+        raise InvalidInput(f"{module}:{name} is not a workflow; the module has {there}")
     raise InvalidInput(f"the module {module} has no workflow {name!r}; it has {there}")
 
 

@@ -72,11 +72,11 @@ class PermissionDenied(ApiError, errors.Forbidden):
 
 
 class NotFound(ApiError, errors.NotFound):
-    """There is nothing of that name."""
+    """Not found."""
 
 
 class Conflict(ApiError, errors.Conflict):
-    """The state of things forbids it."""
+    """The current state does not allow this."""
 
 
 class AlreadyActive(Conflict, errors.AlreadyActive):

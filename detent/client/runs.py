@@ -162,7 +162,7 @@ def poll(run: str, wait: float) -> Call[RunDocument]:
 
 
 def cancel(run: str) -> Call[RunDocument]:
-    """Cancel it. `cancel_requested` is true if its node has not got to it within two seconds."""
+    """Cancel it. `cancel_requested` is true if its node has not applied it within two seconds."""
     return Call("POST", url_path("runs", run, "cancel"), _run)
 
 
@@ -345,7 +345,7 @@ def callback(url_or_token: str, body: Json = None, *, message_id: str | None = N
 
 
 def send_event(type: str, data: Json = None, *, id: str | None = None) -> Call[SentEvent]:  # noqa: A002
-    """Tell that something happened; event triggers of that type fire. The same `id` again fires nothing again."""
+    """Send an event; event triggers of that type fire. The same `id` again fires nothing again."""
     body = {"type": type, "data": {} if data is None else data, "id": id or secrets.token_hex(16)}
     return Call("POST", url_path("events"), one(SentEvent), body=json_body(body), headers=JSON)
 

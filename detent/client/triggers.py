@@ -126,5 +126,5 @@ def firing(trigger: str, firing: str) -> Call[Firing]:
 
 
 def replay(trigger: str, firing: str) -> Call[Firing]:
-    """Do again what a firing did, with the request that was received then."""
+    """Replay a firing with the request it received."""
     return Call("POST", url_path("triggers", trigger, "firings", firing, "replay"), _firing, repeatable=False)

@@ -31,7 +31,7 @@ _FINISHED: Final = {"completed": "finished", "timeout": "timed-out", "cancelled"
 
 
 class ControlCommands(RunCommands):
-    """Each answers with the run as it is; `<wish>_requested` says that its owner has not got to it yet."""
+    """Each answers with the run as it is; `<wish>_requested` says that its owner has not applied it yet."""
 
     async def cancel(self, run: str, *, by: str, tenant: int = DEFAULT_TENANT) -> dict[str, Any]:
         """Cancel a run."""

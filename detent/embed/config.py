@@ -19,7 +19,7 @@ def configure(database_url: str | None = None, *, url: str | None = None, **sett
     given = {"database_url": database_url, **settings}
     unknown = sorted(set(given) - set(FIELDS))
     if unknown:
-        raise InvalidInput("a setting is wrong", [Problem(name, "is no setting of Detent") for name in unknown])
+        raise InvalidInput("invalid settings", [Problem(name, "is not a setting of Detent") for name in unknown])
     load_settings(given, environ=os.environ, folder=Path.cwd())
     _GIVEN.clear()
     _GIVEN.update({name: value for name, value in given.items() if value is not None})

@@ -106,7 +106,7 @@ def named(workflow: Any) -> tuple[str, Registered | None]:
     for one in registry.all():
         if one.target is workflow:
             return one.name, one
-    raise NotFound(f"{workflow!r} is no workflow: give a Workflow class, a function made by @workflow, or a name")
+    raise NotFound(f"{workflow!r} is not a workflow: give a Workflow class, a function made by @workflow, or a name")
 
 
 def hero_pair(hero: Any) -> tuple[str, str] | None:

@@ -47,7 +47,7 @@ class GraphCache:
         try:
             self._kept[version] = (name, prepare(codec.decode(raw)))
         except Exception as error:  # noqa: BLE001 - one unreadable graph must not keep the others from being loaded
-            emit("engine.trouble", where="graphs", error=f"{name} version {version[1]} cannot be read: {error}")
+            emit("engine.error", where="graphs", error=f"{name} version {version[1]} cannot be read: {error}")
 
     def put(self, version: Version, name: str, raw: bytes) -> Prepared:
         """The prepared graph of a version whose bytes are at hand."""

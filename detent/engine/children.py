@@ -67,7 +67,7 @@ class Children:
             try:
                 await cancel_heirs(cancelled)
             except StoreError as error:
-                emit("engine.trouble", where="family", error=error.message)
+                emit("engine.error", where="family", error=error.message)
             else:
                 return
             if pause is not None:

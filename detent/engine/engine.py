@@ -99,7 +99,7 @@ class Engine:
             except Fenced:
                 emit("engine.lost", node=node.id)
             except Exception as error:  # noqa: BLE001 - a bug in one loop: begin anew rather than stand still
-                emit("engine.trouble", where="node", error=_tell(error))
+                emit("engine.error", where="node", error=_tell(error))
             self._node = None
             if self._is_stopping:
                 return  # the call to stop came while the node was being lost, and was lost with it
@@ -111,7 +111,7 @@ class Engine:
             try:
                 return await self._register(lost)
             except StoreError as error:
-                emit("engine.trouble", where="register", error=error.message)
+                emit("engine.error", where="register", error=error.message)
 
     async def _register(self, lost: bytes | None) -> Node:
         id_ = self.new_id()
@@ -133,7 +133,7 @@ class Engine:
             await self.store.retire(node)
         except StoreError as error:
             # Its lease runs out by itself.
-            emit("engine.trouble", where="retire", error=error.message)
+            emit("engine.error", where="retire", error=error.message)
 
 
 def _tell(error: BaseException) -> str:

@@ -38,7 +38,7 @@ class Polling:
             except Fenced:
                 raise
             except StoreError as error:
-                emit("engine.trouble", where=self._poller.name, error=error.message)
+                emit("engine.error", where=self._poller.name, error=error.message)
                 pause = self._after_trouble
             _stop_if_told()
             if pause > 0:

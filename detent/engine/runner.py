@@ -79,7 +79,7 @@ def tell_trouble(run: bytes, entry: Entry) -> None:
         facts = {"reason": data.by, **_error(data.error)}
         emit("run.paused", run=run, step=entry.step, attempt=entry.attempt, **facts)
     elif data.error is not None:
-        emit("step.again", run=run, step=entry.step, attempt=entry.attempt, error=data.error.message)
+        emit("step.retry", run=run, step=entry.step, attempt=entry.attempt, error=data.error.message)
 
 
 def tell_end(end: End) -> None:

@@ -25,4 +25,4 @@ def open_outbox(url: str) -> Outbox:
             return MysqlOutbox(url)
         case _:
             problem = Problem("outbox_urls", f"{urlsplit(url).scheme} cannot hold an outbox")
-            raise InvalidInput("a setting is wrong", [problem])
+            raise InvalidInput("invalid settings", [problem])

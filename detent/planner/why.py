@@ -49,7 +49,7 @@ class Reason:
     """One link of the chain. `message` is whole sentences; `details` are JSON values, by kind:
 
     `retry` attempt, attempts, retry, retries, last_error · `running`, `uncertain` attempt · `paused` by ·
-    `needs` waits_for, held_up_by, or more (steps that are left out) · `ended` status."""
+    `needs` waits_for, blocked_by, or more (steps that are left out) · `ended` status."""
 
     kind: ReasonKind
     message: str
@@ -395,7 +395,7 @@ def _waits(seen: Seen, index: int, sources: Sequence[int], causes: Sequence[int]
     if not set(causes) <= set(sources):
         deepest = next(cause for cause in causes if cause not in sources)
         message += f" What holds it up: step '{seen.name(deepest)}' {_DOES[seen.kind(deepest)]}."
-    details = {"waits_for": names[:NAMED], "held_up_by": [seen.name(cause) for cause in causes]}
+    details = {"waits_for": names[:NAMED], "blocked_by": [seen.name(cause) for cause in causes]}
     return Reason(ReasonKind.NEEDS, message, step=seen.name(index), details=details)
 
 

@@ -122,7 +122,7 @@ def _read_policy(given: object) -> Policy:
         # The spelling with an exclamation mark is that of other libraries.
         policy = Policy(given.removesuffix("!"))
     if not isinstance(policy, Policy):
-        raise InvalidInput(f"on_exception: {_shown(given)} is no policy; {_choices(ACTIONS)}")
+        raise InvalidInput(f"on_exception: {_shown(given)} is not a valid policy; {_choices(ACTIONS)}")
     if policy.action not in ACTIONS:
         raise InvalidInput(f"on_exception: {policy.action!r} is no policy{_hint(policy.action, ACTIONS)}")
     if policy.then not in ENDS:

@@ -21,7 +21,7 @@ class SqlAlchemyModel:
     def __init__(self, session: Callable[[], Any] | None, model: type[Any]) -> None:
         mapper = getattr(model, "__mapper__", None)
         if mapper is None:
-            raise InvalidInput(f"{model.__qualname__} is no mapped class of SQLAlchemy")
+            raise InvalidInput(f"{model.__qualname__} is not a mapped class of SQLAlchemy")
         self._session, self._model, self.name = session, model, model.__name__
         self._keys = [mapper.get_property_by_column(column).key for column in mapper.primary_key]
         self._types = [_python_type(column) for column in mapper.primary_key]
@@ -87,7 +87,7 @@ class DjangoModel:
     def __init__(self, model: type[Any]) -> None:
         meta = getattr(model, "_meta", None)
         if meta is None or not hasattr(meta, "label"):
-            raise InvalidInput(f"{model.__qualname__} is no model of Django")
+            raise InvalidInput(f"{model.__qualname__} is not a model of Django")
         self._model, self.name = model, str(meta.label)
 
     @classmethod

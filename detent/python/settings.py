@@ -95,4 +95,4 @@ def read_drift(given: object) -> DriftPolicy:
     except ValueError:
         meant = nearest(str(given), list(DriftPolicy))
         hint = f"did you mean {str(meant)!r}?" if meant else "choose 'pin', 'tolerant' or 'strict'"
-        raise InvalidInput(f"{given!r} is no way to deal with changed code; {hint}") from None
+        raise InvalidInput(f"{given!r} is not a drift policy; {hint}") from None

@@ -69,7 +69,7 @@ class EgressPolicy:
 
     @classmethod
     def from_texts(cls, allow: Iterable[str] = (), deny_own: Iterable[tuple[str, int]] = ()) -> EgressPolicy:
-        """The policy an operator wrote; InvalidInput if a text is no network, address or host."""
+        """The policy an operator wrote; InvalidInput if a text is not a valid network, address or host."""
         return cls(tuple(parse_rule(text) for text in allow), tuple((_folded(host), port) for host, port in deny_own))
 
     def deny_name(self, host: str, port: int) -> str | None:

@@ -162,7 +162,7 @@ def parse_rule(text: str) -> Rule:
             raise InvalidInput(f"{text!r}: the network is {ip_network(host, strict=False)}, write that") from None
     name = host.rstrip(".")
     if not _NAME.fullmatch(name):
-        raise InvalidInput(f"{text!r} is no network, address or host name that could be allowed")
+        raise InvalidInput(f"{text!r} is not a valid network, address or host name that could be allowed")
     if name.startswith("*."):
         return Rule(suffix=name[1:], port=port)
     return Rule(name=name, port=port)
@@ -176,5 +176,5 @@ def _split_port(text: str) -> tuple[str, int | None]:
         return text, None
     port = None if found[2] is None else int(found[2])
     if port is not None and not 0 < port <= _HIGHEST_PORT:
-        raise InvalidInput(f"{text!r}: {port} is no port")
+        raise InvalidInput(f"{text!r}: {port} is not a valid port")
     return found[1], port

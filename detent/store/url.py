@@ -24,7 +24,7 @@ def scheme(url: str) -> Literal["memory", "sqlite", "postgresql", "mysql"]:
             raise StoreError(f"{other!r} names a driver, and Detent has its own: write {other.partition('+')[0]}://...")
         case other:
             raise StoreError(
-                f"{other or url!r} is no database Detent knows; use sqlite:///path/to/detent.db, "
+                f"{other or url!r} is not a database Detent supports; use sqlite:///path/to/detent.db, "
                 "postgresql://user@host/database, mysql://user@host/database or memory://"
             )
 

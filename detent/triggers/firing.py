@@ -75,7 +75,7 @@ class FiringCommands(TriggerContext):
         return await self._settle(firing)
 
     async def replay(self, trigger: str, firing: str, *, tenant: int = DEFAULT_TENANT) -> FiringRow:
-        """Do again what a firing did, with what was received then."""
+        """Replay a firing with the request it received."""
         row, old = await self.trigger(trigger, tenant=tenant), await self.firing(trigger, firing, tenant=tenant)
         request = record.request_of(old)
         if old.state in OPEN_FIRINGS:

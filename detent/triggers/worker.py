@@ -99,7 +99,7 @@ class Schedules:
             try:
                 next_at, firings = self._firings(trigger, since, now)
             except Exception as error:  # noqa: BLE001 - one schedule that cannot be read must not stop the others
-                emit("engine.trouble", where=self.name, error=repr(error)[:500])
+                emit("engine.error", where=self.name, error=repr(error)[:500])
                 why = encode_reason(reason("schedule", f"the schedule cannot be followed: {error!r}"))
                 next_at, firings = now + _AFTER_TROUBLE, [self._new(trigger, FiringState.ERRORED, now, message=why)]
             if await self._store.take_slots(trigger.id, seen=since, next_at=next_at, firings=firings):
@@ -188,10 +188,10 @@ class Firings:
             if verdict is Verdict.WAIT:
                 self._rest(firing, REST)
         except (StoreError, Unavailable) as error:
-            emit("engine.trouble", where=self.name, error=error.message)
+            emit("engine.error", where=self.name, error=error.message)
             self._rest(firing, REST_AFTER_TROUBLE)
         except Exception as error:  # noqa: BLE001 - a mistake of ours in one firing must not stop the others
-            emit("engine.trouble", where=self.name, error="".join(traceback.format_exception(error))[-4000:])
+            emit("engine.error", where=self.name, error="".join(traceback.format_exception(error))[-4000:])
             self._rest(firing, REST_AFTER_TROUBLE)
             await self._give_up(firing, error)
         finally:
@@ -201,7 +201,7 @@ class Firings:
         try:
             await self._processor.fail(firing, error)
         except StoreError as trouble:
-            emit("engine.trouble", where=self.name, error=trouble.message)
+            emit("engine.error", where=self.name, error=trouble.message)
 
     def _rest(self, firing: FiringRow, seconds: float) -> None:
         self._resting[firing.id] = self._clock.monotonic() + seconds
@@ -252,5 +252,5 @@ async def _for_ever(polling: Polling) -> None:
         try:
             await polling.work()
         except Exception as error:  # noqa: BLE001 - a mistake of ours: begin anew rather than stand still
-            emit("engine.trouble", where="triggers", error="".join(traceback.format_exception(error))[-4000:])
+            emit("engine.error", where="triggers", error="".join(traceback.format_exception(error))[-4000:])
             await asyncio.sleep(REST_AFTER_TROUBLE)

@@ -89,7 +89,7 @@ def _mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise _Refused(f"the key {twice[:80]!r} is there twice")
+        raise _Refused(f"the key {twice[:80]!r} is given twice")
     return found
 
 

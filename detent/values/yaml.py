@@ -164,7 +164,7 @@ class _Builder:
 
     def _new_key(self, key: str, event: Any) -> str:
         if key in self._open[-1].value:
-            raise refused(f"the key {key[:80]!r} is there twice", event.start_mark)
+            raise refused(f"the key {key[:80]!r} is given twice", event.start_mark)
         return key
 
     def _check_tag(self, event: Any) -> None:

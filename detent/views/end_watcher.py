@@ -82,7 +82,7 @@ class EndWatcher:
                 is_away = False
             except StoreError as error:
                 if not is_away:
-                    emit("engine.trouble", where="endings", error=error.message)
+                    emit("engine.error", where="endings", error=error.message)
                 is_away = True
             if waiting:
                 await self._pace.rest(found=found)

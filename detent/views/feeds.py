@@ -77,7 +77,7 @@ class JournalPages:
                 return await self.read(after, limit=limit)
             except StoreError as error:
                 if not pause:
-                    emit("engine.trouble", where="feeds", error=error.message)
+                    emit("engine.error", where="feeds", error=error.message)
                 pause = min(_LONGEST_AWAY_PAUSE, pause + _AWAY_PAUSE)
                 await asyncio.sleep(pause)
 
@@ -142,7 +142,7 @@ class Feed:
                 await self._wanted.wait()
                 await self._read()
         except Exception as error:  # noqa: BLE001 - readers must not wait for a feed that is dead
-            emit("engine.trouble", where="feed", error="".join(traceback.format_exception(error))[-4000:])
+            emit("engine.error", where="feed", error="".join(traceback.format_exception(error))[-4000:])
             self.is_closed = True
             self._tell()
 

@@ -138,7 +138,7 @@ async def test_a_cursor_is_good_for_its_own_list_only(detent: Detent) -> None:
         answer = await detent.call("GET", f"{RUNS}?{query}")
         assert answer.status == 400, query
         assert answer.json["details"]["validation_errors"] == [
-            {"field": "cursor", "message": "is none that this list gave"}
+            {"field": "cursor", "message": "is not a cursor of this list; use `next_cursor` of the same query"}
         ]
     below = await detent.call("GET", f"{WORKFLOWS}/echo/runs?label=a:b&cursor={cursor}")
     assert below.status == 400

@@ -86,7 +86,7 @@ async def test_all_problems_of_options_are_told_at_once_and_nothing_starts(api: 
     naive = await trigger(api, "?start_at=2031-01-01T00:00:00")
     assert "time zone" in problems(naive)["start_at"]
     twice = await trigger(api, "?wait=1s&wait=2s")
-    assert problems(twice) == {"wait": "is there twice"}
+    assert problems(twice) == {"wait": "is given twice"}
     labels = await trigger(api, "?label=a:1&label=a:2")
     assert "twice" in problems(labels)["label"]
     assert (await trigger(api, "?x=%FF")).status == 400

@@ -2,7 +2,8 @@
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -10,6 +11,8 @@ from pathlib import Path
 
 MAX_FILE = 600
 MAX_FUNCTION = 60
+MAX_MODULES = 20
+MIN_MODULE = 40
 FORBIDDEN_MODULES = frozenset({"utils", "util", "helpers", "helper", "common", "base", "manager", "misc"})
 FORBIDDEN_WORDS = frozenset({"job", "jobs", "task", "tasks", "execution", "executions"})
 
@@ -57,12 +60,19 @@ def long_files(sources: Iterable[Source], limit: int = MAX_FILE) -> list[str]:
 
 
 def long_functions(sources: Iterable[Source], limit: int = MAX_FUNCTION) -> list[str]:
+    """Functions over the limit, but for those that are one `match`, one table or one constructor call."""
     return [
         f"{source.at(function)} {function.name}: {lines} lines, at most {limit}"
         for source in sources
         for function in source.functions()
         if (lines := (function.end_lineno or function.lineno) - function.lineno + 1) > limit
+        and not _is_one_statement(function)
     ]
+
+
+def _is_one_statement(function: Function) -> bool:
+    body = function.body[1:] if ast.get_docstring(function) is not None else function.body
+    return len(body) == 1 and isinstance(body[0], ast.Match | ast.Return)
 
 
 def forbidden_names(sources: Iterable[Source]) -> list[str]:
@@ -159,4 +169,114 @@ def machine_traces(texts: Mapping[str, str]) -> list[str]:
         for name, text in texts.items()
         for number, line in enumerate(text.splitlines(), start=1)
         if (match := MACHINE.search(line))
+    ]
+
+
+def crowded_packages(sources: Iterable[Source], limit: int = MAX_MODULES) -> list[str]:
+    """Packages with too many modules of their own; `__init__` does not count."""
+    counted = Counter(source.path.parent for source in sources if source.path.name != "__init__.py")
+    return [f"{folder}: {count} modules, at most {limit}" for folder, count in sorted(counted.items()) if count > limit]
+
+
+def modules_in_ing(sources: Iterable[Source]) -> list[str]:
+    """Modules and packages named after an activity."""
+    return [
+        f"{source.path}: a module is a noun"
+        for source in sources
+        if re.search(r"ing$", source.module.rpartition(".")[2])
+    ]
+
+
+def lonely_modules(sources: Sequence[Source], limit: int = MIN_MODULE) -> list[str]:
+    """Small modules that only one other module imports: they belong in that module."""
+    known = frozenset(source.module for source in sources)
+    importers: dict[str, set[str]] = {name: set() for name in known}
+    for source in sources:
+        for name, _ in imported(source, known):
+            if name in importers and name != source.module:
+                importers[name].add(source.module)
+    return [
+        f"{source.path}: {lines} lines, imported by {next(iter(importers[source.module]))} only"
+        for source in sources
+        if source.path.name != "__init__.py"
+        and (lines := len(source.text.splitlines())) < limit
+        and len(importers[source.module]) == 1
+    ]
+
+
+def repeated_classes(sources: Iterable[Source]) -> dict[str, list[str]]:
+    """Public classes whose name stands in more than one module, with their files."""
+    found: dict[str, list[str]] = {}
+    for source in sources:
+        for node in source.tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found.setdefault(node.name, []).append(str(source.path))
+    return {name: files for name, files in found.items() if len(files) > 1}
+
+
+def count_words(sources: Iterable[Source], wanted: Iterable[str]) -> dict[str, int]:
+    """How often each word stands in names, comments and strings, in any case and as a plural too."""
+    counts = Counter(word for source in sources for word in words(source.text))
+    return {word: counts[word] + counts[f"{word}s"] for word in wanted}
+
+
+def one_caller(sources: Iterable[Source]) -> list[str]:
+    """Private module-level functions that one place of their module uses."""
+    found: list[str] = []
+    for source in sources:
+        uses = Counter(node.id for node in ast.walk(source.tree) if isinstance(node, ast.Name))
+        uses.update(node.attr for node in ast.walk(source.tree) if isinstance(node, ast.Attribute))
+        found.extend(
+            f"{source.at(node)} {node.name}"
+            for node in source.tree.body
+            if isinstance(node, Function) and node.name.startswith("_") and uses[node.name] == 1
+        )
+    return found
+
+
+def users_of(sources: Iterable[Source], name: str) -> set[str]:
+    """The modules in which a name is used, imported or defined."""
+    return {
+        source.module
+        for source in sources
+        if any(
+            (isinstance(node, ast.Name) and node.id == name)
+            or (isinstance(node, ast.Attribute) and node.attr == name)
+            or (isinstance(node, ast.alias) and name in (node.name, node.asname))
+            for node in ast.walk(source.tree)
+        )
+    }
+
+
+def numbers(sources: Iterable[Source], wanted: Iterable[int]) -> list[str]:
+    """Places where one of these numbers is written out, also as a product."""
+    chosen = set(wanted)
+    return [
+        f"{source.at(node)} {ast.unparse(node)}"
+        for source in sources
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Constant | ast.BinOp) and _number(node) in chosen
+    ]
+
+
+def _number(node: ast.expr) -> int | None:
+    match node:
+        case ast.Constant(value=int() as value):
+            return value
+        case ast.BinOp(left=ast.Constant(value=int() as left), op=ast.Mult(), right=ast.Constant(value=int() as right)):
+            return left * right
+        case _:
+            return None
+
+
+def exceptions(sources: Iterable[Source]) -> list[str]:
+    """Public exception classes outside of `errors` modules."""
+    return [
+        f"{source.at(node)} {node.name}"
+        for source in sources
+        if source.path.name != "errors.py"
+        for node in source.tree.body
+        if isinstance(node, ast.ClassDef)
+        and not node.name.startswith("_")
+        and any(re.search(r"(Error|Exception)$", ast.unparse(parent)) for parent in node.bases)
     ]

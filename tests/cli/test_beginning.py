@@ -119,8 +119,8 @@ def test_every_shell_has_a_script_that_knows_every_command(folder: Path) -> None
     [
         (("runs", "lst"), "error: No such command 'lst'. Did you mean 'list'?", 2),
         (("runs", "list", "--sttus", "failed"), "--status", 2),
-        (("runs", "list", "--since", "yesterday"), "--since: 'yesterday' is no time", 2),
-        (("trigger", "echo", "--label", "team"), "--label: 'team' is no label", 2),
+        (("runs", "list", "--since", "yesterday"), "--since: 'yesterday' is not a valid time", 2),
+        (("trigger", "echo", "--label", "team"), "--label: 'team' is not a valid label", 2),
         (("trigger", "echo", "--input", "{"), "--input", 2),
         (("runs", "list", "--url", "somewhere"), "is no address", 2),
     ],

@@ -161,7 +161,7 @@ def test_an_interrupted_run_in_python_is_kept(shop: Path) -> None:
         (["greeting"], "there is no file and no module 'greeting' in {folder}; "),
         (["shop.workflows.Signup"], "'shop.workflows' is a module; write shop.workflows:Signup"),
         (["shop.workflows:Sign"], "the module shop.workflows has no workflow 'Sign'; it has Paying, Signup, checkout"),
-        (["shop.workflows:charge"], "shop.workflows:charge is no workflow; the module has Paying, Signup, checkout"),
+        (["shop.workflows:charge"], "shop.workflows:charge is not a workflow; the module has Paying, Signup, checkout"),
         (
             ["shop.workflows"],
             "the module shop.workflows has several workflows; name one of them: shop.workflows:Paying, shop.workf",
@@ -169,7 +169,7 @@ def test_an_interrupted_run_in_python_is_kept(shop: Path) -> None:
         (["empty"], "the module empty has no workflow; one is a class of detent.Workflow or a function with @workflow"),
         (["shop/workflows.py"], "is Python: write shop.workflows:NAME"),
         (["shop/workflows.py:Signup"], "is Python: write shop.workflows:Signup"),
-        (["greetings", "--hero", "User"], "--hero: 'User' is no hero; write for example User:7"),
+        (["greetings", "--hero", "User"], "--hero: 'User' is not a valid hero; write for example User:7"),
         (["greetings", "--answer", "ask={}"], "this workflow waits for nothing"),
         (["shop.workflows:checkout", "--fast"], "amount"),
     ],

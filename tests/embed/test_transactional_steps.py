@@ -130,7 +130,7 @@ async def test_a_node_that_dies_after_the_commit_and_before_the_journal_leaves_o
     assert booked(database, run.id) == ([5] if attempt == 1 else [1, 5]), "the user's commit was not durable"
     async with node(database, lease_seconds=1):
         assert await run.result(timeout=40) == 6
-    assert booked(database, run.id) == [1, 5], "an effect is there twice"
+    assert booked(database, run.id) == [1, 5], "an effect is given twice"
 
 
 def call_of(run: bytes) -> StepCall:

@@ -150,7 +150,7 @@ async def test_an_engine_that_lost_its_place_tries_until_the_store_takes_it_back
         await world.store.retire(engine.node.id)
         await world.until(lambda: bool(world.told("engine.lost")))
         await world.until(lambda: engine.is_ready)
-        where = [facts["where"] for facts in world.told("engine.trouble")]
+        where = [facts["where"] for facts in world.told("engine.error")]
         assert where.count("register") == 3
         assert where.count("retire") == 1
 
@@ -185,9 +185,9 @@ async def test_a_bug_in_a_background_loop_begins_a_new_node_and_loses_nothing() 
             return False
 
         world.lines[engine].refuses = burst
-        await world.until(lambda: bool(world.told("engine.trouble")))
+        await world.until(lambda: bool(world.told("engine.error")))
         world.lines[engine].refuses = lambda verb, arguments: False
-        assert "ZeroDivisionError" in world.told("engine.trouble")[0]["error"]
+        assert "ZeroDivisionError" in world.told("engine.error")[0]["error"]
         await world.until(lambda: engine.is_ready)
         assert engine.node.id != first
         world.hands.gates["a"].set()

@@ -270,7 +270,7 @@ async def test_a_graph_that_cannot_be_read_pauses_only_its_runs() -> None:
         assert await world.ended(other, 20) == "completed"
         await world.until(lambda: world.store.table[run].status == "paused", 5)
         assert world.told("engine.lost") == []
-        assert not [facts for facts in world.told("engine.trouble") if facts["where"] == "node"]
+        assert not [facts for facts in world.told("engine.error") if facts["where"] == "node"]
 
 
 @virtual
@@ -310,4 +310,4 @@ async def test_a_message_that_cannot_be_read_hurts_nobody() -> None:
         await world.store.send(1, run, "later", b"{}")  # type: ignore[arg-type]
         await world.until(lambda: not world.store.inbox, 5)
         assert [kind for kind, _ in world.kinds(run)] == [Kind.PAUSED]
-        assert world.told("engine.trouble") == []
+        assert world.told("engine.error") == []

@@ -162,7 +162,7 @@ async def test_an_executor_that_raises_has_failed_its_step_and_nothing_else() ->
         assert await world.ended(run, 5) == "failed"
         other = await world.start({"c": {}})
         assert await world.ended(other, 5) == "completed"
-        assert world.told("engine.trouble") == []
+        assert world.told("engine.error") == []
 
 
 @virtual
@@ -171,7 +171,7 @@ async def test_a_step_of_a_kind_that_nobody_carries_out_fails() -> None:
         await world.engine()
         run = await world.start(Graph((Step("a", StepKind.PYTHON),)))
         assert await world.ended(run, 5) == "failed"
-        assert world.told("engine.trouble") == []
+        assert world.told("engine.error") == []
 
 
 @virtual

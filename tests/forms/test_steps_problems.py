@@ -203,7 +203,7 @@ STEP = [
     ({**GOOD, "needs": 5}, ".needs", "must be the name of a step or a list of names, not the number 5"),
     ({**GOOD, "needs": {"other": 1}}, ".needs", "must be the name of a step or a list of names, not a mapping"),
     ({**GOOD, "needs": [5]}, ".needs[0]", "must be the name of a step, not the number 5"),
-    ({**GOOD, "needs": ["other", "other"]}, ".needs[1]", "'other' is there twice"),
+    ({**GOOD, "needs": ["other", "other"]}, ".needs[1]", "'other' is given twice"),
     ({**GOOD, "needs": ["other", "ohter"]}, ".needs[1]", "no step 'ohter'; did you mean 'other'?"),
     ({**GOOD, "needs": ["nothing-like-it"]}, ".needs[0]", "no step 'nothing-like-it'"),
     ({**GOOD, "needs": [""]}, ".needs[0]", "no step ''"),

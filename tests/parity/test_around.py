@@ -116,7 +116,7 @@ def test_configuration(
     with suppress(Exit):
         doctor(database="memory://")
     assert re.search(r"database_url +memory:// +--database", capsys.readouterr().out)
-    with pytest.raises(InvalidInput, match="a setting is wrong"):
+    with pytest.raises(InvalidInput, match="invalid settings"):
         detent.configure(lease="7s")
 
 

@@ -56,7 +56,7 @@ def test_a_wait_names_its_time_and_the_steps_behind_it() -> None:
         "Step 'ship' waits for step 'pack'. What holds it up: step 'pay' waits for its callback.",
     ]
     assert (reasons[0].since, reasons[0].until) == (NOON, NOON + 7200 * SECOND)
-    assert reasons[2].details == {"waits_for": ["pack"], "held_up_by": ["pay"]}
+    assert reasons[2].details == {"waits_for": ["pack"], "blocked_by": ["pay"]}
     run.now += 7201 * SECOND
     assert _why(run, owned=False)[0].message == (
         f"Step 'pay' got no callback until {_at(7200)} (1s ago), and no node has taken the run yet."
@@ -210,7 +210,7 @@ def test_a_join_names_all_it_waits_for_and_what_is_deepest() -> None:
     assert reasons["join"].message == (
         "Step 'join' waits for steps 'mid' and 'a'. What holds it up: step 'nap' sleeps."
     )
-    assert reasons["join"].details["held_up_by"] == ["nap", "a"]
+    assert reasons["join"].details["blocked_by"] == ["nap", "a"]
 
 
 def _wide(size: int) -> Play:
@@ -260,7 +260,7 @@ def _check(run: Play, *, owned: bool) -> None:
     assert all(named[step.name].kind in BLOCKING[state.phase[step.index]] for step in steps)
     assert any(reason.kind == "paused" for reason in reasons) == (state.paused_by not in (None, "uncertain"))
     for reason in reasons:
-        assert reason.kind != "needs" or {named[cause].kind for cause in reason.details["held_up_by"]} - {"needs"}
+        assert reason.kind != "needs" or {named[cause].kind for cause in reason.details["blocked_by"]} - {"needs"}
     kinds = [reason.kind == "needs" for reason in reasons]
     assert kinds == sorted(kinds), "what blocks comes first"
 

@@ -23,7 +23,7 @@ from detent.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 30.0
-MISTAKES = frozenset({"api.failed", "engine.trouble", "engine.lost", "run.quarantined"})
+MISTAKES = frozenset({"api.failed", "engine.error", "engine.lost", "run.quarantined"})
 THIS_MACHINE = ("127.", "::1", "localhost")
 
 

@@ -39,7 +39,7 @@ async def test_the_pause_and_the_tries_before_it_are_events_with_their_error(
     async with theatre("memory://", code) as world:
         await world.engine()
         await world.paused(await world.start(Paying))
-    again = [facts for name, facts in heard if name == "step.again"]
+    again = [facts for name, facts in heard if name == "step.retry"]
     assert [(one["step"], one["attempt"], one["error"]) for one in again] == [("pay", 1, "ValueError: no funds")]
     (paused,) = (facts for name, facts in heard if name == "run.paused")
     assert (paused["step"], paused["attempt"], paused["error"]) == ("pay", 2, "ValueError: no funds")

@@ -186,7 +186,7 @@ class World:
         match name:
             case "run.refused" | "run.quarantined":
                 self.fail(f"{name}: run {short(facts['run'])}: {facts['error']}")
-            case "engine.trouble" if facts["where"] in ("node", "triggers") or "Traceback" in facts["error"]:
+            case "engine.error" if facts["where"] in ("node", "triggers") or "Traceback" in facts["error"]:
                 self.fail(f"a loop of the engine broke: {facts['error']}")
             case "engine.lost":
                 self.counters.add("node lost its lease and began again")

@@ -38,7 +38,7 @@ export class Detent {
     return (await this.#http.call("post", "/wh/{token}", { path: { token }, body, headers, repeatable: true })).data;
   }
 
-  /** Tell that something happened; event triggers of that type fire. The same `id` again fires nothing again. */
+  /** Send an event; event triggers of that type fire. The same `id` again fires nothing again. */
   async sendEvent(type: string, data: Json = {}, options: { id?: string } = {}): Promise<SentEvent> {
     const body = { type, data, id: options.id ?? newId() };
     return (await this.#http.call("post", "/api/v1/events", { body, repeatable: true })).data;

@@ -39,9 +39,9 @@ export interface Facts {
 export class InvalidArgument extends DetentError {}
 /** Not allowed from there. */
 export class PermissionDenied extends DetentError {}
-/** There is nothing of that name. */
+/** Not found. */
 export class NotFound extends DetentError {}
-/** The state of things forbids it. */
+/** The current state does not allow this. */
 export class Conflict extends DetentError {}
 /** Its time is over. */
 export class Gone extends DetentError {}

@@ -90,7 +90,7 @@ export class Triggers {
     return (await this.#http.call("get", `${ONE}/firings/{firing}`, { path: { trigger, firing } })).data;
   }
 
-  /** Do again what a firing did. */
+  /** Replay a firing. */
   async replay(trigger: string, firing: string): Promise<Firing> {
     return (await this.#http.call("post", `${ONE}/firings/{firing}/replay`, { path: { trigger, firing } })).data;
   }

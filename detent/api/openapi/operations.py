@@ -217,8 +217,8 @@ _WHY: Final = {
         "Not allowed from there.",
         *("permission_denied", "permission_denied", "a page of another site may not change anything here"),
     ),
-    404: ("There is nothing of that name.", *("not_found", "not_found", "there is no workflow 'x'")),
-    409: ("The state of things forbids it.", *("conflict", "WFENG002", "Cannot cancel a finished workflow")),
+    404: ("Not found.", *("not_found", "not_found", "there is no workflow 'x'")),
+    409: ("The current state does not allow this.", *("conflict", "WFENG002", "Cannot cancel a finished workflow")),
     410: ("Its time is over.", *("gone", "webhook_expired", "Webhook expired")),
     412: (
         "It was changed since it was read.",

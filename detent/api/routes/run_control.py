@@ -172,7 +172,7 @@ def _controlled(body: Any) -> dict[str, Any]:
 @post(places("/{run:str}/skip"), summary="Skip a step of a run", **_controlled(_SKIP))
 async def skip_run_step(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
     """The step ends `skipped`, whatever it is doing; without a name the one the run is at. The run goes on behind it,
-    also if it was paused. `skip_requested` is true if its node has not got to it yet."""
+    also if it was paused. `skip_requested` is true if its node has not applied it yet."""
     await run_row(commands(request), run, workflow)
     fields = await read_fields(request, "step")
     step = fields.text("step", most=_LONGEST_STEP)

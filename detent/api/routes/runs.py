@@ -231,21 +231,21 @@ async def get_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = 
 
 @post(places("/{run:str}/cancel"), summary="Cancel a run", **CONTROLLED)
 async def cancel_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
-    """Answers with the run; `cancel_requested` is true if its node has not got to it within two seconds."""
+    """Answers with the run; `cancel_requested` is true if its node has not applied it within two seconds."""
     await run_row(commands(request), run, workflow)
     return run_answer(request, await commands(request).cancel(run, by=BY))
 
 
 @post(places("/{run:str}/pause"), summary="Pause a run", **CONTROLLED)
 async def pause_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
-    """Attempts in flight finish, nothing new starts. `pause_requested` is true if its node has not got to it yet."""
+    """Attempts in flight finish, nothing new starts. `pause_requested` is true if its node has not applied it yet."""
     await run_row(commands(request), run, workflow)
     return run_answer(request, await commands(request).pause(run, by=BY))
 
 
 @post(places("/{run:str}/resume"), summary="Resume a run", **CONTROLLED)
 async def resume_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
-    """A paused run goes on. `resume_requested` is true if its node has not got to it yet."""
+    """A paused run goes on. `resume_requested` is true if its node has not applied it yet."""
     await run_row(commands(request), run, workflow)
     return run_answer(request, await commands(request).resume(run, by=BY))
 

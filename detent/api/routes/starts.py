@@ -148,7 +148,7 @@ def read_options(headers: Headers, query: bytes, now: Clock) -> Options:
         elif ours == "label":
             _add_label(options, name, value)
         elif ours in seen:
-            options.problems.add(name, "is there twice")
+            options.problems.add(name, "is given twice")
         else:
             seen.add(ours)
             _set(options, ours, name, value, now)
@@ -192,7 +192,7 @@ def _add_label(options: Options, path: str, text: str) -> None:
         return
     key, value = pair
     if options.labels.setdefault(key, value) != value:
-        options.problems.add(path, f"the label {key!r} is there twice")
+        options.problems.add(path, f"the label {key!r} is given twice")
     elif len(options.labels) > MOST_LABELS:
         options.problems.add(path, f"at most {MOST_LABELS} labels are allowed")
 

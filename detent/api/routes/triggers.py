@@ -135,7 +135,7 @@ class _Query:
         if not values:
             return None
         if len(values) > 1:
-            self.problems.add(name, "is there twice")
+            self.problems.add(name, "is given twice")
             return None
         try:
             return read(values[0])
@@ -349,7 +349,7 @@ async def fire_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[
     return _fired(await triggers(request).fire(trigger, fields.get("body")))
 
 
-@get(BASE + "/{trigger:str}/next", summary="Tell the next slots", operation_class=operation(COUNT), **_SLOTS)
+@get(BASE + "/{trigger:str}/next", summary="List the next slots", operation_class=operation(COUNT), **_SLOTS)
 async def next_slots_of_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[list[str]]]:
     """When a cron trigger fires next, or would if it were not paused."""
     return _slots(await triggers(request).coming(trigger, read_count(request.scope["query_string"])))
@@ -425,7 +425,7 @@ async def get_firing(
 
 @post(
     BASE + "/{trigger:str}/firings/{firing:str}/replay",
-    summary="Do again what a firing did",
+    summary="Replay a firing",
     operation_class=Plain,
     **_FIRED,
 )

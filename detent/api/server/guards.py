@@ -1,4 +1,4 @@
-"""Keeps web pages of others away from an API that asks nobody who he is.
+"""Keeps web pages of other origins away from an API without authentication.
 
 A page that a person visits can send requests to this machine. Browsers say where a request comes from
 (`Sec-Fetch-Site`, `Origin`), and a page that makes its own name point here is known by the name it asks for (`Host`).

@@ -188,11 +188,11 @@ class LimitedHttpProtocol(Connection):
     def _note(self, name: bytes, value: bytes) -> bool:
         """Whether this is the first of its name, and means the same to everybody."""
         if name in self._noted:
-            self._refuse_malformed(f"{name.decode()} is there twice")
+            self._refuse_malformed(f"{name.decode()} is given twice")
         elif name == b"transfer-encoding" and value.strip().lower() != b"chunked":
             self._refuse_malformed("Transfer-Encoding may be chunked and nothing else")
         elif name == b"content-length" and not value.isdigit():
-            self._refuse_malformed("Content-Length is no number")
+            self._refuse_malformed("Content-Length is not a valid number")
         elif name == b"content-length" and (len(value) > 12 or int(value) > LARGEST_BODY):
             self._refuse_size()
         self._noted += (name,)

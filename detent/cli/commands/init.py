@@ -224,7 +224,7 @@ def init(
     django: Annotated[bool, typer.Option("--django", help="Say what a Django project needs; write nothing.")] = False,
     flask: Annotated[bool, typer.Option("--flask", help="Say what a Flask app needs; write nothing.")] = False,
 ) -> None:
-    """Begin a project that runs as it is: workflows, tests of them, settings, a README. Nothing that exists is
+    """Create a project that runs as it is: workflows, tests of them, settings, a README. Nothing that exists is
     changed."""
     if django or flask:
         out.print(escape(DJANGO if django else FLASK), end="")
@@ -249,7 +249,9 @@ def _chosen(folder: Path, name: str | None) -> str:
         words = re.findall(r"[a-z0-9]+", folder.resolve().name.lower())
         return "-".join(words)[:_LONGEST_NAME].rstrip("-") or "hello"
     if not _NAME.fullmatch(name) or len(name) > _LONGEST_NAME:
-        raise wrong("--name", f"{name!r} is no name; write small letters, digits and hyphens, such as order-processing")
+        raise wrong(
+            "--name", f"{name!r} is not a valid name; write small letters, digits and hyphens, such as order-processing"
+        )
     return name
 
 

@@ -26,7 +26,7 @@ Step = Annotated[
     str | None, typer.Option("--step", metavar="STEP", help="Which step; without it, the one the run is at.")
 ]
 Wait = Annotated[str | None, typer.Option("--wait", metavar="TIME", help="How long to wait first: 30s, 10m, 2h.")]
-_WAITING: Final = " (its node has not got to it yet)"
+_WAITING: Final = " (requested, not applied yet)"
 
 
 def skip_step(run: Run, step: Step = None, as_json: Json = False, url: Url = None, database: Database = None) -> None:
@@ -119,7 +119,7 @@ def resolve_step(
         if as_json:
             print_json(document)
         else:
-            waiting = " (its node has not got to it yet)" if document.get("resolve_requested") else ""
+            waiting = " (requested, not applied yet)" if document.get("resolve_requested") else ""
             out.print(f"{marked(document['status'])}{waiting}")
 
 
@@ -249,7 +249,7 @@ def _tell(wish: Action, document: Document, *, many: bool) -> None:
     if wish == "retry":
         out.print(document.get("id") or document["run_id"])
         return
-    waiting = " (its node has not got to it yet)" if document.get(f"{wish}_requested") else ""
+    waiting = " (requested, not applied yet)" if document.get(f"{wish}_requested") else ""
     name = f"[bright_black]{document['id']}[/]  " if many else ""
     out.print(f"{name}{marked(document['status'])}{waiting}")
 

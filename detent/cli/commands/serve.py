@@ -50,7 +50,7 @@ def serve(
     kind = scheme(settings.database_url)
     if workers > 1 and not is_shared(settings.database_url):
         problem = Problem("--workers", f"{workers} engines need PostgreSQL or MariaDB; {kind} has room for one")
-        raise InvalidInput("an option cannot be used", [problem])
+        raise InvalidInput("invalid option", [problem])
     if not engine and not is_shared(settings.database_url):
         warn(f"with --no-engine nobody runs the workflows of a {kind} database")
     if reload:
@@ -75,10 +75,10 @@ def check_address(settings: Settings) -> None:
         is_local = False
     if not is_local:
         message = (
-            f"is {settings.host}: the API asks nobody who he is, so it listens on 127.0.0.1 only. "
+            f"is {settings.host}: the API has no authentication yet, so it listens on 127.0.0.1 only. "
             "DETENT_ALLOW_LOOSE_AUTH=true allows every caller that can reach it"
         )
-        raise InvalidInput("a setting is wrong", [Problem("host", message)])
+        raise InvalidInput("invalid settings", [Problem("host", message)])
 
 
 async def _serve(settings: Settings, *, engine: bool, workers: int, migrate: bool) -> None:

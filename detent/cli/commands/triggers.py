@@ -231,7 +231,7 @@ def replay_firing(
     url: Url = None,
     database: Database = None,
 ) -> None:
-    """Do again what a firing did, with what was received then."""
+    """Replay a firing with the request it received."""
     with open_client(settings_of(database_url=database), url) as door:
         _fired(door, triggers.replay(trigger, firing), as_json=as_json)
 

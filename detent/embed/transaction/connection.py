@@ -343,7 +343,7 @@ def _sqlalchemy(given: Any) -> BlockingHand | AsyncConnectionAdapter | AwaitedSe
             return AwaitedSession(given)
         return SqlAlchemyHand(given.connection())
     if not hasattr(given, "execute") or not hasattr(given, "dialect"):
-        raise InvalidInput(f"{given!r:.100} is no connection; give a Connection or a Session, in its transaction")
+        raise InvalidInput(f"{given!r:.100} is not a connection; give a Connection or a Session, in its transaction")
     is_awaited = inspect.iscoroutinefunction(_method(given, "execute"))
     return AwaitedSqlAlchemyHand(given) if is_awaited else SqlAlchemyHand(given)
 
@@ -373,7 +373,7 @@ def _driver(given: Any) -> BlockingHand | AsyncConnectionAdapter:
     found = driver_of(given)
     if found is None:
         raise InvalidInput(
-            f"{type(given).__module__}.{type(given).__qualname__} is no connection Detent knows; give one of "
+            f"{type(given).__module__}.{type(given).__qualname__} is not a connection Detent knows; give one of "
             "SQLAlchemy, of Django, or of a DB-API driver"
         )
     root, dialect = found

@@ -178,7 +178,7 @@ def _need_problem(
     if need == name:
         return "a step cannot need itself"
     if need in seen:
-        return f"{need!r} is there twice"
+        return f"{need!r} is given twice"
     if need not in names:
         return f"no step {shown(need)}{problems.did_you_mean(need, names)}"
     return None

@@ -177,7 +177,7 @@ class ClassReader:
         attribute = next(named, None)
         given: object = mark.condition
         if attribute is None and not callable(given) and not isinstance(given, bool):
-            message = f"{given!r} is no condition; name a method, or give a function or a bool"
+            message = f"{given!r} is not a valid condition; name a method, or give a function or a bool"
             self.problems.add("cancel_if", message)
         return CancelCondition(attribute, None if attribute is not None else mark.condition)
 
@@ -201,7 +201,7 @@ class ClassReader:
         mark = getattr(given, MARK, None)
         if isinstance(mark, StepMark):
             return mark.name or self._names.get(mark) or str(getattr(given, "__name__", ""))
-        self.problems.add(one.name, f"{option}: {given!r:.80} is no step; give the name of one, or its method")
+        self.problems.add(one.name, f"{option}: {given!r:.80} is not a valid step; give the name of one, or its method")
         return None
 
     def _checked(self, one: StepDefinition) -> StepDefinition:
@@ -214,7 +214,7 @@ class ClassReader:
             self.problems.add(name, "retry is for durable functions; say on_exception=reattempt(...)")
         skip_if: object = said.skip_if
         if not isinstance(skip_if, str | bool | None) and not callable(skip_if):
-            self.problems.add(name, f"skip_if: {skip_if!r} is no condition; name a method, or give a function")
+            self.problems.add(name, f"skip_if: {skip_if!r} is not a valid condition; name a method, or give a function")
         if said.on_crash not in _CRASHES:
             self.problems.add(name, f"on_crash cannot be {said.on_crash!r}; it is one of {', '.join(_CRASHES)}")
         fields = Fields({"queue": said.queue, "priority": said.priority}, name, self.problems)

@@ -153,7 +153,7 @@ class Driver:
         if pending is not None:
             self._work.call_off(pending)  # if somebody else ended it
         if len(self.book.records) == LONG:
-            emit("function.long", run=self.facts.id, checkpoints=LONG)
+            emit("function.history_long", run=self.facts.id, checkpoints=LONG)
         self.look()
 
     def begun(self, key: str) -> None:

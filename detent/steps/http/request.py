@@ -87,7 +87,7 @@ class HttpRequest:
     def redirected(self, location: str, status: int) -> HttpRequest:
         """The request that follows a redirect; InvalidRequest if that leads to no address a step may ask."""
         if _NOT_IN_URL.search(location):
-            raise InvalidHttpRequest("the redirect's location is no address")
+            raise InvalidHttpRequest("the redirect's location is not a valid address")
         link = _read_url(location)
         if link.scheme and not link.raw_host:
             raise InvalidHttpRequest("the redirect's location names no host")
@@ -157,7 +157,7 @@ def _check_host(host: str) -> None:
     except ValueError:
         raise InvalidHttpRequest(f"the url's host {host[:80]!r} is not a plainly written address") from None
     if len(host) > 253 or not _HOST.fullmatch(host):
-        raise InvalidHttpRequest(f"the url's host {host[:80]!r} is no host name")
+        raise InvalidHttpRequest(f"the url's host {host[:80]!r} is not a valid host name")
 
 
 def _target(url: object) -> HttpTarget:

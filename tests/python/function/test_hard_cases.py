@@ -168,7 +168,7 @@ async def test_a_long_record_is_warned_of_and_a_too_long_one_stops_the_function(
             stage.record.order.append(Checkpoint(key, Ending.SUCCESS, b'{"output":%d}' % number, None, 0))
 
     warned: list[dict[str, Any]] = []
-    stop = listen(lambda name, facts: warned.append(facts) if name == "function.long" else None)
+    stop = listen(lambda name, facts: warned.append(facts) if name == "function.history_long" else None)
     stage = Stage(endless)
     recorded(stage, 9_998)
     assert await stage.attempt(Port(stage.record, crash_after=3)) is None

@@ -64,7 +64,7 @@ def literal(value: Any) -> str:
             return quote(value)
         case list():
             return listed(value)
-    raise TypeError(f"{type(value).__name__} is no value of the database")
+    raise TypeError(f"{type(value).__name__} cannot be stored as a value")
 
 
 def listed(values: Iterable[Any]) -> str:
