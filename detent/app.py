@@ -1,7 +1,7 @@
-"""Puts a process together: the store that the settings name, an engine on it, and the commands that doors call.
+"""Build an app: the store that the settings name, an engine on it, and the commands that API and CLI call.
 
-It knows no executor. A process that only starts runs and answers needs none and loads none; who runs workflows too
-brings his own, as `detent.process` does.
+This module loads no executor. A process that only starts runs and answers requests needs none; a process that runs
+workflows passes them in, as `detent.process` does.
 """
 
 from __future__ import annotations

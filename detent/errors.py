@@ -6,18 +6,18 @@
     |  `- TooLarge             an input beyond its limit
     |- Forbidden               this caller may not
     |- NotFound                no such workflow, run or callback
-    |- Conflict                the state of things forbids it
+    |- Conflict                the current state does not allow it
     |  |- NameTaken            there is a workflow of that name already
     |  |- NotStartable         the workflow is disabled or not active
     |  |- AlreadyActive        the hero has an open run of that workflow; `run` says which
     |  `- RequestIdReused      the same request id came with something else
     |- Gone                    it was there, and its time is over
     |- Unavailable             not now: full, draining or without its database; try again
-    |  `- StartBlocked               somebody else's open transaction is starting the same
+    |  `- StartBlocked         another open transaction starts the same
     |- StoreError              the database refused or failed
-    |  |- CommitUnknown        nobody knows whether the last statement was applied
+    |  |- CommitUnknown        it is unknown whether the last statement was applied
     |  |- StoreBusy            a lock or a conflict; the same call may be made again
-    |  |  `- StoreLocked       somebody else's transaction holds what the call needs
+    |  |  `- StoreLocked       another transaction locks what the call needs
     |  |- SchemaMismatch       the tables are older or newer than this code
     |  `- StoreInUse           another process has the database file; `pid` and `url` say who
     `- EngineError             a rule inside the engine was broken: always a bug
@@ -154,7 +154,7 @@ class Unavailable(DetentError):
 
 
 class StartBlocked(Unavailable):
-    """another transaction is starting the same just now; try again"""
+    """another open transaction starts the same run; try again"""
 
 
 class StoreError(DetentError):

@@ -142,8 +142,8 @@ def run_process(main: Coroutine[Any, Any, T]) -> T:
     """Run a process that lasts, on the fastest loop there is.
 
     A node makes and drops some twenty small objects per step, none of them in circles. The collector's usual pace would
-    look through all of its runs every few hundred steps for nothing, so it is told to look rarely, and never at what
-    was loaded before the work began. And a thread that comes back from the disk or from a user's function asks for
+    look through all of its runs every few hundred steps for nothing, so its thresholds are high, and what was loaded
+    before the work began is frozen. And a thread that comes back from the disk or from a user's function asks for
     Python's lock: it gets it within half a millisecond, not five, or SQLite would stand idle most of the time."""
     gc.collect()
     gc.freeze()
@@ -155,13 +155,14 @@ def run_process(main: Coroutine[Any, Any, T]) -> T:
 
 async def wait_for_signal() -> None:
     """Return at the first SIGTERM or SIGINT. A second one ends the process at once, which harms nothing durable."""
-    loop, told = asyncio.get_running_loop(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+    received = asyncio.Event()
 
-    def hear(number: signal.Signals) -> None:
-        if told.is_set():
+    def receive(number: signal.Signals) -> None:
+        if received.is_set():
             os._exit(128 + number)
-        told.set()
+        received.set()
 
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, hear, number)
-    await told.wait()
+        loop.add_signal_handler(number, receive, number)
+    await received.wait()

@@ -162,7 +162,7 @@ FIELDS: Final = {_SPELLED.get(item.name, item.name): item for item in fields(Set
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The settings, where each that was given came from, and remarks about names nobody knows."""
+    """The settings, where each that was given came from, and remarks about unknown names."""
 
     settings: Settings
     sources: Mapping[str, str]
@@ -170,7 +170,7 @@ class Loaded:
 
 
 def load_settings(flags: Mapping[str, Any], *, environ: Mapping[str, str], folder: Path) -> Loaded:
-    """Read all settings, or InvalidInput with everything that is wrong. A flag that is null was not given."""
+    """Read all settings, or InvalidInput with everything that is wrong. A flag that is `None` was not given."""
     values: dict[str, Any] = {}
     sources: dict[str, str] = {}
     problems: list[Problem] = []

@@ -109,7 +109,7 @@ _ENVIRONMENT_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 
 
 class Preset(StrEnum):
-    """Whose way of signing it is."""
+    """The provider whose signature scheme is used."""
 
     STANDARD = "standard"
     GITHUB = "github"
@@ -129,7 +129,7 @@ class Encoding(StrEnum):
 
 
 _OF_HMAC: Final = ("header", "algorithm", "encoding", "prefix")
-#: What stands in the place of a secret wherever a definition or a trigger is shown.
+#: Shown instead of a secret wherever a definition or a trigger is shown.
 HIDDEN: Final = "***"
 _SIGNATURE_FIELDS: Final = ("preset", "secrets", "tolerance", *_OF_HMAC)
 _TIMED: Final = (Preset.STANDARD, Preset.STRIPE)

@@ -13,7 +13,7 @@ Listener = Callable[[str, dict[str, Any]], None]
 
 EVENTS: Final[dict[str, str]] = {
     "engine.started": "an engine has registered as a node",
-    "engine.lost": "a node lost its lease or its place and begins anew",
+    "engine.lost": "a node lost its lease and registers again",
     "engine.stopped": "an engine has drained and left",
     "engine.error": "a background loop met an error and goes on",
     "run.started": "a run was accepted and is durable",

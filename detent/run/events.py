@@ -65,7 +65,7 @@ class Opened(msgspec.Struct, frozen=True):
 
 
 class Resolved(msgspec.Struct, frozen=True):
-    """A person says whether an attempt that nobody knows the end of happened. `result` as in Done; null: unknown."""
+    """A person says whether an uncertain attempt happened. `result` as in Done; `None`: unknown."""
 
     step: int
     happened: bool
@@ -98,14 +98,14 @@ class OperationEnded(msgspec.Struct, frozen=True):
 
 
 class Skipped(msgspec.Struct, frozen=True):
-    """A person wants a step left out; null: the one the run is at."""
+    """A person skips a step; `None`: the current one."""
 
     step: int | None
     by: str
 
 
 class Reattempted(msgspec.Struct, frozen=True):
-    """A person wants a step tried (again) after `wait` seconds; null: the one the run is at."""
+    """A person tries a step (again) after `wait` seconds; `None`: the current one."""
 
     step: int | None
     wait: float

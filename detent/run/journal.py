@@ -1,8 +1,8 @@
 """The journal: what happened in a run, append-only, one entry per ended attempt.
 
 An entry carries everything that was decided because of it, so that nothing is ever decided twice: `fold` of the entries
-over the graph gives the state, and evaluates no expression. `data` is JSON text, kept as the bytes that were written.
-"""
+over the graph returns the state and evaluates no expression. `data` is JSON text, stored as the bytes that were
+written. """
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class Kind(StrEnum):
 
 
 class Placed(msgspec.Struct, omit_defaults=True, frozen=True):
-    """The queue and priority that a run was started with: its row has those of the step it waits for. `asked`: whoever
-    started it named the priority, else it is the workflow's."""
+    """The queue and priority that a run was started with: its row has those of the step it waits for. `asked`: the
+    start named the priority; else it is the workflow's."""
 
     queue: str = "default"
     priority: int = 0
@@ -53,8 +53,8 @@ class Decided(msgspec.Struct, omit_defaults=True):
     `edges` are the answers of edge conditions (by the edge's index), `skipped` every step that was decided not to run,
     `given_up` those skipped because the run is failing, `errors` steps that ended at once because a condition or a
     duration could not be evaluated, `sleep` and `wait` until when, `run` the final status if this ended the run.
-    `start` stands only in a run's opening: nothing is decided yet, an entry `opened` will be at that time or after it.
-    So does `placed`, null where all of it is as usual.
+    `start` is only in a run's opening: nothing is decided yet, an entry `opened` will be at that time or after it.
+    So is `placed`, `None` for the default queue and priority.
     """
 
     edges: dict[int, bool] = {}
@@ -145,8 +145,8 @@ def decode_data(raw: bytes) -> EntryData:
 
 
 def encode_opening(opening: Decided, placed: Placed = USUAL) -> bytes | None:
-    """What was decided at a run's start and where it was placed; null when only its entry steps became ready, in the
-    usual place, so that a start is one row."""
+    """What was decided at a run's start and where it was placed; `None` when only its entry steps became ready, in
+    the default queue, so that a start is one row."""
     if placed != USUAL:
         opening = msgspec.structs.replace(opening, placed=placed)
     return None if opening.is_empty() else _encoder.encode(opening)

@@ -1,8 +1,7 @@
 """How one attempt of a step ended: a value, not an exception.
 
-An executor gives back one of these and nothing else; what follows from it (a retry, the next step, the end of the run)
-is the planner's decision. The words in them often come from user code: they are made plain text of bounded length here,
-where nobody can forget it.
+An executor returns one of these and nothing else. The planner decides what follows: a retry, the next step, the end of
+the run. Their texts often come from user code, so each outcome turns them into plain text of bounded length.
 """
 
 from __future__ import annotations
@@ -83,7 +82,7 @@ class Cancel(msgspec.Struct, frozen=True):
 
 
 class Pause(msgspec.Struct, frozen=True):
-    """The run is to stand still until somebody resumes it; then the step is tried again."""
+    """The run pauses until a person resumes it; then the step is tried again."""
 
     reason: str
     error: StepError | None = None
@@ -106,8 +105,8 @@ class Move(msgspec.Struct, frozen=True):
 
 
 class Suspend(msgspec.Struct, frozen=True):
-    """A durable function has nothing to do before `until` (null: before something comes in) and gives up its memory. It
-    has taken into account the first `seen` checkpoints of the run: if there are more by now, it is called again at
+    """A durable function has nothing to do before `until` (`None`: before a message arrives) and releases its memory.
+    It has taken into account the first `seen` checkpoints of the run: if there are more by now, it is called again at
     once."""
 
     until: int | None
@@ -127,8 +126,8 @@ def _settle(outcome: msgspec.Struct, name: str, longest: int) -> None:
 
 
 def result_of(kind: StepKind, output: bytes = b"null", status_code: int | None = None) -> bytes:
-    """A result that nobody computed, in the shape a step of that kind has. `output` is JSON: what a person says the
-    step gave. Answers (http, callbacks) carry it as their body; a sleep has none."""
+    """Build the result of a step that did not compute it, in the shape of that kind. `output` is JSON that a person
+    supplied. Answers (http, callbacks) carry it as their body; a sleep has none."""
     if kind is StepKind.SLEEP:
         return EMPTY_RESULT
     if kind in (StepKind.HTTP, StepKind.WAIT):

@@ -26,7 +26,7 @@ MOST_HEADERS: Final = 64
 LARGEST_HEADERS: Final = 16 * 1024
 _LONGEST_URL: Final = 8_192
 _HEADER_BREAK: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-# These say how the message is cut into bytes; whoever sends it must set them.
+# These headers describe how the message is framed; the HTTP client sets them.
 _OURS: Final = frozenset({"connection", "content-length", "transfer-encoding", "upgrade"})
 
 
