@@ -1,7 +1,8 @@
 """The machine's time. No other module reads it.
 
 What the engine calls "now" is the *database's* time: the time in its last reply plus the monotonic time since that
-reply arrived. So it is never ahead of the database, and a wrong clock on a node changes nothing. """
+reply arrived. So it is never ahead of the database, and a wrong clock on a node changes nothing.
+"""
 
 from __future__ import annotations
 

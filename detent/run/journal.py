@@ -2,7 +2,8 @@
 
 An entry carries everything that was decided because of it, so that nothing is ever decided twice: `fold` of the entries
 over the graph returns the state and evaluates no expression. `data` is JSON text, stored as the bytes that were
-written. """
+written.
+"""
 
 from __future__ import annotations
 
