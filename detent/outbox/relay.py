@@ -1,8 +1,8 @@
 """Fetches starts out of the database of an application, one row after the other.
 
-A run is started with the row's id as its request id, and the row is deleted then: whoever dies in between leaves a row
-whose start is known already. A row that cannot be started says why, and the others go on; so they do while somebody
-else's open transaction is in the way of one.
+A run is started with the row's id as its request id, and then the row is deleted: a node that dies in between leaves a
+row whose start is already known. A row that cannot be started stores why, and the others go on. The others also go on
+while another open transaction blocks one.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from detent.observe import emit
 from detent.outbox.table import BATCH, OutboxRow
 from detent.python.registry import registry
 
-# Rows that somebody else's open transaction is in the way of: each is tried again after a while, and the others go
+# Rows blocked by another open transaction: each is tried again after a while, and the others go
 # on.
 #
-# Rows that are about the same stay in their order: those behind a row that is held up wait until it is not any more.
+# Rows that are about the same stay in their order: those behind a blocked row wait until it is free.
 
 
 #: At most this many wait here: they are named in every question for the next rows.
 MOST: Final = 1_000
-#: At most this many are tried again at a time, since each that is held up once more takes a moment.
+#: At most this many are tried again at a time, since each blocked try takes a moment.
 AT_ONCE: Final = 5
 FIRST_PAUSE: Final = 1.0
 LONGEST_PAUSE: Final = 10.0
@@ -73,11 +73,12 @@ class ContendedRows:
                 self.forget(seq)
 
     def is_behind(self, seq: int, about: Set[Hashable]) -> bool:
-        """Whether another row that is held up is about the same."""
+        """Whether another blocked row has the same subject."""
         return self._front(seq, about) != seq
 
     def add(self, seq: int, about: Set[Hashable], now: Instant) -> bool:
-        """The row is held up, perhaps once more, or stands behind one that is. False if there is no room for it."""
+        """Note a row that is blocked, perhaps again, or that follows a blocked row. Return False if there is no
+        room."""
         known = self._fronts.get(seq)
         if known is None and len(self._fronts) + len(self._behind) >= MOST:
             return False
@@ -94,7 +95,7 @@ class ContendedRows:
         return next((self._about[what] for what in about if what in self._about), seq)
 
     def forget(self, seq: int) -> None:
-        """The row is held up no more, nor are those behind it."""
+        """Free a row and those behind it."""
         if self._fronts.pop(seq, None) is not None:
             self._about = {what: front for what, front in self._about.items() if front != seq}
             self._behind = {row: front for row, front in self._behind.items() if front != seq}
@@ -110,7 +111,7 @@ _PASSES: Final = (Unavailable, StoreBusy, CommitUnknown, SchemaMismatch)
 
 
 class _Options(msgspec.Struct):
-    """What stands in a row beside workflow and body."""
+    """What a row has beside workflow and body."""
 
     request_id: str | None = None
     start_at: Instant | None = None
@@ -155,7 +156,7 @@ class Relay:
                         started.append(row.seq)
                 except _PASSES:
                     return AFTER_TROUBLE
-                except Exception as error:  # noqa: BLE001 - one row that nobody can read must not hold up the others
+                except Exception as error:  # noqa: BLE001 - one unreadable row must not block the others
                     await self._refuse(row, error)
         finally:
             if started:
@@ -166,7 +167,7 @@ class Relay:
         await self._outbox.close()
 
     async def _start(self, row: OutboxRow) -> bool:
-        """Whether it is started; if not, it waits for somebody else's transaction."""
+        """Start a row. Return False if another transaction blocks it."""
         given, options = RunInput(_read(row.body, Any)), _options(row, _read(row.options, _Options))
         about = _about(row.workflow, options)
         if not self._held_up.is_behind(row.seq, about):
@@ -190,14 +191,14 @@ class Relay:
 
     async def _refuse(self, row: OutboxRow, error: Exception) -> None:
         code = error.code if isinstance(error, DetentError) else type(error).__name__
-        told = _that_can_be_kept(f"{code}: {error}")
+        reason = _that_can_be_kept(f"{code}: {error}")
         self._held_up.forget(row.seq)
-        emit("outbox.refused", outbox_id=row.id, workflow=row.workflow, error=told)
-        await self._outbox.refuse(row.seq, told)
+        emit("outbox.refused", outbox_id=row.id, workflow=row.workflow, error=reason)
+        await self._outbox.refuse(row.seq, reason)
 
 
 def _that_can_be_kept(error: str) -> str:
-    """What is wrong with a row may stand in its error too."""
+    """Make the text storable: the error may quote what is wrong with the row."""
     return error[:_LONGEST_ERROR].replace("\0", "\ufffd").encode(errors="replace").decode()
 
 

@@ -18,7 +18,7 @@ from detent.testing.world import World
 
 
 class MemoryEngine:
-    """Nothing happens but what is told: `start` a run, `advance` the clock, look at the run.
+    """Nothing happens by itself: `start` a run, `advance` the clock, look at the run.
 
     with MemoryEngine() as engine:
         run = engine.start(Signup, hero=user)

@@ -32,7 +32,7 @@ from detent.testing.python_stage import StagedBodies, StagedChainStep, StagedReg
 from detent.testing.stage import Counted, SameThread, Stage, Staged, is_dead
 from detent.testing.store import for_ever
 
-# The children of durable functions: each has an id that follows from its parent, and an answer can stand in for it.
+# The children of durable functions: each has an id that follows from its parent, and an answer can replace it.
 
 
 class WithChildren:
@@ -77,7 +77,7 @@ class _Port:
         return ""
 
     async def _end(self, key: str, asked: StepRequest) -> Checkpoint | None:
-        """How the child ends; null if it never does."""
+        """How the child ends; `None` if it never does."""
         now, given = self._inner.now(), None
         try:
             given = self._answers.of(asked)

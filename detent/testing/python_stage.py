@@ -81,7 +81,7 @@ def _staged(link: CompiledStep, stage: Stage) -> CompiledStep:
             return _nobody_hears(stage, body.is_async)
         return stage.waited_for(name, output) if inspect.isawaitable(output) else output
 
-    # What stands in for a body changes nothing in a database, and needs none.
+    # An answer in place of a body changes nothing in a database, and needs none.
     is_transactional = link.is_transactional and name not in stage.answers
     return replace(link, body=replace(body, call=call), is_transactional=is_transactional)
 
@@ -130,7 +130,7 @@ def _listening(target: FunctionWorkflow, stage: Stage) -> FunctionWorkflow:
 
         run.signal = signal  # type: ignore[method-assign]  # of this one run
         given = await function(run, **arguments)
-        if not isinstance(given, Pending):  # which is told as an error
+        if not isinstance(given, Pending):  # which is reported as an error
             stage.forgotten.update(dict.fromkeys(one.call for one in run.unwanted.values()))
         return given
 
@@ -219,7 +219,7 @@ def _later(seconds: float, begin: Callable[[], CallOff]) -> CallOff:
 
 
 def _answered(work: StepWork, stage: Stage, context: StepContext) -> Callable[..., Any]:
-    """A body that gives the answer instead."""
+    """A body that returns the answer instead."""
     asked = StepRequest(stage.answers.name_for(context.step) or context.step, context.attempt, work.args)
 
     async def later(*_: Any, **__: Any) -> Any:

@@ -4,7 +4,7 @@
     assert run.route == ["welcome", "remind:skipped", "complete"]
 
 It is the engine that runs, on a memory store under a fake clock: sleeps of days take no time, and between two steps
-that wait the run leaves memory and is read again from its journal, and its hero anew.
+that wait the run leaves memory and is read again from its journal, and its hero is loaded again.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Subject:
         return RunInput(self.body, self.headers, self.query)
 
     async def save(self, commands: Commands) -> set[str]:
-        """Save it, and every Python workflow it could start; gives the code that a node must have to run them."""
+        """Save it and every Python workflow it could start. Return the code that a node needs to run them."""
         code: set[str] = set()
         for one in registry.all():
             await commands.save_python(one.compiled, one.source)
@@ -108,7 +108,7 @@ def subject_of(workflow: Any, args: tuple[Any, ...], *, hero: Any, given: Any) -
 
 
 def _definition(workflow: Any) -> Definition | None:
-    """The text of a definition; null for what is code."""
+    """The text of a definition; `None` for code."""
     match workflow:
         case Mapping():
             return Definition(json.dumps(workflow))
@@ -137,7 +137,7 @@ def _read(path: Path) -> Definition:
 
 
 def ref_of(hero: Any) -> HeroRef:
-    """Type and id of any object: what nobody has registered is called by its class."""
+    """Type and id of any object: an object that is not registered is named by its class."""
     try:
         return heroes.ref(hero)
     except InvalidInput:
@@ -207,7 +207,7 @@ class NeverEnds(AssertionError):
 
 
 class NotDeterministic(AssertionError):
-    """A durable function took another way when it was replayed."""
+    """A durable function took another route when it was replayed."""
 
 
 class Trial:
@@ -266,7 +266,7 @@ class Trial:
         return _joined(endings)
 
     async def _end(self, world: World, run: bytes, until: Instant) -> Speedrun:
-        """How one run ends, or NeverEnds; NotTheSame if a replay of it took another way."""
+        """How one run ends, or NeverEnds; NotDeterministic if a replay of it took another route."""
         store = world.store
         await world.settle(until, lambda: store.open_run(run) is None)
         ending = await ending_of(world.commands, run)
@@ -305,7 +305,7 @@ class Trial:
                 raise InvalidInput(f"answers: {self._subject.name!r} has no step {name!r}{hint}")
 
     def _is_forgotten(self, world: World, parked: StoredRun) -> bool:
-        """Whether nothing but the end of its time is ahead of a run that waits for a callback nobody gives."""
+        """Whether nothing but the end of its time is ahead of a run that waits for a callback without an answer."""
         if parked.wake_at is None or parked.wake_at != parked.new.expires_at:
             return False
         waits = [*world.open_waits(parked.new.id), *world.open_signals(parked.new.id)]
@@ -362,7 +362,7 @@ def speedrun(
     max_wait: Length = LONGEST_WAIT,
     follow: bool = True,
 ) -> Speedrun:
-    """Run a workflow to its end and tell how it went. NeverEnds if it waits for what nobody answers.
+    """Run a workflow to its end and return how it went. Raise NeverEnds if it waits for something without an answer.
 
     `workflow` is a Workflow class, a function made by @workflow, the name of one, or a definition: its path, its text
     or a dict. `answers` give waits their callback and steps their result without running their body, by name: a

@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 
 
 class Killed(BaseException):
-    """The process died in a plain function's place; nobody is left to hear of it."""
+    """The process died in a plain function's place; nothing in it can notice."""
 
 
 class SameThread(ThreadPool):
@@ -76,14 +76,14 @@ class Stage:
         return not is_dead()
 
     def ended(self, step: str) -> bool:
-        """A body has ended; false: its process has died, and nobody will know."""
+        """A body has ended. Return False if its process has died meanwhile."""
         if is_dead():
             return False
         self.effect("after", step)
         return not is_dead()
 
     def performed(self, step: str, body: Callable[[], Result]) -> Result:
-        """What a plain body gives. One that raises has ended too."""
+        """Run a plain body. One that raises has ended too."""
         try:
             given = body()
         except BaseException:
@@ -101,7 +101,7 @@ class Stage:
         self._loop.time_passes()
 
     async def waited_for(self, step: str, work: Awaitable[Result]) -> Result:
-        """What a body gives that takes time, unless its process dies first. One that raises has ended too."""
+        """Run a body that takes time, unless its process dies first. One that raises has ended too."""
         try:
             result = await work
         except Exception:

@@ -85,7 +85,7 @@ class World:
     # -- from outside
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """What the coroutine gives, run in this world."""
+        """Run a coroutine in this world and return its result."""
         with outside_of_loops():
             return self.loop.run_until_complete(work)
 
@@ -222,7 +222,8 @@ class World:
         return None if timer is None else self.clock.wall() + int((timer - self.clock.monotonic()) * SECOND) + 1
 
     def _next_parked(self) -> tuple[bytes, int, Instant] | None:
-        """The run that is due next, with its ownership and when. One that nobody took when it was due is left out."""
+        """The run that is due next, with its ownership and when. One that no node claimed when it was due is left
+        out."""
         places = [
             (run.new.id, run.generation, run.wake_at or 0) for run in self.store.parked() if not self.is_stuck(run)
         ]
@@ -264,7 +265,7 @@ class World:
         return self._began + self.answers.after(key)
 
     def _next_answer(self) -> Instant | None:
-        """When somebody is answered next who waits for it."""
+        """When the next answer is due."""
         waits = [*self.open_waits(), *self.open_signals()]
         return min((self._due(key) for run, key, _ in waits if self._has_answer(run, key)), default=None)
 
