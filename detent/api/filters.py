@@ -29,7 +29,6 @@ from detent.errors import NotFound
 from detent.forms.compiled import TriggerType
 from detent.ids import RUN, TRIGGER, WORKFLOW, InvalidId, parse
 from detent.run.status import OPEN, Status
-from detent.settings import DEFAULT_TENANT
 from detent.store.rows import RunCriteria, TimelineCursor
 from detent.values.fields import Problems, described, shown
 
@@ -150,7 +149,7 @@ async def read_run_page(commands: Commands, query: bytes, *, below: bytes | None
     values = _Values(_query(query, known, problems), "", problems)
     where = await _filter(commands, values, below)
     oldest_first = values.one("sort", _order) or False
-    scope = CursorScope("runs", DEFAULT_TENANT, sorted(where.given().items()), oldest_first)
+    scope = CursorScope("runs", commands.caller.tenant, sorted(where.given().items()), oldest_first)
     limit = values.one("limit", lambda text: number_of(text, 1, MOST_ROWS)) or ROWS
     cursor = values.one("cursor", lambda text: scope.place(text, ID_BYTES)) if not problems.found else None
     refuse_if_any(problems, LIST_MESSAGE)
@@ -166,23 +165,23 @@ async def read_filter(
     return await _filter(commands, _Values(written, f"{path}.", problems), None)
 
 
-def read_workflow_page(query: bytes) -> WorkflowPage:
+def read_workflow_page(query: bytes, tenant: int) -> WorkflowPage:
     """The page of workflows that a query asks for."""
     problems = Problems()
     values = _Values(_query(query, _WORKFLOWS, problems), "", problems)
     enabled, labels = values.one("enabled", flag_of), values.many("label", pair_of)
-    scope = CursorScope("workflows", DEFAULT_TENANT, enabled, sorted(labels))
+    scope = CursorScope("workflows", tenant, enabled, sorted(labels))
     limit = values.one("limit", lambda text: number_of(text, 1, MOST_ROWS)) or ROWS
     after = values.one("cursor", lambda text: word_of(scope.place(text).decode())) if not problems.found else None
     refuse_if_any(problems, LIST_MESSAGE)
     return WorkflowPage(enabled, labels, limit, after, scope)
 
 
-def read_version_page(query: bytes, workflow: bytes) -> VersionPage:
+def read_version_page(query: bytes, tenant: int, workflow: bytes) -> VersionPage:
     """The page of a workflow's versions that a query asks for."""
     problems = Problems()
     values = _Values(_query(query, aliases("limit", "cursor"), problems), "", problems)
-    scope = CursorScope("versions", DEFAULT_TENANT, workflow)
+    scope = CursorScope("versions", tenant, workflow)
     limit = values.one("limit", lambda text: number_of(text, 1, MOST_ROWS)) or ROWS
     before = values.one("cursor", lambda text: int(scope.place(text).decode()))
     refuse_if_any(problems, LIST_MESSAGE)
@@ -199,7 +198,7 @@ def read_places_page(query: bytes, scope: CursorScope) -> PlacesPage:
     return PlacesPage(limit, begin)
 
 
-def read_hero_page(query: bytes, hero: tuple[str, str] | None) -> HeroPage:
+def read_hero_page(query: bytes, tenant: int, hero: tuple[str, str] | None) -> HeroPage:
     """The page of a timeline; without a hero, of the one that the query names."""
     problems = Problems()
     known = aliases("limit", "cursor") if hero else aliases("limit", "cursor", "hero")
@@ -207,7 +206,7 @@ def read_hero_page(query: bytes, hero: tuple[str, str] | None) -> HeroPage:
     about = hero or values.one("hero", pair_of)
     if about is None and not problems.found:
         problems.add("hero", "is missing; write for example User:42")
-    scope = CursorScope("timeline", DEFAULT_TENANT, about)
+    scope = CursorScope("timeline", tenant, about)
     limit = values.one("limit", lambda text: number_of(text, 1, MOST_ROWS)) or ROWS
     after = values.one("cursor", lambda text: _place(scope.place(text, _PLACE.size))) if not problems.found else None
     refuse_if_any(problems, LIST_MESSAGE)
@@ -294,7 +293,7 @@ async def _workflow(commands: Commands, key: str, values: _Values) -> bytes | No
     except InvalidId:
         pass
     try:
-        return (await commands.workflow(key)).id
+        return (await commands.workflows.get(key)).id
     except NotFound as error:
         values.problems.add(values.prefix + "workflow", error.message)
         return None

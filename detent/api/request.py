@@ -18,7 +18,6 @@ from detent.errors import InvalidInput, Problem
 from detent.instant import SECOND, Instant
 from detent.values.durations import parse_duration
 from detent.values.fields import Problems, described, inside, shown
-from detent.values.http_body import read_headers
 from detent.values.json import decode_json
 from detent.values.limits import INPUT_LIMIT
 
@@ -26,19 +25,19 @@ AnyRequest = Request[Any, Any, Any]
 
 
 def commands(request: AnyRequest) -> Commands:
-    """What every handler calls."""
+    """Return the commands, bound to the caller of a request."""
     found: Commands = request.app.state["commands"]
     return found
+
+
+def tenant_of(request: AnyRequest) -> int:
+    """Return the tenant of the caller of a request."""
+    return commands(request).caller.tenant
 
 
 def read_json(data: bytes, *, empty: Any) -> Any:
     """The JSON value in a body; `empty` if there is none."""
     return decode_json(data, INPUT_LIMIT) if data and not data.isspace() else empty
-
-
-def headers_of(request: AnyRequest) -> Mapping[str, str]:
-    """The headers, if they are not too many or too long."""
-    return read_headers(request.scope["headers"])
 
 
 def filename_of(request: AnyRequest) -> str | None:

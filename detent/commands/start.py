@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from detent.commands.context import CommandContext, encoder
+from detent.commands.context import CommandPart, encoder
 from detent.engine.cache import Startable
 from detent.engine.start import PreparedStart, StartRefused, active_key, refuse_if_active, start_run
 from detent.errors import (
@@ -24,7 +24,6 @@ from detent.errors import (
     Unavailable,
 )
 from detent.instant import Instant
-from detent.settings import DEFAULT_TENANT
 from detent.store.rows import RunCriteria, RunRow
 from detent.values.http_body import SECRET_HEADERS
 from detent.values.limits import INPUT_LIMIT
@@ -167,41 +166,40 @@ class StartAnswer:
 _NO_OPTIONS: Final = StartOptions()
 
 
-class StartCommands(CommandContext):
-    """What is accepted here is durable and will end."""
+class StartCommands(CommandPart):
+    """A run that is accepted here is durable and will end."""
 
-    async def start(
-        self, workflow: str, given: RunInput, options: StartOptions = _NO_OPTIONS, *, tenant: int = DEFAULT_TENANT
-    ) -> StartAnswer:
-        """Start a run of a workflow's current version. AlreadyActive if the workflow allows one open run per hero and
-        there is one."""
+    async def start(self, workflow: str, given: RunInput, options: StartOptions = _NO_OPTIONS) -> StartAnswer:
+        """Start a run of a workflow's current version. Raise AlreadyActive if the workflow allows one open run per hero
+        and there is one."""
         check_words(options)
         given_input, digest = encode_input(given)
+        workflows = self._context.workflows
         for _ in range(ATTEMPTS):
             try:
-                ready = await self._workflows.startable(tenant, workflow)
+                ready = await workflows.startable(self._tenant, workflow)
             except (NotFound, NotStartable):
-                known = await self._known(tenant, options, digest)
+                known = await self.known(options.request_id, digest)
                 if known is None:
                     raise
                 return known
             try:
                 check_payload(ready, given.body)
             except InvalidInput:
-                # What is kept may be out of date, and a request that was taken before is answered as it was then.
-                known = await self._known(tenant, options, digest)
+                # The cached version may be out of date. A request that was accepted before gets the same answer again.
+                known = await self.known(options.request_id, digest)
                 if known is not None:
                     return known
-                current = await self._workflows.current(tenant, workflow)
+                current = await workflows.current(self._tenant, workflow)
                 if current.version == ready.version and current.id == ready.id:
                     raise
                 continue
-            request = request_of(tenant, ready, given_input, digest, options)
+            request = request_of(self._tenant, ready, given_input, digest, options)
             try:
                 started = await start_run(self._engine, request)
             except StartRefused:
-                now = await self._current(tenant, workflow)
-                known = await self._known(tenant, options, digest, None if now is None else now.id)
+                now = await self._current(workflow)
+                known = await self.known(options.request_id, digest, None if now is None else now.id)
                 if known is not None:
                     return known
                 await refuse_if_active(self._store, request)
@@ -209,32 +207,31 @@ class StartCommands(CommandContext):
             return StartAnswer(started.id, ready.id, started.status, started.started_at, True)
         raise Unavailable(f"the workflow {workflow[:200]!r} is being changed just now; try again")
 
-    async def _current(self, tenant: int, workflow: str) -> Startable | None:
-        """The workflow as it is now; null if it cannot be started any more."""
-        try:
-            return await self._workflows.current(tenant, workflow)
-        except (NotFound, NotStartable):
+    async def known(self, request_id: str | None, digest: bytes, workflow: bytes | None = None) -> StartAnswer | None:
+        """Return the run that the same request started before. Raise RequestIdTaken or RequestIdReused if another
+        request used its id."""
+        if request_id is None:
             return None
-
-    async def _known(
-        self, tenant: int, options: StartOptions, digest: bytes, workflow: bytes | None = None
-    ) -> StartAnswer | None:
-        """The run that was started with the same request id, if there is one and it is the same request."""
-        if options.request_id is None:
-            return None
-        row = await self.run_by_request(options.request_id, tenant=tenant)
+        row = await self.run_by_request(request_id)
         if row is None:
             return None
         if workflow is not None and row.workflow != workflow:
-            raise RequestIdTaken(f"the request id {options.request_id!r} was used to start another workflow")
+            raise RequestIdTaken(f"the request id {request_id!r} was used to start another workflow")
         if row.request_hash is not None and row.request_hash != digest:
-            raise RequestIdReused(f"the request id {options.request_id!r} was used with another body")
+            raise RequestIdReused(f"the request id {request_id!r} was used with another body")
         return StartAnswer(row.id, row.workflow, shown_status(row), row.started_at, False)
 
-    async def run_by_request(self, request_id: str, *, tenant: int = DEFAULT_TENANT) -> RunRow | None:
-        """The run that a request id started."""
-        rows = await self._store.runs(tenant, limit=1, where=RunCriteria(request_id=request_id))
+    async def run_by_request(self, request_id: str) -> RunRow | None:
+        """Return the run that a request id started."""
+        rows = await self._store.runs(self._tenant, limit=1, where=RunCriteria(request_id=request_id))
         return rows[0] if rows else None
+
+    async def _current(self, workflow: str) -> Startable | None:
+        """Read the workflow again; `None` if it cannot be started any more."""
+        try:
+            return await self._context.workflows.current(self._tenant, workflow)
+        except (NotFound, NotStartable):
+            return None
 
 
 def request_of(

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 from detent.api.app import api_of
 from detent.app import App, build_app
+from detent.auth.caller import local_caller
 from detent.client.calls import Answer, Request
 from detent.client.documents import Started
 from detent.commands import RunInput, StartAnswer, StartOptions
@@ -65,7 +66,7 @@ class InProcessTransport:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
     async def _started(self, order: StartOrder) -> Started:
-        commands = self._app.commands
+        commands = self._app.commands.for_caller(local_caller("python"))
         options = StartOptions(
             request_id=order.request_id,
             start_at=order.begins(commands.now()),
@@ -76,13 +77,13 @@ class InProcessTransport:
         )
         given = RunInput(order.body)
         try:
-            start = await commands.start(order.workflow, given, options)
+            start = await commands.starts.start(order.workflow, given, options)
         except NotFound:
             if order.registered is None:
                 raise
             # Nobody ran this code on this database before.
-            await commands.save_python(order.registered.compiled, order.registered.source)
-            start = await commands.start(order.workflow, given, options)
+            await commands.workflows.save_python(order.registered.compiled, order.registered.source)
+            start = await commands.starts.start(order.workflow, given, options)
         return _document(start)
 
     async def _answered(self, request: Request) -> Answer:

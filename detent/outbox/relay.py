@@ -181,13 +181,13 @@ class Relay:
 
     async def _begin(self, row: OutboxRow, given: RunInput, options: StartOptions) -> None:
         try:
-            await self._commands.start(row.workflow, given, options)
+            await self._commands.starts.start(row.workflow, given, options)
         except NotFound:
             known = registry.find(row.workflow)
             if known is None:
                 raise
-            await self._commands.save_python(known.compiled, known.source)
-            await self._commands.start(row.workflow, given, options)
+            await self._commands.workflows.save_python(known.compiled, known.source)
+            await self._commands.starts.start(row.workflow, given, options)
 
     async def _refuse(self, row: OutboxRow, error: Exception) -> None:
         code = error.code if isinstance(error, DetentError) else type(error).__name__

@@ -57,7 +57,9 @@ class MemoryEngine:
                 self._world.serves |= code
                 self._world.leave()
                 await self._world.boot()
-            started = await self._world.ask(lambda commands: commands.start(subject.name, subject.given, options))
+            started = await self._world.ask(
+                lambda commands: commands.starts.start(subject.name, subject.given, options)
+            )
             return started.run
 
         run = self._world.run(begin())
@@ -174,13 +176,13 @@ class MemoryRun:
         self._engine.signal(self, name, data)
 
     def cancel(self) -> None:
-        self._engine.ask(lambda commands: commands.cancel(self.id, by="test"))
+        self._engine.ask(lambda commands: commands.control.cancel(self.id))
 
     def pause(self) -> None:
-        self._engine.ask(lambda commands: commands.pause(self.id, by="test"))
+        self._engine.ask(lambda commands: commands.control.pause(self.id))
 
     def resume(self) -> None:
-        self._engine.ask(lambda commands: commands.resume(self.id, by="test"))
+        self._engine.ask(lambda commands: commands.control.resume(self.id))
 
     def __repr__(self) -> str:
         return repr(self.now)

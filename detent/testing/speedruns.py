@@ -73,7 +73,7 @@ class Subject:
         """Save it and every Python workflow it could start. Return the code that a node needs to run them."""
         code: set[str] = set()
         for one in registry.all():
-            await commands.save_python(one.compiled, one.source)
+            await commands.workflows.save_python(one.compiled, one.source)
             code.update(one.compiled.code)
         if self.definition is not None:
             code.update(await self._save_definition(commands, self.definition))
@@ -81,7 +81,7 @@ class Subject:
 
     async def _save_definition(self, commands: Commands, given: Definition) -> list[str]:
         try:
-            row, _, compiled = await commands.save_workflow(given.text, filename=given.filename, replace=True)
+            row, _, compiled = await commands.workflows.save(given.text, filename=given.filename, replace=True)
         except InvalidDefinition as error:
             for problem in error.problems:
                 error.add_note(f"  {problem}")
@@ -255,7 +255,7 @@ class Trial:
         prepare(world)
         subject = self._subject
         options = StartOptions(request_id=_REQUEST, hero=subject.hero, trigger="manual")
-        started = await world.ask(lambda commands: commands.start(subject.name, subject.given, options))
+        started = await world.ask(lambda commands: commands.starts.start(subject.name, subject.given, options))
         world.is_stuck = lambda parked: self._is_forgotten(world, parked)
         until, run = world.clock.wall() + self._longest, started.run
         endings = [await self._end(world, run, until)]
@@ -312,7 +312,7 @@ class Trial:
         return any(self._answers.silence(key) is None for _, key, _ in waits)
 
     async def _complaint(self, world: World, run: bytes, ending: Speedrun) -> str:
-        _, _, reasons = await world.commands.why(show(RUN, run))
+        _, _, reasons = await world.commands.runs.why(show(RUN, run))
         told = "\n".join(f"  {reason.message}" for reason in reasons)
         waits = _awaited(world, run)
         limit = timedelta(microseconds=self._longest)

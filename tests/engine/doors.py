@@ -11,6 +11,7 @@ from detent.forms.steps.form import compile_steps
 from detent.graph import codec
 from detent.ids import RUN, new_id, show
 from detent.store.rows import NewVersion, SavedVersion
+from tests.callers import commands_of
 from tests.engine.rig import TENANT, Rig
 
 
@@ -35,7 +36,7 @@ async def start(
     engine: Engine, workflow: str, body: Any = None, *, commands: Commands | None = None, **options: Any
 ) -> StartAnswer:
     """Start a run through an engine's commands."""
-    return await (commands or Commands(engine)).start(workflow, RunInput(body=body), StartOptions(**options))
+    return await (commands or commands_of(engine)).starts.start(workflow, RunInput(body=body), StartOptions(**options))
 
 
 def run_id(start: StartAnswer) -> str:

@@ -200,7 +200,7 @@ class Clients:
         """By way of a node, which receives what comes together in one statement."""
         token = TOKENS.token(story.row.id, step)
         with suppress(StoreError):
-            await node.commands.deliver(token, body=body, headers={}, query={}, message_id=message_id)
+            await node.commands.callbacks.deliver(token, body=body, headers={}, query={}, message_id=message_id)
 
     async def _control(self, story: Story) -> None:
         rng = self._rng

@@ -135,7 +135,7 @@ class FunctionWorld(World):
     ) -> None:
         name = "simulated" if options.hero is None else "looping"
         try:
-            start = await node.commands.start(name, RunInput(body), options)
+            start = await node.commands.starts.start(name, RunInput(body), options)
         except (Unavailable, StoreError):
             return
         except AlreadyActive as error:

@@ -122,14 +122,14 @@ class World:
 
     async def start(self, node: SimNode, program: Program, options: StartOptions) -> bytes:
         """Start a run through a node's own door."""
-        return self._accepted(await node.commands.start(program.name, RunInput(body={}), options))
+        return self._accepted(await node.commands.starts.start(program.name, RunInput(body={}), options))
 
     async def again(self, node: SimNode, run: bytes, step: str | None, request_id: str) -> bytes:
         """Retry an ended run, or fork it at a step."""
         text = show_id(RUN, run)
         if step is None:
-            return self._accepted(await node.commands.retry(text, request_id=request_id))
-        return self._accepted(await node.commands.fork(text, step, output="edited", request_id=request_id))
+            return self._accepted(await node.commands.reruns.retry(text, request_id=request_id))
+        return self._accepted(await node.commands.reruns.fork(text, step, output="edited", request_id=request_id))
 
     def _accepted(self, start: StartAnswer) -> bytes:
         if start.run not in self.database.model.table:

@@ -27,7 +27,7 @@ from detent.api.openapi.operations import (
     takes,
 )
 from detent.api.request import AnyRequest, aliases, commands, normalize_names, object_body, read_json, refuse_if_any
-from detent.api.routes.runs import BASES, BY, CONTROLLED, RunAnswer, Workflow, places, run_row
+from detent.api.routes.runs import BASES, CONTROLLED, RunAnswer, Workflow, places, run_row
 from detent.api.routes.starts import is_execution, named, request_id_of, run_answer
 from detent.commands import Commands, StartAnswer
 from detent.commands.bulk import MOST, BulkAction
@@ -67,7 +67,7 @@ async def retry_run(request: AnyRequest, run: FromPath[str], workflow: Workflow 
     succeeded before them is taken over and not called again. The old run stays as it is."""
     await run_row(commands(request), run, workflow)
     await read_fields(request)
-    return await _made(request, await commands(request).retry(run, request_id=_request_id(request)))
+    return await _made(request, await commands(request).reruns.retry(run, request_id=_request_id(request)))
 
 
 @post(
@@ -80,7 +80,7 @@ async def rerun_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
     """A new run from the beginning, of the workflow's current version, with the same input or with another body."""
     fields = await read_fields(request, "input")
     body = fields.values.get("input", msgspec.UNSET)
-    return await _made(request, await commands(request).rerun(run, body=body, request_id=_request_id(request)))
+    return await _made(request, await commands(request).reruns.rerun(run, body=body, request_id=_request_id(request)))
 
 
 @post(
@@ -98,7 +98,7 @@ async def fork_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
     if status_code is not None and "output" not in fields.values:
         fields.problems.add("status_code", "is only for a step with an output")
     refuse_if_any(fields.problems, _MESSAGE)
-    made = await commands(request).fork(
+    made = await commands(request).reruns.fork(
         run,
         step or "",
         output=fields.values.get("output", msgspec.UNSET),
@@ -124,7 +124,7 @@ async def resolve_run_step(request: AnyRequest, run: FromPath[str], step: FromPa
     fields = await read_fields(request, "happened", "output", required=("happened",))
     happened = fields.boolean("happened", default=False)
     refuse_if_any(fields.problems, _MESSAGE)
-    document = await commands(request).resolve(run, step, happened=happened, output=fields.get("output"), by=BY)
+    document = await commands(request).control.resolve(run, step, happened=happened, output=fields.get("output"))
     return run_answer(request, document)
 
 
@@ -148,7 +148,7 @@ def _request_id(request: AnyRequest) -> str | None:
 
 async def _made(request: AnyRequest, start: StartAnswer) -> RunAnswer:
     id_ = show(RUN, start.run)
-    document = named(request, await commands(request).run(id_))
+    document = named(request, await commands(request).runs.get(id_))
     place = {"Location": f"{BASES[is_execution(request)]}/{id_}"}
     return Response({"data": document}, status_code=201 if start.is_new else 200, headers=place)
 
@@ -177,7 +177,7 @@ async def skip_run_step(request: AnyRequest, run: FromPath[str], workflow: Workf
     fields = await read_fields(request, "step")
     step = fields.text("step", most=_LONGEST_STEP)
     refuse_if_any(fields.problems, _MESSAGE)
-    return run_answer(request, await commands(request).skip(run, step, by=BY))
+    return run_answer(request, await commands(request).control.skip(run, step))
 
 
 @post(places("/{run:str}/reattempt"), summary="Try a step of a run again", **_controlled(_REATTEMPT))
@@ -188,7 +188,7 @@ async def reattempt_run_step(request: AnyRequest, run: FromPath[str], workflow: 
     fields = await read_fields(request, "step", "wait")
     step, wait = fields.text("step", most=_LONGEST_STEP), fields.duration("wait", unit=SECONDS)
     refuse_if_any(fields.problems, _MESSAGE)
-    return run_answer(request, await commands(request).reattempt(run, step, wait=wait or 0.0, by=BY))
+    return run_answer(request, await commands(request).control.reattempt(run, step, wait=wait or 0.0))
 
 
 @post(places("/{run:str}/finish"), summary="Finish a run", **CONTROLLED)
@@ -196,7 +196,7 @@ async def finish_run(request: AnyRequest, run: FromPath[str], workflow: Workflow
     """The run is completed with what its last step gave; what has not ended is skipped, and what is in flight is
     stopped."""
     await run_row(commands(request), run, workflow)
-    return run_answer(request, await commands(request).finish(run, by=BY))
+    return run_answer(request, await commands(request).control.finish(run))
 
 
 # One wish for many runs, chosen by a filter. Without being told otherwise it only counts them.
@@ -282,7 +282,7 @@ async def change_many_runs(request: AnyRequest) -> Response[One[BulkDocument]]:
     it can be done to. A run is retried or rerun this way once only."""
     doors = commands(request)
     call = await read_bulk(doors, await request.body())
-    result = await doors.bulk(call.wish, call.where, by=BY, limit=call.limit, dry_run=call.dry_run)
+    result = await doors.bulk.apply(call.wish, call.where, limit=call.limit, dry_run=call.dry_run)
     return Response(One(bulk_document(result, dry_run=call.dry_run)))
 
 
@@ -320,7 +320,7 @@ class SignalDocument(msgspec.Struct, kw_only=True):
 async def signal_run(request: AnyRequest, run: FromPath[str], name: FromPath[str]) -> Response[Any]:
     """The body is the data of the signal, any JSON. The run must be one of a durable function and open; whether the
     function asks for the signal before or after does not matter. Each signal is given once, in order."""
-    row = await commands(request).signal(run, name, read_json(await request.body(), empty=None))
+    row = await commands(request).signals.send(run, name, read_json(await request.body(), empty=None))
     return Response(One(SignalDocument(run_id=show(RUN, row.id), signal=name)), status_code=202)
 
 

@@ -115,7 +115,7 @@ async def _list(
             rest = await feeds.wait_entries(run, events.entries[-1].seq, limit=1) if events.entries else None
             return [msgspec.Raw(entry_json(entry)) for entry in events.entries], bool(rest and rest.entries)
         case "children":
-            return _cut([run_summary(row) for row in await commands.children([run])], look)
+            return _cut([run_summary(row) for row in await commands.runs.children([run])], look)
         case _:
             # Nothing in this version links a resource of another system to a run.
             return [], False
@@ -141,7 +141,7 @@ async def family(commands: Commands, row: RunRow) -> tuple[RunTree, bool]:
     root = _tree(top)
     layer, members = {top.id: root}, 1
     while layer and members < _MOST_MEMBERS:
-        below = await commands.children(list(layer))
+        below = await commands.runs.children(list(layer))
         grown: dict[bytes, RunTree] = {}
         for child in below[: _MOST_MEMBERS - members]:
             if child.parent is not None and child.parent in layer:
@@ -157,7 +157,7 @@ async def _first(commands: Commands, row: RunRow) -> RunRow:
         if row.parent is None:
             break
         try:
-            row = await commands.run_row(show(RUN, row.parent))
+            row = await commands.runs.row(show(RUN, row.parent))
         except NotFound:
             break  # it was kept for a shorter time than its children
     return row
@@ -170,7 +170,6 @@ def _tree(row: RunRow) -> RunTree:
 
 BASES: Final = ("/api/v1/runs", "/api/v1/executions")
 BELOW: Final = "/api/v1/workflows/{workflow:str}/runs"
-BY: Final = "api"
 _NOW: Final = answers(200, One[RunDocument], "The run as it is now.", examples.one(examples.RUN))
 CONTROLLED: Final[dict[str, Any]] = {
     "tags": ["runs"],
@@ -204,7 +203,9 @@ async def list_runs(request: AnyRequest, workflow: Workflow = None) -> Response[
     doors = commands(request)
     below = None if workflow is None else await _workflow_id(doors, workflow)
     page = await read_run_page(doors, request.scope["query_string"], below=below)
-    rows = await doors.runs(limit=page.limit + 1, where=page.where, cursor=page.cursor, oldest_first=page.oldest_first)
+    rows = await doors.runs.find(
+        limit=page.limit + 1, where=page.where, cursor=page.cursor, oldest_first=page.oldest_first
+    )
     found = [_summary(request, row) for row in rows[: page.limit]]
     return Response(Many(found, page.scope.cursor(rows[page.limit - 1].id) if len(rows) > page.limit else None))
 
@@ -223,7 +224,7 @@ async def get_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = 
     row = await run_row(doors, run, workflow)
     if look.wait and row.status not in TERMINAL:
         await feeds(request).ended(row.id, look.wait)
-    document = await doors.run(run)
+    document = await doors.runs.get(run)
     if look.include:
         document |= await included(doors, feeds(request), row.id, document, look)
     return run_answer(request, document)
@@ -233,21 +234,21 @@ async def get_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = 
 async def cancel_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
     """Answers with the run; `cancel_requested` is true if its node has not applied it within two seconds."""
     await run_row(commands(request), run, workflow)
-    return run_answer(request, await commands(request).cancel(run, by=BY))
+    return run_answer(request, await commands(request).control.cancel(run))
 
 
 @post(places("/{run:str}/pause"), summary="Pause a run", **CONTROLLED)
 async def pause_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
     """Attempts in flight finish, nothing new starts. `pause_requested` is true if its node has not applied it yet."""
     await run_row(commands(request), run, workflow)
-    return run_answer(request, await commands(request).pause(run, by=BY))
+    return run_answer(request, await commands(request).control.pause(run))
 
 
 @post(places("/{run:str}/resume"), summary="Resume a run", **CONTROLLED)
 async def resume_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
     """A paused run goes on. `resume_requested` is true if its node has not applied it yet."""
     await run_row(commands(request), run, workflow)
-    return run_answer(request, await commands(request).resume(run, by=BY))
+    return run_answer(request, await commands(request).control.resume(run))
 
 
 @get(
@@ -260,7 +261,7 @@ async def resume_run(request: AnyRequest, run: FromPath[str], workflow: Workflow
 async def explain_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
     """What blocks the run first, then the steps that wait for that: a callback, a sleep, a retry to come, a node that
     is missing. Of a run that has ended, how it ended."""
-    row, status, reasons = await commands(request).why(run)
+    row, status, reasons = await commands(request).runs.why(run)
     return run_answer(request, msgspec.to_builtins(why_document(row, status, reasons)))
 
 
@@ -276,7 +277,7 @@ async def explain_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
 )
 async def get_run_hierarchy(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
     """The whole tree of parents and children that the run belongs to, from the run that was started first."""
-    row = await commands(request).run_row(run)
+    row = await commands(request).runs.row(run)
     root, is_complete = await family(commands(request), row)
     document = HierarchyDocument(run_id=show(RUN, row.id), complete=is_complete, root=root)
     return run_answer(request, msgspec.to_builtins(document))
@@ -284,7 +285,7 @@ async def get_run_hierarchy(request: AnyRequest, run: FromPath[str]) -> RunAnswe
 
 async def run_row(doors: Commands, run: str, workflow: str | None) -> RunRow:
     """The run, which is found only under its own workflow."""
-    row = await doors.run_row(run)
+    row = await doors.runs.row(run)
     if workflow is not None and await _workflow_id(doors, workflow) != row.workflow:
         raise NotFound(f"workflow {workflow[:200]!r} has no run {show(RUN, row.id)!r}")
     return row
@@ -293,13 +294,13 @@ async def run_row(doors: Commands, run: str, workflow: str | None) -> RunRow:
 async def _workflow_id(doors: Commands, key: str) -> bytes:
     """The id of a workflow. One that was deleted is found by its id while it has runs."""
     try:
-        return (await doors.workflow(key)).id
+        return (await doors.workflows.get(key)).id
     except NotFound:
         try:
             id_ = parse(WORKFLOW, key)
         except InvalidId:
             id_ = b""
-        if not id_ or not await doors.runs(limit=1, where=RunCriteria(workflow=id_)):
+        if not id_ or not await doors.runs.find(limit=1, where=RunCriteria(workflow=id_)):
             raise
         return id_
 

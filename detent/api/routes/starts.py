@@ -398,11 +398,11 @@ async def _read(request: AnyRequest, read: Any) -> StartCall:
 
 async def _start(request: AnyRequest, workflow: str, call: StartCall) -> tuple[StartAnswer, RunRow | None]:
     """The run; and if its end is waited for, how it is when that has come or time is over."""
-    started = await commands(request).start(workflow, call.given, call.options)
+    started = await commands(request).starts.start(workflow, call.given, call.options)
     if call.wait is None:
         return started, None
     await feeds(request).ended(started.run, call.wait)
-    return started, await commands(request).run_row(show(RUN, started.run))
+    return started, await commands(request).runs.row(show(RUN, started.run))
 
 
 ROUTES = [trigger_workflow, execute_workflow]

@@ -16,11 +16,10 @@ from litestar.types import HTTPResponseBodyEvent, Receive, Send
 
 from detent.api.documents import Many
 from detent.api.openapi.operations import INTEGER, TEXT, answers, header, operation, query, refusals
-from detent.api.request import AnyRequest
+from detent.api.request import AnyRequest, tenant_of
 from detent.errors import InvalidInput, NotFound, Problem, StoreError
 from detent.ids import RUN, InvalidId, parse, show
 from detent.run.journal import Entry
-from detent.settings import DEFAULT_TENANT
 from detent.values.durations import parse_duration
 from detent.views.feeds import MOST_ENTRIES, Feeds
 from detent.views.runs import entry_json
@@ -148,7 +147,7 @@ async def stream_run(request: AnyRequest, run: FromPath[str]) -> Response[bytes]
     the run's status. After a lost connection, `Last-Event-ID` (or `after`) goes on behind that entry."""
     text = request.headers.get("last-event-id")
     after = _number("Last-Event-ID", text) if text else _after(request)
-    return EventStream(_frames(_feeds(request), await _run(request, run), after))
+    return EventStream(_frames(_feeds(request), tenant_of(request), await _run(request, run), after))
 
 
 @get(
@@ -173,7 +172,7 @@ async def list_run_events(request: AnyRequest, run: FromPath[str]) -> Response[d
     return Response({"data": data, "next_cursor": None if found.is_all else str(last)})
 
 
-async def _frames(feeds: Feeds, run: bytes, after: int) -> Frames:
+async def _frames(feeds: Feeds, tenant: int, run: bytes, after: int) -> Frames:
     yield _BEGIN
     with feeds.reader(run, after=after) as reader:
         while not reader.is_done:
@@ -184,7 +183,7 @@ async def _frames(feeds: Feeds, run: bytes, after: int) -> Frames:
                 yield _STILL_HERE
         has_ended = reader.has_ended
     if has_ended:
-        end = {"run_id": show(RUN, run), "status": await _final_status(feeds, run)}
+        end = {"run_id": show(RUN, run), "status": await _final_status(feeds, tenant, run)}
         yield frame(_encoder.encode(end), event="end")
 
 
@@ -194,11 +193,11 @@ def _shown(entry: Entry) -> bytes:
     return frame(entry_json(entry), event="entry", id_=entry.seq)
 
 
-async def _final_status(feeds: Feeds, run: bytes) -> str | None:
+async def _final_status(feeds: Feeds, tenant: int, run: bytes) -> str | None:
     """Null if the run was deleted since."""
     while True:
         try:
-            return await feeds.status(DEFAULT_TENANT, run)
+            return await feeds.status(tenant, run)
         except StoreError:
             await asyncio.sleep(_AWAY_PAUSE)
 
@@ -213,7 +212,7 @@ async def _run(request: AnyRequest, text: str) -> bytes:
         run = parse(RUN, text)
     except InvalidId:
         run = b""
-    if not run or await _feeds(request).status(DEFAULT_TENANT, run) is None:
+    if not run or await _feeds(request).status(tenant_of(request), run) is None:
         raise NotFound(f"there is no run {text[:80]!r}")
     return run
 

@@ -48,11 +48,11 @@ from detent.api.request import (
     number_of,
     object_body,
     refuse_if_any,
+    tenant_of,
     word_of,
 )
 from detent.forms.compiled import TriggerType
 from detent.instant import Instant, iso
-from detent.settings import DEFAULT_TENANT
 from detent.store.trigger_rows import FiringRow, FiringState, TriggerRow
 from detent.triggers.commands import MOST_PREVIEWED, TriggerCommands
 from detent.values.fields import Fields, Problems, shown
@@ -152,21 +152,21 @@ class _Query:
         refuse_if_any(self.problems, message)
 
 
-def read_trigger_page(text: bytes) -> TriggerPage:
+def read_trigger_page(text: bytes, tenant: int) -> TriggerPage:
     """The page of triggers that a query asks for."""
     read = _Query(text, _TRIGGERS)
     workflow, kind, enabled = read.one("workflow", word_of), read.one("type", _kind), read.one("enabled", flag_of)
-    scope = CursorScope("triggers", DEFAULT_TENANT, workflow, kind, enabled)
+    scope = CursorScope("triggers", tenant, workflow, kind, enabled)
     limit, after = read.page(scope)
     read.refuse(LIST_MESSAGE)
     return TriggerPage(workflow, kind, enabled, limit, after, scope)
 
 
-def read_firing_page(text: bytes, trigger: str) -> FiringPage:
+def read_firing_page(text: bytes, tenant: int, trigger: str) -> FiringPage:
     """The page of a trigger's firings that a query asks for."""
     read = _Query(text, _FIRINGS)
     state = read.one("state", _state)
-    scope = CursorScope("firings", DEFAULT_TENANT, trigger, state)
+    scope = CursorScope("firings", tenant, trigger, state)
     limit, before = read.page(scope)
     read.refuse(LIST_MESSAGE)
     return FiringPage(state, limit, before, scope)
@@ -278,7 +278,7 @@ def triggers(request: AnyRequest) -> TriggerCommands:
 )
 async def create_trigger(request: AnyRequest) -> Response[One[TriggerDocument]]:
     """`cron`, `webhook`, `event` or `manual`. The `url` of a webhook never changes."""
-    row = await triggers(request).create(await _object(request, "the trigger cannot be made"))
+    row = await triggers(request).editor.create(await _object(request, "the trigger cannot be made"))
     return _shown(request, row, status=201)
 
 
@@ -294,8 +294,8 @@ async def create_trigger(request: AnyRequest) -> Response[One[TriggerDocument]]:
 )
 async def list_triggers(request: AnyRequest) -> Many[TriggerDocument]:
     """In the order they were made; those that stand in definitions too."""
-    page = read_trigger_page(request.scope["query_string"])
-    rows = await triggers(request).triggers(
+    page = read_trigger_page(request.scope["query_string"], tenant_of(request))
+    rows = await triggers(request).editor.find(
         limit=page.limit + 1, after=page.after, workflow=page.workflow, kind=page.kind, enabled=page.enabled
     )
     more = page.scope.cursor(rows[page.limit - 1].id) if len(rows) > page.limit else None
@@ -305,7 +305,7 @@ async def list_triggers(request: AnyRequest) -> Many[TriggerDocument]:
 @get(BASE + "/{trigger:str}", summary="Get a trigger", operation_class=Plain, **_SHOWN)
 async def get_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[TriggerDocument]]:
     """Its secrets are not shown."""
-    return _shown(request, await triggers(request).trigger(trigger))
+    return _shown(request, await triggers(request).editor.get(trigger))
 
 
 @put(
@@ -317,27 +317,27 @@ async def get_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[O
 async def update_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[TriggerDocument]]:
     """What is sent is changed, the rest stays. With `updated_at` it must be the state that was read. A trigger that
     stands in a definition is changed there."""
-    row = await triggers(request).update(trigger, await _object(request, "the trigger cannot be changed"))
+    row = await triggers(request).editor.update(trigger, await _object(request, "the trigger cannot be changed"))
     return _shown(request, row)
 
 
 @delete(BASE + "/{trigger:str}", summary="Delete a trigger", operation_class=Plain, **_SHOWN)
 async def delete_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[TriggerDocument]]:
     """Answers with what it was. The runs it started go on."""
-    return _shown(request, await triggers(request).delete(trigger))
+    return _shown(request, await triggers(request).editor.delete(trigger))
 
 
 @post(BASE + "/{trigger:str}/pause", summary="Pause a trigger", operation_class=operation(body=_NOTE), **_SHOWN)
 async def pause_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[TriggerDocument]]:
     """It fires no more until it is resumed; `note` tells others why."""
-    row = await triggers(request).pause(trigger, await _object(request, "the trigger cannot be paused"))
+    row = await triggers(request).editor.pause(trigger, await _object(request, "the trigger cannot be paused"))
     return _shown(request, row)
 
 
 @post(BASE + "/{trigger:str}/resume", summary="Resume a trigger", operation_class=Plain, **_SHOWN)
 async def resume_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[TriggerDocument]]:
     """It fires again from now on; slots that passed meanwhile stay passed."""
-    return _shown(request, await triggers(request).resume(trigger))
+    return _shown(request, await triggers(request).editor.resume(trigger))
 
 
 @post(BASE + "/{trigger:str}/fire", summary="Fire a trigger now", operation_class=operation(body=_FIRE), **_FIRED)
@@ -346,13 +346,13 @@ async def fire_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[
     problems = Problems()
     fields = normalize_names(await _object(request, "the trigger cannot be fired"), aliases("body"), problems)
     refuse_if_any(problems, "the trigger cannot be fired")
-    return _fired(await triggers(request).fire(trigger, fields.get("body")))
+    return _fired(await triggers(request).firings.fire(trigger, fields.get("body")))
 
 
 @get(BASE + "/{trigger:str}/next", summary="List the next slots", operation_class=operation(COUNT), **_SLOTS)
 async def next_slots_of_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[list[str]]]:
     """When a cron trigger fires next, or would if it were not paused."""
-    return _slots(await triggers(request).coming(trigger, read_count(request.scope["query_string"])))
+    return _slots(await triggers(request).editor.coming(trigger, read_count(request.scope["query_string"])))
 
 
 @get(
@@ -360,7 +360,7 @@ async def next_slots_of_trigger(request: AnyRequest, trigger: FromPath[str]) -> 
 )
 async def preview_schedule(request: AnyRequest) -> Response[One[list[str]]]:
     """When a cron expression would fire, in its time zone."""
-    return _slots(triggers(request).preview(*read_preview(request.scope["query_string"])))
+    return _slots(triggers(request).editor.preview(*read_preview(request.scope["query_string"])))
 
 
 @post(
@@ -383,7 +383,7 @@ async def backfill_trigger(request: AnyRequest, trigger: FromPath[str]) -> Respo
     begin, end = _instant(fields, "from"), _instant(fields, "to")
     dry_run = fields.boolean("dry_run", True)
     refuse_if_any(problems, "the range cannot be filled")
-    found = await triggers(request).backfill(trigger, begin, end, dry_run=dry_run)
+    found = await triggers(request).firings.backfill(trigger, begin, end, dry_run=dry_run)
     return Response(One(documents.backfill_shown(found, dry_run=dry_run)))
 
 
@@ -399,8 +399,8 @@ async def backfill_trigger(request: AnyRequest, trigger: FromPath[str]) -> Respo
 )
 async def list_firings(request: AnyRequest, trigger: FromPath[str]) -> Many[FiringDocument]:
     """Newest first; refused and ignored ones too."""
-    page = read_firing_page(request.scope["query_string"], trigger)
-    rows = await triggers(request).firings(trigger, limit=page.limit + 1, before=page.before, state=page.state)
+    page = read_firing_page(request.scope["query_string"], tenant_of(request), trigger)
+    rows = await triggers(request).firings.find(trigger, limit=page.limit + 1, before=page.before, state=page.state)
     more = page.scope.cursor(rows[page.limit - 1].id) if len(rows) > page.limit else None
     return Many([firing_shown(row) for row in rows[: page.limit]], more)
 
@@ -419,7 +419,7 @@ async def get_firing(
     request: AnyRequest, trigger: FromPath[str], firing: FromPath[str]
 ) -> Response[One[FiringDocument]]:
     """With what was received."""
-    row = await triggers(request).firing(trigger, firing)
+    row = await triggers(request).firings.get(trigger, firing)
     return Response(One(firing_shown(row, whole=True)))
 
 
@@ -433,7 +433,7 @@ async def replay_firing(
     request: AnyRequest, trigger: FromPath[str], firing: FromPath[str]
 ) -> Response[One[FiringDocument]]:
     """A new firing with what was received then. One that was refused for its signature cannot be replayed."""
-    return _fired(await triggers(request).replay(trigger, firing))
+    return _fired(await triggers(request).firings.replay(trigger, firing))
 
 
 async def _object(request: AnyRequest, message: str) -> dict[str, Any]:

@@ -5,7 +5,6 @@ A request is kept before anything is done because of it. The same request again 
 
 from __future__ import annotations
 
-import math
 from typing import Any, Final
 
 import msgspec
@@ -45,7 +44,7 @@ from detent.api.routes.starts import read_options
 from detent.api.routes.triggers import BASE, triggers
 from detent.api.server.guards import reason_against
 from detent.commands import StartOptions
-from detent.errors import AlreadyActive, Forbidden, NotFound, NotStartable, TooLarge
+from detent.errors import AlreadyActive, Forbidden, LimitExceeded, NotFound, NotStartable, TooLarge
 from detent.forms.triggers import LONGEST_EVENT_TYPE
 from detent.ids import FIRING, RUN, show
 from detent.store.trigger_rows import FiringRow, FiringState, TriggerRow
@@ -96,7 +95,7 @@ async def send_event(request: AnyRequest) -> Response[One[EventDocument]]:
         problems.add("type", "is missing")
     type_, id_ = fields.text("type", most=LONGEST_EVENT_TYPE), fields.text("id", most=_LONGEST_ID)
     refuse_if_any(problems, _MESSAGE)
-    found = await triggers(request).send_event(type_ or "", fields.values.get("data", {}), id_)
+    found = await triggers(request).receiver.send_event(type_ or "", fields.values.get("data", {}), id_)
     return Response(One(event_shown(found)), status_code=202)
 
 
@@ -127,7 +126,7 @@ Answer = Response[Any]
 @post(BASE + "/{trigger:str}", summary="Call a webhook trigger", **_ROUTE)
 async def call_trigger(request: AnyRequest, trigger: FromPath[str]) -> Answer:
     """The whole body is `trigger.body`: JSON, a form, text or bytes. When this answers 2xx, the request is durable."""
-    row = await triggers(request).webhook(trigger)
+    row = await triggers(request).receiver.webhook(trigger)
     return await _receive(request, row, await _incoming(request))
 
 
@@ -135,7 +134,7 @@ async def call_trigger(request: AnyRequest, trigger: FromPath[str]) -> Answer:
 async def call_workflow(request: AnyRequest, workflow: FromPath[str]) -> Answer:
     """By the workflow's webhook trigger. A workflow that has none is started as by the API, and only from where the API
     may be used."""
-    row = await triggers(request).webhook_of(workflow)
+    row = await triggers(request).receiver.webhook_of(workflow)
     if row is None:
         return await _start(request, workflow)
     return await _receive(request, row, await _incoming(request))
@@ -155,20 +154,14 @@ async def _incoming(request: AnyRequest) -> FiringPayload:
 
 
 async def _receive(request: AnyRequest, trigger: TriggerRow, incoming: FiringPayload) -> Answer:
-    too_many: list[float] = []
+    def count_forged() -> None:
+        wait = request.app.state["forgeries"].count(request.client.host if request.client else "")
+        if wait is not None:
+            raise LimitExceeded("too many requests whose signature is not good", wait)
 
-    def may_keep_forged() -> bool:
-        source = request.client.host if request.client else ""
-        wait = request.app.state["forgeries"].count(source)
-        too_many.extend([] if wait is None else [wait])
-        return wait is None
-
-    firing = await triggers(request).receive_webhook(trigger, incoming, may_keep_forged=may_keep_forged)
-    if too_many:
-        headers = {"Retry-After": str(math.ceil(too_many[0]))}
-        message = "too many requests whose signature is not good"
-        return refuse(429, "limit_exceeded", "limit_exceeded", message, headers=headers)
-    return await _answer(request, firing)
+    return await _answer(
+        request, await triggers(request).receiver.receive_webhook(trigger, incoming, count_forged=count_forged)
+    )
 
 
 async def _start(request: AnyRequest, workflow: str) -> Answer:
@@ -185,7 +178,7 @@ async def _start(request: AnyRequest, workflow: str) -> Answer:
         trigger="webhook",
         allow_multiple=incoming.allow_multiple,
     )
-    start = await commands(request).start(workflow, incoming.given(), options)
+    start = await commands(request).starts.start(workflow, incoming.given(), options)
     return Response(One(await _started(request, start.run, None)), status_code=201 if start.is_new else 200)
 
 
@@ -204,7 +197,7 @@ async def _answer(request: AnyRequest, firing: FiringRow) -> Answer:
 async def _started(request: AnyRequest, run: bytes, firing: str | None) -> WebhookDocument:
     id_ = show(RUN, run)
     try:
-        callbacks = (await commands(request).run(id_))["callbacks"]
+        callbacks = (await commands(request).runs.get(id_))["callbacks"]
     except NotFound:
         callbacks = []  # it ended long ago and was deleted
     return WebhookDocument(

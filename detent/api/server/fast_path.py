@@ -15,12 +15,11 @@ from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
 
 from detent.api.documents import One, Received, started_document
 from detent.api.errors import Refusal, answer_of, refuse_callback
-from detent.api.routes.callbacks import STATUS, TAKEN
+from detent.api.routes.callbacks import STATUS, TAKEN, deliver
 from detent.api.routes.starts import WORKFLOWS, read_trigger
-from detent.api.server.guards import reason_against
+from detent.api.server.guards import Throttle, reason_against
 from detent.commands import Commands
 from detent.errors import Forbidden, TooLarge
-from detent.values.http_body import read_headers, read_message_id, read_payload, read_query
 from detent.values.limits import INPUT_LIMIT
 
 _START: Final = f"{WORKFLOWS}/"
@@ -37,16 +36,19 @@ class _Gone(Exception):
 class FastPath:
     """An application before the application: what is not for it goes on."""
 
-    def __init__(self, app: ASGIApp, commands: Commands, hosts: frozenset[str] | None) -> None:
-        self._app, self._commands, self._hosts = app, commands, hosts
+    def __init__(self, app: ASGIApp, commands: Commands, guesses: Throttle, hosts: frozenset[str] | None) -> None:
+        self._app = app
+        self._commands = commands
+        self._guesses = guesses
+        self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope.get("method") == "POST":
             path = scope["path"]
             if path.startswith(_CALLBACK):
-                place = self._commands.callback_place(path[len(_CALLBACK) :])
-                if place is not None and not _is_a_person(cast("HTTPScope", scope)):
-                    await self._callback(cast("HTTPScope", scope), receive, send, place)
+                token = path[len(_CALLBACK) :]
+                if token and "/" not in token and not _is_a_person(cast("HTTPScope", scope)):
+                    await self._callback(cast("HTTPScope", scope), receive, send, token)
                     return
             if path.startswith(_START) and path.endswith(_TRIGGER) and not scope["query_string"]:
                 workflow = path[len(_START) : -len(_TRIGGER)]
@@ -55,25 +57,17 @@ class FastPath:
                     return
         await self._app(scope, receive, send)
 
-    async def _callback(self, scope: HTTPScope, receive: Receive, send: Send, place: tuple[bytes, str]) -> None:
+    async def _callback(self, scope: HTTPScope, receive: Receive, send: Send, token: str) -> None:
         try:
-            headers = read_headers(scope["headers"])
-            payload = read_payload(headers, await _whole_body(receive))
-            receipt, _ = await self._commands.deliver(
-                scope["path"][len(_CALLBACK) :],
-                body=payload.body,
-                encoding=payload.encoding,
-                headers=headers,
-                query=read_query(scope["query_string"]),
-                message_id=read_message_id(headers),
-            )
+            body = await _whole_body(receive)
+            receipt, _, step = await deliver(self._commands, self._guesses, scope, token, body)
         except _Gone:
             return
         except Exception as error:  # noqa: BLE001 - whatever it is, it is answered
             await _respond(send, answer_of(error, scope["method"], scope["path"]))
             return
         if receipt in TAKEN:
-            await _answer(send, STATUS[receipt], _encode(One(Received(TAKEN[receipt], place[1]))))
+            await _answer(send, STATUS[receipt], _encode(One(Received(TAKEN[receipt], step))))
         else:
             await _respond(send, refuse_callback(receipt))
 
@@ -84,7 +78,7 @@ class FastPath:
                 raise Forbidden(reason)
             body = await _whole_body(receive)
             call = read_trigger(scope["headers"], b"", body, self._commands.now)
-            started = await self._commands.start(workflow, call.given, call.options)
+            started = await self._commands.starts.start(workflow, call.given, call.options)
         except _Gone:
             return
         except Exception as error:  # noqa: BLE001 - whatever it is, it is answered

@@ -16,6 +16,7 @@ from rich.markup import escape
 
 import detent
 from detent.api.server.listener import listening
+from detent.auth.caller import local_caller
 from detent.cli.fast_clock import Jumper, JumpingClock, JumpingLoop, asked_name, fast_tuning
 from detent.cli.options import Database, Hero, Imports, Input, decode_value, read_hero, read_input, settings_of
 from detent.cli.output.progress import LineView, LiveView, View
@@ -109,7 +110,8 @@ class Watching:
 
     def __init__(self, app: App, order: RunOptions, clock: Clock) -> None:
         self._app, self._order, self._clock = app, order, clock
-        self._commands, self._changed = app.commands, asyncio.Event()
+        self._commands = app.commands.for_caller(local_caller("detent run"))
+        self._changed = asyncio.Event()
         self._told: set[str] = set()
         self._view: View = LineView(out, clock.wall)
 
@@ -118,8 +120,8 @@ class Watching:
         target, order = self._order.target, self._order
         if target.source is not None:
             data, filename = target.source
-            await self._commands.save_workflow(data, filename=filename, replace=True)
-        started = await self._commands.start(target.compiled.name, RunInput(order.input), order.options)
+            await self._commands.workflows.save(data, filename=filename, replace=True)
+        started = await self._commands.starts.start(target.compiled.name, RunInput(order.input), order.options)
         run = show(RUN, started.run)
         out.print(f"[bold]{escape(target.compiled.name)}[/] [bright_black]{run}[/]")
         out.print("[bright_black]steps may call this machine (127.0.0.0/8, ::1) as well as public addresses[/]")
@@ -145,7 +147,7 @@ class Watching:
             jumper = Jumper(self._clock, self._order.answers, self._view.note)
         while True:
             self._changed.clear()
-            document = await self._commands.run(run)
+            document = await self._commands.runs.get(run)
             yield document
             if document["status"] in TERMINAL or document["paused_step"] is not None or stopping.done():
                 return
@@ -158,7 +160,7 @@ class Watching:
         found: list[Document] = []
         for step in document["tasks"].values():
             if step["status"] == "waiting" and "run_id" in step:
-                child = await self._commands.run(step["run_id"])
+                child = await self._commands.runs.get(step["run_id"])
                 found += [child, *await self._children(child)]
         return found
 
@@ -174,7 +176,7 @@ class Watching:
                 continue
             self._told.add(step)
             if name in self._order.answers:
-                await self._commands.deliver(
+                await self._commands.callbacks.deliver(
                     self._app.engine.tokens.token(run, step),
                     body=self._order.answers[name],
                     headers={},
@@ -191,7 +193,7 @@ class Watching:
     async def _signal(self, run: str, key: str) -> None:
         name = asked_name(key)
         if name in self._order.answers:
-            await self._commands.signal(run, name, self._order.answers[name])
+            await self._commands.signals.send(run, name, self._order.answers[name])
         else:
             self._view.note(f"{name} waits for a signal: detent runs signal {run} {name} --url {self._app.local_url}")
 

@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from sqlalchemy import text
 
+from detent.auth.caller import local_caller
 from detent.clock import SystemClock
 from detent.commands import RunInput, StartOptions, encode_input
 from detent.commands.start import check_payload, check_words, request_of
@@ -29,7 +30,6 @@ from detent.graph import codec
 from detent.ids import RUN, new_id, show
 from detent.outbox.table import CREATE, INSERT, row_of
 from detent.planner.prepared import Prepared, prepare
-from detent.settings import DEFAULT_TENANT
 from detent.store.rows import NewRun, WorkflowRow
 from detent.store.sql import schema, user_connection
 from detent.store.sql.user_connection import Ask, Installation, Script, Statements
@@ -40,6 +40,7 @@ ATTEMPTS: Final = 5
 _CREATE: Final = text(CREATE["sqlite"])
 _INSERT: Final = text(INSERT)
 _KEPT: Final = 512
+_TENANT: Final = local_caller("python").tenant
 
 
 def put(order: StartOrder, connection: Any, using: str | None) -> bytes:
@@ -165,7 +166,7 @@ def _direct(order: StartOrder, checked: _Checked, place: Installation) -> Script
     refuse_unless_active(row)
     ready = startable(row, _prepared(row))
     check_payload(ready, order.body)
-    request = request_of(DEFAULT_TENANT, ready, checked.input, checked.digest, checked.options)
+    request = request_of(_TENANT, ready, checked.input, checked.digest, checked.options)
     for attempt in range(ATTEMPTS):
         taken = yield from _known(request, said, place, again=attempt > 0)
         if taken is not None:
@@ -187,12 +188,12 @@ def _inserted(run: NewRun, said: Statements, place: Installation) -> Script[bool
 
 
 def _workflow(order: StartOrder, said: Statements, place: Installation) -> Script[tuple[WorkflowRow, int]]:
-    named = {"tenant": DEFAULT_TENANT, "name": order.workflow}
+    named = {"tenant": _TENANT, "name": order.workflow}
     values = user_connection.looked_up(schema.workflow, named, place.dialect)
     rows = yield Ask(said.workflow, values)
     if not rows and order.registered is not None:
         # Nobody ran this code on this database before.
-        version = new_version(DEFAULT_TENANT, new_id(), order.registered.compiled, order.registered.source)
+        version = new_version(_TENANT, new_id(), order.registered.compiled, order.registered.source)
         whole, first = user_connection.new_workflow_values(version, SystemClock().wall(), place.dialect)
         made = yield Ask(said.new_workflow, whole, unless_taken=True)
         if made if place.dialect == "postgresql" else made is not None:
