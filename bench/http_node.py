@@ -10,9 +10,9 @@ from bench.load import each
 from bench.serving import Meter, Voice, serve
 from detent.api.server.listener import listening
 from detent.auth.caller import local_caller
-from detent.commands import RunInput
 from detent.observe import listen
 from detent.process import App, bind, run_app, run_process
+from detent.run.start import StartRequest
 from detent.settings import Settings
 
 WIDTH = 500
@@ -43,7 +43,7 @@ class Door:
         tokens: list[str] = []
 
         async def one() -> None:
-            started = await self._commands.starts.start(workflow, RunInput(body={}))
+            started = await self._commands.starts.start(StartRequest(workflow, {}))
             tokens.append(self._app.engine.tokens.token(started.run, step))
 
         await each(one, count=count, width=WIDTH)

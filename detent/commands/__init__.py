@@ -16,13 +16,13 @@ from detent.commands.control import ControlCommands
 from detent.commands.rerun import RerunCommands
 from detent.commands.runs import RunCommands
 from detent.commands.signals import SignalCommands
-from detent.commands.start import RunInput, StartAnswer, StartCommands, StartOptions, encode_input
+from detent.commands.start import StartAnswer, StartCommands
 from detent.commands.workflows import WorkflowCommands
 from detent.engine.engine import Engine
 from detent.forms.compiled import Limits
 from detent.instant import Instant
 
-__all__ = ["Commands", "EngineCommands", "RunInput", "StartAnswer", "StartOptions", "encode_input"]
+__all__ = ["Commands", "EngineCommands", "StartAnswer"]
 
 
 class Commands:

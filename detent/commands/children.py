@@ -9,10 +9,10 @@ from typing import Final
 from detent.auth.caller import Caller
 from detent.commands.context import CommandContext
 from detent.commands.runs import RunCommands
-from detent.commands.start import RunInput, StartCommands, StartOptions
+from detent.commands.start import StartCommands
 from detent.engine.children import CONTINUED, cancel_data
 from detent.ids import RUN, show
-from detent.run.call import Child
+from detent.run.start import StartRequest
 from detent.run.state import RunFacts
 from detent.run.status import TERMINAL, Status
 from detent.store.rows import Message, MessageKind, RunCriteria
@@ -28,14 +28,14 @@ class ChildStarts:
         self._context = context
         self._store = context.store
 
-    async def start(self, parent: RunFacts, run: bytes, child: Child, may_exist: bool) -> None:
+    async def start(self, parent: RunFacts, run: bytes, child: StartRequest, may_exist: bool) -> None:
         """Start a child under the id that its parent chose. If it `may_exist`, look for it first."""
         is_there = may_exist and await self._store.run(parent.tenant, run) is not None
-        options = StartOptions(id=run, hero=child.hero, priority=child.priority, labels=child.labels, parent=parent.id)
+        request = replace(child, id=run, parent=parent.id)
         if child.origin_kind is not None and not is_there:
-            options = await self._in_place_of(parent, child.origin_kind, options)
+            request = await self._in_place_of(parent, request)
         if not is_there:
-            await StartCommands(self._context, _caller(parent)).start(child.workflow, RunInput(child.body), options)
+            await StartCommands(self._context, _caller(parent)).start(request)
         if child.origin_kind is not None and parent.parent is not None:
             await self._cancel_if_parent_ended(parent.tenant, parent.parent, run)
 
@@ -58,12 +58,12 @@ class ChildStarts:
         rows = await self._store.runs(tenant, limit=_MOST_HEIRS, where=RunCriteria(origin=run, parent=parent))
         return next((row.id for row in rows if row.origin_kind == CONTINUED), None)
 
-    async def _in_place_of(self, run: RunFacts, kind: str, options: StartOptions) -> StartOptions:
-        """Return the options of the run that takes over from this one: same parent, same hero."""
+    async def _in_place_of(self, run: RunFacts, request: StartRequest) -> StartRequest:
+        """Let a request take over from this run: same parent, same hero."""
         row = await self._store.run(run.tenant, run.id)
         runs = RunCommands(self._context, _caller(run))
         several = row is not None and run.hero is not None and await runs.was_one_of_several(row)
-        return replace(options, origin=(run.id, kind), parent=run.parent, successor_of=run.id, allow_multiple=several)
+        return replace(request, origin=run.id, parent=run.parent, successor_of=run.id, allow_multiple=several)
 
 
 def _caller(run: RunFacts) -> Caller:

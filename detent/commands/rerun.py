@@ -12,13 +12,14 @@ from detent.auth.caller import Caller
 from detent.commands.context import CommandContext, CommandPart
 from detent.commands.control import told_result
 from detent.commands.runs import RunCommands
-from detent.commands.start import ATTEMPTS, RunInput, StartAnswer, StartCommands, StartOptions
+from detent.commands.start import ATTEMPTS, StartAnswer, StartCommands
 from detent.engine.start import PreparedStart, StartRefused, key_of, refuse_if_active, start_run
 from detent.errors import Conflict, NotFound, TooLarge, Unavailable
 from detent.ids import WORKFLOW, show
 from detent.planner.prepared import Prepared
 from detent.planner.reuse import Reuse, fork_plan, retry_plan
 from detent.run.journal import placed_in
+from detent.run.start import StartRequest
 from detent.run.status import TERMINAL, Status
 from detent.store.rows import RunRow, hero_of
 from detent.values.limits import INPUT_LIMIT
@@ -43,7 +44,7 @@ class RerunCommands(CommandPart):
         self._starts = starts
 
     async def retry(self, run: str, *, request_id: str | None = None) -> StartAnswer:
-        """StartAnswer a run that repeats the failed steps of one that did not complete, and reuses what succeeded."""
+        """Start a run that repeats the failed steps of one that did not complete, and reuses what succeeded."""
         row = await self._runs.row(run)
         if row.status not in TERMINAL or row.status == Status.COMPLETED:
             word = "finished" if row.status == Status.COMPLETED else row.status
@@ -52,25 +53,25 @@ class RerunCommands(CommandPart):
         return await self._continue(row, prepared, retry_plan(prepared, state), (RETRY, b""), request_id)
 
     async def rerun(self, run: str, *, body: Any = msgspec.UNSET, request_id: str | None = None) -> StartAnswer:
-        """StartAnswer the whole workflow again, in its current version, with the same input or another body."""
+        """Start the whole workflow again, in its current version, with the same input or another body."""
         row = await self._runs.row(run)
         given, placed = msgspec.json.decode(row.input), placed_in(row.opening)
-        options = StartOptions(
+        request = StartRequest(
+            workflow=show(WORKFLOW, row.workflow),
+            body=given.get("body") if body is msgspec.UNSET else body,
+            headers=given.get("headers") or {},
+            query=given.get("query") or {},
+            extra={name: value for name, value in given.items() if name not in _PARTS},
             request_id=request_id,
             labels=json.loads(row.labels) if row.labels else {},
             hero=hero_of(row),
             priority=placed.priority if placed.asked else None,
             trigger=row.trigger,
-            origin=(row.id, RERUN),
+            origin=row.id,
+            origin_kind=RERUN,
             allow_multiple=await self._runs.was_one_of_several(row),
         )
-        whole = RunInput(
-            body=given.get("body") if body is msgspec.UNSET else body,
-            headers=given.get("headers") or {},
-            query=given.get("query") or {},
-            extra={name: value for name, value in given.items() if name not in _PARTS},
-        )
-        return await self._starts.start(show(WORKFLOW, row.workflow), whole, options)
+        return await self._starts.start(request)
 
     async def fork(
         self,

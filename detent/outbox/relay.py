@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
-from detent.commands import Commands, RunInput, StartOptions
+from detent.commands import Commands
 from detent.errors import (
     CommitUnknown,
     DetentError,
@@ -28,6 +28,7 @@ from detent.instant import Instant, micros
 from detent.observe import emit
 from detent.outbox.table import BATCH, OutboxRow
 from detent.python.registry import registry
+from detent.run.start import StartRequest
 
 # Rows blocked by another open transaction: each is tried again after a while, and the others go
 # on.
@@ -168,26 +169,26 @@ class Relay:
 
     async def _start(self, row: OutboxRow) -> bool:
         """Start a row. Return False if another transaction blocks it."""
-        given, options = RunInput(_read(row.body, Any)), _options(row, _read(row.options, _Options))
-        about = _about(row.workflow, options)
+        request = _start_request(row)
+        about = _about(request)
         if not self._held_up.is_behind(row.seq, about):
             with suppress(StartBlocked):
-                await self._begin(row, given, options)
+                await self._begin(request)
                 self._held_up.forget(row.seq)
                 return True
         if not self._held_up.add(row.seq, about, self._commands.now()):
             raise StartBlocked
         return False
 
-    async def _begin(self, row: OutboxRow, given: RunInput, options: StartOptions) -> None:
+    async def _begin(self, request: StartRequest) -> None:
         try:
-            await self._commands.starts.start(row.workflow, given, options)
+            await self._commands.starts.start(request)
         except NotFound:
-            known = registry.find(row.workflow)
+            known = registry.find(request.workflow)
             if known is None:
                 raise
             await self._commands.workflows.save_python(known.compiled, known.source)
-            await self._commands.starts.start(row.workflow, given, options)
+            await self._commands.starts.start(request)
 
     async def _refuse(self, row: OutboxRow, error: Exception) -> None:
         code = error.code if isinstance(error, DetentError) else type(error).__name__
@@ -209,8 +210,11 @@ def _read(text: str, what: type[T]) -> T:
         raise InvalidInput("it is nested too deep to be read") from None
 
 
-def _options(row: OutboxRow, given: _Options) -> StartOptions:
-    return StartOptions(
+def _start_request(row: OutboxRow) -> StartRequest:
+    given = _read(row.options, _Options)
+    return StartRequest(
+        row.workflow,
+        _read(row.body, Any),
         request_id=given.request_id or f"outbox:{row.id}",
         start_at=given.start_at,
         labels=given.labels or {},
@@ -221,11 +225,11 @@ def _options(row: OutboxRow, given: _Options) -> StartOptions:
     )
 
 
-def _about(workflow: str, options: StartOptions) -> frozenset[tuple[object, ...]]:
-    """What no other run may have beside this one."""
-    about: set[tuple[object, ...]] = {("request_id", options.request_id)}
-    if options.hero is not None and not options.allow_multiple:
-        about.add(("hero", workflow, options.hero))
+def _about(request: StartRequest) -> frozenset[tuple[object, ...]]:
+    """Return what no other run may have beside this one."""
+    about: set[tuple[object, ...]] = {("request_id", request.request_id)}
+    if request.hero is not None and not request.allow_multiple:
+        about.add(("hero", request.workflow, request.hero))
     return frozenset(about)
 
 

@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from detent.auth.caller import Caller
-from detent.commands import Commands, EngineCommands, StartOptions
+from detent.commands import Commands, EngineCommands
 from detent.errors import AlreadyActive, Conflict, DetentError, InvalidInput, NotFound, NotStartable
 from detent.expressions import ExpressionError
 from detent.ids import RUN, TRIGGER, WORKFLOW, show
 from detent.observe.failpoints import reach
+from detent.run.start import StartRequest
 from detent.store.protocol import TriggerStore
 from detent.store.trigger_rows import FiringRow, FiringState, OverlapRule, TriggerRow, Verdict
 from detent.triggers import record
@@ -73,14 +74,13 @@ class Processor:
         return run is not None
 
     async def _decide(self, firing: FiringRow, trigger: TriggerRow, previous: Sequence[bytes]) -> Ending:
-        request = record.request_of(firing)
+        payload = record.request_of(firing)
         try:
-            given = request.given()
-            if not evaluate(trigger.condition, request.facts(given.body)):
+            request = _start_request(firing, trigger, payload)
+            if not evaluate(trigger.condition, payload.facts(request.body)):
                 return FiringState.IGNORED, FiringReason(None, "the condition is false"), None
             await self._cancel(previous, firing)
-            workflow = show(WORKFLOW, trigger.workflow)
-            start = await self._as(firing).starts.start(workflow, given, _options(firing, request))
+            start = await self._as(firing).starts.start(request)
         except ExpressionError as error:
             return FiringState.ERRORED, reason(CONDITION_ERROR, f"condition: {error}"), None
         except (InvalidInput, NotStartable, AlreadyActive, NotFound) as error:
@@ -115,16 +115,9 @@ class Processor:
         await self._store.end_firing(firing.id, state=state, run=run, message=message)
 
 
-def _options(firing: FiringRow, request: FiringPayload) -> StartOptions:
-    return StartOptions(
-        request_id=request_id(firing),
-        start_at=request.start_at,
-        labels=request.labels,
-        hero=request.hero,
-        trigger=firing.kind,
-        fired_by=firing.trigger,
-        allow_multiple=request.allow_multiple,
-    )
+def _start_request(firing: FiringRow, trigger: TriggerRow, payload: FiringPayload) -> StartRequest:
+    workflow = show(WORKFLOW, trigger.workflow)
+    return payload.start(workflow, trigger=firing.kind, request_id=request_id(firing), fired_by=firing.trigger)
 
 
 def request_id(firing: FiringRow) -> str:

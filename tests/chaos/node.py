@@ -25,8 +25,7 @@ from aiohttp import web
 
 from detent.auth.caller import local_caller
 from detent.clock import SystemClock
-from detent.commands import Commands, EngineCommands, RunInput
-from detent.commands.start import StartOptions
+from detent.commands import Commands, EngineCommands
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
 from detent.engine.tuning import Tuning
@@ -38,6 +37,7 @@ from detent.python.classes.executor import ClassExecutor
 from detent.python.functions.executor import FunctionExecutor
 from detent.python.functions.step_runner import StepRunner
 from detent.python.registry import registry as python_registry
+from detent.run.start import StartRequest
 from detent.steps.action_step import ActionExecutor
 from detent.steps.egress import EgressPolicy
 from detent.steps.http.step import HttpExecutor
@@ -79,10 +79,11 @@ class Routes:
         return web.json_response({"name": row.name}, status=201)
 
     async def start(self, request: web.Request) -> web.StreamResponse:
-        given, hero = RunInput(body=await request.json()), request.query.get("hero")
-        options = StartOptions(hero=None if hero is None else ("Courier", hero))
+        hero = request.query.get("hero")
+        about = None if hero is None else ("Courier", hero)
+        wanted = StartRequest(request.match_info["name"], await request.json(), hero=about)
         try:
-            started = await self._commands.starts.start(request.match_info["name"], given, options)
+            started = await self._commands.starts.start(wanted)
         except AlreadyActive as error:
             return web.json_response({"active": error.run}, status=409)
         return web.json_response({"run": show(RUN, started.run)}, status=201)

@@ -11,11 +11,12 @@ from urllib.parse import urlsplit
 from aiohttp import web
 
 from detent.clock import SystemClock
-from detent.commands import Commands, RunInput, StartAnswer
+from detent.commands import Commands, StartAnswer
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
 from detent.graph.model import StepKind
 from detent.ids import RUN, new_id, show
+from detent.run.start import StartRequest
 from detent.run.status import TERMINAL
 from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import registry
@@ -105,7 +106,7 @@ async def run(document: dict[str, Any], *, given: Any, answers: list[str], calls
     server = EchoServer(answers)
     async with asyncio.timeout(LONGEST_RUN), server.serving(), commands() as doors:
         await doors.workflows.save(json.dumps(local(document, server.url)), filename="example.json")
-        started = await doors.starts.start(document["name"], RunInput(body=given))
+        started = await doors.starts.start(StartRequest(document["name"], given))
         for call in calls:
             await _call_back(doors, started, call)
         while (shown := await doors.runs.get(show(RUN, started.run)))["status"] not in TERMINAL:  # noqa: ASYNC110 - as a reader would

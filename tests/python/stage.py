@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from detent.clock import SystemClock
-from detent.commands import Commands, RunInput, StartAnswer, StartOptions
+from detent.commands import Commands, StartAnswer
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
 from detent.engine.tuning import Tuning
@@ -29,6 +29,7 @@ from detent.python.heroes import Heroes
 from detent.python.registry import PythonRegistry
 from detent.run.call import RunView, StepCall
 from detent.run.outcomes import Done, Finish, Outcome
+from detent.run.start import StartRequest
 from detent.run.state import RunFacts
 from detent.run.status import TERMINAL
 from detent.store.factory import open_store
@@ -121,9 +122,7 @@ class Theatre:
     ) -> str:
         """The id of a new run."""
         name = workflow if isinstance(workflow, str) else workflow.name
-        started: StartAnswer = await self.commands(engine).starts.start(
-            name, RunInput(body=body), StartOptions(**options)
-        )
+        started: StartAnswer = await self.commands(engine).starts.start(StartRequest(name, body, **options))
         return show(RUN, started.run)
 
     async def run(self, run: str) -> dict[str, Any]:

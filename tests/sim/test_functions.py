@@ -64,8 +64,8 @@ _operation_event = inbox.operation_event
 _in_place_of = ChildStarts._in_place_of
 
 
-async def _as_a_rival(self: Any, run: Any, kind: str, options: Any) -> Any:
-    return replace(await _in_place_of(self, run, kind, options), successor_of=None)
+async def _as_a_rival(self: Any, run: Any, request: Any) -> Any:
+    return replace(await _in_place_of(self, run, request), successor_of=None)
 
 
 def _heroic(swarm: Swarm) -> Swarm:

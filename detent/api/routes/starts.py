@@ -45,10 +45,11 @@ from detent.api.request import (
     wait_of,
     word_of,
 )
-from detent.commands import RunInput, StartAnswer, StartOptions
+from detent.commands import StartAnswer
 from detent.errors import InvalidInput
 from detent.ids import RUN, show
 from detent.instant import Instant, micros
+from detent.run.start import StartRequest
 from detent.store.rows import RunRow
 from detent.values.fields import Fields, Problems, inside
 from detent.values.http_body import read_headers
@@ -77,16 +78,15 @@ _HERO: Final = aliases("type", "id")
 
 @dataclass(frozen=True, slots=True)
 class StartCall:
-    """What a run is given, how it is started, and how many seconds its end is waited for (null: not at all)."""
+    """A start, and for how many seconds the answer waits for the end of the run; `None`: not at all."""
 
-    given: RunInput
-    options: StartOptions
+    request: StartRequest
     wait: float | None = None
 
 
 @dataclass(slots=True)
 class Options:
-    """The options of a request and what they leave of its query. What is wrong with them is in `problems`."""
+    """The options of a request as they are read, and the rest of its query. `problems` has what is wrong with them."""
 
     headers: dict[str, str]
     query: dict[str, str]
@@ -98,27 +98,36 @@ class Options:
     hero: tuple[str, str] | None = None
     allow_multiple: bool | None = None
 
-    def started(self, *, priority: int | None = None) -> StartOptions:
-        return StartOptions(
-            request_id=self.request_id,
-            start_at=self.start_at,
-            labels=self.labels,
+    def call(
+        self, workflow: str, body: Any, *, priority: int | None = None, extra: Mapping[str, Any] | None = None
+    ) -> StartCall:
+        """Build the start. Raise InvalidInput with every problem of the options."""
+        refuse_if_any(self.problems, _MESSAGE)
+        request = StartRequest(
+            workflow,
+            body,
             hero=self.hero,
             priority=priority,
+            labels=self.labels,
+            headers=self.headers,
+            query=self.query,
+            extra=extra or {},
+            request_id=self.request_id,
+            start_at=self.start_at,
             allow_multiple=bool(self.allow_multiple),
         )
+        return StartCall(request, self.wait)
 
 
-def read_trigger(headers: Headers, query: bytes, body: bytes, now: Clock) -> StartCall:
-    """A start whose whole body is the run's."""
+def read_trigger(workflow: str, headers: Headers, query: bytes, body: bytes, now: Clock) -> StartCall:
+    """Read a start whose whole body is that of the run."""
     options = read_options(headers, query, now)
     refuse_if_any(options.problems, _MESSAGE)
-    given = RunInput(read_json(body, empty={}), options.headers, options.query)
-    return StartCall(given, options.started(), options.wait)
+    return options.call(workflow, read_json(body, empty={}))
 
 
-def read_execute(headers: Headers, query: bytes, body: bytes, now: Clock) -> StartCall:
-    """A start whose body is an envelope. A field that it does not know is refused."""
+def read_execute(workflow: str, headers: Headers, query: bytes, body: bytes, now: Clock) -> StartCall:
+    """Read a start whose body is an envelope. Refuse unknown fields."""
     options = read_options(headers, query, now)
     problems = options.problems
     envelope = Fields(normalize_names(object_body(body, _MESSAGE), _ENVELOPE_NAMES, problems), "", problems)
@@ -127,11 +136,10 @@ def read_execute(headers: Headers, query: bytes, body: bytes, now: Clock) -> Sta
         problems.add("tenantId", f"there is no tenant but {TENANT!r}")
     priority = envelope.integer("priority", least=-LARGEST_PRIORITY, most=LARGEST_PRIORITY)
     extra = {"principal": _principal(envelope), "spec": envelope.get("spec")}
-    refuse_if_any(problems, _MESSAGE)
-    trigger = envelope.values.get("trigger", {})
-    return StartCall(
-        RunInput(trigger, options.headers, options.query, extra), options.started(priority=priority), options.wait
-    )
+    return options.call(workflow, envelope.values.get("trigger", {}), priority=priority, extra=extra)
+
+
+ReadStart = Callable[[str, Headers, bytes, bytes, Clock], StartCall]
 
 
 def read_options(headers: Headers, query: bytes, now: Clock) -> Options:
@@ -335,7 +343,7 @@ def named(request: AnyRequest, document: dict[str, Any]) -> dict[str, Any]:
 @post(
     WORKFLOWS + "/{workflow:str}/trigger",
     tags=["starts"],
-    summary="StartAnswer a run",
+    summary="Start a run",
     operation_class=operation(*START_PARAMETERS, body=DATA),
     responses={
         **answers(201, One[StartedDocument], "It was started.", examples.one(examples.STARTED)),
@@ -347,8 +355,7 @@ def named(request: AnyRequest, document: dict[str, Any]) -> dict[str, Any]:
 async def trigger_workflow(request: AnyRequest, workflow: FromPath[str]) -> Response[One[StartedDocument]]:
     """The whole body is `trigger.body`. When this answers, the run is durable and will end. What else the query holds
     is `trigger.query`."""
-    call = await _read(request, read_trigger)
-    started, ended = await _start(request, workflow, call)
+    started, ended = await _start(request, workflow, read_trigger)
     document = started_document(started, ended)
     place = f"{WORKFLOWS}/{document.workflow_id}/runs/{document.run_id}"
     return Response(One(document), status_code=201 if started.is_new else 200, headers={"Location": place})
@@ -357,7 +364,7 @@ async def trigger_workflow(request: AnyRequest, workflow: FromPath[str]) -> Resp
 @post(
     WORKFLOWS + "/{workflow:str}/execute",
     tags=["starts"],
-    summary="StartAnswer a run with an envelope",
+    summary="Start a run with an envelope",
     status_code=202,
     operation_class=operation(*START_PARAMETERS, body=_ENVELOPE_SCHEMA),
     responses={
@@ -370,8 +377,7 @@ async def trigger_workflow(request: AnyRequest, workflow: FromPath[str]) -> Resp
 async def execute_workflow(request: AnyRequest, workflow: FromPath[str]) -> Response[One[ExecutionStarted]]:
     """The envelope's `trigger` is `trigger.body`. Without a `principal` it is the system that starts it. Names may be
     written in snake_case too."""
-    call = await _read(request, read_execute)
-    started, ended = await _start(request, workflow, call)
+    started, ended = await _start(request, workflow, read_execute)
     document = _execution(started_document(started, ended))
     place = {"Location": document.status_url}
     return Response(One(document), status_code=202 if started.is_new else 200, headers=place)
@@ -390,15 +396,11 @@ def _execution(started: StartedDocument) -> ExecutionStarted:
     )
 
 
-async def _read(request: AnyRequest, read: Any) -> StartCall:
-    scope = request.scope
-    call: StartCall = read(scope["headers"], scope["query_string"], await request.body(), commands(request).now)
-    return call
-
-
-async def _start(request: AnyRequest, workflow: str, call: StartCall) -> tuple[StartAnswer, RunRow | None]:
-    """The run; and if its end is waited for, how it is when that has come or time is over."""
-    started = await commands(request).starts.start(workflow, call.given, call.options)
+async def _start(request: AnyRequest, workflow: str, read: ReadStart) -> tuple[StartAnswer, RunRow | None]:
+    """Start a run. If the request waits for its end, return its row too, when it has ended or the time is over."""
+    scope, body = request.scope, await request.body()
+    call = read(workflow, scope["headers"], scope["query_string"], body, commands(request).now)
+    started = await commands(request).starts.start(call.request)
     if call.wait is None:
         return started, None
     await feeds(request).ended(started.run, call.wait)

@@ -43,7 +43,6 @@ from detent.api.request import AnyRequest, aliases, commands, normalize_names, o
 from detent.api.routes.starts import read_options
 from detent.api.routes.triggers import BASE, triggers
 from detent.api.server.guards import reason_against
-from detent.commands import StartOptions
 from detent.errors import AlreadyActive, Forbidden, LimitExceeded, NotFound, NotStartable, TooLarge
 from detent.forms.triggers import LONGEST_EVENT_TYPE
 from detent.ids import FIRING, RUN, show
@@ -170,15 +169,9 @@ async def _start(request: AnyRequest, workflow: str) -> Answer:
         raise Forbidden(reason)
     incoming = await _incoming(request)
     request_id = incoming.headers.get("idempotency-key")
-    options = StartOptions(
-        request_id=request_id,
-        start_at=incoming.start_at,
-        labels=incoming.labels,
-        hero=incoming.hero,
-        trigger="webhook",
-        allow_multiple=incoming.allow_multiple,
+    start = await commands(request).starts.start(
+        incoming.start(workflow, trigger="webhook", request_id=request_id, fired_by=None)
     )
-    start = await commands(request).starts.start(workflow, incoming.given(), options)
     return Response(One(await _started(request, start.run, None)), status_code=201 if start.is_new else 200)
 
 

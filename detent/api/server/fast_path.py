@@ -77,8 +77,8 @@ class FastPath:
             if reason:
                 raise Forbidden(reason)
             body = await _whole_body(receive)
-            call = read_trigger(scope["headers"], b"", body, self._commands.now)
-            started = await self._commands.starts.start(workflow, call.given, call.options)
+            call = read_trigger(workflow, scope["headers"], b"", body, self._commands.now)
+            started = await self._commands.starts.start(call.request)
         except _Gone:
             return
         except Exception as error:  # noqa: BLE001 - whatever it is, it is answered

@@ -25,7 +25,6 @@ from detent.cli.output.progress import ENDED, instant
 from detent.cli.output.served import show_served
 from detent.cli.output.terminal import MARKS, SPINNER, duration, marked, out, warn
 from detent.cli.targets import load_or_show
-from detent.commands import RunInput, StartOptions
 from detent.errors import InvalidInput
 from detent.examples import EXAMPLES, SERVICE_PORT
 from detent.examples.service import serving_shop
@@ -34,6 +33,7 @@ from detent.instant import SECOND
 from detent.observe import listen
 from detent.observe.logs import log_events
 from detent.process import LOOPBACK, App, bind, run_app, run_process, wait_for_signal
+from detent.run.start import StartRequest
 from detent.run.status import TERMINAL
 from detent.settings import Settings
 from detent.store.url import scheme
@@ -258,9 +258,7 @@ class _Show:
             text = example.text(self._shop_url)
             await self._commands.workflows.save(text, filename=example.filename, replace=True)
             for value in example.inputs:
-                started = await self._commands.starts.start(
-                    example.name, RunInput(value), StartOptions(trigger="manual")
-                )
+                started = await self._commands.starts.start(StartRequest(example.name, value, trigger="manual"))
                 shown.append(Shown(show(RUN, started.run), value))
         return shown
 

@@ -24,7 +24,6 @@ from detent.cli.output.terminal import duration, marked, out, plain, warn
 from detent.cli.output.watch import tell_result
 from detent.cli.targets import compile_file, python_workflow
 from detent.clock import Clock, SystemClock
-from detent.commands import RunInput, StartOptions
 from detent.errors import InvalidInput, Problem, StoreInUse
 from detent.forms.compiled import Compiled
 from detent.graph.draw import outline
@@ -33,6 +32,7 @@ from detent.ids import RUN, show
 from detent.instant import SECOND
 from detent.observe import listen
 from detent.process import LOOPBACK, App, bind, run_app, wait_for_signal
+from detent.run.start import StartRequest
 from detent.run.status import TERMINAL, Status
 from detent.settings import Settings
 from detent.store.url import scheme
@@ -67,8 +67,7 @@ class RunOptions:
     """A run that somebody wants to see; `answers` are for what it will wait for."""
 
     target: RunTarget
-    input: Any
-    options: StartOptions
+    request: StartRequest
     answers: dict[str, Any]
     fast: bool
     settings: Settings
@@ -121,7 +120,7 @@ class Watching:
         if target.source is not None:
             data, filename = target.source
             await self._commands.workflows.save(data, filename=filename, replace=True)
-        started = await self._commands.starts.start(target.compiled.name, RunInput(order.input), order.options)
+        started = await self._commands.starts.start(order.request)
         run = show(RUN, started.run)
         out.print(f"[bold]{escape(target.compiled.name)}[/] [bright_black]{run}[/]")
         out.print("[bright_black]steps may call this machine (127.0.0.0/8, ::1) as well as public addresses[/]")
@@ -263,8 +262,9 @@ def run(
     target = find_target(file, settings)
     for warning in target.compiled.warnings:
         warn(warning)
-    options = StartOptions(trigger="manual", hero=None if hero is None else read_hero(hero))
-    order = RunOptions(target, read_input(input_), options, read_answers(answer or (), target), fast, settings)
+    about = None if hero is None else read_hero(hero)
+    request = StartRequest(target.compiled.name, read_input(input_), hero=about, trigger="manual")
+    order = RunOptions(target, request, read_answers(answer or (), target), fast, settings)
     if fast:
         status = _carry_out(replace(order, settings=_private(settings, "memory://")))
     else:

@@ -12,7 +12,6 @@ import pytest
 
 from detent.cli.output.journal import lines_of
 from detent.clock import SystemClock
-from detent.commands import RunInput
 from detent.engine.tuning import Tuning
 from detent.graph.model import StepKind
 from detent.ids import RUN, show
@@ -21,6 +20,7 @@ from detent.python.decorators import step
 from detent.python.functions import ChildFailed, Run, gather, workflow
 from detent.python.functions.executor import FunctionExecutor
 from detent.python.functions.step_runner import StepRunner
+from detent.run.start import StartRequest
 from detent.run.status import TERMINAL
 from detent.settings import Settings
 from detent.steps.actions import RetryLater
@@ -37,7 +37,7 @@ async def engine(url: str = "memory:") -> AsyncIterator[App]:
 
 
 async def begin(app: App, name: str, **body: Any) -> str:
-    return show(RUN, (await commands_of(app).starts.start(name, RunInput(body))).run)
+    return show(RUN, (await commands_of(app).starts.start(StartRequest(name, body))).run)
 
 
 async def ended(app: App, run: str, *, within: float = 10.0) -> dict[str, Any]:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from detent.commands import RunInput, StartAnswer, StartOptions
+from detent.commands import StartAnswer
 from detent.engine.start import active_key
 from detent.errors import AlreadyActive
 from detent.ids import RUN, parse, show
 from detent.process import App
 from detent.python.decorators import step
 from detent.python.functions import Run, workflow
+from detent.run.start import StartRequest
 from detent.store.rows import RunRow, released_key
 from tests.callers import commands_of
 from tests.python.function.ports import Stage
@@ -56,8 +58,8 @@ KEY = active_key("subscription", ANN)
 
 
 async def subscribe(app: App, months: int = 3, **options: Any) -> StartAnswer:
-    given = RunInput({"month": 1, "months": months})
-    return await commands_of(app).starts.start("subscription", given, StartOptions(hero=ANN, **options))
+    body = {"month": 1, "months": months}
+    return await commands_of(app).starts.start(StartRequest("subscription", body, hero=ANN, **options))
 
 
 async def pay(app: App, run: bytes) -> bytes:
@@ -159,10 +161,10 @@ async def held_up(run: Run) -> None:
 async def test_a_run_that_is_cancelled_after_its_heir_began_can_be_retried_when_that_has_ended(url: str) -> None:
     GATES.append(asyncio.Event())
     async with engine(url) as app:
-        commands, nothing = commands_of(app), RunInput({})
-        old = (await commands.starts.start("held_up", nothing, StartOptions(hero=ANN))).run
-        options = StartOptions(hero=ANN, origin=(old, "continued"), successor_of=old)
-        heir = (await commands.starts.start("held_up", nothing, options)).run
+        commands, request = commands_of(app), StartRequest("held_up", {}, hero=ANN)
+        old = (await commands.starts.start(request)).run
+        successor = replace(request, origin=old, origin_kind="continued", successor_of=old)
+        heir = (await commands.starts.start(successor)).run
         await commands.control.cancel(show(RUN, old))
         await ended(app, show(RUN, old))
         with pytest.raises(AlreadyActive) as refused:
