@@ -7,21 +7,18 @@ a slip in it never means every run.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 from detent.api.request import (
     CursorScope,
-    Spellings,
+    QueryValues,
     aliases,
     flag_of,
-    grouped,
     instant_of,
     normalize_names,
-    number_of,
     pair_of,
-    refuse_if_any,
     word_of,
 )
 from detent.commands import Commands
@@ -30,16 +27,10 @@ from detent.forms.compiled import TriggerType
 from detent.ids import RUN, TRIGGER, WORKFLOW, InvalidId, parse
 from detent.run.status import OPEN, Status
 from detent.store.rows import RunCriteria, TimelineCursor
-from detent.values.fields import Problems, described, shown
+from detent.values.fields import Problems
 
-T = TypeVar("T")
-Values = Mapping[str, Sequence[Any]]
-
-MOST_ROWS: Final = 200
-ROWS: Final = 50
 ID_BYTES: Final = 16
 LIST_MESSAGE: Final = "the list cannot be read"
-_MOST_VALUES: Final = 64
 _LONGEST_REQUEST_ID: Final = 255
 _FILTER: Final = aliases(
     *("status", "workflow", "trigger", "hero", "label", "request_id", "origin", "started_after", "started_before"),
@@ -142,17 +133,16 @@ class HeroPage:
 
 async def read_run_page(commands: Commands, query: bytes, *, below: bytes | None = None) -> RunPage:
     """The page of runs that a query asks for; `below` is the workflow in whose list it stands."""
-    problems = Problems()
     known = {**_FILTER, **_PAGE}
     if below is not None:
         known = {spelling: name for spelling, name in known.items() if name != "workflow"}
-    values = _Values(_query(query, known, problems), "", problems)
+    values = QueryValues.of_query(query, known)
     where = await _filter(commands, values, below)
     oldest_first = values.one("sort", _order) or False
     scope = CursorScope("runs", commands.caller.tenant, sorted(where.given().items()), oldest_first)
-    limit = values.one("limit", lambda text: number_of(text, 1, MOST_ROWS)) or ROWS
-    cursor = values.one("cursor", lambda text: scope.place(text, ID_BYTES)) if not problems.found else None
-    refuse_if_any(problems, LIST_MESSAGE)
+    limit = values.limit()
+    cursor = values.cursor(lambda text: scope.place(text, ID_BYTES))
+    values.refuse(LIST_MESSAGE)
     return RunPage(where, oldest_first, limit, cursor, scope)
 
 
@@ -162,98 +152,56 @@ async def read_filter(
     """The filter in a JSON object. A field is one value or a list; labels may be an object, and so may a hero."""
     found = normalize_names(document, _FILTER, problems, path)
     written = {name: _written(name, value) for name, value in found.items() if value is not None}
-    return await _filter(commands, _Values(written, f"{path}.", problems), None)
+    return await _filter(commands, QueryValues(written, problems, f"{path}."), None)
 
 
 def read_workflow_page(query: bytes, tenant: int) -> WorkflowPage:
     """The page of workflows that a query asks for."""
-    problems = Problems()
-    values = _Values(_query(query, _WORKFLOWS, problems), "", problems)
+    values = QueryValues.of_query(query, _WORKFLOWS)
     enabled, labels = values.one("enabled", flag_of), values.many("label", pair_of)
     scope = CursorScope("workflows", tenant, enabled, sorted(labels))
-    limit = values.one("limit", lambda text: number_of(text, 1, MOST_ROWS)) or ROWS
-    after = values.one("cursor", lambda text: word_of(scope.place(text).decode())) if not problems.found else None
-    refuse_if_any(problems, LIST_MESSAGE)
+    limit = values.limit()
+    after = values.cursor(lambda text: word_of(scope.place(text).decode()))
+    values.refuse(LIST_MESSAGE)
     return WorkflowPage(enabled, labels, limit, after, scope)
 
 
 def read_version_page(query: bytes, tenant: int, workflow: bytes) -> VersionPage:
     """The page of a workflow's versions that a query asks for."""
-    problems = Problems()
-    values = _Values(_query(query, aliases("limit", "cursor"), problems), "", problems)
+    values = QueryValues.of_query(query, aliases("limit", "cursor"))
     scope = CursorScope("versions", tenant, workflow)
-    limit = values.one("limit", lambda text: number_of(text, 1, MOST_ROWS)) or ROWS
-    before = values.one("cursor", lambda text: int(scope.place(text).decode()))
-    refuse_if_any(problems, LIST_MESSAGE)
+    limit = values.limit()
+    before = values.cursor(lambda text: int(scope.place(text).decode()))
+    values.refuse(LIST_MESSAGE)
     return VersionPage(limit, before, scope)
 
 
 def read_places_page(query: bytes, scope: CursorScope) -> PlacesPage:
     """The page of a list that is made whole each time."""
-    problems = Problems()
-    values = _Values(_query(query, aliases("limit", "cursor"), problems), "", problems)
-    limit = values.one("limit", lambda text: number_of(text, 1, MOST_ROWS)) or ROWS
-    begin = values.one("cursor", lambda text: int(scope.place(text).decode())) or 0
-    refuse_if_any(problems, LIST_MESSAGE)
+    values = QueryValues.of_query(query, aliases("limit", "cursor"))
+    limit = values.limit()
+    begin = values.cursor(lambda text: int(scope.place(text).decode())) or 0
+    values.refuse(LIST_MESSAGE)
     return PlacesPage(limit, begin)
 
 
 def read_hero_page(query: bytes, tenant: int, hero: tuple[str, str] | None) -> HeroPage:
     """The page of a timeline; without a hero, of the one that the query names."""
-    problems = Problems()
     known = aliases("limit", "cursor") if hero else aliases("limit", "cursor", "hero")
-    values = _Values(_query(query, known, problems), "", problems)
+    values = QueryValues.of_query(query, known)
     about = hero or values.one("hero", pair_of)
-    if about is None and not problems.found:
-        problems.add("hero", "is missing; write for example User:42")
+    if about is None and not values.problems.found:
+        values.add_problem("hero", "is missing; write for example User:42")
     scope = CursorScope("timeline", tenant, about)
-    limit = values.one("limit", lambda text: number_of(text, 1, MOST_ROWS)) or ROWS
-    after = values.one("cursor", lambda text: _place(scope.place(text, _PLACE.size))) if not problems.found else None
-    refuse_if_any(problems, LIST_MESSAGE)
+    limit = values.limit()
+    after = values.cursor(lambda text: _place(scope.place(text, _PLACE.size)))
+    values.refuse(LIST_MESSAGE)
     return HeroPage(about or ("", ""), limit, after, scope)
 
 
 def _place(packed: bytes) -> TimelineCursor:
     at, run, seq = _PLACE.unpack(packed)
     return at, run, seq
-
-
-@dataclass(slots=True)
-class _Values:
-    """Values by name, read one by one; `prefix` stands before the names in problems."""
-
-    values: Values
-    prefix: str
-    problems: Problems
-
-    def one(self, name: str, read: Callable[[str], T]) -> T | None:
-        found = self.many(name, read)
-        if len(self.values.get(name, ())) > 1:
-            self.problems.add(self.prefix + name, "is there more than once")
-        return found[0] if found else None
-
-    def many(self, name: str, read: Callable[[str], T]) -> tuple[T, ...]:
-        given = self.values.get(name, ())
-        if len(given) > _MOST_VALUES:
-            self.problems.add(self.prefix + name, f"is there {len(given)} times; at most {_MOST_VALUES} are taken")
-            return ()
-        return tuple(found for value in given if (found := self._read(name, value, read)) is not None)
-
-    def _read(self, name: str, value: Any, read: Callable[[str], T]) -> T | None:
-        if not isinstance(value, str):
-            self.problems.add(self.prefix + name, f"must be text, not {described(value)}")
-            return None
-        try:
-            return read(value)
-        except InvalidId:
-            self.problems.add(self.prefix + name, f"{shown(value)} is not an id")
-        except ValueError as error:
-            self.problems.add(self.prefix + name, str(error))
-        return None
-
-
-def _query(query: bytes, known: Spellings, problems: Problems) -> Values:
-    return normalize_names(grouped(query), known, problems)
 
 
 def _written(name: str, value: Any) -> Sequence[Any]:
@@ -264,7 +212,7 @@ def _written(name: str, value: Any) -> Sequence[Any]:
     return value if isinstance(value, list) else [value]
 
 
-async def _filter(commands: Commands, values: _Values, below: bytes | None) -> RunCriteria:
+async def _filter(commands: Commands, values: QueryValues, below: bytes | None) -> RunCriteria:
     key = values.one("workflow", word_of)
     workflow = below if key is None else await _workflow(commands, key, values)
     trigger = values.one("trigger", _trigger)
@@ -286,7 +234,7 @@ async def _filter(commands: Commands, values: _Values, below: bytes | None) -> R
     )
 
 
-async def _workflow(commands: Commands, key: str, values: _Values) -> bytes | None:
+async def _workflow(commands: Commands, key: str, values: QueryValues) -> bytes | None:
     """By id, whether it is there or was deleted, or by name."""
     try:
         return parse(WORKFLOW, key)
@@ -295,15 +243,15 @@ async def _workflow(commands: Commands, key: str, values: _Values) -> bytes | No
     try:
         return (await commands.workflows.get(key)).id
     except NotFound as error:
-        values.problems.add(values.prefix + "workflow", error.message)
+        values.add_problem("workflow", error.message)
         return None
 
 
-def _scope(values: _Values) -> StatusFilter:
+def _scope(values: QueryValues) -> StatusFilter:
     """Any of the words. One that asks whose hands a run is in stands alone, since the others do not ask that."""
     found = values.many("status", _status)
     if len(set(found)) > 1 and any(one.owned is not None for one in found):
-        values.problems.add(values.prefix + "status", "'ready' and 'performing' each stand alone")
+        values.add_problem("status", "'ready' and 'performing' each stand alone")
     return StatusFilter(frozenset().union(*(one.statuses for one in found)), found[0].owned if found else None)
 
 

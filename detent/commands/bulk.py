@@ -108,4 +108,4 @@ class BulkCommands(CommandPart):
             raise Conflict(f"it was run again already, as {show(RUN, before[0].id)}")
         again = self._reruns.retry if wish is BulkAction.RETRY else self._reruns.rerun
         # Two callers that ask for the same at the same time get the same run.
-        await again(show(RUN, row.id), request_id=f"{wish}:{row.id.hex()}")
+        await again(row, request_id=f"{wish}:{row.id.hex()}")

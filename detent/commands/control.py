@@ -40,19 +40,19 @@ class ControlCommands(CommandPart):
         super().__init__(context, caller)
         self._runs = runs
 
-    async def cancel(self, run: str) -> dict[str, Any]:
+    async def cancel(self, run: str | RunRow) -> dict[str, Any]:
         """Cancel a run."""
         return await self._control(run, MessageKind.CANCEL, Status.CANCELLED)
 
-    async def pause(self, run: str) -> dict[str, Any]:
+    async def pause(self, run: str | RunRow) -> dict[str, Any]:
         """Pause a run: attempts in flight finish, nothing new starts."""
         return await self._control(run, MessageKind.PAUSE, Status.PAUSED)
 
-    async def resume(self, run: str) -> dict[str, Any]:
+    async def resume(self, run: str | RunRow) -> dict[str, Any]:
         """Let a paused run go on."""
         return await self._control(run, MessageKind.RESUME, Status.RUNNING)
 
-    async def resolve(self, run: str, step: str, *, happened: bool, output: Any) -> dict[str, Any]:
+    async def resolve(self, run: str | RunRow, step: str, *, happened: bool, output: Any) -> dict[str, Any]:
         """Say whether an uncertain step happened. The run goes on when no step of it is uncertain."""
         row = await self._runs.row(run)
         document = await self._runs.document(row)
@@ -70,17 +70,17 @@ class ControlCommands(CommandPart):
         await self._send(row, MessageKind.RESOLVE, data)
         return await self._watch(row, MessageKind.RESOLVE, lambda now: now["tasks"][step].get("reason") != "uncertain")
 
-    async def skip(self, run: str, step: str | None = None) -> dict[str, Any]:
+    async def skip(self, run: str | RunRow, step: str | None = None) -> dict[str, Any]:
         """Skip a step, or the one the run is at. Its attempt is stopped and the run goes on behind it, even if it was
         paused."""
         return await self._steer(run, MessageKind.SKIP, step, can_skip)
 
-    async def reattempt(self, run: str, step: str | None = None, *, wait: float = 0.0) -> dict[str, Any]:
+    async def reattempt(self, run: str | RunRow, step: str | None = None, *, wait: float = 0.0) -> dict[str, Any]:
         """Start a new attempt of a step after `wait` seconds, or of the one the run is at. Its current attempt is
         stopped. A paused run goes on."""
         return await self._steer(run, MessageKind.REATTEMPT, step, can_reattempt, wait=wait)
 
-    async def finish(self, run: str) -> dict[str, Any]:
+    async def finish(self, run: str | RunRow) -> dict[str, Any]:
         """Complete a run with the output of its last step. Steps that have not run are skipped."""
         row = await self._runs.row(run)
         document = await self._runs.document(row)
@@ -91,7 +91,7 @@ class ControlCommands(CommandPart):
         await self._send(row, MessageKind.FINISH, self._by())
         return await self._watch(row, MessageKind.FINISH, lambda now: False)
 
-    async def _control(self, run: str, kind: MessageKind, wanted: Status) -> dict[str, Any]:
+    async def _control(self, run: str | RunRow, kind: MessageKind, wanted: Status) -> dict[str, Any]:
         row = await self._runs.row(run)
         document = await self._runs.document(row)
         if document["status"] == wanted:
@@ -139,7 +139,7 @@ class ControlCommands(CommandPart):
 
     async def _steer(
         self,
-        run: str,
+        run: str | RunRow,
         kind: MessageKind,
         step: str | None,
         choose: Callable[[RunState, int | None], int | None],

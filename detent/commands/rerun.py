@@ -43,7 +43,7 @@ class RerunCommands(CommandPart):
         self._runs = runs
         self._starts = starts
 
-    async def retry(self, run: str, *, request_id: str | None = None) -> StartAnswer:
+    async def retry(self, run: str | RunRow, *, request_id: str | None = None) -> StartAnswer:
         """Start a run that repeats the failed steps of one that did not complete, and reuses what succeeded."""
         row = await self._runs.row(run)
         if row.status not in TERMINAL or row.status == Status.COMPLETED:
@@ -52,7 +52,9 @@ class RerunCommands(CommandPart):
         prepared, state = await self._runs.folded(row)
         return await self._continue(row, prepared, retry_plan(prepared, state), (RETRY, b""), request_id)
 
-    async def rerun(self, run: str, *, body: Any = msgspec.UNSET, request_id: str | None = None) -> StartAnswer:
+    async def rerun(
+        self, run: str | RunRow, *, body: Any = msgspec.UNSET, request_id: str | None = None
+    ) -> StartAnswer:
         """Start the whole workflow again, in its current version, with the same input or another body."""
         row = await self._runs.row(run)
         given, placed = msgspec.json.decode(row.input), placed_in(row.opening)
@@ -75,7 +77,7 @@ class RerunCommands(CommandPart):
 
     async def fork(
         self,
-        run: str,
+        run: str | RunRow,
         step: str,
         *,
         output: Any = msgspec.UNSET,

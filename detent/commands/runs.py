@@ -53,8 +53,10 @@ class Obstacle:
 class RunCommands(CommandPart):
     """Reads of runs. Nothing here changes anything."""
 
-    async def row(self, run: str) -> RunRow:
-        """Return the row of a run by its id, or raise NotFound."""
+    async def row(self, run: str | RunRow) -> RunRow:
+        """Return the row of a run by its id, or raise NotFound. A row that was read already is returned as it is."""
+        if isinstance(run, RunRow):
+            return run
         try:
             row = await self._store.run(self._tenant, parse(RUN, run))
         except InvalidId:

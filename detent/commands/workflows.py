@@ -65,9 +65,8 @@ class WorkflowCommands(CommandPart):
         """Return workflows by name, from the first name behind `after` on."""
         return await self._store.workflows(self._tenant, limit=limit, after=after, enabled=enabled)
 
-    async def versions(self, key: str) -> list[VersionRow]:
+    async def versions(self, row: WorkflowRow) -> list[VersionRow]:
         """Return the versions of a workflow, newest first."""
-        row = await self.get(key)
         return await self._store.versions(self._tenant, row.id)
 
     async def enable(self, key: str, *, enabled: bool) -> WorkflowRow:

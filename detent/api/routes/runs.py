@@ -23,28 +23,16 @@ from detent.api.documents import (
 from detent.api.filters import read_run_page
 from detent.api.openapi import examples
 from detent.api.openapi.operations import LOOK_PARAMETERS, RUN_PARAMETERS, Plain, answers, operation, refusals
-from detent.api.request import (
-    AnyRequest,
-    aliases,
-    commands,
-    grouped,
-    normalize_names,
-    number_of,
-    refuse_if_any,
-    wait_of,
-)
-from detent.api.routes.starts import feeds, is_execution, run_answer
+from detent.api.request import AnyRequest, QueryValues, aliases, commands, feeds, number_of, wait_of
+from detent.api.routes.starts import is_execution, run_answer
 from detent.commands import Commands
 from detent.errors import NotFound
 from detent.ids import RUN, WORKFLOW, InvalidId, parse, show
 from detent.run.status import TERMINAL
 from detent.store.rows import RunCriteria, RunRow
-from detent.values.fields import Problems, shown
+from detent.values.fields import shown
 from detent.views.feeds import Feeds
 from detent.views.runs import entry_json
-
-# What can be shown of a run beside its own document: its attempts, events and children, and its whole family.
-
 
 LISTS: Final = ("actions", "resources", "events", "children")
 _MESSAGE: Final = "the run cannot be shown"
@@ -67,25 +55,20 @@ class RunQuery:
 
 
 def read_run_query(query: bytes) -> RunQuery:
-    """What the query of a run says."""
-    problems = Problems()
-    given = normalize_names(grouped(query), _NAMES, problems)
-    include = {word.strip() for text in given.pop("include", ()) for word in text.split(",") if word.strip()}
+    """Read the query of one run."""
+    values = QueryValues.of_query(query, _NAMES)
+    include = {word for words in values.many("include", _words) for word in words}
     for word in sorted(include - set(LISTS)):
-        problems.add("include", f"{shown(word)} is not one of {', '.join(LISTS)}")
-    found: dict[str, Any] = {}
-    readers = {
-        "limit": lambda text: number_of(text, 1, _MOST),
-        "offset": lambda text: number_of(text, 0, _LARGEST_OFFSET),
-        "wait": wait_of,
-    }
-    for name, texts in given.items():
-        try:
-            found[name] = readers[name](texts[-1])
-        except ValueError as error:
-            problems.add(name, str(error))
-    refuse_if_any(problems, _MESSAGE)
-    return RunQuery(frozenset(include), found.get("limit", _USUAL), found.get("offset", 0), found.get("wait"))
+        values.add_problem("include", f"{shown(word)} is not one of {', '.join(LISTS)}")
+    limit = values.last("limit", lambda text: number_of(text, 1, _MOST))
+    offset = values.last("offset", lambda text: number_of(text, 0, _LARGEST_OFFSET))
+    wait = values.last("wait", wait_of)
+    values.refuse(_MESSAGE)
+    return RunQuery(frozenset(include), limit or _USUAL, offset or 0, wait)
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
 
 
 async def included(
@@ -224,7 +207,8 @@ async def get_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = 
     row = await run_row(doors, run, workflow)
     if look.wait and row.status not in TERMINAL:
         await feeds(request).ended(row.id, look.wait)
-    document = await doors.runs.get(run)
+        row = await doors.runs.row(run)
+    document = await doors.runs.document(row)
     if look.include:
         document |= await included(doors, feeds(request), row.id, document, look)
     return run_answer(request, document)
@@ -233,22 +217,22 @@ async def get_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = 
 @post(places("/{run:str}/cancel"), summary="Cancel a run", **CONTROLLED)
 async def cancel_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
     """Answers with the run; `cancel_requested` is true if its node has not applied it within two seconds."""
-    await run_row(commands(request), run, workflow)
-    return run_answer(request, await commands(request).control.cancel(run))
+    row = await run_row(commands(request), run, workflow)
+    return run_answer(request, await commands(request).control.cancel(row))
 
 
 @post(places("/{run:str}/pause"), summary="Pause a run", **CONTROLLED)
 async def pause_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
     """Attempts in flight finish, nothing new starts. `pause_requested` is true if its node has not applied it yet."""
-    await run_row(commands(request), run, workflow)
-    return run_answer(request, await commands(request).control.pause(run))
+    row = await run_row(commands(request), run, workflow)
+    return run_answer(request, await commands(request).control.pause(row))
 
 
 @post(places("/{run:str}/resume"), summary="Resume a run", **CONTROLLED)
 async def resume_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
     """A paused run goes on. `resume_requested` is true if its node has not applied it yet."""
-    await run_row(commands(request), run, workflow)
-    return run_answer(request, await commands(request).control.resume(run))
+    row = await run_row(commands(request), run, workflow)
+    return run_answer(request, await commands(request).control.resume(row))
 
 
 @get(

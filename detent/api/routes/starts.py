@@ -14,6 +14,7 @@ from litestar import Response, post
 from litestar.openapi.spec import Schema
 from litestar.openapi.spec.enums import OpenAPIType
 from litestar.params import FromPath
+from litestar.types import HTTPScope
 
 from detent.api.documents import ExecutionStarted, One, StartedDocument, started_document
 from detent.api.openapi import examples
@@ -33,6 +34,7 @@ from detent.api.request import (
     AnyRequest,
     aliases,
     commands,
+    feeds,
     flag_of,
     instant_of,
     normalize_names,
@@ -45,7 +47,7 @@ from detent.api.request import (
     wait_of,
     word_of,
 )
-from detent.commands import StartAnswer
+from detent.commands import Commands, StartAnswer
 from detent.errors import InvalidInput
 from detent.ids import RUN, show
 from detent.instant import Instant, micros
@@ -54,7 +56,6 @@ from detent.store.rows import RunRow
 from detent.values.fields import Fields, Problems, inside
 from detent.values.http_body import read_headers
 from detent.values.limits import INPUT_LIMIT
-from detent.views.feeds import Feeds
 
 Headers = Iterable[tuple[bytes, bytes]]
 Clock = Callable[[], Instant]
@@ -82,6 +83,9 @@ class StartCall:
 
     request: StartRequest
     wait: float | None = None
+
+
+ReadStart = Callable[[str, Headers, bytes, bytes, Clock], StartCall]
 
 
 @dataclass(slots=True)
@@ -137,9 +141,6 @@ def read_execute(workflow: str, headers: Headers, query: bytes, body: bytes, now
     priority = envelope.integer("priority", least=-LARGEST_PRIORITY, most=LARGEST_PRIORITY)
     extra = {"principal": _principal(envelope), "spec": envelope.get("spec")}
     return options.call(workflow, envelope.values.get("trigger", {}), priority=priority, extra=extra)
-
-
-ReadStart = Callable[[str, Headers, bytes, bytes, Clock], StartCall]
 
 
 def read_options(headers: Headers, query: bytes, now: Clock) -> Options:
@@ -316,12 +317,6 @@ _ENVELOPE_SCHEMA: Final = takes(
 )
 
 
-def feeds(request: AnyRequest) -> Feeds:
-    """What knows when runs end."""
-    found: Feeds = request.app.state["feeds"]
-    return found
-
-
 def is_execution(request: AnyRequest) -> bool:
     """Whether the request speaks of executions."""
     return request.scope["path"].startswith(BASE)
@@ -357,8 +352,8 @@ async def trigger_workflow(request: AnyRequest, workflow: FromPath[str]) -> Resp
     is `trigger.query`."""
     started, ended = await _start(request, workflow, read_trigger)
     document = started_document(started, ended)
-    place = f"{WORKFLOWS}/{document.workflow_id}/runs/{document.run_id}"
-    return Response(One(document), status_code=201 if started.is_new else 200, headers={"Location": place})
+    headers = {"Location": location_of(document)}
+    return Response(One(document), status_code=201 if started.is_new else 200, headers=headers)
 
 
 @post(
@@ -396,14 +391,25 @@ def _execution(started: StartedDocument) -> ExecutionStarted:
     )
 
 
+async def start(
+    commands: Commands, read: ReadStart, workflow: str, scope: HTTPScope, body: bytes
+) -> tuple[StartAnswer, float | None]:
+    """Start the run that a request asks for. Return it, and for how many seconds the answer waits for its end."""
+    call = read(workflow, scope["headers"], scope["query_string"], body, commands.now)
+    return await commands.starts.start(call.request), call.wait
+
+
+def location_of(document: StartedDocument) -> str:
+    """Return the path of a run that was started by `/trigger`."""
+    return f"{WORKFLOWS}/{document.workflow_id}/runs/{document.run_id}"
+
+
 async def _start(request: AnyRequest, workflow: str, read: ReadStart) -> tuple[StartAnswer, RunRow | None]:
     """Start a run. If the request waits for its end, return its row too, when it has ended or the time is over."""
-    scope, body = request.scope, await request.body()
-    call = read(workflow, scope["headers"], scope["query_string"], body, commands(request).now)
-    started = await commands(request).starts.start(call.request)
-    if call.wait is None:
+    started, wait = await start(commands(request), read, workflow, request.scope, await request.body())
+    if wait is None:
         return started, None
-    await feeds(request).ended(started.run, call.wait)
+    await feeds(request).ended(started.run, wait)
     return started, await commands(request).runs.row(show(RUN, started.run))
 
 

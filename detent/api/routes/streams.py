@@ -16,16 +16,13 @@ from litestar.types import HTTPResponseBodyEvent, Receive, Send
 
 from detent.api.documents import Many
 from detent.api.openapi.operations import INTEGER, TEXT, answers, header, operation, query, refusals
-from detent.api.request import AnyRequest, tenant_of
-from detent.errors import InvalidInput, NotFound, Problem, StoreError
+from detent.api.request import AnyRequest, QueryValues, feeds, grouped, number_of, tenant_of, wait_of
+from detent.errors import NotFound, StoreError
 from detent.ids import RUN, InvalidId, parse, show
 from detent.run.journal import Entry
-from detent.values.durations import parse_duration
+from detent.values.fields import Problems
 from detent.views.feeds import MOST_ENTRIES, Feeds
 from detent.views.runs import entry_json
-
-# Server-Sent Events: an answer that goes on until there is nothing more to say or nobody listens.
-
 
 MEDIA_TYPE: Final = "text/event-stream"
 # A proxy must neither keep a stream nor gather it.
@@ -90,9 +87,9 @@ async def _left(receive: Receive) -> None:
 
 BASES: Final = ("/api/v1/runs", "/api/v1/executions")
 HEARTBEAT: Final = 15.0
-LONGEST_WAIT: Final = 60.0
 _AWAY_PAUSE: Final = 1.0
 _ENTRIES: Final = 50
+_MESSAGE: Final = "the events cannot be read"
 _LARGEST_SEQ: Final = 2**31 - 1
 _BEGIN: Final = b"retry: 1000\n\n"
 _STILL_HERE: Final = b": still here\n\n"
@@ -145,9 +142,12 @@ class EntryDocument(msgspec.Struct):
 async def stream_run(request: AnyRequest, run: FromPath[str]) -> Response[bytes]:
     """Server-Sent Events: an `entry` for each entry of the journal, with its `seq` as `id`, and at last an `end` with
     the run's status. After a lost connection, `Last-Event-ID` (or `after`) goes on behind that entry."""
-    text = request.headers.get("last-event-id")
-    after = _number("Last-Event-ID", text) if text else _after(request)
-    return EventStream(_frames(_feeds(request), tenant_of(request), await _run(request, run), after))
+    values, text = _query(request), request.headers.get("last-event-id")
+    if text:
+        values = QueryValues({"Last-Event-ID": [text]}, Problems())
+    after = values.last("Last-Event-ID" if text else "after", _seq) or 0
+    values.refuse(_MESSAGE)
+    return EventStream(_frames(feeds(request), tenant_of(request), await _run(request, run), after))
 
 
 @get(
@@ -165,8 +165,12 @@ async def list_run_events(request: AnyRequest, run: FromPath[str]) -> Response[d
     """The entries of the journal in order: those `after` an entry, `limit` at most. With `wait` (a duration up to 60s)
     it answers when there is one, or the run has ended. `next_cursor` is what to give as `after` next, and null when the
     run has ended and all was given."""
-    after, limit, wait = _after(request), _limit(request), _wait(request)
-    found = await _feeds(request).wait_entries(await _run(request, run), after, wait, limit=limit)
+    values = _query(request)
+    after = values.last("after", _seq) or 0
+    limit = values.last("limit", lambda text: number_of(text, 1, MOST_ENTRIES)) or _ENTRIES
+    wait = values.last("wait", wait_of) or 0.0
+    values.refuse(_MESSAGE)
+    found = await feeds(request).wait_entries(await _run(request, run), after, wait, limit=limit)
     last = found.entries[-1].seq if found.entries else after
     data = [msgspec.Raw(entry_json(entry)) for entry in found.entries]
     return Response({"data": data, "next_cursor": None if found.is_all else str(last)})
@@ -202,50 +206,25 @@ async def _final_status(feeds: Feeds, tenant: int, run: bytes) -> str | None:
             await asyncio.sleep(_AWAY_PAUSE)
 
 
-def _feeds(request: AnyRequest) -> Feeds:
-    found: Feeds = request.app.state["feeds"]
-    return found
-
-
 async def _run(request: AnyRequest, text: str) -> bytes:
     try:
         run = parse(RUN, text)
     except InvalidId:
         run = b""
-    if not run or await _feeds(request).status(tenant_of(request), run) is None:
+    if not run or await feeds(request).status(tenant_of(request), run) is None:
         raise NotFound(f"there is no run {text[:80]!r}")
     return run
 
 
-def _after(request: AnyRequest) -> int:
-    return _number("after", request.query_params.get("after", "0"))
+def _query(request: AnyRequest) -> QueryValues:
+    """Return the values of the query. Unknown names are ignored: clients of event streams may add their own."""
+    return QueryValues(grouped(request.scope["query_string"]), Problems())
 
 
-def _limit(request: AnyRequest) -> int:
-    limit = _number("limit", request.query_params.get("limit", str(_ENTRIES)))
-    if not 0 < limit <= MOST_ENTRIES:
-        raise _refused("limit", f"must be a number from 1 to {MOST_ENTRIES}")
-    return limit
-
-
-def _wait(request: AnyRequest) -> float:
-    try:
-        wait = parse_duration(request.query_params.get("wait", "0s"))
-    except InvalidInput as error:
-        raise _refused("wait", error.message) from None
-    if wait > LONGEST_WAIT:
-        raise _refused("wait", f"must be at most {LONGEST_WAIT:g}s")
-    return wait
-
-
-def _number(field: str, text: str) -> int:
+def _seq(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 10 and int(text) <= _LARGEST_SEQ):
-        raise _refused(field, "must be the number of an entry" if field != "limit" else "must be a number")
+        raise ValueError("must be the number of an entry")
     return int(text)
-
-
-def _refused(field: str, message: str) -> InvalidInput:
-    return InvalidInput("the events cannot be read", [Problem(field, message)])
 
 
 ROUTES = [stream_run, list_run_events]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from litestar import Response, delete, get, post, put
 from litestar.openapi.spec import Schema
@@ -21,7 +20,7 @@ from detent.api.documents import (
     firing_shown,
     trigger_shown,
 )
-from detent.api.filters import LIST_MESSAGE, MOST_ROWS, ROWS
+from detent.api.filters import LIST_MESSAGE
 from detent.api.openapi import examples
 from detent.api.openapi.operations import (
     ANYTHING,
@@ -39,28 +38,23 @@ from detent.api.openapi.operations import (
 from detent.api.request import (
     AnyRequest,
     CursorScope,
-    Spellings,
+    QueryValues,
     aliases,
     flag_of,
-    grouped,
     instant_of,
-    normalize_names,
     number_of,
     object_body,
+    read_fields,
     refuse_if_any,
     tenant_of,
+    triggers,
     word_of,
 )
 from detent.forms.compiled import TriggerType
 from detent.instant import Instant, iso
 from detent.store.trigger_rows import FiringRow, FiringState, TriggerRow
-from detent.triggers.commands import MOST_PREVIEWED, TriggerCommands
-from detent.values.fields import Fields, Problems, shown
-
-# The queries of the lists of triggers and firings, and of schedules.
-
-
-T = TypeVar("T")
+from detent.triggers.commands import MOST_PREVIEWED
+from detent.values.fields import Fields
 
 _ID_BYTES: Final = 16
 _COUNT: Final = 10
@@ -114,67 +108,29 @@ class FiringPage:
     scope: CursorScope
 
 
-class _Query:
-    """A query string whose names are known, read one by one."""
-
-    def __init__(self, text: bytes, known: Spellings) -> None:
-        self.problems = Problems()
-        self._values: dict[str, list[str]] = {}
-        for name, values in grouped(text).items():
-            ours = known.get(name)
-            if ours is None:
-                hint = (
-                    self.problems.did_you_mean(name, known) or f"; known are {', '.join(sorted(set(known.values())))}"
-                )
-                self.problems.add(shown(name)[1:-1], f"unknown parameter{hint}")
-            else:
-                self._values.setdefault(ours, []).extend(values)
-
-    def one(self, name: str, read: Callable[[str], T]) -> T | None:
-        values = self._values.get(name)
-        if not values:
-            return None
-        if len(values) > 1:
-            self.problems.add(name, "is given twice")
-            return None
-        try:
-            return read(values[0])
-        except ValueError as error:
-            self.problems.add(name, str(error))
-            return None
-
-    def page(self, scope: CursorScope) -> tuple[int, bytes | None]:
-        limit = self.one("limit", lambda text: number_of(text, 1, MOST_ROWS)) or ROWS
-        place = self.one("cursor", lambda text: scope.place(text, _ID_BYTES)) if not self.problems.found else None
-        return limit, place
-
-    def refuse(self, message: str) -> None:
-        refuse_if_any(self.problems, message)
-
-
 def read_trigger_page(text: bytes, tenant: int) -> TriggerPage:
     """The page of triggers that a query asks for."""
-    read = _Query(text, _TRIGGERS)
+    read = QueryValues.of_query(text, _TRIGGERS)
     workflow, kind, enabled = read.one("workflow", word_of), read.one("type", _kind), read.one("enabled", flag_of)
     scope = CursorScope("triggers", tenant, workflow, kind, enabled)
-    limit, after = read.page(scope)
+    limit, after = read.limit(), read.cursor(lambda cursor: scope.place(cursor, _ID_BYTES))
     read.refuse(LIST_MESSAGE)
     return TriggerPage(workflow, kind, enabled, limit, after, scope)
 
 
 def read_firing_page(text: bytes, tenant: int, trigger: str) -> FiringPage:
     """The page of a trigger's firings that a query asks for."""
-    read = _Query(text, _FIRINGS)
+    read = QueryValues.of_query(text, _FIRINGS)
     state = read.one("state", _state)
     scope = CursorScope("firings", tenant, trigger, state)
-    limit, before = read.page(scope)
+    limit, before = read.limit(), read.cursor(lambda cursor: scope.place(cursor, _ID_BYTES))
     read.refuse(LIST_MESSAGE)
     return FiringPage(state, limit, before, scope)
 
 
 def read_count(text: bytes) -> int:
     """How many slots a query asks for."""
-    read = _Query(text, aliases("count"))
+    read = QueryValues.of_query(text, aliases("count"))
     count = read.one("count", _count) or _COUNT
     read.refuse("the slots cannot be told")
     return count
@@ -182,7 +138,7 @@ def read_count(text: bytes) -> int:
 
 def read_preview(text: bytes) -> tuple[str | None, str | None, int]:
     """Cron expression, time zone and count of a query."""
-    read = _Query(text, _PREVIEW)
+    read = QueryValues.of_query(text, _PREVIEW)
     found: tuple[Any, Any] = read.one("cron_expression", str), read.one("timezone", str)
     count = read.one("count", _count) or _COUNT
     read.refuse("the slots cannot be told")
@@ -258,12 +214,6 @@ _SLOTS: Final[dict[str, Any]] = {
         **refusals(400, 404),
     },
 }
-
-
-def triggers(request: AnyRequest) -> TriggerCommands:
-    """What every handler here calls."""
-    found: TriggerCommands = request.app.state["triggers"]
-    return found
 
 
 @post(
@@ -343,9 +293,7 @@ async def resume_trigger(request: AnyRequest, trigger: FromPath[str]) -> Respons
 @post(BASE + "/{trigger:str}/fire", summary="Fire a trigger now", operation_class=operation(body=_FIRE), **_FIRED)
 async def fire_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[FiringDocument]]:
     """Paused or not. Its condition, the workflow's `trigger_schema` and its overlap policy count."""
-    problems = Problems()
-    fields = normalize_names(await _object(request, "the trigger cannot be fired"), aliases("body"), problems)
-    refuse_if_any(problems, "the trigger cannot be fired")
+    fields = await read_fields(request, "body", message="the trigger cannot be fired")
     return _fired(await triggers(request).firings.fire(trigger, fields.get("body")))
 
 
@@ -377,12 +325,10 @@ async def preview_schedule(request: AnyRequest) -> Response[One[list[str]]]:
 async def backfill_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[BackfillDocument]]:
     """The slots from `from` to `to` that have no firing, at most 1,000. They are only told unless `dry_run` is
     false."""
-    problems = Problems()
-    sent = await _object(request, "the range cannot be filled")
-    fields = Fields(normalize_names(sent, aliases("from", "to", "dry_run"), problems), "", problems)
+    fields = await read_fields(request, "from", "to", "dry_run", message="the range cannot be filled")
     begin, end = _instant(fields, "from"), _instant(fields, "to")
     dry_run = fields.boolean("dry_run", True)
-    refuse_if_any(problems, "the range cannot be filled")
+    refuse_if_any(fields.problems, "the range cannot be filled")
     found = await triggers(request).firings.backfill(trigger, begin, end, dry_run=dry_run)
     return Response(One(documents.backfill_shown(found, dry_run=dry_run)))
 

@@ -39,9 +39,9 @@ from detent.api.openapi.operations import (
     texts,
 )
 from detent.api.openapi.operations import TEXT as TEXT_SCHEMA
-from detent.api.request import AnyRequest, aliases, commands, normalize_names, object_body, refuse_if_any
+from detent.api.request import AnyRequest, commands, read_fields, refuse_if_any, triggers
 from detent.api.routes.starts import read_options
-from detent.api.routes.triggers import BASE, triggers
+from detent.api.routes.triggers import BASE
 from detent.api.server.guards import reason_against
 from detent.errors import AlreadyActive, Forbidden, LimitExceeded, NotFound, NotStartable, TooLarge
 from detent.forms.triggers import LONGEST_EVENT_TYPE
@@ -51,7 +51,6 @@ from detent.triggers import record
 from detent.triggers.commands import FORGED
 from detent.triggers.processor import CONDITION_ERROR
 from detent.triggers.record import FiringPayload, webhook_request
-from detent.values.fields import Fields, Problems
 from detent.values.limits import INPUT_LIMIT
 
 # The route by which others tell that something happened.
@@ -87,13 +86,9 @@ _EVENT: Final = takes(
 async def send_event(request: AnyRequest) -> Response[One[EventDocument]]:
     """Fires every event trigger that listens to its type: `order.paid`, `order.*` or `*`. `data` is `trigger.body`. The
     same `id` again answers with the firings it made first."""
-    problems = Problems()
-    sent = normalize_names(object_body(await request.body(), _MESSAGE), aliases("type", "data", "id"), problems)
-    fields = Fields(sent, "", problems)
-    if fields.get("type") is None:
-        problems.add("type", "is missing")
+    fields = await read_fields(request, "type", "data", "id", message=_MESSAGE, required=("type",))
     type_, id_ = fields.text("type", most=LONGEST_EVENT_TYPE), fields.text("id", most=_LONGEST_ID)
-    refuse_if_any(problems, _MESSAGE)
+    refuse_if_any(fields.problems, _MESSAGE)
     found = await triggers(request).receiver.send_event(type_ or "", fields.values.get("data", {}), id_)
     return Response(One(event_shown(found)), status_code=202)
 

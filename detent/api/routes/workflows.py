@@ -19,7 +19,7 @@ from detent.api.documents import (
     version_document,
     workflow_document,
 )
-from detent.api.filters import MOST_ROWS, WorkflowPage, read_version_page, read_workflow_page
+from detent.api.filters import WorkflowPage, read_version_page, read_workflow_page
 from detent.api.openapi import examples
 from detent.api.openapi.operations import (
     BOOLEAN,
@@ -34,14 +34,12 @@ from detent.api.openapi.operations import (
     refusals,
     texts,
 )
-from detent.api.request import AnyRequest, commands, filename_of, tenant_of
+from detent.api.request import MOST_ROWS, AnyRequest, commands, filename_of, tenant_of
 from detent.errors import InvalidDefinition, NotFound, PreconditionFailed, Problem
 from detent.forms.definition import LARGEST_DEFINITION
 from detent.ids import WORKFLOW
 from detent.instant import Instant
 from detent.store.rows import WorkflowRow
-
-# Entity tags of workflows: whoever changes one can say which state of it he has seen.
 
 
 def etag_of(row: WorkflowRow) -> str:
@@ -205,7 +203,7 @@ async def list_workflow_versions(request: AnyRequest, workflow: FromPath[str]) -
     page = read_version_page(request.scope["query_string"], tenant_of(request), row.id)
     rows = [
         one
-        for one in await commands(request).workflows.versions(workflow)
+        for one in await commands(request).workflows.versions(row)
         if page.before is None or one.version < page.before
     ]
     shown = rows[: page.limit]

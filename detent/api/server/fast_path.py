@@ -1,8 +1,8 @@
-"""The two routes that are asked most, without the framework: starting a run, and answering a wait.
+"""The fast path: the two busiest routes without the framework, which would be half of their cost.
 
-They read and answer what the routes of the same address in `executions` and `callbacks` do, which stand in the OpenAPI
-document and take whatever is not usual: a start with options in its query, the answer of a person, a token that nobody
-made. Half of what such a request costs would be the way to its handler and back.
+A start (`POST /trigger`) and a callback (`POST /wh/...`) call the same functions as their routes in `routes/starts` and
+`routes/callbacks`. Those are in the OpenAPI document, and answer what is rare: a start with options in its query, the
+callback of a person, who gets a page.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
 from detent.api.documents import One, Received, started_document
 from detent.api.errors import Refusal, answer_of, refuse_callback
 from detent.api.routes.callbacks import STATUS, TAKEN, deliver
-from detent.api.routes.starts import WORKFLOWS, read_trigger
+from detent.api.routes.starts import WORKFLOWS, location_of, read_trigger, start
 from detent.api.server.guards import Throttle, reason_against
 from detent.commands import Commands
 from detent.errors import Forbidden, TooLarge
@@ -30,11 +30,11 @@ _encode: Final = msgspec.json.Encoder().encode
 
 
 class _Gone(Exception):
-    """Whoever asked has left before the request was whole."""
+    """The client has closed the connection before its request was complete."""
 
 
 class FastPath:
-    """An application before the application: what is not for it goes on."""
+    """An ASGI application that answers starts and callbacks, and passes other requests on."""
 
     def __init__(self, app: ASGIApp, commands: Commands, guesses: Throttle, hosts: frozenset[str] | None) -> None:
         self._app = app
@@ -77,16 +77,15 @@ class FastPath:
             if reason:
                 raise Forbidden(reason)
             body = await _whole_body(receive)
-            call = read_trigger(workflow, scope["headers"], b"", body, self._commands.now)
-            started = await self._commands.starts.start(call.request)
+            started, _ = await start(self._commands, read_trigger, workflow, scope, body)
         except _Gone:
             return
         except Exception as error:  # noqa: BLE001 - whatever it is, it is answered
             await _respond(send, answer_of(error, scope["method"], scope["path"]))
             return
         document = started_document(started)
-        place = f"{_START}{document.workflow_id}/runs/{document.run_id}"
-        await _answer(send, 201 if started.is_new else 200, _encode(One(document)), (b"location", place.encode()))
+        location = location_of(document).encode()
+        await _answer(send, 201 if started.is_new else 200, _encode(One(document)), (b"location", location))
 
 
 async def _whole_body(receive: Receive) -> bytes:
@@ -105,7 +104,7 @@ async def _whole_body(receive: Receive) -> bytes:
 
 
 def _is_a_person(scope: HTTPScope) -> bool:
-    """Whether the answer is to be a page."""
+    """Return whether the answer shall be a page."""
     return any(name == b"accept" and value.startswith(b"text/html") for name, value in scope["headers"])
 
 
