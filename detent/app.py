@@ -114,7 +114,7 @@ async def _build_engine(
 
 
 def _build_commands(settings: Settings, engine: Engine) -> EngineCommands:
-    """Where other nodes may have other code, an action this one lacks is no mistake."""
+    """Build the commands. On a shared database an action that this node lacks is valid: another node may have it."""
     alone = not is_shared(settings.database_url)
     known = (*CORE.names(), *registry.names()) if alone else None
     return EngineCommands(engine, limits=Limits(steps=settings.max_steps_per_workflow), actions=known)

@@ -1,7 +1,6 @@
-"""Which runs are meant: the same filter in the query of a list and in the body of a bulk request.
+"""Filters and pages of lists. A list of runs and a bulk request have the same filter.
 
-Everything that is wrong with a filter is told at once; a name that no filter has is a problem too, so that a word with
-a slip in it never means every run.
+All problems of a filter are reported at once. An unknown name is a problem too, so that a typo never selects every run.
 """
 
 from __future__ import annotations
@@ -46,14 +45,13 @@ _PLACE: Final = struct.Struct(">q16si")  # when, the run, its entry
 
 
 class StatusFilter(NamedTuple):
-    """What a word for a state of runs means: their statuses, and whether a node has them in its hands."""
+    """What a status word of a filter selects: statuses, and whether a node owns the run."""
 
     statuses: frozenset[Status]
     owned: bool | None = None
 
 
-#: What people ask for and no status says: `ready` runs could go on and nobody is at them, somebody is at `performing`
-#: ones.
+#: Status words beside the statuses: no node owns a `ready` run, a node owns a `performing` one.
 SCOPES: Final[Mapping[str, StatusFilter]] = {
     "active": StatusFilter(OPEN),
     "ready": StatusFilter(OPEN - {Status.PAUSED}, owned=False),
@@ -112,7 +110,7 @@ class VersionPage:
 
 @dataclass(frozen=True, slots=True)
 class PlacesPage:
-    """A page of a list that is made whole each time: those from a place on."""
+    """A page of a list that is built whole each time: its part from an index on."""
 
     limit: int
     begin: int
@@ -120,7 +118,7 @@ class PlacesPage:
 
 @dataclass(frozen=True, slots=True)
 class HeroPage:
-    """A page of what happened to a hero: what comes behind a place."""
+    """A page of a hero's timeline: what comes behind a cursor."""
 
     hero: tuple[str, str]
     limit: int
@@ -132,7 +130,7 @@ class HeroPage:
 
 
 async def read_run_page(commands: Commands, query: bytes, *, below: bytes | None = None) -> RunPage:
-    """The page of runs that a query asks for; `below` is the workflow in whose list it stands."""
+    """Read the query of a list of runs; `below` is the workflow whose list it is."""
     known = {**_FILTER, **_PAGE}
     if below is not None:
         known = {spelling: name for spelling, name in known.items() if name != "workflow"}
@@ -149,14 +147,14 @@ async def read_run_page(commands: Commands, query: bytes, *, below: bytes | None
 async def read_filter(
     commands: Commands, document: Mapping[str, Any], problems: Problems, path: str = "filter"
 ) -> RunCriteria:
-    """The filter in a JSON object. A field is one value or a list; labels may be an object, and so may a hero."""
+    """Read the filter in a JSON object. A field is one value or a list; labels and a hero may be objects."""
     found = normalize_names(document, _FILTER, problems, path)
     written = {name: _written(name, value) for name, value in found.items() if value is not None}
     return await _filter(commands, QueryValues(written, problems, f"{path}."), None)
 
 
 def read_workflow_page(query: bytes, tenant: int) -> WorkflowPage:
-    """The page of workflows that a query asks for."""
+    """Read the query of a list of workflows."""
     values = QueryValues.of_query(query, _WORKFLOWS)
     enabled, labels = values.one("enabled", flag_of), values.many("label", pair_of)
     scope = CursorScope("workflows", tenant, enabled, sorted(labels))
@@ -167,7 +165,7 @@ def read_workflow_page(query: bytes, tenant: int) -> WorkflowPage:
 
 
 def read_version_page(query: bytes, tenant: int, workflow: bytes) -> VersionPage:
-    """The page of a workflow's versions that a query asks for."""
+    """Read the query of a list of versions."""
     values = QueryValues.of_query(query, aliases("limit", "cursor"))
     scope = CursorScope("versions", tenant, workflow)
     limit = values.limit()
@@ -177,7 +175,7 @@ def read_version_page(query: bytes, tenant: int, workflow: bytes) -> VersionPage
 
 
 def read_places_page(query: bytes, scope: CursorScope) -> PlacesPage:
-    """The page of a list that is made whole each time."""
+    """Read the query of a list that is built whole each time."""
     values = QueryValues.of_query(query, aliases("limit", "cursor"))
     limit = values.limit()
     begin = values.cursor(lambda text: int(scope.place(text).decode())) or 0
@@ -186,7 +184,7 @@ def read_places_page(query: bytes, scope: CursorScope) -> PlacesPage:
 
 
 def read_hero_page(query: bytes, tenant: int, hero: tuple[str, str] | None) -> HeroPage:
-    """The page of a timeline; without a hero, of the one that the query names."""
+    """Read the query of a timeline; without a `hero` the query names it."""
     known = aliases("limit", "cursor") if hero else aliases("limit", "cursor", "hero")
     values = QueryValues.of_query(query, known)
     about = hero or values.one("hero", pair_of)
@@ -235,7 +233,7 @@ async def _filter(commands: Commands, values: QueryValues, below: bytes | None) 
 
 
 async def _workflow(commands: Commands, key: str, values: QueryValues) -> bytes | None:
-    """By id, whether it is there or was deleted, or by name."""
+    """Return the id of a workflow, by id (of a deleted one too) or by name."""
     try:
         return parse(WORKFLOW, key)
     except InvalidId:
@@ -248,7 +246,7 @@ async def _workflow(commands: Commands, key: str, values: QueryValues) -> bytes 
 
 
 def _scope(values: QueryValues) -> StatusFilter:
-    """Any of the words. One that asks whose hands a run is in stands alone, since the others do not ask that."""
+    """Combine the status words. A word about the owner must be alone, since the others do not ask for it."""
     found = values.many("status", _status)
     if len(set(found)) > 1 and any(one.owned is not None for one in found):
         values.add_problem("status", "'ready' and 'performing' each stand alone")

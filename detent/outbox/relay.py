@@ -1,8 +1,8 @@
-"""Fetches starts out of the database of an application, one row after the other.
+"""The relay of an outbox: starts the runs whose rows an application has written into its own database.
 
-A run is started with the row's id as its request id, and then the row is deleted: a node that dies in between leaves a
-row whose start is already known. A row that cannot be started stores why, and the others go on. The others also go on
-while another open transaction blocks one.
+A run is started with the row's id as its request id, and then the row is deleted. A process that dies in between leaves
+a row whose start is known. A row that cannot be started gets its error, and the others go on. They also go on while
+another transaction blocks one of them.
 """
 
 from __future__ import annotations
@@ -30,12 +30,6 @@ from detent.outbox.table import BATCH, OutboxRow
 from detent.python.registry import registry
 from detent.run.start import StartRequest
 
-# Rows blocked by another open transaction: each is tried again after a while, and the others go
-# on.
-#
-# Rows that are about the same stay in their order: those behind a blocked row wait until it is free.
-
-
 #: At most this many wait here: they are named in every question for the next rows.
 MOST: Final = 1_000
 #: At most this many are tried again at a time, since each blocked try takes a moment.
@@ -52,7 +46,9 @@ class _Front(NamedTuple):
 
 
 class ContendedRows:
-    """Rows by their number, and what they are about."""
+    """Rows that another transaction blocks, by their number. Each is tried again after a pause.
+
+    Rows that are about the same keep their order: those behind a blocked row wait for it."""
 
     def __init__(self) -> None:
         self._fronts: dict[int, _Front] = {}

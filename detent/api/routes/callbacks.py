@@ -1,4 +1,4 @@
-"""Where the outside world answers a wait step. Only POST answers; whoever merely looks changes nothing."""
+"""Routes of callbacks. POST answers a wait step; GET shows a page that asks first and changes nothing."""
 
 from __future__ import annotations
 
@@ -24,9 +24,6 @@ from detent.store.rows import CallbackState, Receipt
 from detent.values.http_body import read_headers, read_message_id, read_payload, read_query
 from detent.values.limits import INPUT_LIMIT
 
-# The page behind a callback URL that a person opens. It says what it is about and asks; looking changes nothing.
-
-
 _MOST_SHOWN: Final = 20
 _LONGEST_SHOWN: Final = 200
 _STYLE: Final = """<style>
@@ -37,7 +34,7 @@ button { background: #2563eb; color: #fff; border: 0; border-radius: 8px; font-w
 button:hover { background: #1d4ed8 } button:focus-visible { outline: 3px solid #93c5fd }
 </style>"""
 
-#: What a person is told who has pressed the button.
+#: Title and text of the page after a person has pressed the button.
 _RESULTS: Final = {
     Receipt.ACCEPTED: ("Thank you", "Your answer was received and the workflow goes on. You can close this page."),
     Receipt.EARLY: ("Thank you", "Your answer was received and is kept until the workflow needs it."),
@@ -50,7 +47,7 @@ _OVER: Final = {CallbackState.RECEIVED: Receipt.USED, CallbackState.EXPIRED: Rec
 
 
 def confirm_page(view: CallbackView | None, query: Mapping[str, str], now: int) -> str:
-    """Asks before it answers a wait step; says so if there is nothing to answer any more."""
+    """Render the page that asks a person before it answers a wait step, or says that there is nothing to answer."""
     if view is None:
         return result_page(Receipt.NOT_FOUND)
     is_late = view.until is not None and view.until <= now
@@ -66,7 +63,7 @@ def confirm_page(view: CallbackView | None, query: Mapping[str, str], now: int) 
 
 
 def result_page(receipt: Receipt, about: str = "") -> str:
-    """What has become of an answer."""
+    """Render the page that says what became of an answer."""
     title, words = _RESULTS[receipt]
     return _card(title, f"<p>{words}</p>{about}")
 
@@ -109,7 +106,7 @@ async def deliver(commands: Commands, guesses: Throttle, scope: HTTPScope, token
         query=read_query(scope["query_string"]),
         message_id=read_message_id(headers),
     )
-    if delivered.receipt is Receipt.NOT_FOUND:
+    if not delivered.step:
         _count_guess(guesses, scope)
     return delivered
 

@@ -220,7 +220,7 @@ _BODY: Final = takes(
 
 @dataclass(frozen=True, slots=True)
 class BulkCall:
-    """What is wished, for which runs."""
+    """A bulk action and the runs to change."""
 
     wish: BulkAction
     where: RunCriteria
@@ -229,8 +229,7 @@ class BulkCall:
 
 
 async def read_bulk(doors: Commands, body: bytes) -> BulkCall:
-    """The wish in a body, or everything that is wrong with it. A filter must be there, and one that is empty must be
-    meant: `all`."""
+    """Read a bulk action. Raise InvalidInput with every problem. The filter is required; an empty one needs `all`."""
     problems = Problems()
     fields = Fields(normalize_names(object_body(body, _MESSAGE), _NAMES, problems), "", problems)
     if fields.get("action") is None:

@@ -46,7 +46,7 @@ _NAMES: Final = aliases("include", "limit", "offset", "wait")
 
 @dataclass(frozen=True, slots=True)
 class RunQuery:
-    """How somebody wants to see a run."""
+    """How a run shall be shown: with which lists, which part of them, and after how long a wait."""
 
     include: frozenset[str]
     limit: int
@@ -74,7 +74,7 @@ def _words(text: str) -> list[str]:
 async def included(
     commands: Commands, feeds: Feeds, run: bytes, document: dict[str, Any], look: RunQuery
 ) -> dict[str, Any]:
-    """The lists that were asked for, and which of them go on."""
+    """Return the included lists, and the names of those that go on."""
     lists: dict[str, list[Any]] = {}
     more: list[str] = []
     for name in LISTS:
@@ -119,7 +119,7 @@ def _attempts(document: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 async def family(commands: Commands, row: RunRow) -> tuple[RunTree, bool]:
-    """The tree of runs a run belongs to, and whether it is all of it."""
+    """Return the tree of runs a run belongs to, and whether it is complete."""
     top = await _first(commands, row)
     root = _tree(top)
     layer, members = {top.id: root}, 1
@@ -166,7 +166,7 @@ Workflow = FromPath[str | None]
 
 
 def places(rest: str = "", *, below: bool = True) -> list[str]:
-    """The paths of a route of runs; with `below` also that below a workflow."""
+    """Return the paths of a route of runs; with `below` also that below a workflow."""
     return [f"{base}{rest}" for base in (*BASES, *((BELOW,) if below else ()))]
 
 
@@ -268,7 +268,7 @@ async def get_run_hierarchy(request: AnyRequest, run: FromPath[str]) -> RunAnswe
 
 
 async def run_row(doors: Commands, run: str, workflow: str | None) -> RunRow:
-    """The run, which is found only under its own workflow."""
+    """Return the row of a run. Raise NotFound under the path of another workflow."""
     row = await doors.runs.row(run)
     if workflow is not None and await _workflow_id(doors, workflow) != row.workflow:
         raise NotFound(f"workflow {workflow[:200]!r} has no run {show(RUN, row.id)!r}")
@@ -276,7 +276,7 @@ async def run_row(doors: Commands, run: str, workflow: str | None) -> RunRow:
 
 
 async def _workflow_id(doors: Commands, key: str) -> bytes:
-    """The id of a workflow. One that was deleted is found by its id while it has runs."""
+    """Return the id of a workflow. A deleted one is found by its id while it has runs."""
     try:
         return (await doors.workflows.get(key)).id
     except NotFound:

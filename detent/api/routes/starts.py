@@ -1,7 +1,7 @@
-"""Starts as they come over HTTP, read from the raw parts of a request: its headers, its query and its body.
+"""Routes that start runs, and the readers of starts, which the fast path and webhooks use too.
 
-On `/trigger` and webhooks the whole body is the run's, and options stand in the query and in `Idempotency-Key`. On
-`/execute` the body is an envelope that holds everything.
+On `/trigger` and webhooks the whole body is that of the run; options are in the query and in `Idempotency-Key`. On
+`/execute` the body is an envelope with everything. Below `/executions` documents have `execution_id` beside `id`.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ LONGEST_REQUEST_ID: Final = 255
 MOST_LABELS: Final = 64
 LARGEST_PRIORITY: Final = 1_000
 TENANT: Final = "default"
-#: Who starts a run when nobody says it.
+#: The principal of a start that names none.
 SYSTEM: Final[Mapping[str, Any]] = {"userId": "system", "displayName": "System", "email": None}
 _MESSAGE: Final = "the run cannot be started"
 _OPTIONS: Final = aliases("start_at", "wait", "label", "hero", "allow_multiple")
@@ -144,7 +144,7 @@ def read_execute(workflow: str, headers: Headers, query: bytes, body: bytes, now
 
 
 def read_options(headers: Headers, query: bytes, now: Clock) -> Options:
-    """The options in a request's headers and query; the headers and what else the query holds are the run's."""
+    """Read the options in headers and query. The headers, and the rest of the query, are input of the run."""
     options = Options(read_headers(headers), {}, Problems())
     request_id = options.headers.get("idempotency-key")
     if request_id is not None:
@@ -165,7 +165,7 @@ def read_options(headers: Headers, query: bytes, now: Clock) -> Options:
 
 
 def request_id_of(headers: Headers) -> str | None:
-    """The request id in the headers, or InvalidInput."""
+    """Return the request id in the headers. Raise InvalidInput if it is not valid."""
     problems = Problems()
     text = read_headers(headers).get("idempotency-key")
     found = None if text is None else read_request_id(text, "Idempotency-Key", problems)
@@ -174,7 +174,7 @@ def request_id_of(headers: Headers) -> str | None:
 
 
 def read_request_id(text: str, path: str, problems: Problems) -> str | None:
-    """A request id: what tells one start that was sent twice from two starts."""
+    """Read a request id. A problem of it is added under `path`."""
     return _tried(lambda: word_of(text, LONGEST_REQUEST_ID), path, problems)
 
 
@@ -191,7 +191,7 @@ def _set(options: Options, ours: str, path: str, value: str, now: Clock) -> None
 
 
 def _start_at(text: str, now: Clock) -> Instant:
-    """An instant, or a time from now."""
+    """Read an instant, or a duration from now."""
     return instant_of(text) if "-" in text or "T" in text else now() + micros(seconds_of(text))
 
 
@@ -207,7 +207,7 @@ def _add_label(options: Options, path: str, text: str) -> None:
 
 
 def _take_envelope(envelope: Fields, options: Options, now: Clock) -> None:
-    """Options in the envelope. One that the request has elsewhere too must not say something else."""
+    """Read the options in the envelope. One that is in the query or headers too must be the same."""
     before = {name: getattr(options, name) for name in ("request_id", "start_at", "hero", "allow_multiple")}
     request_id, start_at = envelope.get("request_id"), envelope.get("start_at")
     if request_id is not None:
@@ -256,13 +256,13 @@ def _take_hero(envelope: Fields, options: Options) -> None:
     for name in ("type", "id"):
         if fields.get(name) is None:
             options.problems.add(fields.at(name), "is missing")
-    if kind is not None and ":" in kind:  # nobody could look for its runs
+    if kind is not None and ":" in kind:  # no filter could name it
         options.problems.add(fields.at("type"), "has a colon, which is not allowed here")
     options.hero = (kind, id_) if kind is not None and id_ is not None else None
 
 
 def _principal(envelope: Fields) -> dict[str, Any]:
-    """Who is said to have started the run, under the names that templates read."""
+    """Return the principal under the names that templates read."""
     block = envelope.mapping("principal")
     if block is None:
         return dict(SYSTEM)
@@ -282,9 +282,6 @@ def _tried(read: Callable[[], T], path: str, problems: Problems) -> T | None:
     except (ValueError, InvalidInput) as error:
         problems.add(path, str(error))
         return None
-
-
-# Routes that start runs, and how runs look below `/executions`: as ever, with `execution_id` beside `id`.
 
 
 BASE: Final = "/api/v1/executions"
@@ -318,17 +315,17 @@ _ENVELOPE_SCHEMA: Final = takes(
 
 
 def is_execution(request: AnyRequest) -> bool:
-    """Whether the request speaks of executions."""
+    """Return whether the request names runs executions."""
     return request.scope["path"].startswith(BASE)
 
 
 def run_answer(request: AnyRequest, document: dict[str, Any]) -> Response[Any]:
-    """The answer with a document of a run."""
+    """Answer with the document of a run."""
     return Response({"data": named(request, document)})
 
 
 def named(request: AnyRequest, document: dict[str, Any]) -> dict[str, Any]:
-    """The document under the names of where it was asked for."""
+    """Return the document with the names of the route it was requested from."""
     if not is_execution(request):
         return document
     (first, id_), *rest = document.items()

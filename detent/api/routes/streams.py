@@ -1,4 +1,4 @@
-"""Routes that follow a run: its journal as a stream, and as a list that can wait for what is to come."""
+"""Routes that follow a run: its journal as a stream of Server-Sent Events, and as a list that can wait."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from detent.views.feeds import MOST_ENTRIES, Feeds
 from detent.views.runs import entry_json
 
 MEDIA_TYPE: Final = "text/event-stream"
-# A proxy must neither keep a stream nor gather it.
+# A proxy must neither cache a stream nor buffer it.
 _HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 Frames = AsyncGenerator[bytes, None]
 
 
 def frame(data: bytes, *, event: str, id_: int | None = None) -> bytes:
-    """One event. `data` is a single line."""
+    """Encode one event. `data` is a single line."""
     place = b"" if id_ is None else b"id: %d\n" % id_
     return b"%bevent: %b\ndata: %b\n\n" % (place, event.encode(), data)
 
 
 class EventStream(Response[bytes]):
-    """Sends frames one by one: the next is made when the one before was taken, and none when the other end is gone."""
+    """Sends frames one by one. The next is made when the client has read the one before; none after it has left."""
 
     def __init__(self, frames: Frames) -> None:
         super().__init__(b"", media_type=MEDIA_TYPE, headers=_HEADERS)
@@ -80,7 +80,7 @@ def _body(piece: bytes, *, more: bool) -> HTTPResponseBodyEvent:
 
 
 async def _left(receive: Receive) -> None:
-    """Wait until the other end is gone."""
+    """Wait until the client has closed the connection."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
@@ -142,9 +142,8 @@ class EntryDocument(msgspec.Struct):
 async def stream_run(request: AnyRequest, run: FromPath[str]) -> Response[bytes]:
     """Server-Sent Events: an `entry` for each entry of the journal, with its `seq` as `id`, and at last an `end` with
     the run's status. After a lost connection, `Last-Event-ID` (or `after`) goes on behind that entry."""
-    values, text = _query(request), request.headers.get("last-event-id")
-    if text:
-        values = QueryValues({"Last-Event-ID": [text]}, Problems())
+    text = request.headers.get("last-event-id")
+    values = QueryValues({"Last-Event-ID": [text]}, Problems()) if text else _query(request)
     after = values.last("Last-Event-ID" if text else "after", _seq) or 0
     values.refuse(_MESSAGE)
     return EventStream(_frames(feeds(request), tenant_of(request), await _run(request, run), after))
@@ -193,12 +192,12 @@ async def _frames(feeds: Feeds, tenant: int, run: bytes, after: int) -> Frames:
 
 @lru_cache(maxsize=16)
 def _shown(entry: Entry) -> bytes:
-    """Kept for a moment: the readers of a run want the same one after the other."""
+    """Encode an entry. Cached, because the readers of a run read the same entries at about the same time."""
     return frame(entry_json(entry), event="entry", id_=entry.seq)
 
 
 async def _final_status(feeds: Feeds, tenant: int, run: bytes) -> str | None:
-    """Null if the run was deleted since."""
+    """Return the last status of a run; `None` if it was deleted since."""
     while True:
         try:
             return await feeds.status(tenant, run)

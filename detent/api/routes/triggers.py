@@ -109,7 +109,7 @@ class FiringPage:
 
 
 def read_trigger_page(text: bytes, tenant: int) -> TriggerPage:
-    """The page of triggers that a query asks for."""
+    """Read the query of a list of triggers."""
     read = QueryValues.of_query(text, _TRIGGERS)
     workflow, kind, enabled = read.one("workflow", word_of), read.one("type", _kind), read.one("enabled", flag_of)
     scope = CursorScope("triggers", tenant, workflow, kind, enabled)
@@ -119,7 +119,7 @@ def read_trigger_page(text: bytes, tenant: int) -> TriggerPage:
 
 
 def read_firing_page(text: bytes, tenant: int, trigger: str) -> FiringPage:
-    """The page of a trigger's firings that a query asks for."""
+    """Read the query of a list of firings."""
     read = QueryValues.of_query(text, _FIRINGS)
     state = read.one("state", _state)
     scope = CursorScope("firings", tenant, trigger, state)
@@ -129,7 +129,7 @@ def read_firing_page(text: bytes, tenant: int, trigger: str) -> FiringPage:
 
 
 def read_count(text: bytes) -> int:
-    """How many slots a query asks for."""
+    """Read how many slots shall be listed."""
     read = QueryValues.of_query(text, aliases("count"))
     count = read.one("count", _count) or _COUNT
     read.refuse("the slots cannot be told")
@@ -137,7 +137,7 @@ def read_count(text: bytes) -> int:
 
 
 def read_preview(text: bytes) -> tuple[str | None, str | None, int]:
-    """Cron expression, time zone and count of a query."""
+    """Read cron expression, time zone and count."""
     read = QueryValues.of_query(text, _PREVIEW)
     found: tuple[Any, Any] = read.one("cron_expression", str), read.one("timezone", str)
     count = read.one("count", _count) or _COUNT

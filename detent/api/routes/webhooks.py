@@ -1,6 +1,6 @@
-"""Where the outside world starts runs: the address of a webhook trigger, and that of a workflow.
+"""Routes of webhooks and events, by which other systems start runs.
 
-A request is kept before anything is done because of it. The same request again gets the first answer again.
+A request is stored before anything else happens. The same request again gets the first answer again.
 """
 
 from __future__ import annotations
@@ -52,9 +52,6 @@ from detent.triggers.commands import FORGED
 from detent.triggers.processor import CONDITION_ERROR
 from detent.triggers.record import FiringPayload, webhook_request
 from detent.values.limits import INPUT_LIMIT
-
-# The route by which others tell that something happened.
-
 
 _MESSAGE: Final = "the event cannot be sent"
 _LONGEST_ID: Final = 255
@@ -171,7 +168,7 @@ async def _start(request: AnyRequest, workflow: str) -> Answer:
 
 
 async def _answer(request: AnyRequest, firing: FiringRow) -> Answer:
-    """The answer that a firing is, whenever it is asked for."""
+    """Render the answer of a firing. It is the same whenever it is requested."""
     why, id_ = record.decode(firing.message), show(FIRING, firing.id)
     if firing.run is not None:
         return Response(One(await _started(request, firing.run, id_)), status_code=201)

@@ -43,13 +43,13 @@ from detent.store.rows import WorkflowRow
 
 
 def etag_of(row: WorkflowRow) -> str:
-    """Names one state of a workflow: any change gives it another."""
+    """Return the entity tag of a workflow. Every change makes another one."""
     return f'"v{row.version}.{row.updated_at}"'
 
 
 def expected_state(if_match: str | None, row: WorkflowRow | None) -> tuple[int, Instant] | None:
-    """(version, updated_at) that must still be there when the change is made; null if any will do. PreconditionFailed
-    if what is there now is not what `If-Match` names."""
+    """Return (version, updated_at) that the workflow must still have when it is changed; `None` if any will do. Raise
+    PreconditionFailed if `If-Match` does not name the current state."""
     if if_match is None:
         return None
     if row is None:
@@ -218,7 +218,7 @@ async def _shown(row: WorkflowRow, status: int = 200) -> WorkflowAnswer:
 
 
 async def _old(request: AnyRequest, key: str) -> WorkflowRow | None:
-    """The workflow at an address; null for a name that nobody has yet."""
+    """Return the workflow at an address; `None` for a name that is free."""
     try:
         return await commands(request).workflows.get(key)
     except NotFound:
@@ -235,7 +235,7 @@ def _check_name(request: AnyRequest, data: bytes, filename: str | None, name: st
 
 
 async def _rows(request: AnyRequest, page: WorkflowPage) -> list[WorkflowRow]:
-    """Those of the page, and the one after them if there is one."""
+    """Return the rows of a page, and the next one if there is one."""
     size = page.limit + 1 if not page.labels else MOST_ROWS
     found: list[WorkflowRow] = []
     after = page.after
