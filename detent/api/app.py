@@ -113,6 +113,7 @@ def build_api(
         route_handlers=ROUTES,
         state=State(
             {
+                "caller": commands.caller,
                 "commands": commands,
                 "triggers": trigger_commands,
                 "feeds": feeds,

@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl
 
 from litestar import Request
 
+from detent.auth.caller import Caller
 from detent.commands import Commands
 from detent.errors import InvalidInput, Problem
 from detent.ids import InvalidId
@@ -40,7 +41,8 @@ def commands(request: AnyRequest) -> Commands:
 
 def tenant_of(request: AnyRequest) -> int:
     """Return the tenant of the caller of a request."""
-    return commands(request).caller.tenant
+    caller: Caller = request.app.state["caller"]
+    return caller.tenant
 
 
 def triggers(request: AnyRequest) -> TriggerCommands:
