@@ -17,8 +17,10 @@ import psutil
 
 from bench.load import FlushCounter, burst, each, one_at_a_time, run_to_end
 from bench.serving import Voice, serve
+from detent.auth.caller import local_caller
 from detent.clock import SystemClock
-from detent.commands import Commands, RunInput, encode_input
+from detent.commands import EngineCommands
+from detent.commands.start import encode_input
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
 from detent.engine.start import PreparedStart, start_run
@@ -31,6 +33,7 @@ from detent.python.classes.executor import ClassExecutor
 from detent.python.functions.executor import FunctionExecutor
 from detent.python.registry import CodeKind
 from detent.python.registry import registry as python_registry
+from detent.run.start import StartRequest
 from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import load_modules
 from detent.steps.egress import EgressPolicy
@@ -50,7 +53,7 @@ class NodeUnderMeasurement:
 
     def __init__(self, engine: Engine, store: Store) -> None:
         self._engine, self._store = engine, store
-        self._commands = Commands(engine, limits=Limits(steps=MOST_STEPS))
+        self._commands = EngineCommands(engine, limits=Limits(steps=MOST_STEPS)).for_caller(local_caller("bench"))
         self._counter = FlushCounter(store)
         self._requests: dict[str, PreparedStart] = {}
         self._ended: dict[bytes, int] = {}
@@ -59,9 +62,9 @@ class NodeUnderMeasurement:
 
     async def apply(self, document: str) -> str:
         """Save a workflow and give its name, by which the other requests call it."""
-        row, _, _ = await self._commands.save_workflow(document, replace=True)
+        row, _, _ = await self._commands.workflows.save(document, replace=True)
         prepared = self._engine.graphs.put((row.id, row.version), row.name, row.graph)
-        given, _ = encode_input(RunInput(body={"order": 7}))
+        given, _ = encode_input(StartRequest(row.name, {"order": 7}))
         self._requests[row.name] = PreparedStart(TENANT, row.id, row.version, row.name, prepared, given, watch=True)
         return row.name
 
@@ -69,9 +72,9 @@ class NodeUnderMeasurement:
         """Save a workflow of `bench.python_workflows`."""
         known = python_registry.find(workflow)
         assert known is not None
-        row = await self._commands.save_python(known.compiled, known.source)
+        row = await self._commands.workflows.save_python(known.compiled, known.source)
         prepared = self._engine.graphs.put((row.id, row.version), row.name, row.graph)
-        given, _ = encode_input(RunInput(body={"order": 7} if known.kind is CodeKind.FUNCTION else None))
+        given, _ = encode_input(StartRequest(row.name, {"order": 7} if known.kind is CodeKind.FUNCTION else None))
         self._requests[row.name] = PreparedStart(
             TENANT, row.id, row.version, row.name, prepared, given, watch=True, code=known.compiled.code
         )

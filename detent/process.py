@@ -20,6 +20,7 @@ from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from detent.app import Address, App, Executors, build_app, start_background
+from detent.auth.caller import local_caller
 from detent.clock import Clock, SystemClock
 from detent.engine.background import Presence
 from detent.engine.tuning import Tuning
@@ -83,15 +84,16 @@ async def run_app(
 async def _begin_work(app: App, clock: Clock, stack: AsyncExitStack) -> None:
     """What goes on beside an engine that runs workflows."""
     store, now = app.store, app.engine.time.now
+    workflows = app.commands.for_caller(local_caller("detent")).workflows
     for one in python_registry.all():
-        await app.commands.save_python(one.compiled, one.source)
+        await workflows.save_python(one.compiled, one.source)
     work = TriggerWork(store, app.triggers.processor, now=now, clock=clock, new_id=new_id)
     app.working = asyncio.create_task(work.work())
     stack.callback(register_local(app, app.settings.database_url))
     stack.push_async_callback(app.drain)  # while the attempts in flight still find it
     start_background(Presence(store, queues=app.engine.tuning.queues, actions=app.engine.serves), stack)
     for url in app.settings.outbox_urls:
-        relay = Relay(open_outbox(url), app.commands)
+        relay = Relay(open_outbox(url), app.commands.for_caller(local_caller("outbox")))
         stack.push_async_callback(relay.close)
         start_background(relay, stack)
 

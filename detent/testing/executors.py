@@ -16,8 +16,9 @@ from detent.graph.model import Ending, StepKind
 from detent.process import LOOPBACK
 from detent.python.functions.executor import FunctionExecutor
 from detent.python.transactions import Transactions, keeper
-from detent.run.call import Child, FunctionPort, StepCall
+from detent.run.call import FunctionPort, StepCall
 from detent.run.outcomes import EMPTY_RESULT, Outcome, StepError
+from detent.run.start import StartRequest
 from detent.run.state import Checkpoint
 from detent.settings import Settings
 from detent.steps.action_step import ActionExecutor, failure_of
@@ -63,7 +64,7 @@ class _Port:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
-    async def start_child(self, key: str, child: Child) -> str:
+    async def start_child(self, key: str, child: StartRequest) -> str:
         name = None if child.origin_kind else self._answers.name_for(key)
         if name is None:
             WISHED.set([id_of_child(self._run, key)])

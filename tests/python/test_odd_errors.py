@@ -177,8 +177,8 @@ async def test_a_run_with_odd_words_can_be_read_resumed_and_cancelled(code: Pyth
         fetching, resting = await world.start(Fetching), await world.start(Resting)
         found = await world.paused(fetching)
         assert found["tasks"]["fetch"]["error"]["code"] == "404"
-        await world.commands().cancel(fetching, by="api")
+        await world.commands().control.cancel(fetching)
         assert (await world.ended(fetching))["status"] == "cancelled"
         assert (await world.paused(resting))["paused_by"] == "5"
-        await world.commands().resume(resting, by="api")
+        await world.commands().control.resume(resting)
         assert (await world.ended(resting))["output"] == 7

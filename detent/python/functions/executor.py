@@ -26,8 +26,9 @@ from detent.python.heroes import heroes as all_heroes
 from detent.python.registry import PythonRegistry
 from detent.python.registry import registry as all_workflows
 from detent.python.settings import DriftPolicy
-from detent.run.call import Child, Op, RunView, StepCall
+from detent.run.call import Op, RunView, StepCall
 from detent.run.outcomes import Done, Fail, Outcome, Pause, Skip, StepError
+from detent.run.start import StartRequest
 from detent.steps.action_step import failure_of
 from detent.steps.actions import Permanent
 from detent.steps.arguments import InvalidParameters
@@ -155,7 +156,7 @@ class _Attempt:
             return given
         pending = driver.book.ask(Op.CONTINUE, str(Op.CONTINUE))
         facts = driver.facts
-        pending.child = Child(self._function.name, run.continued.body, facts.hero, origin_kind="continued")
+        pending.child = StartRequest(self._function.name, run.continued.body, facts.hero, origin_kind="continued")
         return {"continued_as": await driver.book.let_go(pending)}
 
     def outcome(self, ended: FunctionTask) -> Outcome:
