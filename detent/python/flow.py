@@ -12,7 +12,7 @@ from typing import Any, Final, NoReturn
 
 from detent.errors import InvalidInput
 from detent.run.outcomes import LONGEST_REASON, Cancel, Pause, Reattempt, Skip, StepError
-from detent.steps.actions import Permanent, RetryLater, wait_of
+from detent.steps.errors import Permanent, RetryLater, wait_of
 from detent.values.durations import Duration, in_seconds
 from detent.values.nearest import nearest
 from detent.values.text import plain_text

@@ -34,7 +34,7 @@ async def test_work_beyond_its_time_is_stopped() -> None:
     assert isinstance(outcome, Fail)
     assert outcome.timed_out
     assert outcome.retry
-    assert outcome.error.message == "the step took longer than 2 s"
+    assert outcome.error.message == "the step did not end within 2 s"
 
 
 @virtual

@@ -11,12 +11,12 @@ import pytest
 
 from detent.clock import SystemClock
 from detent.graph.model import StepKind
-from detent.python.commit_guard import CommitGuard
 from detent.python.decorators import step
 from detent.python.functions import Run, StepFailed
 from detent.python.functions.executor import FunctionExecutor
 from detent.python.functions.step_runner import StepRunner
 from detent.python.functions.workflow import workflow
+from detent.steps.user_code import CommitGuard, ThreadPool
 from tests.python.function.test_engine import begin, engine, until
 
 LATE = TimeoutError("late")
@@ -35,7 +35,7 @@ class Ledger:
         self.committed.append(call.step)
         return result
 
-    async def keep_async(self, call: Any, generation: int, body: Callable[[Any], Any]) -> bytes:
+    async def run_once_async(self, call: Any, generation: int, body: Callable[[Any], Any]) -> bytes:
         raise NotImplementedError
 
     def write(self, name: str) -> None:
@@ -105,7 +105,7 @@ def test_the_first_reason_counts() -> None:
 async def test_a_transaction_whose_time_is_over_while_it_waits_for_a_thread_never_begins(ledger: Ledger) -> None:
     async with engine() as app:
         executors: Any = app.engine._executors  # noqa: SLF001 - the user's database is not here
-        executors[StepKind.FUNCTION] = FunctionExecutor(clock=SystemClock(), bodies=StepRunner(1, keeper=ledger))
+        executors[StepKind.FUNCTION] = FunctionExecutor(clock=SystemClock(), steps=StepRunner(ThreadPool(1), ledger))
         run = await begin(app, "in_line")
         await asyncio.to_thread(ledger.entered.wait, 5)
         await asyncio.sleep(0.4)
