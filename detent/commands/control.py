@@ -16,7 +16,7 @@ from detent.ids import RUN, parse
 from detent.planner.flow import can_reattempt, can_skip
 from detent.planner.prepared import Prepared
 from detent.run.journal import Kind
-from detent.run.outcomes import result_of
+from detent.run.outcomes import stated_result
 from detent.run.state import Phase, RunState
 from detent.run.status import TERMINAL, Status
 from detent.settings import DEFAULT_TENANT
@@ -113,8 +113,7 @@ class ControlCommands(RunCommands):
 
 def told_result(kind: StepKind, output: Any, status_code: int | None = None) -> bytes:
     """The result of a step from what a person says it gave. An answer that somebody vouches for was a good one."""
-    default = 200 if kind is StepKind.HTTP else None
-    return result_of(kind, encoder.encode(output), default if status_code is None else status_code)
+    return stated_result(kind, encoder.encode(output), status_code)
 
 
 # Flow control from outside: leaving out a step, having it tried now or later, and saying that a run is done.

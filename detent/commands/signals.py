@@ -15,7 +15,6 @@ from detent.engine.children import CONTINUED, cancel_data
 from detent.engine.engine import Engine
 from detent.errors import Conflict, InvalidInput, TooLarge
 from detent.forms.compiled import Limits
-from detent.graph.model import StepKind
 from detent.run.call import Child, is_name
 from detent.run.state import RunFacts
 from detent.run.status import TERMINAL, Status
@@ -47,7 +46,7 @@ class FunctionCommands(StartCommands, RunCommands):
             raise TooLarge(f"a signal may have {INPUT_LIMIT} bytes; this one has {len(body)}")
         row = await self.run_row(run, tenant=tenant)
         prepared = await self.prepared(row)
-        if not any(step.kind is StepKind.FUNCTION for step in prepared.steps):
+        if not any(step.kind.receives_signals for step in prepared.steps):
             raise Conflict(f"the workflow {row.workflow_name!r} is no durable function: nobody would hear the signal")
         message = encoder.encode({"name": name, "data": msgspec.Raw(body)})
         if row.status in TERMINAL or not await self._store.send(row.tenant, row.id, MessageKind.SIGNAL, message):

@@ -103,7 +103,7 @@ class Attempts:
             self._tell(held, step, number, work, begun)
             return
         self.in_flight += 1
-        is_locking = view is not None and Needs.ROW_LOCK in needs
+        is_locking = needs is not _NOTHING and Needs.ROW_LOCK in needs
         if is_locking:
             held.locks += 1
         attempt = asyncio.get_running_loop().create_task(run_attempt(work, call.timeout))

@@ -179,13 +179,14 @@ class Hands:
 
     kind: ClassVar[StepKind] = StepKind.ACTION
     scripts: dict[str, Script] = field(default_factory=dict)
+    needed: dict[str, Needs] = field(default_factory=dict)
     calls: list[StepCall] = field(default_factory=list)
     gates: dict[str, asyncio.Event] = field(default_factory=dict)
     now: int = 0
     most: int = 0
 
     def needs(self, step: Step) -> Needs:
-        return Needs.NOTHING
+        return self.needed.get(step.name, Needs.NOTHING)
 
     def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
         self.calls.append(call)

@@ -76,30 +76,30 @@ async def in_line(run: Run) -> list[str]:
 
 
 def test_a_transaction_that_is_given_up_before_it_begins_never_does() -> None:
-    leash, ran = CommitGuard(), []
-    assert leash.give_up(LATE)
+    guard, ran = CommitGuard(), []
+    assert guard.give_up(LATE)
     with pytest.raises(TimeoutError, match="late"):
-        leash.hold(lambda: ran.append(1))
+        guard.hold(lambda: ran.append(1))
     assert ran == []
 
 
 def test_a_transaction_that_is_given_up_in_the_middle_ends_with_the_reason_whatever_it_raises() -> None:
-    leash = CommitGuard()
+    guard = CommitGuard()
 
     def body() -> None:
-        assert not leash.give_up(LATE)
+        assert not guard.give_up(LATE)
         raise ValueError("the connection is closed")
 
     with pytest.raises(TimeoutError, match="late") as raised:
-        leash.hold(body)
+        guard.hold(body)
     assert isinstance(raised.value.__cause__, ValueError)
 
 
 def test_the_first_reason_counts() -> None:
-    leash = CommitGuard()
-    leash.give_up(LATE)
-    leash.give_up(RuntimeError("called off"))
-    assert leash.reason is LATE
+    guard = CommitGuard()
+    guard.give_up(LATE)
+    guard.give_up(RuntimeError("called off"))
+    assert guard.reason is LATE
 
 
 async def test_a_transaction_whose_time_is_over_while_it_waits_for_a_thread_never_begins(ledger: Ledger) -> None:
