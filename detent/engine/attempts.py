@@ -1,4 +1,8 @@
-"""Attempts in flight: so many at once, each within its time, and nothing that one does may hurt the engine."""
+"""Attempts in flight: a limited number at once, each within its time limit.
+
+The same code runs every kind of step: the executor declares what its step needs (`Needs`), and the engine provides it.
+Whatever an executor does ends as an outcome.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,7 @@ _NOTHING: Final = Needs.NOTHING
 
 
 class Attempts:
-    """Begins attempts while there are slots; the others wait. `ended` is told the outcome of each."""
+    """Starts attempts while there are free slots; other attempts wait. `ended` receives the outcome of each."""
 
     def __init__(
         self,
@@ -46,14 +50,14 @@ class Attempts:
         self.in_flight = 0
 
     def admit(self, held: OwnedRun, start: StartAttempt) -> None:
-        """Begin an attempt, which may begin now, if there is a free slot; else it waits for one."""
+        """Start an attempt if there is a free slot; otherwise it waits. The caller knows that it may start."""
         if self._is_free():
             self._begin(held, start)
         else:
             self._waiting.setdefault(held, deque()).append(start)
 
     def let_waiting_in(self) -> None:
-        """Begin those that waited, as far as there is room: one step of each run in turn, so that wide ones share."""
+        """Start waiting attempts while there is room: one step of each run in turn, so that a wide run leaves slots."""
         while self._waiting and self._is_free():
             held = next(iter(self._waiting))
             starts = self._waiting.pop(held)
@@ -66,15 +70,16 @@ class Attempts:
                 self._begin(held, start)
 
     def forget_waiting(self) -> None:
+        """Drop all waiting attempts."""
         self._waiting.clear()
 
     def stop(self, held: OwnedRun) -> None:
-        """End the attempts of a run that are in flight; nobody wants to know what becomes of them."""
+        """Cancel the attempts of a run that are in flight. Their outcomes are not used."""
         for attempt in list(held.attempts.values()):
             attempt.cancel()
 
     def stop_one(self, held: OwnedRun, step: int) -> None:
-        """End the attempt of one step."""
+        """Cancel the attempt of one step."""
         attempt = held.attempts.pop(step, None)
         if attempt is not None:
             attempt.cancel()
