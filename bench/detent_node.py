@@ -31,6 +31,7 @@ from detent.observe import listen
 from detent.process import run_process
 from detent.python.classes.executor import ClassExecutor
 from detent.python.functions.executor import FunctionExecutor
+from detent.python.functions.step_runner import StepRunner
 from detent.python.registry import CodeKind
 from detent.python.registry import registry as python_registry
 from detent.run.start import StartRequest
@@ -39,6 +40,7 @@ from detent.steps.actions import load_modules
 from detent.steps.egress import EgressPolicy
 from detent.steps.http.step import HttpExecutor
 from detent.steps.protocol import StepExecutor
+from detent.steps.user_code import ThreadPool
 from detent.store.factory import open_store
 from detent.store.protocol import Store
 
@@ -174,11 +176,12 @@ async def main() -> None:
     voice = Voice()
     clock = SystemClock()
     store = await open_store(arguments.database, clock, role="engine", migrate=True)
+    pool = ThreadPool()
     executors: dict[StepKind, StepExecutor] = {
-        StepKind.ACTION: ActionExecutor(),
+        StepKind.ACTION: ActionExecutor(pool=pool),
         StepKind.HTTP: HttpExecutor(EgressPolicy.from_texts(["127.0.0.0/8"])),
-        StepKind.PYTHON: ClassExecutor(),
-        StepKind.FUNCTION: FunctionExecutor(clock=clock),
+        StepKind.PYTHON: ClassExecutor(pool=pool),
+        StepKind.FUNCTION: FunctionExecutor(clock=clock, steps=StepRunner(pool)),
     }
     if arguments.python:
         load_modules(["bench.python_workflows"])

@@ -40,6 +40,7 @@ from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import registry
 from detent.steps.egress import EgressPolicy
 from detent.steps.http.step import HttpExecutor, HttpSettings
+from detent.steps.user_code import ThreadPool
 from detent.store.url import is_shared, scheme
 from detent.triggers.worker import TriggerWork
 
@@ -99,14 +100,15 @@ async def _begin_work(app: App, clock: Clock, stack: AsyncExitStack) -> None:
 
 
 def _executors(settings: Settings, clock: Clock, own: Address | None, allow: Iterable[str]) -> Executors:
-    """One for each kind of steps."""
+    """Return the executor of each kind of step. They share one pool of threads for user code."""
     policy = EgressPolicy.from_texts((*settings.egress_allow, *allow), _own_addresses(settings, own))
     http = HttpSettings(ca_file=Path(settings.ca_file) if settings.ca_file else None)
+    pool = ThreadPool()
     return {
         StepKind.HTTP: HttpExecutor(policy, http, wall=clock.wall),
-        StepKind.ACTION: ActionExecutor(registry),
-        StepKind.PYTHON: ClassExecutor(now=clock.wall, keeper=keeper),
-        StepKind.FUNCTION: FunctionExecutor(clock=clock, bodies=StepRunner(keeper=keeper)),
+        StepKind.ACTION: ActionExecutor(registry, pool=pool),
+        StepKind.PYTHON: ClassExecutor(pool=pool, now=clock.wall, transactions=keeper),
+        StepKind.FUNCTION: FunctionExecutor(clock=clock, steps=StepRunner(pool, keeper)),
     }
 
 

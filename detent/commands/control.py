@@ -17,7 +17,7 @@ from detent.ids import RUN, show
 from detent.planner.flow import can_reattempt, can_skip
 from detent.planner.prepared import Prepared
 from detent.run.journal import Kind
-from detent.run.outcomes import result_of
+from detent.run.outcomes import stated_result
 from detent.run.state import Phase, RunState
 from detent.run.status import TERMINAL, Status
 from detent.store.rows import MessageKind, RunRow
@@ -168,9 +168,8 @@ class ControlCommands(CommandPart):
 
 
 def told_result(kind: StepKind, output: Any, status_code: int | None = None) -> bytes:
-    """Build the result of a step from the output that a person names. An HTTP step gets the status 200 by default."""
-    default = 200 if kind is StepKind.HTTP else None
-    return result_of(kind, encoder.encode(output), default if status_code is None else status_code)
+    """Build the result of a step from the output that a person states."""
+    return stated_result(kind, encoder.encode(output), status_code)
 
 
 def _chosen(

@@ -10,7 +10,6 @@ from detent.auth.caller import Caller
 from detent.commands.context import CommandContext, CommandPart, encoder
 from detent.commands.runs import RunCommands
 from detent.errors import Conflict, InvalidInput, TooLarge
-from detent.graph.model import StepKind
 from detent.run.call import is_name
 from detent.run.status import TERMINAL
 from detent.store.rows import MessageKind, RunRow
@@ -37,7 +36,7 @@ class SignalCommands(CommandPart):
             raise TooLarge(f"a signal may have {INPUT_LIMIT} bytes; this one has {len(body)}")
         row = await self._runs.row(run)
         prepared = await self._runs.prepared(row)
-        if not any(step.kind is StepKind.FUNCTION for step in prepared.steps):
+        if not any(step.kind.receives_signals for step in prepared.steps):
             raise Conflict(f"workflow {row.workflow_name!r} is not a durable function and cannot receive signals")
         message = encoder.encode({"name": name, "data": msgspec.Raw(body)})
         if row.status in TERMINAL or not await self._store.send(self._tenant, row.id, MessageKind.SIGNAL, message):

@@ -15,7 +15,8 @@ from detent.instant import Instant
 from detent.python.heroes import hero as hero_of
 from detent.python.registry import CodeKind, Registered, registry
 from detent.run.start import StartRequest
-from detent.steps.output import OutputTooLarge, Unserialisable, encode_output
+from detent.steps.errors import OutputTooLarge, Unserialisable
+from detent.steps.output import encode_output
 from detent.values.durations import parse_duration
 
 # Durable functions are run again and again: whoever asks Detent for something from inside one would ask each time.

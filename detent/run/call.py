@@ -142,6 +142,10 @@ class StepCall(msgspec.Struct, frozen=True):
 
     @property
     def idempotency_key(self) -> str:
-        """A stable key of (tenant, run, step), sent with every effect so that a repeated one can be recognised."""
-        text = b"%d\x00%b\x00%b" % (self.tenant, self.run_id, self.step.encode())
-        return hashlib.sha256(text).hexdigest()[:40]
+        """Return the key that every attempt of this step of this run sends with its effect."""
+        return idempotency_key(self.tenant, self.run_id, self.step)
+
+
+def idempotency_key(tenant: int, run: bytes, step: str) -> str:
+    """Return a stable key of a step of a run, so that a receiver can recognise a repeated effect."""
+    return hashlib.sha256(b"%d\x00%b\x00%b" % (tenant, run, step.encode())).hexdigest()[:40]

@@ -206,8 +206,8 @@ def load_python(options: argparse.Namespace, clock: SystemClock) -> dict[StepKin
         import_module("tests.chaos.python_booking").use_database(options.store)
         keeper = import_module("detent.python.transactions").keeper
     chain, function = (
-        ClassExecutor(now=clock.wall, keeper=keeper),
-        FunctionExecutor(clock=clock, bodies=StepRunner(keeper=keeper)),
+        ClassExecutor(now=clock.wall, transactions=keeper),
+        FunctionExecutor(clock=clock, steps=StepRunner(transactions=keeper)),
     )
     return {StepKind.PYTHON: chain, StepKind.FUNCTION: function}
 

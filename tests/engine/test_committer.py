@@ -226,7 +226,7 @@ async def test_a_start_that_waits_for_another_transaction_holds_up_no_others_and
         held_up = asyncio.ensure_future(start(engine, "w", commands=commands, hero=("User", "held")))
         free = [asyncio.ensure_future(start(engine, "w", commands=commands, hero=("User", str(n)))) for n in range(20)]
         plain = asyncio.ensure_future(world.start({"b": {}}))
-        with pytest.raises(Unavailable, match="another transaction is starting the same"):
+        with pytest.raises(Unavailable, match="another open transaction starts the same run"):
             await held_up
         for one in free:
             assert await world.ended((await one).run) == "completed"

@@ -71,7 +71,7 @@ async def play(
     workflow: type[Workflow], step: str, *, heroes: Heroes | None = None, keeper: Any = None, **given: Any
 ) -> Outcome:
     """The outcome of one attempt."""
-    executor = ClassExecutor(workflow.__registry__, heroes or Heroes(), keeper=keeper)
+    executor = ClassExecutor(workflow.__registry__, heroes or Heroes(), transactions=keeper)
     try:
         begun = executor.begin(call_of(workflow, step, **given))
         return await begun if asyncio.iscoroutine(begun) else begun

@@ -295,7 +295,7 @@ class Sessions:
     def run_once(self, call: Any, generation: int, body: Callable[[Any], bytes]) -> bytes:
         raise NotImplementedError
 
-    async def keep_async(self, call: Any, generation: int, body: Callable[[Any], Any]) -> bytes:
+    async def run_once_async(self, call: Any, generation: int, body: Callable[[Any], Any]) -> bytes:
         assert (call.step, generation) == ("in_transaction", 1)
         self.is_open = True
         try:
@@ -320,7 +320,7 @@ async def test_a_cancel_waits_for_the_end_of_a_transaction() -> None:
     sessions = Sessions()
     async with engine() as app:
         executors: Any = app.engine._executors  # noqa: SLF001 - the user's database is not here
-        executors[StepKind.FUNCTION] = FunctionExecutor(clock=SystemClock(), bodies=StepRunner(keeper=sessions))
+        executors[StepKind.FUNCTION] = FunctionExecutor(clock=SystemClock(), steps=StepRunner(transactions=sessions))
         run = await begin(app, "transacts")
         await GATES["first began"].wait()
         cancelling = asyncio.ensure_future(commands_of(app).control.cancel(run))
