@@ -158,6 +158,7 @@ class RunDocument(RunSummary, kw_only=True):
     paused_step: str | None = None
     callbacks: list[Callback] = []
     steps: dict[str, StepDocument] = msgspec.field(name="tasks", default_factory=dict)
+    suspect: dict[str, Json] | None = None
     cancel_requested: bool = False
     pause_requested: bool = False
     resume_requested: bool = False

@@ -24,7 +24,8 @@ class Tuning:
     flush_rows: int = 2_000
     flush_bytes: int = 1_000_000
     queue_bytes: int = 64_000_000  # what may wait to be written before starts are refused
-    poison_after: int = 3
+    poison_after: int = 5  # strikes after which a step is given up
+    poison_delay: float = 300.0  # the longest delay before an attempt of a suspect run
     queues: tuple[str, ...] | None = None  # null: every queue
 
     @property

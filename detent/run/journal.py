@@ -90,7 +90,8 @@ class EntryData(msgspec.Struct, omit_defaults=True):
     """The part of an entry that is text in the database. Which fields are there depends on the kind: `crashed` are the
     steps that an adoption ended because they took their node down with them; `until` and `child` are of an operation of
     a durable function; `finished`: the run ends with this step; `graph` is what the run goes on by, `carried` how each
-    step ended that it brings along."""
+    step ended that it brings along. In an adoption, `until` says when the attempt that was in flight may start again.
+    `released`: the attempt whose start is on record was given up, and nothing is known of its effect."""
 
     result: msgspec.Raw = msgspec.Raw(b"")
     error: StepError | None = None
@@ -103,6 +104,7 @@ class EntryData(msgspec.Struct, omit_defaults=True):
     until: int | None = None
     child: str | None = None
     finished: bool = False
+    released: bool = False
     graph: bytes = b""
     carried: dict[str, CarriedEntry] = {}
 

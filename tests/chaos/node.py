@@ -265,6 +265,7 @@ def main() -> None:
     parser.add_argument("--slots", type=int, default=CHAOS.slots)
     parser.add_argument("--park-after", type=float, default=CHAOS.park_after)
     parser.add_argument("--poison", type=int, default=CHAOS.poison_after)
+    parser.add_argument("--poison-delay", type=float, default=CHAOS.poison_delay)
     parser.add_argument("--skew", type=float, default=0.0)
     parser.add_argument("--no-actions", dest="actions", action="store_false", help="serve none of the user actions")
     parser.add_argument("--python", action="store_true", help="have the workflows that are written in Python")
@@ -273,6 +274,7 @@ def main() -> None:
     tuning = replace(
         CHAOS, lease=options.lease, beat=CHAOS.beat * scale, margin=CHAOS.margin * scale, drain=options.drain,
         slots=options.slots, park_after=options.park_after, poison_after=options.poison,
+        poison_delay=options.poison_delay,
     )  # fmt: skip
     asyncio.run(serve(options, tuning))
 

@@ -34,7 +34,7 @@ class Clients:
         self._world, self._swarm, self._rng = world, world.swarm, world.rng
         self.acknowledged: dict[bytes, None] = {}
         self.asking: dict[int, Process] = {}
-        self._requests: dict[str, bytes] = {}  # the run each request id was answered with
+        self._requests: dict[tuple[int, str], bytes] = {}  # the run each request id of a tenant was answered with
         self._heroes = beside(world.rng)
         self._asked = 0
         self._payloads = 0
@@ -52,11 +52,11 @@ class Clients:
         await asyncio.sleep(self._rng.uniform(0.05, self._swarm.chaos * 0.6))
         program = self._rng.choice(list(self._world.programs.values()))
         request = self._request(program.name)
-        self._through_a_node(lambda node: self._world.start(node, request), request.request_id)
+        self._through_a_node(lambda node: self._world.start(node, program.tenant, request), request.request_id)
         while request.request_id is not None and self._rng.random() < 0.5:
             # The same again, at the same time or later, through any node.
             await asyncio.sleep(self._rng.choice((0.0, 0.0, 0.01, 2.0)))
-            self._through_a_node(lambda node: self._world.start(node, request), request.request_id)
+            self._through_a_node(lambda node: self._world.start(node, program.tenant, request), request.request_id)
 
     def _request(self, workflow: str) -> StartRequest:
         rng = self._rng
@@ -105,7 +105,8 @@ class Clients:
         self.acknowledged[run] = None
         if request_id is None:
             return
-        if self._requests.setdefault(request_id, run) != run:
+        tenant = self._world.database.model.table[run].new.tenant
+        if self._requests.setdefault((tenant, request_id), run) != run:
             self._world.fail(f"{request_id} was answered with two runs")
         elif len(self.acknowledged) > 1:
             self._world.counters.add("start with a request id")
@@ -120,9 +121,9 @@ class Clients:
                 await model.save_workflow(program.version(edition=rng.randrange(1_000)), replace=True)
                 continue
             self._world.schedules.was_switched_off = True
-            await model.enable_workflow(1, program.id, enabled=False)
+            await model.enable_workflow(program.tenant, program.id, enabled=False)
             await asyncio.sleep(rng.uniform(0.1, 3.0))
-            await model.enable_workflow(1, program.id, enabled=True)
+            await model.enable_workflow(program.tenant, program.id, enabled=True)
 
     # -- runs that are there
 
@@ -220,7 +221,7 @@ class Clients:
         )
         for kind in plan:
             try:
-                await self.door.send(1, story.row.id, kind, b'{"by":"somebody"}')
+                await self.door.send(story.row.tenant, story.row.id, kind, b'{"by":"somebody"}')
             except StoreError:
                 return
             await asyncio.sleep(rng.choice((0.0, 0.2, 6.0)))
@@ -235,5 +236,5 @@ class Clients:
                 step = story.prepared.steps[rng.choice(doubts)].name
                 said = {"step": step, "happened": rng.random() < 0.5, "by": "somebody"}
                 with suppress(StoreError):
-                    await self.door.send(1, story.row.id, MessageKind.RESOLVE, msgspec.json.encode(said))
+                    await self.door.send(story.row.tenant, story.row.id, MessageKind.RESOLVE, msgspec.json.encode(said))
             await asyncio.sleep(rng.uniform(0.5, 3.0))

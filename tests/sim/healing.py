@@ -74,14 +74,14 @@ def _help(world: World, story: Story) -> None:
         error = None if state.paused_step is None else state.errors.get(state.paused_step)
         if error is not None and error.code in ("poison", "crashed", "did_not_happen"):
             world.note("a step that kills is skipped")  # to resume the run would go on for ever
-            finished(model.send(1, story.row.id, MessageKind.SKIP, b'{"by":"healing"}'))
+            finished(model.send(story.row.tenant, story.row.id, MessageKind.SKIP, b'{"by":"healing"}'))
         elif doubts and world.rng.random() < 0.5:
             world.note(f"{doubts[0]} is resolved")
             said = {"step": doubts[0], "happened": world.rng.random() < 0.5, "by": "healing"}
-            finished(model.send(1, story.row.id, MessageKind.RESOLVE, msgspec.json.encode(said)))
+            finished(model.send(story.row.tenant, story.row.id, MessageKind.RESOLVE, msgspec.json.encode(said)))
         else:
             world.note("a paused run is resumed")
-            finished(model.send(1, story.row.id, MessageKind.RESUME, b'{"by":"healing"}'))
+            finished(model.send(story.row.tenant, story.row.id, MessageKind.RESUME, b'{"by":"healing"}'))
     for index, phase in enumerate(state.phase):
         if phase is Phase.WAITING:
             name = story.prepared.steps[index].name

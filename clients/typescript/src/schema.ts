@@ -1854,6 +1854,9 @@ export interface components {
             start_at: string | null;
             started_at: string | null;
             status: string;
+            suspect?: {
+                [key: string]: unknown;
+            };
             tasks: {
                 [key: string]: {
                     [key: string]: unknown;

@@ -181,6 +181,7 @@ _REASONS: Final = {
     "callback": ("◇", "magenta"),
     "retry": ("↻", "yellow"),
     "sleep": ("☾", "blue"),
+    "suspect": ("!", "red"),
     "running": ("●", "cyan"),
     "needs": ("└", "bright_black"),
 }

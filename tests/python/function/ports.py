@@ -135,6 +135,16 @@ class Port:
         self.record.children.setdefault(key, child)
         return f"child-{key}"
 
+    def stop(self) -> None:
+        """The node is told to stop."""
+        self.stops = True
+        if self._listener:
+            self._listener.look()
+
+    def queued(self) -> int:
+        """Writes on their way."""
+        return len(self._queue)
+
     def come_in(self, checkpoint: Checkpoint) -> None:
         """Something comes in from outside while the function runs."""
         self._write(lambda: self._ended(checkpoint))
