@@ -17,7 +17,7 @@ from detent.run.call import FunctionPort, StepCall
 from detent.run.outcomes import Fail, Outcome, StepError
 from detent.run.plan import StartAttempt
 from detent.steps.protocol import StepExecutor
-from detent.steps.user_code import describe, traceback_of
+from detent.steps.user_code import describe, exception_detail
 
 Work = Coroutine[Any, Any, Outcome]
 
@@ -155,4 +155,4 @@ def _is_stopped() -> bool:
 
 
 def _surprise(error: BaseException) -> Fail:
-    return Fail(StepError("exception", describe(error), {"traceback": traceback_of(error)}))
+    return Fail(StepError("exception", describe(error), exception_detail(error)))

@@ -13,7 +13,7 @@ from detent.steps.actions import CORE, EXCEPTION, Action, ActionError, Permanent
 from detent.steps.actions import registry as default_registry
 from detent.steps.arguments import InvalidParameters, did_you_mean
 from detent.steps.output import OutputTooLarge, Unserialisable, encode_output
-from detent.steps.user_code import ThreadPool, describe, error_message, traceback_of
+from detent.steps.user_code import ThreadPool, describe, error_message, exception_detail
 
 THREADS: Final = 32
 #: What is wrong with a call or its result however often it is repeated.
@@ -120,4 +120,4 @@ def failure_of(error: BaseException) -> Fail:
     if issubclass(kind, ActionError):
         kept = StepError(code_of(error), error_message(error))
         return Fail(kept, retry=not issubclass(kind, Permanent), retry_after=wait_of(error))
-    return Fail(StepError(EXCEPTION, describe(error), traceback_of(error)))
+    return Fail(StepError(EXCEPTION, describe(error), exception_detail(error)))

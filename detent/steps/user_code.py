@@ -68,6 +68,11 @@ def traceback_of(error: BaseException) -> str:
     return plain_text(text[-LONGEST_TRACEBACK:], LONGEST_TRACEBACK)
 
 
+def exception_detail(error: BaseException) -> dict[str, str]:
+    """Return the `detail` of an error that stands for this exception: its class and the end of its traceback."""
+    return {"type": place_of(error), "traceback": traceback_of(error)}
+
+
 Result = TypeVar("Result")
 
 #: Called in a thread after each function it carried out; what they raise is passed over. Frameworks that keep something

@@ -47,7 +47,7 @@ from detent.testing.export import as_test
 _ENTRIES_PAGE: Final = 200
 _FAINT: Final = "bright_black"
 _RUN_STARTED: Final = "run_started"
-_ENDS: Final = ("completed_at", "failed_at", "skipped_at", "canceled_at")
+_ENDS: Final = ("completed_at", "failed_at", "skipped_at", "cancelled_at")
 _HISTORY_COLUMNS: Final = (
     Column("ended"),
     Column("step", gives=True),
@@ -66,7 +66,7 @@ Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=100_000, help="H
 
 def show_history(
     run: Annotated[str, typer.Argument(help="The id of a run, run_...")],
-    backtrace: Annotated[bool, typer.Option("--backtrace", "-b", help="With the backtrace of each error.")] = False,
+    traceback: Annotated[bool, typer.Option("--traceback", "-t", help="With the traceback of each error.")] = False,
     as_json: Json = False,
     url: Url = None,
     database: Database = None,
@@ -78,9 +78,9 @@ def show_history(
         print_json(rows)
         return
     show_table(_HISTORY_COLUMNS, map(_history_row, rows), nothing="no attempt is over yet", titled=True)
-    if backtrace:
+    if traceback:
         for row in rows:
-            _tell_backtrace(row)
+            _print_traceback(row)
 
 
 def _history_row(row: Document) -> list[str | Text]:
@@ -88,10 +88,18 @@ def _history_row(row: Document) -> list[str | Text]:
     begun = row["started_at"]
     late = "" if begun is None else _span(row["scheduled_for"], begun)
     took = "" if begun is None else _span(begun, end)
-    state = marked("cancelled").replace("cancelled", "canceled") if row["state"] == "canceled" else marked(row["state"])
     error = Text(one_line(row["error_message"]), style="red")
     again = faint(row["outcome"]) if row["outcome"] == "success" else plain(row["outcome"])
-    return [faint(clock(end)), plain(row["step"]), str(row["attempt"]), state, again, faint(late), faint(took), error]
+    return [
+        faint(clock(end)),
+        plain(row["step"]),
+        str(row["attempt"]),
+        marked(row["state"]),
+        again,
+        faint(late),
+        faint(took),
+        error,
+    ]
 
 
 def _ended(row: Document) -> str:
@@ -102,10 +110,10 @@ def _span(begin: str, end: str) -> str:
     return duration(max(0, instant(end) - instant(begin)) / SECOND)
 
 
-def _tell_backtrace(row: Document) -> None:
-    if row["error_backtrace"]:
+def _print_traceback(row: Document) -> None:
+    if row["error_traceback"]:
         out.print(f"\n[bold]{plain(row['step'])}[/] attempt {row['attempt']}")
-        out.print(plain(row["error_backtrace"]), style=_FAINT)
+        out.print(plain(row["error_traceback"].rstrip()), style=_FAINT)
 
 
 def tell_timeline(

@@ -20,7 +20,7 @@ from detent.python.heroes import HeroRef, Loader
 from detent.run.call import StepCall
 from detent.run.outcomes import Cancel, Done, Finish, Outcome, Skip, StepError
 from detent.steps.actions import code_of
-from detent.steps.user_code import describe, qualified_name, traceback_of
+from detent.steps.user_code import describe, exception_detail
 
 Awaited = tuple[Awaitable[Any], int]
 Sequence = Generator[Awaited, Any, Outcome]
@@ -185,7 +185,7 @@ def failed(attempt: ClassAttempt, error: BaseException) -> Outcome:
 
 def error_of(error: BaseException) -> StepError:
     """An exception as it is recorded."""
-    return StepError(code_of(error), describe(error), {"type": qualified_name(error), "traceback": traceback_of(error)})
+    return StepError(code_of(error), describe(error), exception_detail(error))
 
 
 def is_awaitable(value: Any) -> bool:

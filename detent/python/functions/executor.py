@@ -32,7 +32,7 @@ from detent.steps.action_step import failure_of
 from detent.steps.actions import Permanent
 from detent.steps.arguments import InvalidParameters
 from detent.steps.output import encode_output
-from detent.steps.user_code import class_name, error_message
+from detent.steps.user_code import error_message, exception_detail
 from detent.values.fields import Fields, Problems
 
 # What a durable function says to start another run, or itself again: the name of a workflow and what it takes.
@@ -185,12 +185,10 @@ class _Attempt:
         if self._function.fails or issubclass(type(error), Permanent):
             return Fail(fail.error, retry=False)
         kept = fail.error
-        if not isinstance(kept.detail, dict):
-            kept = StepError(kept.code, kept.message, {"traceback": kept.detail, "type": class_name(error)})
+        if kept.detail is None:
+            kept = StepError(kept.code, kept.message, exception_detail(error))
         where = f"function {self._function.name!r}"
-        return outcome_of(
-            self._function.settings.policies, error, kept, attempt=self._call.attempt, where=where
-        )  # fmt: skip
+        return outcome_of(self._function.settings.policies, error, kept, attempt=self._call.attempt, where=where)
 
 
 def _misfit(call: StepCall, view: RunView, fingerprint: str, error: StepError) -> Outcome:
