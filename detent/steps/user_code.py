@@ -70,7 +70,7 @@ def traceback_of(error: BaseException) -> str:
 
 def exception_detail(error: BaseException) -> dict[str, str]:
     """Return the `detail` of an error that stands for this exception: its class and the end of its traceback."""
-    return {"type": place_of(error), "traceback": traceback_of(error)}
+    return {"type": qualified_name(error), "traceback": traceback_of(error)}
 
 
 Result = TypeVar("Result")
