@@ -17,7 +17,7 @@ from detent.engine.owned_run import OwnedRun
 from detent.engine.runner import Runner
 from detent.engine.timers import Timers
 from detent.engine.write import PendingWrite
-from detent.errors import CommitUnknown, StoreBusy, StoreError
+from detent.errors import CommitUnknown, StoreBusy, StoreError, Unavailable
 from detent.planner.apply import Change
 from detent.planner.prepared import Prepared
 from detent.planner.reuse import Reuse
@@ -30,6 +30,7 @@ from detent.store.rows import Flush, Flushed
 planning = import_module("detent.planner.advance")
 running = import_module("detent.engine.runner")
 living = import_module("detent.engine.node")
+committing = import_module("detent.engine.committer")
 processing = import_module("detent.triggers.processor")
 doing_again = import_module("detent.commands.rerun")
 
@@ -252,6 +253,7 @@ OF_AGAIN: Final[dict[str, Patches]] = {
     "a retry does everything again": ((doing_again, "retry_plan", _take_over_nothing),),
 }
 OF_COMMITS: Final[dict[str, Patches]] = {
+    "a start of unknown fate is answered as not made": ((committing, "_unknown", Unavailable),),
     "resend without a new epoch": ((Committer, "_send", _resend_blindly),),
     "reading back without a new epoch": ((Committer, "_send", _read_back),),
     "effects before the flush returned": ((Runner, "write", _start_before_the_flush),),
