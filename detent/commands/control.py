@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 import msgspec
 
 from detent.commands.context import encoder
 from detent.commands.runs import RunCommands
-from detent.errors import Conflict, NotFound, TooLarge
+from detent.errors import CommitUnknown, Conflict, NotFound, StoreError, TooLarge
 from detent.graph.model import StepKind
 from detent.ids import RUN, parse
 from detent.planner.flow import can_reattempt, can_skip
@@ -100,8 +101,9 @@ class ControlCommands(RunCommands):
         until = self._engine.clock.monotonic() + PATIENCE
         while True:
             # The journal before the document: what is told must not be older than what it is told for.
-            resumed = resumed_after is not None and await self._was_resumed(parse(RUN, run), resumed_after)
-            document = await self._document(await self.run_row(run, tenant=tenant))
+            with _after_sending():
+                resumed = resumed_after is not None and await self._was_resumed(parse(RUN, run), resumed_after)
+                document = await self._document(await self.run_row(run, tenant=tenant))
             done = resumed or is_done(document) or document["status"] in TERMINAL
             if done or self._engine.clock.monotonic() >= until:
                 return document | {f"{kind}_requested": not done}
@@ -109,6 +111,15 @@ class ControlCommands(RunCommands):
 
     async def _was_resumed(self, run: bytes, after: int) -> bool:
         return any(entry.kind == Kind.RESUMED for entry in await self._store.journal(run, after=after))
+
+
+@contextmanager
+def _after_sending() -> Iterator[None]:
+    """The message is stored, and its run cannot be read: nothing may say that nothing was done."""
+    try:
+        yield
+    except StoreError as error:
+        raise CommitUnknown(f"the message was sent, and what came of it cannot be read: {error.message}") from error
 
 
 def told_result(kind: StepKind, output: Any, status_code: int | None = None) -> bytes:
@@ -170,7 +181,8 @@ class FlowCommands(ControlCommands):
         until = self._engine.clock.monotonic() + PATIENCE
         done = False
         while not done and self._engine.clock.monotonic() < until:
-            entries = await self._store.journal(row.id, after=seq)
+            with _after_sending():
+                entries = await self._store.journal(row.id, after=seq)
             done = any(entry.kind in (Kind.ENDED, Kind.RETRY) and entry.step == step for entry in entries)
             done = done or any(entry.kind in _OVER for entry in entries)
             if not done:

@@ -290,6 +290,9 @@ class MaintenanceStore(Protocol):
     async def now(self) -> int:
         """The database's time."""
 
+    async def check(self) -> None:
+        """Raise StoreError unless the database answers. A store without a heartbeat that writes must write here."""
+
     async def setting(self, name: str, default: str) -> str:
         """The stored value of a setting, which is `default` if nobody stored one before; the same for every node."""
 

@@ -238,6 +238,9 @@ class MemoryCommandStore(MemoryTables):
     async def now(self) -> int:
         return self.clock.wall()
 
+    async def check(self) -> None:
+        return None
+
     async def setting(self, name: str, default: str) -> str:
         return self.settings.setdefault(name, default)
 
