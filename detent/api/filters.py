@@ -27,7 +27,7 @@ from detent.api.request import (
 from detent.commands import Commands
 from detent.errors import NotFound
 from detent.forms.compiled import TriggerType
-from detent.ids import RUN, TRIGGER, WORKFLOW, InvalidId, parse
+from detent.ids import RUN, TRIGGER, InvalidId, parse
 from detent.run.status import OPEN, Status
 from detent.settings import DEFAULT_TENANT
 from detent.store.rows import RunCriteria, TimelineCursor
@@ -288,13 +288,9 @@ async def _filter(commands: Commands, values: _Values, below: bytes | None) -> R
 
 
 async def _workflow(commands: Commands, key: str, values: _Values) -> bytes | None:
-    """By id, whether it is there or was deleted, or by name."""
+    """By id or by name, whether it is there or was deleted."""
     try:
-        return parse(WORKFLOW, key)
-    except InvalidId:
-        pass
-    try:
-        return (await commands.workflow(key)).id
+        return await commands.workflow_id(key)
     except NotFound as error:
         values.problems.add(values.prefix + "workflow", error.message)
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
+from contextlib import suppress
 from typing import Any
 
 from detent.commands.context import CommandContext
@@ -14,6 +15,7 @@ from detent.forms.definition import read_definition
 from detent.forms.schedule import next_slots
 from detent.forms.steps.form import compile_steps
 from detent.graph import codec
+from detent.ids import WORKFLOW, InvalidId, parse
 from detent.instant import Instant
 from detent.settings import DEFAULT_TENANT
 from detent.store.rows import NewVersion, SavedVersion, Unsaved, VersionRow, WorkflowRow
@@ -84,6 +86,19 @@ class WorkflowCommands(CommandContext):
     async def workflow(self, key: str, *, tenant: int = DEFAULT_TENANT) -> WorkflowRow:
         """By id or by name."""
         return await self._workflows.row(tenant, key)
+
+    async def workflow_id(self, key: str, *, tenant: int = DEFAULT_TENANT) -> bytes:
+        """Return the id of the workflow whose runs are meant: by id or by name, also if it was deleted and the name is
+        not used again. Raise NotFound if there is none."""
+        with suppress(InvalidId):
+            return parse(WORKFLOW, key)
+        try:
+            return (await self.workflow(key, tenant=tenant)).id
+        except NotFound:
+            deleted = await self._store.deleted_workflow(tenant, key)
+            if deleted is None:
+                raise
+            return deleted
 
     async def workflows(
         self, *, limit: int, after: str | None = None, enabled: bool | None = None, tenant: int = DEFAULT_TENANT

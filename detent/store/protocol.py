@@ -159,6 +159,9 @@ class CommandStore(Protocol):
     async def workflow(self, tenant: int, key: bytes | str) -> WorkflowRow | None:
         """By id or by name; deleted ones are not found."""
 
+    async def deleted_workflow(self, tenant: int, name: str) -> bytes | None:
+        """Return the id of the workflow of that name that was deleted last."""
+
     async def workflows(
         self, tenant: int, *, limit: int, after: str | None = None, enabled: bool | None = None
     ) -> list[WorkflowRow]:

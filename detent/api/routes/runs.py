@@ -36,7 +36,7 @@ from detent.api.request import (
 from detent.api.routes.starts import feeds, is_execution, run_answer
 from detent.commands import Commands
 from detent.errors import NotFound
-from detent.ids import RUN, WORKFLOW, InvalidId, parse, show
+from detent.ids import RUN, show
 from detent.run.status import TERMINAL
 from detent.store.rows import RunCriteria, RunRow
 from detent.values.fields import Problems, shown
@@ -291,15 +291,12 @@ async def run_row(doors: Commands, run: str, workflow: str | None) -> RunRow:
 
 
 async def _workflow_id(doors: Commands, key: str) -> bytes:
-    """The id of a workflow. One that was deleted is found by its id while it has runs."""
+    """The id of a workflow. One that was deleted is found while it has runs."""
     try:
         return (await doors.workflow(key)).id
     except NotFound:
-        try:
-            id_ = parse(WORKFLOW, key)
-        except InvalidId:
-            id_ = b""
-        if not id_ or not await doors.runs(limit=1, where=RunCriteria(workflow=id_)):
+        id_ = await doors.workflow_id(key)
+        if not await doors.runs(limit=1, where=RunCriteria(workflow=id_)):
             raise
         return id_
 

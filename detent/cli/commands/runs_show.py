@@ -35,6 +35,7 @@ from detent.cli.output.watch import step_lines, tell_result, watch
 from detent.cli.run_filter import Hero, Labels, RequestId, Since, Status, Trigger, Until, chosen
 from detent.client import runs
 from detent.client.calls import Call, Pages, page, url_path
+from detent.client.calls import one as document_of
 from detent.client.documents import ENDED
 from detent.clock import SystemClock
 from detent.errors import InvalidInput
@@ -176,6 +177,7 @@ _RUN_COLUMNS: Final = (
     Column("hero", gives=True),
     Column("error", gives=True),
 )
+_MOST_CHILDREN: Final = 20
 _DIFF: Final = {"+": "green", "-": "red"}
 #: Mark and colour of what holds a run up.
 _REASONS: Final = {
@@ -265,15 +267,34 @@ def show_run(
             print_json(document)
             return
         lines = step_lines(door, document)
+        tree = door.ask(Call("GET", url_path("runs", document["id"], "hierarchy"), document_of(dict[str, Any])))
     took = _took(document)
     out.print(f"{marked(document['status'])}  [bold]{plain(document['workflow'])}[/]  [bright_black]{took}[/]")
-    facts(_facts(document))
+    facts([*_facts(document), *_relatives(tree["root"], document["id"])])
     out.print()
     for row in step_rows(document, lines, SystemClock().wall(), below=True):
         out.print(row)
     if document["error"] or document["output"] is not None:
         out.print()
         tell_result(document)
+
+
+def _relatives(tree: Document, run: str) -> list[tuple[str, str | None]]:
+    """Name the parent and the children of a run, which are in the tree of its family."""
+    left: list[tuple[str | None, Document]] = [(None, tree)]
+    while left:
+        parent, found = left.pop()
+        if found["id"] == run:
+            children = [_relative(child) for child in found["children"]]
+            more = f"and {len(children) - _MOST_CHILDREN} more" if len(children) > _MOST_CHILDREN else ""
+            shown = "\n".join(filter(None, (*children[:_MOST_CHILDREN], more)))
+            return [("parent", parent), ("children", shown)]
+        left += [(_relative(found), child) for child in found["children"]]
+    return []  # the family is larger than the API shows
+
+
+def _relative(run: Document) -> str:
+    return f"{run['id']}  {marked(run['status'])}  {plain(run['workflow'])}"
 
 
 def _save_as_test(door: CommandClient, run: Document, file: Path | None) -> None:

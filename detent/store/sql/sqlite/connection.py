@@ -28,6 +28,13 @@ OLDEST: Final = (3, 38, 0)
 _FLUSH: Final = read_sql(__package__, "flush.sql")
 
 
+def check_folder(path: Path) -> None:
+    """Raise StoreError if the folder of a database file is not there: its name is mistyped, and making it would hide
+    that."""
+    if not path.parent.is_dir():
+        raise StoreError(f"cannot open {path}: there is no folder {path.parent.absolute()}; make it or mend the URL")
+
+
 def connect(path: Path, *, writing: bool) -> sqlite3.Connection:
     """A connection that is its thread's own. Only the one that writes may make or change the file."""
     if sqlite3.sqlite_version_info < OLDEST:
@@ -196,7 +203,7 @@ class Access:
         self._reader = Worker(connect(path, writing=False), name="detent-sqlite-reader", writes=False)
 
     def _take(self, role: Role) -> Worker | None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        check_folder(self.path)
         try:
             self.lock.take()
         except StoreInUse:
