@@ -1,8 +1,8 @@
-"""Fetches starts out of the database of an application, one row after the other.
+"""The relay of an outbox: starts the runs whose rows an application has written into its own database.
 
-A run is started with the row's id as its request id, and then the row is deleted: a node that dies in between leaves a
-row whose start is already known. A row that cannot be started stores why, and the others go on. The others also go on
-while another open transaction blocks one.
+A run is started with the row's id as its request id, and then the row is deleted. A process that dies in between leaves
+a row whose start is known. A row that cannot be started gets its error, and the others go on. They also go on while
+another transaction blocks one of them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
-from detent.commands import Commands, RunInput, StartOptions
+from detent.commands import Commands
 from detent.errors import (
     CommitUnknown,
     DetentError,
@@ -28,12 +28,7 @@ from detent.instant import Instant, micros
 from detent.observe import emit
 from detent.outbox.table import BATCH, OutboxRow
 from detent.python.registry import registry
-
-# Rows blocked by another open transaction: each is tried again after a while, and the others go
-# on.
-#
-# Rows that are about the same stay in their order: those behind a blocked row wait until it is free.
-
+from detent.run.start import StartRequest
 
 #: At most this many wait here: they are named in every question for the next rows.
 MOST: Final = 1_000
@@ -51,7 +46,9 @@ class _Front(NamedTuple):
 
 
 class ContendedRows:
-    """Rows by their number, and what they are about."""
+    """Rows that another transaction blocks, by their number. Each is tried again after a pause.
+
+    Rows that are about the same keep their order: those behind a blocked row wait for it."""
 
     def __init__(self) -> None:
         self._fronts: dict[int, _Front] = {}
@@ -168,26 +165,26 @@ class Relay:
 
     async def _start(self, row: OutboxRow) -> bool:
         """Start a row. Return False if another transaction blocks it."""
-        given, options = RunInput(_read(row.body, Any)), _options(row, _read(row.options, _Options))
-        about = _about(row.workflow, options)
+        request = _start_request(row)
+        about = _about(request)
         if not self._held_up.is_behind(row.seq, about):
             with suppress(StartBlocked):
-                await self._begin(row, given, options)
+                await self._begin(request)
                 self._held_up.forget(row.seq)
                 return True
         if not self._held_up.add(row.seq, about, self._commands.now()):
             raise StartBlocked
         return False
 
-    async def _begin(self, row: OutboxRow, given: RunInput, options: StartOptions) -> None:
+    async def _begin(self, request: StartRequest) -> None:
         try:
-            await self._commands.start(row.workflow, given, options)
+            await self._commands.starts.start(request)
         except NotFound:
-            known = registry.find(row.workflow)
+            known = registry.find(request.workflow)
             if known is None:
                 raise
-            await self._commands.save_python(known.compiled, known.source)
-            await self._commands.start(row.workflow, given, options)
+            await self._commands.workflows.save_python(known.compiled, known.source)
+            await self._commands.starts.start(request)
 
     async def _refuse(self, row: OutboxRow, error: Exception) -> None:
         code = error.code if isinstance(error, DetentError) else type(error).__name__
@@ -209,8 +206,11 @@ def _read(text: str, what: type[T]) -> T:
         raise InvalidInput("it is nested too deep to be read") from None
 
 
-def _options(row: OutboxRow, given: _Options) -> StartOptions:
-    return StartOptions(
+def _start_request(row: OutboxRow) -> StartRequest:
+    given = _read(row.options, _Options)
+    return StartRequest(
+        row.workflow,
+        _read(row.body, Any),
         request_id=given.request_id or f"outbox:{row.id}",
         start_at=given.start_at,
         labels=given.labels or {},
@@ -221,11 +221,11 @@ def _options(row: OutboxRow, given: _Options) -> StartOptions:
     )
 
 
-def _about(workflow: str, options: StartOptions) -> frozenset[tuple[object, ...]]:
-    """What no other run may have beside this one."""
-    about: set[tuple[object, ...]] = {("request_id", options.request_id)}
-    if options.hero is not None and not options.allow_multiple:
-        about.add(("hero", workflow, options.hero))
+def _about(request: StartRequest) -> frozenset[tuple[object, ...]]:
+    """Return what no other run may have beside this one."""
+    about: set[tuple[object, ...]] = {("request_id", request.request_id)}
+    if request.hero is not None and not request.allow_multiple:
+        about.add(("hero", request.workflow, request.hero))
     return frozenset(about)
 
 

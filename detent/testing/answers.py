@@ -15,9 +15,9 @@ from detent.graph.model import StepKind
 from detent.instant import Instant, micros
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
-from detent.steps.action_step import failure_of
 from detent.steps.http.step import HttpAnswer, outcome_of
 from detent.steps.output import encode_output
+from detent.steps.user_code import failure_of
 from detent.testing.clock import Length, seconds_of
 
 # An exception of a class that the code under test knows, made without knowing how that class is made.

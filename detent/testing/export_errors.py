@@ -11,7 +11,7 @@ from typing import Any, Final
 Document = Mapping[str, Any]
 
 TIMEOUT: Final = "timeout"
-_OF_DETENT: Final = "detent.steps.actions."
+_OF_DETENT: Final = "detent.steps.errors."
 _THEN: Final = {"skipped": "skip", "paused": "pause", "cancelled": "cancel"}
 #: Raised where an answer is given, these would mean something else.
 _PECULIAR: Final = (TimeoutError, StopIteration, StopAsyncIteration)

@@ -100,8 +100,8 @@ class Speedrun:
 
 async def ending_of(commands: Commands, run: bytes) -> Speedrun:
     """What the store says of a run."""
-    row = await commands.run_row(show(RUN, run))
-    prepared, entries = await commands.prepared(row), await commands.entries(run)
+    row = await commands.runs.row(show(RUN, run))
+    prepared, entries = await commands.runs.prepared(row), await commands.runs.entries(run)
     state = fold_row(row, prepared, entries, str)
     past = history(prepared, state.facts, row.opening, entries)
     steps = _steps(graph_of(prepared, state), state, past)

@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, Final
 
-from detent.commands import Commands, RunInput, StartOptions
+from detent.commands import Commands
 from detent.embed.request import UNSET, build_start, named, plain
 from detent.engine.children import CONTINUED
 from detent.errors import InvalidDefinition, InvalidInput, NotFound
@@ -29,6 +29,7 @@ from detent.instant import Instant, micros
 from detent.python.heroes import HeroRef, heroes
 from detent.python.registry import CodeKind, registry
 from detent.run.call import Op
+from detent.run.start import StartRequest
 from detent.run.status import Status
 from detent.steps.actions import is_core
 from detent.store.memory.tables import StoredRun, StoredWorkflow
@@ -64,16 +65,24 @@ class Subject:
     headers: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def given(self) -> RunInput:
-        """What it is started with."""
-        return RunInput(self.body, self.headers, self.query)
+    def request(self, request_id: str | None, labels: Mapping[str, str] | None = None) -> StartRequest:
+        """Return the start of its run."""
+        return StartRequest(
+            self.name,
+            self.body,
+            hero=self.hero,
+            labels=labels or {},
+            headers=self.headers,
+            query=self.query,
+            request_id=request_id,
+            trigger="manual",
+        )
 
     async def save(self, commands: Commands) -> set[str]:
         """Save it and every Python workflow it could start. Return the code that a node needs to run them."""
         code: set[str] = set()
         for one in registry.all():
-            await commands.save_python(one.compiled, one.source)
+            await commands.workflows.save_python(one.compiled, one.source)
             code.update(one.compiled.code)
         if self.definition is not None:
             code.update(await self._save_definition(commands, self.definition))
@@ -81,7 +90,7 @@ class Subject:
 
     async def _save_definition(self, commands: Commands, given: Definition) -> list[str]:
         try:
-            row, _, compiled = await commands.save_workflow(given.text, filename=given.filename, replace=True)
+            row, _, compiled = await commands.workflows.save(given.text, filename=given.filename, replace=True)
         except InvalidDefinition as error:
             for problem in error.problems:
                 error.add_note(f"  {problem}")
@@ -254,8 +263,7 @@ class Trial:
         await world.boot()
         prepare(world)
         subject = self._subject
-        options = StartOptions(request_id=_REQUEST, hero=subject.hero, trigger="manual")
-        started = await world.ask(lambda commands: commands.start(subject.name, subject.given, options))
+        started = await world.ask(lambda commands: commands.starts.start(subject.request(_REQUEST)))
         world.is_stuck = lambda parked: self._is_forgotten(world, parked)
         until, run = world.clock.wall() + self._longest, started.run
         endings = [await self._end(world, run, until)]
@@ -312,7 +320,7 @@ class Trial:
         return any(self._answers.silence(key) is None for _, key, _ in waits)
 
     async def _complaint(self, world: World, run: bytes, ending: Speedrun) -> str:
-        _, _, reasons = await world.commands.why(show(RUN, run))
+        _, _, reasons = await world.commands.runs.why(show(RUN, run))
         told = "\n".join(f"  {reason.message}" for reason in reasons)
         waits = _awaited(world, run)
         limit = timedelta(microseconds=self._longest)
