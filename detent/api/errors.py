@@ -17,6 +17,7 @@ from litestar.exceptions import HTTPException
 
 from detent.errors import (
     AlreadyActive,
+    CommitUnknown,
     Conflict,
     DetentError,
     Forbidden,
@@ -140,11 +141,18 @@ def answer_of(error: Exception, method: str, path: str) -> Response[Refusal]:
         return surprised(error, method, path)
     status, word, code = found
     problems = error.problems if isinstance(error, InvalidInput) else ()
-    message = error.message if not isinstance(error, StoreError) else "the database cannot be reached just now"
+    message = _outage(error) if isinstance(error, StoreError) else error.message
     wait = math.ceil(getattr(error, "retry_after", 1.0))
     headers = {"Retry-After": str(wait)} if status in (429, 503) else None
     run_id = error.run if isinstance(error, AlreadyActive) else None
     return refuse(status, word, code or error.code, message, problems=problems, run_id=run_id, headers=headers)
+
+
+def _outage(error: StoreError) -> str:
+    """What a caller learns of a database that fails: never its address."""
+    if isinstance(error, CommitUnknown):
+        return f"{error.outage}: it is unknown whether this was done. Look, or send it again with its Idempotency-Key"
+    return f"{error.outage}; try again"
 
 
 def on_http_error(request: Request[Any, Any, Any], error: HTTPException) -> Response[Refusal]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 import msgspec
@@ -11,7 +12,7 @@ import msgspec
 from detent.auth.caller import Caller
 from detent.commands.context import CommandContext, CommandPart, encoder
 from detent.commands.runs import RunCommands
-from detent.errors import Conflict, NotFound, TooLarge
+from detent.errors import CommitUnknown, Conflict, NotFound, StoreError, TooLarge
 from detent.graph.model import StepKind
 from detent.ids import RUN, show
 from detent.planner.flow import can_reattempt, can_skip
@@ -126,9 +127,10 @@ class ControlCommands(CommandPart):
         """Wait until the run has applied the message, and return its document."""
         until = self._engine.clock.monotonic() + PATIENCE
         while True:
-            # Read the journal first, so that the document is at least as new as the entry we waited for.
-            resumed = resumed_after is not None and await self._was_resumed(row.id, resumed_after)
-            document = await self._runs.document(await self._runs.row(show(RUN, row.id)))
+            with _after_sending():
+                # Read the journal first, so that the document is at least as new as the entry we waited for.
+                resumed = resumed_after is not None and await self._was_resumed(row.id, resumed_after)
+                document = await self._runs.document(await self._runs.row(show(RUN, row.id)))
             done = resumed or is_done(document) or document["status"] in TERMINAL
             if done or self._engine.clock.monotonic() >= until:
                 return document | {f"{kind}_requested": not done}
@@ -158,13 +160,24 @@ class ControlCommands(CommandPart):
         until = self._engine.clock.monotonic() + PATIENCE
         done = False
         while not done and self._engine.clock.monotonic() < until:
-            entries = await self._store.journal(row.id, after=seq)
+            with _after_sending():
+                entries = await self._store.journal(row.id, after=seq)
             done = any(entry.kind in (Kind.ENDED, Kind.RETRY) and entry.step == step for entry in entries)
             done = done or any(entry.kind in _OVER for entry in entries)
             if not done:
                 await asyncio.sleep(LOOK_AGAIN)
         document = await self._runs.document(await self._store.run(self._tenant, row.id) or row)
         return document | {f"{kind}_requested": not done}
+
+
+@contextmanager
+def _after_sending() -> Iterator[None]:
+    """Raise CommitUnknown if the run cannot be read after its message was stored. An answer that says that nothing was
+    done would be wrong."""
+    try:
+        yield
+    except StoreError as error:
+        raise CommitUnknown(f"the message was sent, and what came of it cannot be read: {error.message}") from error
 
 
 def told_result(kind: StepKind, output: Any, status_code: int | None = None) -> bytes:

@@ -71,6 +71,10 @@ class Node:
             self._is_doubtful = True
         return not self._is_doubtful
 
+    def outage(self) -> str | None:
+        """Say why this node cannot do its work now, or return None."""
+        return self.committer.outage() if self.is_sure() else "the database has not renewed the lease of this node"
+
     async def serve(self, *, claims: bool = True) -> None:
         """Work until cancelled. Raises Fenced when this node is gone or cannot be sure that it is not."""
         self._heart.start()
@@ -148,9 +152,10 @@ class Node:
                 await asyncio.sleep(0)
 
     async def _keep(self) -> None:
-        """Tell the heart that the loop lives, and stop when the lease is in doubt."""
+        """Tell the heart that the loop lives, and stop when the lease is in doubt. Answer starts that wait too long."""
         while True:
             self._heart.touch()
             if not self.is_sure():
                 raise Fenced
+            self.committer.refuse_overdue()
             await asyncio.sleep(LEASE_CHECK)

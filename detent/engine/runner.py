@@ -93,8 +93,7 @@ def tell_end(end: End) -> None:
 def _error(error: StepError | None) -> dict[str, Any]:
     if error is None:
         return {}
-    detail = error.detail.get("traceback") if isinstance(error.detail, dict) else error.detail
-    trace = {"traceback": detail[-_LONGEST:]} if isinstance(detail, str) else {}
+    trace = {} if error.traceback is None else {"traceback": error.traceback[-_LONGEST:]}
     return {"error": error.message, **trace}
 
 

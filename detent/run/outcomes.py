@@ -35,6 +35,12 @@ class StepError(msgspec.Struct, frozen=True, omit_defaults=True):
         _settle(self, "code", LONGEST_CODE)
         _settle(self, "message", LONGEST_MESSAGE)
 
+    @property
+    def traceback(self) -> str | None:
+        """The end of the traceback, if an exception of user code is the reason."""
+        found = self.detail.get("traceback") if isinstance(self.detail, dict) else None
+        return found if isinstance(found, str) else None
+
 
 class Done(msgspec.Struct, frozen=True):
     """The attempt succeeded. `result` is a JSON object as our canonical bytes: what expressions read of the step.

@@ -20,7 +20,7 @@ from detent.engine.runner import Runner
 from detent.engine.suspects import SuspectLane
 from detent.engine.timers import Timers
 from detent.engine.write import PendingWrite
-from detent.errors import CommitUnknown, StoreBusy, StoreError
+from detent.errors import CommitUnknown, StoreBusy, StoreError, Unavailable
 from detent.instant import SECOND
 from detent.planner.apply import Change
 from detent.planner.prepared import Prepared
@@ -36,6 +36,7 @@ planning = import_module("detent.planner.advance")
 applying = import_module("detent.planner.apply")
 running = import_module("detent.engine.runner")
 living = import_module("detent.engine.node")
+committing = import_module("detent.engine.committer")
 processing = import_module("detent.triggers.processor")
 doing_again = import_module("detent.commands.rerun")
 
@@ -330,6 +331,7 @@ OF_AGAIN: Final[dict[str, Patches]] = {
     "a retry does everything again": ((doing_again, "retry_plan", _take_over_nothing),),
 }
 OF_COMMITS: Final[dict[str, Patches]] = {
+    "a start of unknown fate is answered as not made": ((committing, "_unknown", Unavailable),),
     "resend without a new epoch": ((Committer, "_send", _resend_blindly),),
     "reading back without a new epoch": ((Committer, "_send", _read_back),),
     "effects before the flush returned": ((Runner, "write", _start_before_the_flush),),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -127,6 +128,9 @@ def _check_all(world: World) -> None:
         if run not in world.checks.stories:
             raise Violation("an acknowledged run is not there")
     for story in world.checks.stories.values():
+        labels = json.loads(model.table[story.row.id].new.labels or "{}")
+        if labels.get("asked") in world.clients.refused:
+            raise Violation("a start was answered as not made, and its run is there")
         for step, payload in story.accepted.items():
             ending = story.closed.get(step)
             if ending == "timeout":

@@ -28,10 +28,18 @@ from tests.store.sessions import session
 
 async def test_a_url_names_its_store(tmp_path: Path) -> None:
     assert isinstance(await open_store("memory://", SystemClock()), MemoryStore)
-    store = await open_store(f"sqlite:///{tmp_path}/new/folder/detent.db", SystemClock())
+    store = await open_store(f"sqlite:///{tmp_path}/detent.db", SystemClock())
     assert isinstance(store, SqliteStore)
     await store.close()
-    assert (tmp_path / "new/folder/detent.db").exists()
+    assert (tmp_path / "detent.db").exists()
+
+
+async def test_a_folder_that_is_not_there_is_an_error_and_is_not_made(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/typo/dir/x.db"
+    for opening in (open_store, lambda url, _: migrate_store(url)):
+        with pytest.raises(StoreError, match=rf"there is no folder {tmp_path}/typo/dir; make it or mend the URL"):
+            await opening(url, SystemClock())
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_three_slashes_are_a_relative_path_and_four_an_absolute_one() -> None:

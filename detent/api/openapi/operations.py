@@ -231,7 +231,7 @@ _WHY: Final = {
     ),
     503: (
         "Not now; try again after `Retry-After` seconds.",
-        *("unavailable", "unavailable", "the database cannot be reached just now"),
+        *("unavailable", "unavailable", "the disk of the database is full; try again"),
     ),
 }
 

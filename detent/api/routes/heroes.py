@@ -23,16 +23,16 @@ from detent.store.rows import RUN_STARTED, TimelineRow
 from detent.views.runs import entry_document
 
 _LONGEST_MESSAGE: Final = 4_000
-_LONGEST_BACKTRACE: Final = 16_000
+_LONGEST_TRACEBACK: Final = 16_000
 
 
 Timeline = Response[dict[str, Any]]
 
 
 class PastAttemptDocument(msgspec.Struct, kw_only=True):
-    """One attempt of a run that is over. `state` is completed, failed, skipped or canceled, and the instant of the same
-    name is there; `outcome` is success, reattempted, skipped, canceled or failed. `started_at` is null if it never
-    began."""
+    """One attempt of a run that is over. `state` is completed, failed, skipped or cancelled, and the instant of the
+    same name is there; `outcome` is success, reattempted, skipped, cancelled or failed. `started_at` is null if it
+    never began."""
 
     step: str
     attempt: int
@@ -43,9 +43,9 @@ class PastAttemptDocument(msgspec.Struct, kw_only=True):
     completed_at: str | None
     failed_at: str | None
     skipped_at: str | None
-    canceled_at: str | None
+    cancelled_at: str | None
     error_message: str | None
-    error_backtrace: str | None
+    error_traceback: str | None
 
 
 class HappeningDocument(EntryDocument, kw_only=True):
@@ -67,7 +67,7 @@ class HappeningDocument(EntryDocument, kw_only=True):
 )
 async def list_run_history(request: AnyRequest, run: FromPath[str]) -> Response[Many[PastAttemptDocument]]:
     """Every attempt that is over, in the order they ended, and what came of each. A step that was decided not to run
-    has a row too, and so has one that its run was at when it was canceled."""
+    has a row too, and so has one that its run was at when it was cancelled."""
     rows = await commands(request).runs.history(run)
     scope = CursorScope("history", tenant_of(request), run)
     page = read_places_page(request.scope["query_string"], scope)
@@ -128,15 +128,14 @@ def _attempt(row: PastAttempt) -> PastAttemptDocument:
         scheduled_for=iso(row.scheduled_for),
         started_at=None if row.started_at is None else iso(row.started_at),
         error_message=message,
-        error_backtrace=_backtrace(row),
+        error_traceback=_traceback(row),
         **ended,
     )
 
 
-def _backtrace(row: PastAttempt) -> str | None:
-    detail = None if row.error is None else row.error.detail
-    found = detail.get("traceback") if isinstance(detail, dict) else None
-    return found[-_LONGEST_BACKTRACE:] if isinstance(found, str) else None
+def _traceback(row: PastAttempt) -> str | None:
+    found = None if row.error is None else row.error.traceback
+    return None if found is None else found[-_LONGEST_TRACEBACK:]
 
 
 def _happening(one: TimelineRow) -> dict[str, Any]:

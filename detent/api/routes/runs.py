@@ -27,7 +27,7 @@ from detent.api.request import AnyRequest, QueryValues, aliases, commands, feeds
 from detent.api.routes.starts import is_execution, run_answer
 from detent.commands import Commands
 from detent.errors import NotFound
-from detent.ids import RUN, WORKFLOW, InvalidId, parse, show
+from detent.ids import RUN, show
 from detent.run.status import TERMINAL
 from detent.store.rows import RunCriteria, RunRow
 from detent.values.fields import shown
@@ -276,15 +276,12 @@ async def run_row(doors: Commands, run: str, workflow: str | None) -> RunRow:
 
 
 async def _workflow_id(doors: Commands, key: str) -> bytes:
-    """Return the id of a workflow. A deleted one is found by its id while it has runs."""
+    """Return the id of a workflow. A deleted one is found while it has runs."""
     try:
         return (await doors.workflows.get(key)).id
     except NotFound:
-        try:
-            id_ = parse(WORKFLOW, key)
-        except InvalidId:
-            id_ = b""
-        if not id_ or not await doors.runs.find(limit=1, where=RunCriteria(workflow=id_)):
+        id_ = await doors.workflows.id_of(key)
+        if not await doors.runs.find(limit=1, where=RunCriteria(workflow=id_)):
             raise
         return id_
 

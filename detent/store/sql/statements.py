@@ -323,6 +323,16 @@ _WORKFLOWS: Final = (
 )  # fmt: skip
 BY_ID: Final = _WORKFLOWS.where(workflow.c.id == bindparam("key"))
 BY_NAME: Final = _WORKFLOWS.where(workflow.c.name == bindparam("key"))
+DELETED_BY_NAME: Final = (
+    select(workflow.c.id)
+    .where(
+        workflow.c.tenant == bindparam("tenant"),
+        workflow.c.name == bindparam("name"),
+        workflow.c.deleted_at.is_not(None),
+    )
+    .order_by(workflow.c.deleted_at.desc())
+    .limit(1)
+)
 
 
 def _page(query: Select[Any]) -> Select[Any]:

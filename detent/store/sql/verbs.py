@@ -275,6 +275,10 @@ class WorkflowVerbs(SqlAccess):
         rows = await self._read(clause, {"tenant": tenant, "key": key})
         return _workflow(rows[0]) if rows else None
 
+    async def deleted_workflow(self, tenant: int, name: str) -> bytes | None:
+        rows = await self._read(statements.DELETED_BY_NAME, {"tenant": tenant, "name": name})
+        return bytes(rows[0][0]) if rows else None
+
     async def workflows(
         self, tenant: int, *, limit: int, after: str | None = None, enabled: bool | None = None
     ) -> list[WorkflowRow]:

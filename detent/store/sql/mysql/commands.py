@@ -113,6 +113,9 @@ class MysqlCommandStore(SharedVerbs):
         now: int = answer.rows[0][0]
         return now
 
+    async def check(self) -> None:
+        await self.now()
+
     async def deliver(
         self, run: bytes, step: str, *, data: bytes, message_id: str | None, now: int | None = None
     ) -> tuple[Receipt, bool]:

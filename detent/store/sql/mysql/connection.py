@@ -15,7 +15,7 @@ from asyncmy.constants.CLIENT import FOUND_ROWS
 from asyncmy.constants.FIELD_TYPE import NEWDECIMAL, VAR_STRING
 from asyncmy.converters import conversions
 
-from detent.errors import CommitUnknown, StoreBusy, StoreError, StoreLocked
+from detent.errors import CommitUnknown, StoreBusy, StoreError, StoreFull, StoreLocked
 from detent.instant import micros
 from detent.store.heartbeat import patience
 from detent.store.sql.access import LinkPool
@@ -84,13 +84,11 @@ class StatementRefused(Exception):
 #: The server said that it did not do it, and the same call may be made again.
 _AGAIN: Final = frozenset(
     {
-        1021,  # disk full
         1026,
         1037,  # out of memory
         1038,
         1040,  # too many connections
         1041,
-        1114,  # no room for the table
         1135,
         1203,  # too many connections of this user
         1206,
@@ -111,6 +109,7 @@ _UNKNOWN: Final = frozenset({1053, 1077, 1079, 1080, 1152, 1159, 1160, 1161, 118
 #: After these the connection may not be what we think.
 _DROP: Final = frozenset({1153, 1290, 1792, 1836, 2003, 2006, 3169}) | _UNKNOWN
 _LOCK_TIMEOUT: Final = 1205
+_DISK_FULL: Final = frozenset({1021, 1114})
 _DEADLOCK: Final = 1213
 _NO_DATABASE: Final = 1049
 _NOT_LET_IN: Final = frozenset({1044, 1045, 1698})
@@ -162,6 +161,8 @@ def _said(error: Exception, *, writing: bool, address: Address) -> StoreError:
         return StoreBusy(f"the database at {address} cannot be reached ({reason})")
     if code == _LOCK_TIMEOUT:
         return StoreLocked(f"the database at {address}: {reason}")
+    if code in _DISK_FULL:
+        return StoreFull(f"the database at {address}: {reason}")
     if code == 0 or code in _AGAIN:
         return StoreBusy(f"the database at {address}: {reason}")
     if code == _NO_DATABASE:
@@ -181,6 +182,8 @@ CONNECT_TIMEOUT: Final = 5.0
 LOCK_TIMEOUT: Final = 2
 STATEMENT_TIMEOUT: Final = 6
 COMMAND_TIMEOUT: Final = 8.0
+#: What a call has at least, however long it took to connect.
+LEAST_TIME: Final = 0.5
 #: What a packet needs beside its text.
 MARGIN: Final = 1024
 
@@ -406,10 +409,12 @@ class MysqlConnection:
         """Run `work` on the connection. After every error what it began is rolled back: a lock timeout (1205) leaves a
         transaction open, with half of what was meant."""
         async with self._turn:
+            loop = asyncio.get_running_loop()
+            until = loop.time() + self._limit
             wire = await self._open()
             try:
                 with translated(writing=writing, address=self._address):
-                    async with asyncio.timeout(self._limit):
+                    async with asyncio.timeout_at(max(until, loop.time() + LEAST_TIME)):
                         return await _or_nothing(wire, work)
             except BaseException as error:
                 if leaves_doubt(error.__cause__ or error):

@@ -71,6 +71,9 @@ class PostgresCommandStore(SharedVerbs):
         now: int = row[0]
         return now
 
+    async def check(self) -> None:
+        await self.now()
+
     async def deliver(
         self, run: bytes, step: str, *, data: bytes, message_id: str | None, now: int | None = None
     ) -> tuple[Receipt, bool]:

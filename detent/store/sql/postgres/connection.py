@@ -14,7 +14,7 @@ import asyncpg
 from asyncpg.connect_utils import SessionAttribute
 from asyncpg.exceptions import InternalClientError, TargetServerAttributeNotMatched
 
-from detent.errors import CommitUnknown, StoreBusy, StoreError, StoreLocked
+from detent.errors import CommitUnknown, StoreBusy, StoreError, StoreFull, StoreLocked
 from detent.store.heartbeat import patience
 from detent.store.sql.access import LinkPool
 
@@ -34,6 +34,8 @@ CONNECT_TIMEOUT: Final = 5.0
 LOCK_TIMEOUT: Final = 2.0
 STATEMENT_TIMEOUT: Final = 6.0
 COMMAND_TIMEOUT: Final = 8.0
+#: What a call has at least, however long it took to connect.
+LEAST_TIME: Final = 0.5
 
 _SESSION: Final = {
     "lock_timeout": f"{LOCK_TIMEOUT}s",
@@ -102,6 +104,7 @@ async def connect(address: Address) -> Connection:
     if address.schema is not None:
         settings["search_path"] = address.schema
     with translated(writing=False, where=address.where):
+        until = asyncio.get_running_loop().time() + CONNECT_TIMEOUT
         connection: Connection = await asyncpg.connect(
             address.url,
             timeout=CONNECT_TIMEOUT,
@@ -111,7 +114,12 @@ async def connect(address: Address) -> Connection:
             max_cacheable_statement_size=0,
             server_settings=settings,
         )
-        await _teach(connection)
+        try:
+            async with asyncio.timeout_at(until):  # the driver's own timeout does not cover this
+                await _teach(connection)
+        except BaseException:
+            connection.terminate()
+            raise
     return connection
 
 
@@ -139,13 +147,13 @@ _AGAIN: Final = frozenset(
         "0A000",  # a cached plan does not fit the tables any more
         "25P02",
         "53000",
-        "53100",  # disk full
         "53200",
         "53300",  # too many connections
         "57P03",  # starting up
     }
 )
 _LOCK_TIMEOUT: Final = "55P03"
+_DISK_FULL: Final = "53100"
 #: After these the connection is of no use, or may not be what we think.
 _DROP: Final = frozenset({"25006", "26000", "42P05", "0A000", "25P02"})
 
@@ -207,6 +215,8 @@ def _translate(error: asyncpg.PostgresError, *, writing: bool) -> StoreError:
     said = f"{error} ({state})"
     if state == _LOCK_TIMEOUT:
         return StoreLocked(f"PostgreSQL: {said}")
+    if state == _DISK_FULL:
+        return StoreFull(f"PostgreSQL: {said}")
     if state in _AGAIN:
         return StoreBusy(f"PostgreSQL: {said}")
     if state[:2] == "08" or state[:3] == "57P" or state == "40003":
@@ -240,9 +250,11 @@ class PostgresConnection:
         """Run `work` on the connection. Through a pooler it is always inside a transaction, because only that keeps
         one server session for the driver's several messages."""
         async with self._turn:
+            loop = asyncio.get_running_loop()
+            until = loop.time() + self._limit
             connection = await self._open()
             # Cutting the wire ends every wait at once; asking a server that does not answer to cancel would not.
-            limit = asyncio.get_running_loop().call_later(self._limit, connection.terminate)
+            limit = loop.call_at(max(until, loop.time() + LEAST_TIME), connection.terminate)
             try:
                 with translated(writing=writing):
                     return await (_in_transaction(connection, work) if self._address.pooled else work(connection))

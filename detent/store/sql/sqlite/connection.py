@@ -7,12 +7,13 @@ import contextlib
 import queue
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, Literal, TypeVar
 
 from detent.clock import Clock
-from detent.errors import CommitUnknown, SchemaMismatch, StoreBusy, StoreError, StoreInUse
+from detent.errors import CommitUnknown, SchemaMismatch, StoreBusy, StoreError, StoreFull, StoreInUse
 from detent.store.sql.compiler import read_sql
 from detent.store.sql.schema import HEAD
 from detent.store.sql.sqlite.lock import FileLock
@@ -25,6 +26,13 @@ BUSY_SECONDS: Final = 5.0
 OLDEST: Final = (3, 38, 0)
 
 _FLUSH: Final = read_sql(__package__, "flush.sql")
+
+
+def check_folder(path: Path) -> None:
+    """Raise StoreError if the folder of a database file is not there: its name is mistyped, and making it would hide
+    that."""
+    if not path.parent.is_dir():
+        raise StoreError(f"cannot open {path}: there is no folder {path.parent.absolute()}; make it or mend the URL")
 
 
 def connect(path: Path, *, writing: bool) -> sqlite3.Connection:
@@ -93,7 +101,7 @@ def revision(connection: sqlite3.Connection) -> str | None:
 
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
-_Item = tuple[Work[Any], "asyncio.AbstractEventLoop | None", "asyncio.Future[Any] | None"]
+_Item = tuple[Work[Any], "asyncio.AbstractEventLoop | None", "asyncio.Future[Any] | None", float]
 
 _PRIMARY: Final = 0xFF  # the low byte of an extended result code
 
@@ -111,12 +119,12 @@ class Worker:
         """Run `work` with the connection and give its result, with its errors in our words."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        self._queue.put((work, loop, future))
+        self._queue.put((work, loop, future, time.monotonic()))
         return await future
 
     def post(self, work: Work[Any]) -> None:
         """Run `work` when its turn comes; nobody waits for it."""
-        self._queue.put((work, None, None))
+        self._queue.put((work, None, None, time.monotonic()))
 
     def close(self) -> None:
         """End when everything that was asked for is done."""
@@ -126,11 +134,15 @@ class Worker:
 
     def _run(self) -> None:
         while (item := self._queue.get()) is not None:
-            work, loop, future = item
-            result, error = self._attempt(work)
+            work, loop, future, asked = item
+            result, error = self._attempt(work) if self._is_in_time(asked, future) else (None, _late())
             if loop and future:
                 with contextlib.suppress(RuntimeError):  # the loop that asked is gone
                     loop.call_soon_threadsafe(_settle, future, result, error)
+
+    def _is_in_time(self, asked: float, future: asyncio.Future[Any] | None) -> bool:
+        """Whether a call did not wait for its turn for so long that its caller cannot wait for the lock as well."""
+        return future is None or not self._writes or time.monotonic() - asked < BUSY_SECONDS
 
     def _attempt(self, work: Work[Any]) -> tuple[Any, BaseException | None]:
         try:
@@ -150,6 +162,10 @@ def _settle(future: asyncio.Future[Any], result: Any, error: BaseException | Non
         future.set_exception(error)
 
 
+def _late() -> StoreBusy:
+    return StoreBusy("SQLite: the calls before this one took too long; nothing was written")
+
+
 def translated(error: Exception, *, writing: bool) -> Exception:
     """An error of SQLite in our words."""
     if not isinstance(error, sqlite3.Error):
@@ -159,7 +175,7 @@ def translated(error: Exception, *, writing: bool) -> Exception:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             said = StoreBusy(f"SQLite: {error}")
         case sqlite3.SQLITE_FULL:
-            said = StoreBusy("SQLite: the disk is full; nothing was written")
+            said = StoreFull("SQLite: the disk is full; nothing was written")
         case sqlite3.SQLITE_IOERR if writing:
             # The bytes may have reached the disk all the same, and count after a restart.
             said = CommitUnknown(f"SQLite: {error}: the disk failed while something was written")
@@ -187,7 +203,7 @@ class Access:
         self._reader = Worker(connect(path, writing=False), name="detent-sqlite-reader", writes=False)
 
     def _take(self, role: Role) -> Worker | None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        check_folder(self.path)
         try:
             self.lock.take()
         except StoreInUse:

@@ -9,7 +9,16 @@ from typing import Final
 
 from detent.store.rows import Finding
 from detent.store.sql.schema import HEAD
-from detent.store.sql.sqlite.connection import CHECKPOINT_BYTES, Access, checkpoint, connect, migrate, prepare, revision
+from detent.store.sql.sqlite.connection import (
+    CHECKPOINT_BYTES,
+    Access,
+    check_folder,
+    checkpoint,
+    connect,
+    migrate,
+    prepare,
+    revision,
+)
 from detent.store.sql.sqlite.lock import FileLock
 
 # What is done to a SQLite file while no engine has it: looking at its revision, migrating it.
@@ -17,7 +26,7 @@ from detent.store.sql.sqlite.lock import FileLock
 
 def migrate_file(path: Path, to: str | None = None) -> str:
     """Bring the tables of a file to a revision, by default the newest; StoreInUse while an engine has it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    check_folder(path)
     lock = FileLock(path)
     lock.take()
     try:
