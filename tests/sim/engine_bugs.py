@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Collection
-from dataclasses import replace
 from importlib import import_module
 from typing import Any, Final
+
+from msgspec import structs
 
 from detent.clock import DatabaseTime
 from detent.engine.attempts import Attempts
@@ -242,7 +243,7 @@ _start_request: Callable[..., StartRequest] = processing._start_request
 
 
 def _fire_without_a_name(firing: Any, trigger: Any, payload: Any) -> StartRequest:
-    return replace(_start_request(firing, trigger, payload), request_id=None)
+    return structs.replace(_start_request(firing, trigger, payload), request_id=None)
 
 
 def _release_nothing(self: Runner) -> None:

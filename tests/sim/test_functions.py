@@ -8,6 +8,7 @@ from heapq import heapify, heappop
 from typing import Any, Final
 
 import pytest
+from msgspec import structs
 
 from detent.commands.children import ChildStarts
 from detent.engine import functions, inbox, runner
@@ -67,7 +68,7 @@ _in_place_of = ChildStarts._in_place_of
 
 
 async def _as_a_rival(self: Any, run: Any, request: Any) -> Any:
-    return replace(await _in_place_of(self, run, request), successor_of=None)
+    return structs.replace(await _in_place_of(self, run, request), successor_of=None)
 
 
 def _heroic(swarm: Swarm) -> Swarm:
