@@ -28,6 +28,7 @@ from detent.store.rows import (
 )
 from detent.store.sql import statements
 from detent.store.sql.access import Script, SqlAccess
+from detent.store.sql.schema import code_offered
 from detent.store.sql.statements import timeline
 from detent.store.trigger_rows import (
     FARTHEST,
@@ -487,13 +488,15 @@ def encoded(value: str | None) -> bytes | None:
 
 
 def offered(queues: Sequence[str] | None, actions: Sequence[str]) -> str:
-    """What a node offers, as its row keeps it."""
-    return msgspec.json.encode([None if queues is None else list(queues), list(actions)]).decode()
+    """Return what a node offers and which code it has, as its row stores it."""
+    served = {"queues": None if queues is None else list(queues), "actions": list(actions)}
+    return msgspec.json.encode(served | code_offered()).decode()
 
 
 def _offer(node: bytes, offers: str | None, until: int) -> NodeOffer:
-    queues, actions = msgspec.json.decode(offers) if offers else (None, [])
-    return NodeOffer(node, None if queues is None else tuple(queues), tuple(actions), until)
+    told = msgspec.json.decode(offers) if offers else {}
+    queues = told.get("queues")
+    return NodeOffer(node, None if queues is None else tuple(queues), tuple(told.get("actions", ())), until)
 
 
 def _run(row: Sequence[Any]) -> RunRow:

@@ -20,8 +20,8 @@ from detent.store.sql.mysql.connection import (
     is_mariadb,
 )
 from detent.store.sql.mysql.flush import NOW, SELECT_NOW, listed, quote
-from detent.store.sql.mysql.migration import noted_revision
-from detent.store.sql.schema import HEAD
+from detent.store.sql.mysql.migration import stored_revision
+from detent.store.sql.schema import describe
 
 # What `doctor` looks for in a MariaDB or MySQL database.
 
@@ -49,7 +49,7 @@ async def examine(wire: Wire, clock: Clock) -> list[Finding]:
     return [
         *judged(settings, others.rows),
         _version(str(wire.get_server_info()), is_mariadb=is_mariadb(wire)),
-        await _schema(wire),
+        describe(await stored_revision(wire)),
         await _clock(wire, clock),
     ]
 
@@ -111,15 +111,6 @@ def _version(said: str, *, is_mariadb: bool) -> Finding:
     if version < oldest:
         return Finding("error", "version", f"{name} {said} is too old: Detent needs {oldest[0]}.{oldest[1]} or newer")
     return Finding("ok", "version", f"{name} {version[0]}.{version[1]}")
-
-
-async def _schema(wire: Wire) -> Finding:
-    found = await noted_revision(wire)
-    if found == HEAD:
-        return Finding("ok", "schema", f"the tables are at revision {HEAD}")
-    return Finding(
-        "error", "schema", f"the tables are at revision {found}, this Detent needs {HEAD}: run `detent migrate`"
-    )
 
 
 async def _clock(wire: Wire, clock: Clock) -> Finding:

@@ -8,6 +8,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 import msgspec
 
 from detent.clock import Clock
+from detent.errors import SchemaMismatch
 from detent.instant import micros
 from detent.run.journal import Entry
 from detent.store.heartbeat import ThreadHeart
@@ -36,6 +37,8 @@ from detent.store.sql.mysql.flush import (
     quote,
     taken,
 )
+from detent.store.sql.mysql.migration import stored_revision
+from detent.store.sql.schema import require_fit
 from detent.store.sql.verbs import encoded, entry, mail, offered
 
 # How runs that nobody works on are found and taken.
@@ -220,6 +223,12 @@ class MysqlNodes:
             f"insert into lease (node, until) values ({blob(node)}, {NOW} + {micros(ttl):d})",
             SELECT_NOW,
         )
+        try:
+            # Only now: a migration that did not see this node has noted before what it removes.
+            require_fit(await self._claims.call(stored_revision, writing=False))
+        except SchemaMismatch:
+            await self.retire(node)
+            raise
         self._registered[node] = sent
         return 1, now.rows[0][0]
 

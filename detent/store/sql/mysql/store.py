@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from detent.clock import Clock
+from detent.store.sql import schema
 from detent.store.sql.mysql.commands import MysqlCommandStore
 from detent.store.sql.mysql.connection import Address, Pool
 from detent.store.sql.mysql.maintenance import MysqlMaintenance
 from detent.store.sql.mysql.migration import migrate, revision
 from detent.store.sql.mysql.node import MysqlNodes
-from detent.store.sql.schema import require_head
+from detent.store.sql.schema import is_older, require_fit
 
 POOL_SIZE: Final = 5
 
@@ -29,9 +30,11 @@ class MysqlStore(MysqlNodes, MysqlCommandStore, MysqlMaintenance):
     async def open(cls, url: str, clock: Clock, *, migrated: bool = False, pool_size: int = POOL_SIZE) -> MysqlStore:
         """A store on a database whose tables fit this code; with `migrated` they are made to fit first."""
         address = Address.parse(url)
-        if migrated:
-            await migrate(address)
-        require_head(await revision(address))
+        stored = await revision(address)
+        if migrated and is_older(stored):
+            await migrate(address, schema.HEAD, only_up=True)
+            stored = await revision(address)
+        require_fit(stored)
         return cls(url, clock, pool_size=pool_size)
 
     async def close(self) -> None:

@@ -10,9 +10,9 @@ from detent.instant import SECOND
 from detent.store.rows import Finding
 from detent.store.sql.postgres import partitions
 from detent.store.sql.postgres.connection import Address, Connection, Pool, PostgresConnection
-from detent.store.sql.postgres.migration import noted_revision
+from detent.store.sql.postgres.migration import stored_revision
 from detent.store.sql.postgres.partitions import Week, existing, weeks
-from detent.store.sql.schema import HEAD
+from detent.store.sql.schema import describe
 
 # What `doctor` looks for in a PostgreSQL database.
 
@@ -33,7 +33,7 @@ async def examine(connection: Connection, clock: Clock) -> list[Finding]:
     """Everything worth saying, errors and warnings among what is well."""
     return [
         *await _durability(connection),
-        await _schema(connection),
+        describe(await stored_revision(connection)),
         await _clock(connection, clock),
         *await _sessions(connection),
         *await _weeks(connection),
@@ -51,15 +51,6 @@ async def _durability(connection: Connection) -> list[Finding]:
                 Finding("warning", "durability", f"{name} is local: a failover can take back what was acknowledged")
             )
     return bad or [Finding("ok", "durability", "fsync, full_page_writes and synchronous_commit are on")]
-
-
-async def _schema(connection: Connection) -> Finding:
-    found = await noted_revision(connection)
-    if found == HEAD:
-        return Finding("ok", "schema", f"the tables are at revision {HEAD}")
-    return Finding(
-        "error", "schema", f"the tables are at revision {found}, this Detent needs {HEAD}: run `detent migrate`"
-    )
 
 
 async def _clock(connection: Connection, clock: Clock) -> Finding:

@@ -9,7 +9,7 @@ import asyncpg
 import msgspec
 
 from detent.clock import Clock
-from detent.errors import StoreError
+from detent.errors import SchemaMismatch, StoreError
 from detent.instant import SECOND
 from detent.run.journal import Entry
 from detent.store.heartbeat import ThreadHeart
@@ -29,6 +29,8 @@ from detent.store.sql.postgres.flush import (
     only_entries,
     usual_columns,
 )
+from detent.store.sql.postgres.migration import stored_revision
+from detent.store.sql.schema import require_fit
 from detent.store.sql.verbs import encoded, entry, mail, offered
 
 CLAIM: Final = read_sql(__package__, "claim.sql")
@@ -93,6 +95,12 @@ class PostgresNodes:
     ) -> tuple[int, int]:
         sent = self._clock.monotonic()
         [row] = await self._claims.fetch(REGISTER, node, ttl, offered(queues, actions))
+        try:
+            # Only now: a migration that did not see this node has noted before what it removes.
+            require_fit(await self._claims.call(stored_revision, writing=False))
+        except SchemaMismatch:
+            await self.retire(node)
+            raise
         self._registered[node] = sent
         return row[0], row[1]
 

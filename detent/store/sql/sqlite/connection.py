@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeVar
 
 from detent.clock import Clock
-from detent.errors import CommitUnknown, SchemaMismatch, StoreBusy, StoreError, StoreInUse
+from detent.errors import CommitUnknown, StoreBusy, StoreError, StoreInUse
+from detent.store.sql import schema
 from detent.store.sql.compiler import read_sql
-from detent.store.sql.schema import HEAD
+from detent.store.sql.schema import REVISION, StoredRevision
 from detent.store.sql.sqlite.lock import FileLock
 
 # The database file: how it is opened and brought to the shape this code needs.
@@ -48,44 +49,45 @@ def connect(path: Path, *, writing: bool) -> sqlite3.Connection:
     return connection
 
 
-def prepare(connection: sqlite3.Connection) -> None:
-    """Make the file durable and give it its tables; SQLite migrates by itself."""
+def make_durable(connection: sqlite3.Connection) -> None:
+    """Set how the file is written."""
     connection.execute("pragma auto_vacuum = incremental")  # counts only for a file without tables
     connection.execute("pragma journal_mode = wal")
     connection.execute("pragma synchronous = full")
     connection.execute("pragma wal_autocheckpoint = 0")  # the writer does it, when it is not in the way
-    migrate(connection)
+
+
+def prepare(connection: sqlite3.Connection) -> None:
+    """Make the file durable and bring its tables to what this code needs."""
+    make_durable(connection)
+    stored = stored_revision(connection)
+    if schema.is_older(stored):
+        migrate(connection, schema.HEAD)
+    else:
+        schema.require_fit(stored)
     connection.executescript(_FLUSH)
 
 
-def migrate(connection: sqlite3.Connection, to: str | None = None) -> str:
-    """Bring the tables to a revision, by default the newest, as one transaction."""
-    found = revision(connection)
-    if found == (to or HEAD):
-        return found
-    if found is not None and found > HEAD:
-        raise SchemaMismatch(
-            f"the file is at revision {found}, made by a newer Detent than this one (it knows {HEAD}); "
-            "install that version"
-        )
-    from detent.store.migrations.statements import statements  # Alembic: only when something is to be migrated
+def migrate(connection: sqlite3.Connection, to: str | None = None, *, force: bool = False) -> str:
+    """Bring the tables to a revision, by default the newest, as one transaction, and return it."""
+    from detent.store.migrations.plan import BASE, plan  # Alembic: only when it is needed
 
-    text = statements("sqlite", current=found, to=to)
+    migrations = plan("sqlite", stored_revision(connection), to, force=force)
+    text = ";\n".join(statement for migration in migrations for statement in migration.statements)
     try:
-        connection.executescript(f"begin immediate;\n{text}\ncommit;")
+        connection.executescript(f"begin immediate;\n{text};\ncommit;")
     except sqlite3.Error:
         if connection.in_transaction:
             connection.rollback()
         raise
-    return to or HEAD
+    return stored_revision(connection).revision or BASE
 
 
-def revision(connection: sqlite3.Connection) -> str | None:
-    """The revision of the tables; null if there are none."""
+def stored_revision(connection: sqlite3.Connection) -> StoredRevision:
+    """Return the revision of the tables."""
     if not connection.execute("select 1 from sqlite_master where name = 'alembic_version'").fetchone():
-        return None
-    row = connection.execute("select version_num from alembic_version").fetchone()
-    return str(row[0]) if row else None
+        return StoredRevision(None)
+    return StoredRevision.read(connection.execute(REVISION).fetchone())
 
 
 # A thread that owns one connection and does one thing at a time.

@@ -8,14 +8,22 @@ from pathlib import Path
 from typing import Final
 
 from detent.store.rows import Finding
-from detent.store.sql.schema import HEAD
-from detent.store.sql.sqlite.connection import CHECKPOINT_BYTES, Access, checkpoint, connect, migrate, prepare, revision
+from detent.store.sql.schema import StoredRevision, describe
+from detent.store.sql.sqlite.connection import (
+    CHECKPOINT_BYTES,
+    Access,
+    checkpoint,
+    connect,
+    make_durable,
+    migrate,
+    stored_revision,
+)
 from detent.store.sql.sqlite.lock import FileLock
 
 # What is done to a SQLite file while no engine has it: looking at its revision, migrating it.
 
 
-def migrate_file(path: Path, to: str | None = None) -> str:
+def migrate_file(path: Path, to: str | None = None, *, force: bool = False) -> str:
     """Bring the tables of a file to a revision, by default the newest; StoreInUse while an engine has it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(path)
@@ -23,22 +31,21 @@ def migrate_file(path: Path, to: str | None = None) -> str:
     try:
         connection = connect(path, writing=True)
         try:
-            if to is None:
-                prepare(connection)
-            return migrate(connection, to)
+            make_durable(connection)
+            return migrate(connection, to, force=force)
         finally:
             connection.close()
     finally:
         lock.release()
 
 
-def file_revision(path: Path) -> str | None:
-    """The revision of a file's tables; null if there is no file or it has none."""
+def file_revision(path: Path) -> StoredRevision:
+    """Return the revision of a file's tables."""
     if not path.exists():
-        return None
+        return StoredRevision(None)
     connection = connect(path, writing=False)
     try:
-        return revision(connection)
+        return stored_revision(connection)
     finally:
         connection.close()
 
@@ -139,9 +146,7 @@ def _examine(db: sqlite3.Connection) -> list[Finding]:
     if sqlite3.sqlite_version_info < RESET_FIXED:
         fault = f"SQLite {sqlite3.sqlite_version} has a fault in its log (fixed in 3.51.3)"
         findings.append(Finding("warning", "version", f"{fault}: let no other program write to the file"))
-    found = revision(db)
-    level = "ok" if found == HEAD else "error"
-    findings.append(Finding(level, "schema", f"the tables are at revision {found}, this Detent needs {HEAD}"))
+    findings.append(describe(stored_revision(db)))
     checked = db.execute("pragma quick_check(1)").fetchone()[0]
     sound = Finding("ok", "integrity", "the file is sound")
     findings.append(sound if checked == "ok" else Finding("error", "integrity", f"the file is damaged: {checked}"))
