@@ -140,7 +140,13 @@ async def rows(url: str, sql: str) -> list[tuple[Any, ...]]:
 async def shape(url: str) -> set[tuple[Any, ...]]:
     """Every column and index there is."""
     if url.startswith("sqlite"):
-        return set(await rows(url, "select type, name, sql from sqlite_master where name not like 'sqlite_%'"))
+        return set(
+            await rows(
+                url,
+                'select m.name, c.name, c.type, c."notnull" from sqlite_master m, pragma_table_info(m.name) c'
+                " union all select tbl_name, name, sql, 0 from sqlite_master where type = 'index'",
+            )
+        )
     within = "current_schema()" if url.startswith("postgresql") else "database()"
     columns = await rows(
         url,
@@ -202,8 +208,9 @@ async def test_a_way_down_that_deletes_data_needs_force(database: str, release: 
 async def test_old_code_starts_again_on_newer_tables_and_new_code_beside_it(database: str, release: Release) -> None:
     await migrate_store(database)
     release("0003", "0003")
-    with pytest.raises(SchemaMismatch, match=r"0001.*needs 0003.*detent migrate"):
-        await works(database)
+    if not database.startswith("sqlite"):  # a file is migrated when it is opened
+        with pytest.raises(SchemaMismatch, match=r"0001.*needs 0003.*detent migrate"):
+            await works(database)
     assert await migrate_store(database) == "0003"
     await works(database)
     release("0001", "0001")
@@ -263,9 +270,9 @@ async def test_a_node_that_runs_goes_on_through_a_migration(shared: str, release
     await store.close()
 
 
-@detent.durable
+@detent.workflow
 async def asks(run: detent.Run) -> Any:
-    return await run.wait_for_signal("go")
+    return await run.signal("go")
 
 
 @pytest.mark.slow
@@ -281,9 +288,8 @@ async def test_a_run_outlives_an_upgrade_of_the_tables_and_a_restart_of_old_code
         assert await first.result(timeout=30) == 1
     release("0001", "0001")
     async with detent.node(postgres_database, workflows=[asks]):
-        again = await detent.run(second.id)
-        await again.signal("go", 2)
-        assert await again.result(timeout=30) == 2
+        await second.signal("go", 2)
+        assert await second.result(timeout=30) == 2
 
 
 async def test_what_older_nodes_need_is_removed_only_when_they_are_gone(shared: str, release: Release) -> None:
@@ -319,7 +325,7 @@ async def test_the_way_down_waits_for_newer_nodes(shared: str, release: Release)
     await migrate_store(shared)
     store = await open_store(shared, SystemClock())
     node = await Node.register(store, ttl=60)
-    with pytest.raises(SchemaMismatch, match=r"newer nodes: version .*\(revision 0003\)"):
+    with pytest.raises(SchemaMismatch, match=r"newer nodes need: version .*\(revision 0003\)"):
         await migrate_store(shared, "0001", force=True)
     await store.retire(node.id)
     assert await migrate_store(shared, "0001", force=True) == "0001"
@@ -359,6 +365,11 @@ async def test_a_change_that_waits_for_a_lock_lets_others_pass_and_is_tried_agai
         assert await migrating == "0002"
 
 
+KILL_THE_INDEX = """
+select pg_terminate_backend(pid) from pg_stat_activity
+where datname = current_database() and query ilike 'create index concurrently%' and wait_event_type = 'Lock'"""
+
+
 async def test_an_index_is_made_beside_writers_and_again_after_one_that_died(
     postgres_database: str, release: Release
 ) -> None:
@@ -371,11 +382,7 @@ async def test_an_index_is_made_beside_writers_and_again_after_one_that_died(
             await writer.execute("update run set made_up = 1")
             migrating = asyncio.create_task(migrate_store(postgres_database))
             async with asyncio.timeout(30):
-                while not await killer.fetchval(
-                    "select pg_terminate_backend(pid) from pg_stat_activity"
-                    " where datname = current_database() and query ilike 'create index concurrently%'"
-                    " and wait_event_type = 'Lock'"
-                ):
+                while not await killer.fetchval(KILL_THE_INDEX):  # noqa: ASYNC110 - a server sends no signal
                     await asyncio.sleep(0.01)
             with pytest.raises(StoreError):
                 await migrating

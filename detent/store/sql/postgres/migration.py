@@ -56,8 +56,9 @@ async def _only_migration(address: Address) -> AsyncIterator[None]:
             with translated(writing=False):
                 transaction = connection.transaction()
                 await transaction.start()
-                await connection.execute("set local idle_in_transaction_session_timeout = 0")
                 is_only = await connection.fetchval(_LOCK)
+                # After the query: it ends the query's portal, which has a snapshot.
+                await connection.execute("set local idle_in_transaction_session_timeout = 0")
             if is_only:
                 yield
                 return

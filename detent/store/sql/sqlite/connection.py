@@ -186,7 +186,10 @@ class Access:
         self._log = path.with_name(f"{path.name}-wal")
         self._checkpoint_at = CHECKPOINT_BYTES
         self._writer = self._take(role)
-        self._reader = Worker(connect(path, writing=False), name="detent-sqlite-reader", writes=False)
+        reading = connect(path, writing=False)
+        if self._writer is None:
+            self._check(reading)
+        self._reader = Worker(reading, name="detent-sqlite-reader", writes=False)
 
     def _take(self, role: Role) -> Worker | None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -209,6 +212,16 @@ class Access:
             self.lock.release()
             raise
         return Worker(connection, name="detent-sqlite-writer", writes=True)
+
+    def _check(self, connection: sqlite3.Connection) -> None:
+        """Refuse the tables of an engine that has newer code, if this code cannot use them."""
+        stored = stored_revision(connection)
+        try:
+            if stored.revision is not None:
+                schema.require_fit(stored)
+        except BaseException:
+            connection.close()
+            raise
 
     def time(self) -> int:
         """This machine's time, which never goes back."""
