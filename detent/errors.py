@@ -11,7 +11,6 @@
     |  |- NotStartable         the workflow is disabled or not active
     |  |- AlreadyActive        the hero has an open run of that workflow; `run` says which
     |  `- RequestIdReused      the same request id came with something else
-    |- Gone                    it was there, and its time is over
     |- Unavailable             not now: full, draining or without its database; try again
     |  `- StartBlocked         another open transaction starts the same
     |- StoreError              the database refused or failed
@@ -135,12 +134,6 @@ class PreconditionFailed(DetentError):
     """It is not what was expected any more."""
 
     code = "precondition_failed"
-
-
-class Gone(DetentError):
-    """Its time is over."""
-
-    code = "gone"
 
 
 class Unavailable(DetentError):

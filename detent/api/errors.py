@@ -20,7 +20,6 @@ from detent.errors import (
     Conflict,
     DetentError,
     Forbidden,
-    Gone,
     InvalidInput,
     NameTaken,
     NotFound,
@@ -50,7 +49,6 @@ _KINDS: Final[tuple[tuple[type[DetentError], tuple[int, str, str | None]], ...]]
     (RequestIdTaken, (409, "conflict", "WFENG001")),
     (PreconditionFailed, (412, "precondition_failed", None)),
     (Conflict, (409, "conflict", ILLEGAL_STATE)),
-    (Gone, (410, "gone", None)),
     (Unavailable, (503, "unavailable", None)),
     (StoreError, (503, "unavailable", None)),
 )
