@@ -13,11 +13,11 @@ from detent.ids import new_id
 from detent.store.rows import Flush, RunCriteria, SavedVersion
 from detent.store.sql import statements
 from detent.store.sql.compiler import compiled
-from detent.store.sql.postgres.commands import DIALECT as POSTGRES
+from detent.store.sql.postgres.connection import DIALECT as POSTGRES
 from detent.store.sql.postgres.connection import Address, Connection, connect
 from detent.store.sql.postgres.flush import CHECKED_USUAL, usual_columns
 from detent.store.sql.postgres.store import PostgresStore
-from detent.store.sql.sqlite.commands import DIALECT as SQLITE
+from detent.store.sql.sqlite.connection import DIALECT as SQLITE
 from detent.store.sql.sqlite.store import SqliteStore
 from tests.store.make import Node, end, entries, start, version
 from tests.store.sessions import session

@@ -9,9 +9,9 @@ from sqlalchemy import ClauseElement
 from detent.ids import new_id
 from detent.store.rows import RunCriteria
 from detent.store.sql import statements
-from detent.store.sql.mysql.commands import spoken
 from detent.store.sql.mysql.connection import Wire
 from detent.store.sql.mysql.flush import blob
+from detent.store.sql.mysql.statements import spoken
 from detent.store.sql.mysql.store import MysqlStore
 from tests.store.make import WORKFLOW, Node, start
 from tests.store.wires import wire
@@ -79,7 +79,7 @@ async def test_e9_a_claim_touches_a_few_rows_beside_fifty_thousand_that_sleep(
             [found] = await claims.send(READS)
             return sum(int(number) for _, number in found.rows)
 
-        link = mariadb_store._claims  # noqa: SLF001
+        link = mariadb_store.access.claims
         await link.call(on_its_connection)
         await work()
         return await link.call(count)

@@ -16,7 +16,7 @@ from detent.store.heartbeat import ThreadHeart
 from detent.store.protocol import Heartbeat
 from detent.store.rows import NOBODY, ClaimedRun, ClaimResult, Flush, Flushed, Mail, NewRun, released_key
 from detent.store.sql.compiler import is_checked, read_sql, successors
-from detent.store.sql.postgres.connection import Address, Connection, PostgresConnection, PostgresPulse, Records
+from detent.store.sql.postgres.connection import Connection, PostgresAccess, PostgresPulse, Records
 from detent.store.sql.postgres.flush import (
     APPEND,
     CHECKED_FLUSH,
@@ -31,7 +31,7 @@ from detent.store.sql.postgres.flush import (
 )
 from detent.store.sql.postgres.migration import stored_revision
 from detent.store.sql.schema import require_fit
-from detent.store.sql.verbs import encoded, entry, mail, offered
+from detent.store.sql.verbs import SharedNodeVerbs, encoded, entry, mail, offered
 
 CLAIM: Final = read_sql(__package__, "claim.sql")
 
@@ -76,12 +76,13 @@ select v.workflow, v.version, w.name, v.graph from unnest($1::uuid[], $2::int[])
 join workflow_version v on v.workflow = t.workflow and v.version = t.version join workflow w on w.id = v.workflow"""
 
 
-class PostgresNodes:
+class PostgresNodes(SharedNodeVerbs):
     """Two connections of its own: the lane for flushes, the other for claims, mail and loading."""
 
-    def __init__(self, address: Address, clock: Clock) -> None:
-        self._address, self._clock = address, clock
-        self._lane, self._claims = PostgresConnection(address.for_lookups()), PostgresConnection(address.for_lookups())
+    def __init__(self, access: PostgresAccess, clock: Clock) -> None:
+        super().__init__(access)
+        self._address, self._clock = access.address, clock
+        self._lane, self._claims = access.lane, access.claims
         self._registered: dict[bytes, float] = {}
 
     def heart(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
@@ -221,10 +222,6 @@ class PostgresNodes:
         workflows, numbers = [workflow for workflow, _ in versions], [version for _, version in versions]
         rows = await self._claims.fetch(GRAPHS, workflows, numbers, writing=False)
         return {(row[0], row[1]): (row[2], row[3]) for row in rows}
-
-    async def _close_nodes(self) -> None:
-        await self._lane.close()
-        await self._claims.close()
 
 
 class _NotInherited(Exception):

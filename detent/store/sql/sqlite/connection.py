@@ -11,10 +11,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, Literal, TypeVar
 
+import msgspec
+from sqlalchemy import ClauseElement, Dialect
+from sqlalchemy.dialects import sqlite
+
 from detent.clock import Clock
 from detent.errors import CommitUnknown, StoreBusy, StoreError, StoreInUse
 from detent.store.sql import schema
-from detent.store.sql.compiler import read_sql
+from detent.store.sql.access import Rows, Script, SqlAccess
+from detent.store.sql.compiler import Values, compiled, read_sql
 from detent.store.sql.schema import REVISION, StoredRevision
 from detent.store.sql.sqlite.lock import FileLock
 
@@ -169,13 +174,14 @@ def translated(error: Exception, *, writing: bool) -> Exception:
     return said
 
 
+DIALECT: Final[Dialect] = sqlite.dialect(paramstyle="qmark")
 Role = Literal["engine", "door"]
 
 #: The log is written back into the file when it has grown by this much.
 CHECKPOINT_BYTES: Final = 16 << 20
 
 
-class Access:
+class SqliteAccess(SqlAccess):
     """Holds the file's lock while it may write. A door that finds an engine at work may only read."""
 
     def __init__(self, path: Path, clock: Clock, *, role: Role) -> None:
@@ -228,6 +234,27 @@ class Access:
         self._last = max(self._last, self._clock.wall())
         return self._last
 
+    async def now(self) -> int:
+        return self.time()
+
+    async def query(self, clause: ClauseElement, values: Values) -> Rows:
+        return await self._reader.call(lambda db: _fetch(db, clause, values))
+
+    async def run_script(self, begin: Callable[[], Script[T]]) -> T:
+        def work(db: sqlite3.Connection) -> T:
+            script, rows = begin(), None
+            db.execute("begin immediate")
+            while True:
+                try:
+                    clause, values = next(script) if rows is None else script.send(rows)
+                except StopIteration as end:
+                    db.execute("commit")
+                    result: T = end.value
+                    return result
+                rows = _fetch(db, clause, values)
+
+        return await self.write(work)
+
     async def read(self, work: Work[T]) -> T:
         return await self._reader.call(work)
 
@@ -245,7 +272,7 @@ class Access:
         if self._writer:
             self._writer.post(work)
 
-    def close(self) -> None:
+    async def close(self) -> None:
         self._reader.close()
         if self._writer:
             self._writer.close()
@@ -263,6 +290,19 @@ class Access:
         blocked = checkpoint(connection)
         # A reader that stays would make every flush try in vain: next when as much has been added again.
         self._checkpoint_at = (self._log_size() if blocked else 0) + CHECKPOINT_BYTES
+
+
+def _fetch(db: sqlite3.Connection, clause: ClauseElement, values: Values) -> Rows:
+    statement = compiled(clause, DIALECT)
+    arguments = [_packed(value) if type(value) is list else value for value in statement.arguments(values)]
+    return db.execute(statement.text, arguments).fetchall()
+
+
+def _packed(values: list[Any]) -> bytes | str:
+    """A list as one argument (see `Among`): ids side by side, texts as JSON."""
+    if isinstance(values[0], bytes):
+        return b"".join(values)
+    return msgspec.json.encode(values).decode()
 
 
 def checkpoint(connection: sqlite3.Connection) -> bool:

@@ -11,7 +11,7 @@ from detent.store.rows import Finding
 from detent.store.sql.schema import StoredRevision, describe
 from detent.store.sql.sqlite.connection import (
     CHECKPOINT_BYTES,
-    Access,
+    SqliteAccess,
     checkpoint,
     connect,
     make_durable,
@@ -19,6 +19,7 @@ from detent.store.sql.sqlite.connection import (
     stored_revision,
 )
 from detent.store.sql.sqlite.lock import FileLock
+from detent.store.sql.verbs import SharedMaintenance
 
 # What is done to a SQLite file while no engine has it: looking at its revision, migrating it.
 
@@ -61,10 +62,11 @@ SLICE_PAGES: Final = 256
 _FULL: Final = 2
 
 
-class SqliteMaintenance:
+class SqliteMaintenance(SharedMaintenance):
     """Everything long happens in small slices, so that flushes come in between."""
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, access: SqliteAccess) -> None:
+        super().__init__(access)
         self._file = access
 
     async def prune(self, *, before: int, statuses: Collection[str], limit: int) -> int:
@@ -93,9 +95,6 @@ class SqliteMaintenance:
             held = f"the log has grown to {log_bytes >> 20} MB: some process reads the file and does not end"
             findings.append(Finding("warning", "log", held))
         return findings
-
-    async def close(self) -> None:
-        self._file.close()
 
 
 def _prune(db: sqlite3.Connection, statuses: Collection[str], before: int, limit: int) -> int:
