@@ -11,7 +11,6 @@
     |  |- NotStartable         the workflow is disabled or not active
     |  |- AlreadyActive        the hero has an open run of that workflow; `run` says which
     |  `- RequestIdReused      the same request id came with something else
-    |- Gone                    it was there, and its time is over
     |- LimitExceeded           this caller has sent too many requests; `retry_after` says when to try again
     |- Unavailable             not now: full, draining or without its database; try again
     |  `- StartBlocked         another open transaction starts the same
@@ -138,12 +137,6 @@ class PreconditionFailed(DetentError):
     """It is not what was expected any more."""
 
     code = "precondition_failed"
-
-
-class Gone(DetentError):
-    """Its time is over."""
-
-    code = "gone"
 
 
 class LimitExceeded(DetentError):

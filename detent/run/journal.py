@@ -12,8 +12,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from detent.run.outcomes import LONGEST_REASON, StepError
-from detent.values.text import plain_text
+from detent.run.outcomes import StepError
 
 
 class Kind(StrEnum):
@@ -127,7 +126,6 @@ NO_DATA: Final = b"{}"
 
 _encoder = msgspec.json.Encoder()
 _data_decoder = msgspec.json.Decoder(EntryData)
-_fields_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _decided_decoder = msgspec.json.Decoder(Decided)
 
 
@@ -136,15 +134,7 @@ def encode_data(data: EntryData) -> bytes:
 
 
 def decode_data(raw: bytes) -> EntryData:
-    try:
-        return _data_decoder.decode(raw)
-    except msgspec.ValidationError:
-        fields = _fields_decoder.decode(raw)
-        if "by" not in fields:
-            raise
-        # A reason was once written as it came: a number, say.
-        by = plain_text(msgspec.json.decode(fields["by"]), LONGEST_REASON)
-        return _data_decoder.decode(_encoder.encode({**fields, "by": by}))
+    return _data_decoder.decode(raw)
 
 
 def encode_opening(opening: Decided, placed: Placed = USUAL) -> bytes | None:

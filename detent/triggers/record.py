@@ -10,12 +10,9 @@ import msgspec
 
 from detent.errors import AlreadyActive, DetentError, InvalidInput, Problem
 from detent.expressions import Headers, Scope, compile_expression
-from detent.forms.compiled import TriggerType
-from detent.forms.triggers import read_condition
 from detent.instant import Instant, iso
 from detent.run.start import StartRequest
 from detent.store.trigger_rows import FiringRow
-from detent.values.fields import Fields, Problems
 from detent.values.http_body import SECRET_HEADERS, Payload, read_payload
 
 # Why a firing ended as it did, in the one column there is for it: plain text, or JSON if there is more to say.
@@ -107,14 +104,6 @@ class Facts:
 def evaluate(condition: str | None, facts: Facts) -> bool:
     """Whether a firing passes; one without a condition always does. ExpressionError if that cannot be said."""
     return condition is None or compile_expression(condition).test(facts.scope())
-
-
-def condition_problems(condition: object, kind: TriggerType, path: str = "condition") -> list[Problem]:
-    """What keeps a text from being the condition of a trigger of this type."""
-    problems = Problems()
-    parent, _, name = path.rpartition(".")
-    read_condition(Fields({name: condition}, parent, problems), name, kind)
-    return problems.found
 
 
 class Event(msgspec.Struct, frozen=True):

@@ -274,6 +274,9 @@ async def test_b22_a_file_of_a_newer_detent_is_refused_and_an_old_or_empty_one_i
     db = sqlite3.connect(path)
     db.execute("update alembic_version set version_num = '9999'")
     db.commit()
+    await SqliteStore(path, SystemClock()).close()
+    db.execute("update setting set value = '9000' where name = 'oldest_code'")
+    db.commit()
     db.close()
     with pytest.raises(SchemaMismatch, match="newer"):
         SqliteStore(path, SystemClock())

@@ -14,12 +14,15 @@ from asyncmy import Connection, errors
 from asyncmy.constants.CLIENT import FOUND_ROWS
 from asyncmy.constants.FIELD_TYPE import NEWDECIMAL, VAR_STRING
 from asyncmy.converters import conversions
+from sqlalchemy import ClauseElement
 
 from detent.errors import CommitUnknown, StoreBusy, StoreError, StoreFull, StoreLocked
 from detent.instant import micros
 from detent.store.heartbeat import patience
-from detent.store.sql.access import LinkPool
-from detent.store.sql.mysql.flush import NOW, blob
+from detent.store.sql.access import LinkPool, Rows, Script, SqlAccess
+from detent.store.sql.compiler import Values
+from detent.store.sql.mysql.flush import NOW, SELECT_NOW, blob
+from detent.store.sql.mysql.statements import spoken
 
 _OPTIONS: Final = ("unix_socket", "ssl", "ssl_ca", "charset")
 
@@ -336,6 +339,9 @@ BEGIN = "start transaction"
 COMMIT = "commit"
 ROLLBACK = "rollback"
 OUT_OF_RANGE = 1690
+_DOUBLED: Final = 1062
+#: So many times a script that was the victim of a deadlock is begun again.
+DEADLOCKS: Final = 5
 
 
 class MysqlConnection:
@@ -493,3 +499,63 @@ class MysqlPulse:
 
     async def close(self) -> None:
         await self._link.close()
+
+
+class MysqlAccess(SqlAccess):
+    """Every connection of a store: the lane for flushes, one for flushes that shall not wait for locks, one for claims,
+    mail and loading, a small pool for commands, one to prune by and one for what takes long."""
+
+    def __init__(self, address: Address, pool_size: int) -> None:
+        self.address = address
+        self.pool = Pool(address, pool_size)
+        self.lane = MysqlConnection(address)
+        self.hasty = MysqlConnection(address, patient=False)
+        self.claims = MysqlConnection(address)
+        self.pruner = MysqlConnection(address)
+        self.long = MysqlConnection(address, limit=3600)
+
+    async def now(self) -> int:
+        [answer] = await self.pool.send(SELECT_NOW, writing=False)
+        now: int = answer.rows[0][0]
+        return now
+
+    async def query(self, clause: ClauseElement, values: Values) -> Rows:
+        [answer] = await self.pool.send(spoken(clause).filled(values), writing=False)
+        return answer.rows
+
+    async def run_script(self, begin: Callable[[], Script[T]]) -> T:
+        async def work(wire: Wire) -> T:
+            script, rows = begin(), None
+            while True:
+                try:
+                    clause, values = next(script) if rows is None else script.send(rows)
+                except StopIteration as end:
+                    result: T = end.value
+                    return result
+                rows = await _ask(wire, clause, values)
+
+        for _ in range(DEADLOCKS):
+            try:
+                return await self.pool.transaction(work)
+            except StoreBusy as error:
+                # Two who insert the same lock it together when they are refused, and keep each other from going on.
+                if not is_deadlock(error):
+                    raise
+        return await self.pool.transaction(work)
+
+    async def close(self) -> None:
+        for connection in (self.lane, self.hasty, self.claims, self.pruner, self.long, self.pool):
+            await connection.close()
+
+
+async def _ask(wire: Wire, clause: ClauseElement, values: Values) -> Rows:
+    """Run one statement and give its rows."""
+    said = spoken(clause)
+    try:
+        [answer] = await wire.send(said.filled(values))
+    except StatementRefused as refusal:
+        if said.unless_there and refusal.code == _DOUBLED:  # only the statement is taken back, not the transaction
+            return ()
+        raise
+    nameless: tuple[Any, ...] = ()
+    return [nameless] * answer.matched if said.gives_count else answer.rows

@@ -13,10 +13,13 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 import asyncpg
 from asyncpg.connect_utils import SessionAttribute
 from asyncpg.exceptions import InternalClientError, TargetServerAttributeNotMatched
+from sqlalchemy import ClauseElement, Dialect
+from sqlalchemy.dialects import postgresql
 
 from detent.errors import CommitUnknown, StoreBusy, StoreError, StoreFull, StoreLocked
 from detent.store.heartbeat import patience
-from detent.store.sql.access import LinkPool
+from detent.store.sql.access import LinkPool, Rows, Script, SqlAccess
+from detent.store.sql.compiler import Values, compiled
 
 # What travels to PostgreSQL and back: how values are coded, how connections are opened, what their errors mean.
 
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
     Connection = asyncpg.Connection[asyncpg.Record]
 else:
     Connection = asyncpg.Connection
+
+DIALECT: Final[Dialect] = postgresql.dialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]
 
 #: PostgreSQL counts microseconds from the year 2000.
 _Y2K: Final = 946_684_800_000_000
@@ -331,3 +336,45 @@ class PostgresPulse:
 
     async def close(self) -> None:
         await self._link.close()
+
+
+class PostgresAccess(SqlAccess):
+    """Every connection of a store: the lane for flushes, one for claims, mail and loading, a small pool for commands,
+    one to prune by and one for what takes long."""
+
+    def __init__(self, address: Address, pool_size: int) -> None:
+        self.address = address
+        self.pool = Pool(address, pool_size)
+        self.lane = PostgresConnection(address.for_lookups())
+        self.claims = PostgresConnection(address.for_lookups())
+        self.pruner = PostgresConnection(address.for_lookups())
+        self.long = PostgresConnection(address, limit=3600)
+
+    async def now(self) -> int:
+        [row] = await self.pool.fetch("select clock_timestamp()", writing=False)
+        now: int = row[0]
+        return now
+
+    async def query(self, clause: ClauseElement, values: Values) -> Rows:
+        statement = compiled(clause, DIALECT)
+        records = await self.pool.fetch(statement.text, *statement.arguments(values), writing=False)
+        return [tuple(record) for record in records]
+
+    async def run_script(self, begin: Callable[[], Script[T]]) -> T:
+        async def work(connection: Connection) -> T:
+            script, rows = begin(), None
+            while True:
+                try:
+                    clause, values = next(script) if rows is None else script.send(rows)
+                except StopIteration as end:
+                    result: T = end.value
+                    return result
+                statement = compiled(clause, DIALECT)
+                records = await connection.fetch(statement.text, *statement.arguments(values))
+                rows = [tuple(record) for record in records]
+
+        return await self.pool.transaction(work)
+
+    async def close(self) -> None:
+        for connection in (self.lane, self.claims, self.pruner, self.long, self.pool):
+            await connection.close()

@@ -12,10 +12,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, Literal, TypeVar
 
+import msgspec
+from sqlalchemy import ClauseElement, Dialect
+from sqlalchemy.dialects import sqlite
+
 from detent.clock import Clock
-from detent.errors import CommitUnknown, SchemaMismatch, StoreBusy, StoreError, StoreFull, StoreInUse
-from detent.store.sql.compiler import read_sql
-from detent.store.sql.schema import HEAD
+from detent.errors import CommitUnknown, StoreBusy, StoreError, StoreFull, StoreInUse
+from detent.store.sql import schema
+from detent.store.sql.access import Rows, Script, SqlAccess
+from detent.store.sql.compiler import Values, compiled, read_sql
+from detent.store.sql.schema import REVISION, StoredRevision
 from detent.store.sql.sqlite.lock import FileLock
 
 # The database file: how it is opened and brought to the shape this code needs.
@@ -56,44 +62,45 @@ def connect(path: Path, *, writing: bool) -> sqlite3.Connection:
     return connection
 
 
-def prepare(connection: sqlite3.Connection) -> None:
-    """Make the file durable and give it its tables; SQLite migrates by itself."""
+def make_durable(connection: sqlite3.Connection) -> None:
+    """Set how the file is written."""
     connection.execute("pragma auto_vacuum = incremental")  # counts only for a file without tables
     connection.execute("pragma journal_mode = wal")
     connection.execute("pragma synchronous = full")
     connection.execute("pragma wal_autocheckpoint = 0")  # the writer does it, when it is not in the way
-    migrate(connection)
+
+
+def prepare(connection: sqlite3.Connection) -> None:
+    """Make the file durable and bring its tables to what this code needs."""
+    make_durable(connection)
+    stored = stored_revision(connection)
+    if schema.is_older(stored):
+        migrate(connection, schema.HEAD)
+    else:
+        schema.require_fit(stored)
     connection.executescript(_FLUSH)
 
 
-def migrate(connection: sqlite3.Connection, to: str | None = None) -> str:
-    """Bring the tables to a revision, by default the newest, as one transaction."""
-    found = revision(connection)
-    if found == (to or HEAD):
-        return found
-    if found is not None and found > HEAD:
-        raise SchemaMismatch(
-            f"the file is at revision {found}, made by a newer Detent than this one (it knows {HEAD}); "
-            "install that version"
-        )
-    from detent.store.migrations.statements import statements  # Alembic: only when something is to be migrated
+def migrate(connection: sqlite3.Connection, to: str | None = None, *, force: bool = False) -> str:
+    """Bring the tables to a revision, by default the newest, as one transaction, and return it."""
+    from detent.store.migrations.plan import BASE, plan  # Alembic: only when it is needed
 
-    text = statements("sqlite", current=found, to=to)
+    migrations = plan("sqlite", stored_revision(connection), to, force=force)
+    text = ";\n".join(statement for migration in migrations for statement in migration.statements)
     try:
-        connection.executescript(f"begin immediate;\n{text}\ncommit;")
+        connection.executescript(f"begin immediate;\n{text};\ncommit;")
     except sqlite3.Error:
         if connection.in_transaction:
             connection.rollback()
         raise
-    return to or HEAD
+    return stored_revision(connection).revision or BASE
 
 
-def revision(connection: sqlite3.Connection) -> str | None:
-    """The revision of the tables; null if there are none."""
+def stored_revision(connection: sqlite3.Connection) -> StoredRevision:
+    """Return the revision of the tables."""
     if not connection.execute("select 1 from sqlite_master where name = 'alembic_version'").fetchone():
-        return None
-    row = connection.execute("select version_num from alembic_version").fetchone()
-    return str(row[0]) if row else None
+        return StoredRevision(None)
+    return StoredRevision.read(connection.execute(REVISION).fetchone())
 
 
 # A thread that owns one connection and does one thing at a time.
@@ -183,13 +190,14 @@ def translated(error: Exception, *, writing: bool) -> Exception:
     return said
 
 
+DIALECT: Final[Dialect] = sqlite.dialect(paramstyle="qmark")
 Role = Literal["engine", "door"]
 
 #: The log is written back into the file when it has grown by this much.
 CHECKPOINT_BYTES: Final = 16 << 20
 
 
-class Access:
+class SqliteAccess(SqlAccess):
     """Holds the file's lock while it may write. A door that finds an engine at work may only read."""
 
     def __init__(self, path: Path, clock: Clock, *, role: Role) -> None:
@@ -200,7 +208,10 @@ class Access:
         self._log = path.with_name(f"{path.name}-wal")
         self._checkpoint_at = CHECKPOINT_BYTES
         self._writer = self._take(role)
-        self._reader = Worker(connect(path, writing=False), name="detent-sqlite-reader", writes=False)
+        reading = connect(path, writing=False)
+        if self._writer is None:
+            self._check(reading)
+        self._reader = Worker(reading, name="detent-sqlite-reader", writes=False)
 
     def _take(self, role: Role) -> Worker | None:
         check_folder(self.path)
@@ -224,10 +235,41 @@ class Access:
             raise
         return Worker(connection, name="detent-sqlite-writer", writes=True)
 
+    def _check(self, connection: sqlite3.Connection) -> None:
+        """Refuse the tables of an engine that has newer code, if this code cannot use them."""
+        stored = stored_revision(connection)
+        try:
+            if stored.revision is not None:
+                schema.require_fit(stored)
+        except BaseException:
+            connection.close()
+            raise
+
     def time(self) -> int:
         """This machine's time, which never goes back."""
         self._last = max(self._last, self._clock.wall())
         return self._last
+
+    async def now(self) -> int:
+        return self.time()
+
+    async def query(self, clause: ClauseElement, values: Values) -> Rows:
+        return await self._reader.call(lambda db: _fetch(db, clause, values))
+
+    async def run_script(self, begin: Callable[[], Script[T]]) -> T:
+        def work(db: sqlite3.Connection) -> T:
+            script, rows = begin(), None
+            db.execute("begin immediate")
+            while True:
+                try:
+                    clause, values = next(script) if rows is None else script.send(rows)
+                except StopIteration as end:
+                    db.execute("commit")
+                    result: T = end.value
+                    return result
+                rows = _fetch(db, clause, values)
+
+        return await self.write(work)
 
     async def read(self, work: Work[T]) -> T:
         return await self._reader.call(work)
@@ -246,7 +288,7 @@ class Access:
         if self._writer:
             self._writer.post(work)
 
-    def close(self) -> None:
+    async def close(self) -> None:
         self._reader.close()
         if self._writer:
             self._writer.close()
@@ -264,6 +306,19 @@ class Access:
         blocked = checkpoint(connection)
         # A reader that stays would make every flush try in vain: next when as much has been added again.
         self._checkpoint_at = (self._log_size() if blocked else 0) + CHECKPOINT_BYTES
+
+
+def _fetch(db: sqlite3.Connection, clause: ClauseElement, values: Values) -> Rows:
+    statement = compiled(clause, DIALECT)
+    arguments = [_packed(value) if type(value) is list else value for value in statement.arguments(values)]
+    return db.execute(statement.text, arguments).fetchall()
+
+
+def _packed(values: list[Any]) -> bytes | str:
+    """A list as one argument (see `Among`): ids side by side, texts as JSON."""
+    if isinstance(values[0], bytes):
+        return b"".join(values)
+    return msgspec.json.encode(values).decode()
 
 
 def checkpoint(connection: sqlite3.Connection) -> bool:
