@@ -19,7 +19,6 @@ from detent.client.calls import (
     Call,
     Effect,
     ExchangeDriver,
-    Page,
     Pages,
     Request,
     RetryPolicy,
@@ -33,6 +32,7 @@ from detent.client.calls import (
 )
 from detent.client.errors import NoConnection
 from detent.client.transports import Connections
+from detent.documents.answers import Many
 from detent.errors import DetentError
 from detent.settings import Settings
 from detent.store.sql.sqlite.lock import FileLock
@@ -49,7 +49,7 @@ _SHORTEST_ROUND: Final = 0.1
 Document = dict[str, Any]
 
 _whole: Final = bare(dict[str, Any])
-_page: Final = bare(Page[dict[str, Any]])
+_page: Final = bare(Many[dict[str, Any]])
 
 
 class CommandClient:

@@ -21,6 +21,7 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from detent.client.errors import ApiError, LimitExceeded, NoConnection, Unavailable, UnexpectedAnswer, refusal
+from detent.documents.answers import Many, One
 from detent.errors import InvalidInput
 
 # How values are written in addresses and queries.
@@ -274,18 +275,11 @@ def _read(read: Callable[[Answer], T], answer: Answer) -> T:
         raise UnexpectedAnswer(f"the answer cannot be read: {error}", status=answer.status) from None
 
 
-class Page(msgspec.Struct, Generic[T]):
-    """A page of a list."""
-
-    data: list[T]
-    next_cursor: str | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class Pages(Generic[T]):
     """A list, read page by page as far as somebody wants it."""
 
-    first: Call[Page[T]]
+    first: Call[Many[T]]
 
     def tell(self, terms: RetryPolicy) -> StreamExchange[T]:
         cursor: str | None = None
@@ -296,29 +290,25 @@ class Pages(Generic[T]):
             if cursor is None:
                 return
 
-    def _call(self, cursor: str | None) -> Call[Page[T]]:
+    def _call(self, cursor: str | None) -> Call[Many[T]]:
         more = () if cursor is None else (("cursor", cursor),)
         return Call("GET", self.first.path, self.first.read, query=(*self.first.query, *more))
 
 
-class _One(msgspec.Struct, Generic[T]):
-    data: T
-
-
 def one(kind: type[T]) -> Callable[[Answer], T]:
     """Reads `{"data": ...}`."""
-    envelope = _decoder(_One[kind])  # type: ignore[valid-type]
+    envelope = _decoder(One[kind])  # type: ignore[valid-type]
 
     def read(answer: Answer) -> T:
-        document: _One[T] = envelope.decode(answer.body)
+        document: One[T] = envelope.decode(answer.body)
         return document.data
 
     return read
 
 
-def page(kind: type[T]) -> Callable[[Answer], Page[T]]:
+def page(kind: type[T]) -> Callable[[Answer], Many[T]]:
     """Reads `{"data": [...], "next_cursor": ...}`."""
-    return bare(Page[kind])  # type: ignore[valid-type]
+    return bare(Many[kind])  # type: ignore[valid-type]
 
 
 def bare(kind: type[T]) -> Callable[[Answer], T]:

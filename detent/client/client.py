@@ -27,9 +27,9 @@ from detent.client.calls import (
     Yield,
     server_url,
 )
-from detent.client.documents import Started
 from detent.client.errors import ClientClosed, NoConnection
 from detent.client.transports import Connections, Stream
+from detent.documents.runs import StartedDocument
 
 # The two faces of the client, from one description of each operation.
 #
@@ -119,7 +119,7 @@ class Tells(_Method[P, ManyAnswers[T]]):
         return self if face is None else self.bound(face, face.line.tell)
 
 
-class Starts(_Method[P, OneAnswer[Started]]):
+class Starts(_Method[P, OneAnswer[StartedDocument]]):
     """An operation that makes a run and gives its handle."""
 
     @overload
@@ -144,7 +144,7 @@ def tells(describe: Callable[P, ManyAnswers[T]]) -> Tells[P, T]:
     return Tells(describe)
 
 
-def starts(describe: Callable[P, OneAnswer[Started]]) -> Starts[P]:
+def starts(describe: Callable[P, OneAnswer[StartedDocument]]) -> Starts[P]:
     return Starts(describe)
 
 
@@ -157,7 +157,7 @@ def tells_of(describe: Callable[Concatenate[str, P], ManyAnswers[T]]) -> Tells[P
     return Tells(describe, given=1)
 
 
-def starts_of(describe: Callable[Concatenate[str, P], OneAnswer[Started]]) -> Starts[P]:
+def starts_of(describe: Callable[Concatenate[str, P], OneAnswer[StartedDocument]]) -> Starts[P]:
     return Starts(describe, given=1)
 
 
@@ -187,7 +187,7 @@ class RunOperations:
 class SyncRunHandle(RunOperations, Blocking):
     """A handle of one run. `started` is what its start was answered with, if this client started it."""
 
-    def __init__(self, line: Line, id: str, started: Started | None = None) -> None:  # noqa: A002
+    def __init__(self, line: Line, id: str, started: StartedDocument | None = None) -> None:  # noqa: A002
         super().__init__(line, id)
         self.id, self.started = id, started
 
@@ -198,7 +198,7 @@ class SyncRunHandle(RunOperations, Blocking):
 class RunHandle(RunOperations, Awaiting):
     """A handle of one run. `started` is what its start was answered with, if this client started it."""
 
-    def __init__(self, line: AsyncLine, id: str, started: Started | None = None) -> None:  # noqa: A002
+    def __init__(self, line: AsyncLine, id: str, started: StartedDocument | None = None) -> None:  # noqa: A002
         super().__init__(line, id)
         self.id, self.started = id, started
 
@@ -206,12 +206,12 @@ class RunHandle(RunOperations, Awaiting):
         return f"AsyncRun({self.id!r})"
 
 
-def _run(line: Line, asked: OneAnswer[Started]) -> SyncRunHandle:
+def _run(line: Line, asked: OneAnswer[StartedDocument]) -> SyncRunHandle:
     started = line.ask(asked)
     return SyncRunHandle(line, started.run_id, started)
 
 
-async def _async_run(line: AsyncLine, asked: OneAnswer[Started]) -> RunHandle:
+async def _async_run(line: AsyncLine, asked: OneAnswer[StartedDocument]) -> RunHandle:
     started = await line.ask(asked)
     return RunHandle(line, started.run_id, started)
 

@@ -38,27 +38,25 @@ from detent.client.calls import (
     seconds,
     url_path,
 )
-from detent.client.documents import (
-    Bulk,
-    Happening,
-    Health,
-    Json,
-    PastAttempt,
-    Received,
+from detent.client.errors import RunFailed, StillRunning
+from detent.documents.answers import Health, Json
+from detent.documents.journal import PastAttemptDocument, TimelineEntry
+from detent.documents.runs import (
+    BulkDocument,
+    CallbackReceipt,
     RunDocument,
     RunSummary,
-    SentEvent,
-    SentSignal,
-    Started,
-    Why,
+    SignalReceipt,
+    StartedDocument,
+    WhyDocument,
 )
-from detent.client.errors import RunFailed, StillRunning
+from detent.documents.triggers import EventReceipt
 
 Action = Literal["cancel", "pause", "resume", "retry", "rerun"]
 
 _run: Final = one(RunDocument)
-_started: Final = one(Started)
-_signal: Final = one(SentSignal)
+_started: Final = one(StartedDocument)
+_signal: Final = one(SignalReceipt)
 
 
 class RunFilter(TypedDict, total=False):
@@ -87,7 +85,7 @@ def start(
     labels: Mapping[str, str] | None = None,
     hero: tuple[str, str] | str | None = None,
     allow_multiple: bool | None = None,
-) -> Call[Started]:
+) -> Call[StartedDocument]:
     """Start a run of a workflow; when this returns, it is durable. `body` is `trigger.body` (`{}` if it is left out).
 
     The same `request_id` never starts twice: the first run comes back. `start_at` is an instant or a time from now.
@@ -118,14 +116,16 @@ def list_all(*, sort: str | None = None, limit: int = PAGE, **which: Unpack[RunF
 
 def bulk(
     action: Action, which: RunFilter, *, everything: bool = False, dry_run: bool = True, limit: int = 1000
-) -> Call[Bulk]:
+) -> Call[BulkDocument]:
     """Do something to the oldest `limit` runs of a filter. Unless `dry_run` is false it only counts them. An empty
     filter is refused unless `everything` says that it is meant."""
     chosen = {name: texts if name in _LISTS else texts[0] for name, texts in _spelled(which).items()}
     body = {"action": action, "filter": chosen, "dry_run": dry_run, "limit": limit}
     body |= {"all": True} if everything else {}
     # Done twice it does nothing more, but the second answer would tell of the rest only.
-    return Call("POST", url_path("runs", "bulk"), one(Bulk), body=json_body(body), headers=JSON, repeatable=dry_run)
+    return Call(
+        "POST", url_path("runs", "bulk"), one(BulkDocument), body=json_body(body), headers=JSON, repeatable=dry_run
+    )
 
 
 _LISTS: Final = frozenset({"status", "label"})
@@ -196,12 +196,12 @@ def _steered(run: str, verb: str, body: dict[str, Any]) -> Call[RunDocument]:
     return Call("POST", url_path("runs", run, verb), _run, body=json_body(said), headers=JSON)
 
 
-def retry(run: str, *, request_id: str | None = None) -> Call[Started]:
+def retry(run: str, *, request_id: str | None = None) -> Call[StartedDocument]:
     """A new run that keeps what succeeded and tries the rest again."""
     return _again(run, "retry", {}, request_id)
 
 
-def rerun(run: str, body: Json = UNSET, *, request_id: str | None = None) -> Call[Started]:
+def rerun(run: str, body: Json = UNSET, *, request_id: str | None = None) -> Call[StartedDocument]:
     """A new run from the beginning, on the workflow's current version, with the same body or with another."""
     return _again(run, "rerun", {"input": body}, request_id)
 
@@ -213,12 +213,12 @@ def fork(
     output: Json = UNSET,
     status_code: int | UnsetType = UNSET,
     request_id: str | None = None,
-) -> Call[Started]:
+) -> Call[StartedDocument]:
     """A new run from a step on: what does not depend on it is kept, and it runs again or ends with `output`."""
     return _again(run, "fork", {"step": step, "output": output, "status_code": status_code}, request_id)
 
 
-def _again(run: str, verb: str, body: dict[str, Any], request_id: str | None) -> Call[Started]:
+def _again(run: str, verb: str, body: dict[str, Any], request_id: str | None) -> Call[StartedDocument]:
     edited = {name: value for name, value in body.items() if value is not UNSET}
     return Call("POST", url_path("runs", run, verb), _made, body=json_body(edited), headers=_named(request_id))
 
@@ -228,10 +228,10 @@ def _named(request_id: str | None) -> dict[str, str]:
     return {**JSON, "Idempotency-Key": header_text(request_id or secrets.token_hex(16))}
 
 
-def _made(answer: Answer) -> Started:
+def _made(answer: Answer) -> StartedDocument:
     """These are answered with the whole of the new run."""
     run = _run(answer)
-    return Started(
+    return StartedDocument(
         run_id=run.id, workflow_id=run.workflow_id, status=run.status, started_at=run.started_at, start_at=run.start_at
     )
 
@@ -242,25 +242,25 @@ def resolve(run: str, step: str, *, happened: bool, output: Json = UNSET) -> Cal
     return Call("POST", url_path("runs", run, "steps", step, "resolve"), _run, body=json_body(body), headers=JSON)
 
 
-def signal(run: str, name: str, data: Json = None) -> Call[SentSignal]:
+def signal(run: str, name: str, data: Json = None) -> Call[SignalReceipt]:
     """Send a signal to its durable function, which gets it whether it asks for it before or after."""
     return Call("POST", url_path("runs", run, "signals", name), _signal, body=json_body(data), headers=JSON)
 
 
-def why(run: str) -> Call[Why]:
+def why(run: str) -> Call[WhyDocument]:
     """Why it is not running: what it waits for, step by step."""
-    return Call("GET", url_path("runs", run, "why"), one(Why))
+    return Call("GET", url_path("runs", run, "why"), one(WhyDocument))
 
 
-def history(run: str, *, limit: int = PAGE) -> Pages[PastAttempt]:
+def history(run: str, *, limit: int = PAGE) -> Pages[PastAttemptDocument]:
     """Its attempts that are over, in the order they ended, and what came of each."""
-    return Pages(Call("GET", url_path("runs", run, "history"), page(PastAttempt), query=given(limit=limit)))
+    return Pages(Call("GET", url_path("runs", run, "history"), page(PastAttemptDocument), query=given(limit=limit)))
 
 
-def timeline(hero: tuple[str, str] | str, *, limit: int = PAGE) -> Pages[Happening]:
+def timeline(hero: tuple[str, str] | str, *, limit: int = PAGE) -> Pages[TimelineEntry]:
     """Everything that happened in all runs of a hero, in the order of time, `limit` in each request."""
     query = given(hero=hero_text(hero), limit=limit)
-    return Pages(Call("GET", url_path("timeline"), page(Happening), query=query))
+    return Pages(Call("GET", url_path("timeline"), page(TimelineEntry), query=query))
 
 
 # Conversations that go on until a run has ended.
@@ -329,7 +329,7 @@ def result(run: str, timeout: Seconds | None = None) -> Resulting:
 _WAITS: Final = "/wh/"
 
 
-def callback(url_or_token: str, body: Json = None, *, message_id: str | None = None) -> Call[Received]:
+def callback(url_or_token: str, body: Json = None, *, message_id: str | None = None) -> Call[CallbackReceipt]:
     """Answer a wait step, at the URL of its callback or by the token alone. It is sent to this client's own server,
     whatever host the URL names. The same `message_id` again is the same callback again."""
     url = urlsplit(url_or_token)
@@ -337,17 +337,17 @@ def callback(url_or_token: str, body: Json = None, *, message_id: str | None = N
     return Call(
         "POST",
         _WAITS + quote(token, safe=""),
-        one(Received),
+        one(CallbackReceipt),
         query=parse_qsl(url.query, keep_blank_values=True),
         body=json_body(body),
         headers={**JSON, "webhook-id": header_text(message_id or secrets.token_hex(16))},
     )
 
 
-def send_event(type: str, data: Json = None, *, id: str | None = None) -> Call[SentEvent]:  # noqa: A002
+def send_event(type: str, data: Json = None, *, id: str | None = None) -> Call[EventReceipt]:  # noqa: A002
     """Send an event; event triggers of that type fire. The same `id` again fires nothing again."""
     body = {"type": type, "data": {} if data is None else data, "id": id or secrets.token_hex(16)}
-    return Call("POST", url_path("events"), one(SentEvent), body=json_body(body), headers=JSON)
+    return Call("POST", url_path("events"), one(EventReceipt), body=json_body(body), headers=JSON)
 
 
 def health() -> Call[Health]:

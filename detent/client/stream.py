@@ -28,15 +28,16 @@ from detent.client.calls import (
     page,
     url_path,
 )
-from detent.client.documents import Entry
 from detent.client.errors import ApiError, NoConnection, UnexpectedAnswer, refusal
 from detent.client.runs import get
+from detent.documents.answers import Many
+from detent.documents.journal import EntryDocument
 
 #: A stream that is silent for longer is taken for dead; a live one sends a comment now and then.
 LONGEST_SILENCE: Final = 60.0
 _END: Final = "end"
 
-_entry = msgspec.json.Decoder(Entry)
+_entry = msgspec.json.Decoder(EntryDocument)
 
 
 @dataclass(slots=True)
@@ -85,11 +86,10 @@ class Entries:
     after: int
     limit: int = PAGE
 
-    def tell(self, terms: RetryPolicy) -> StreamExchange[Entry]:
+    def tell(self, terms: RetryPolicy) -> StreamExchange[EntryDocument]:
         after = self.after
         while True:
-            query = given(after=after, limit=self.limit)
-            found = yield from Call("GET", url_path("runs", self.run, "events"), page(Entry), query=query).talk(terms)
+            found = yield from journal_page(self.run, after, self.limit).talk(terms)
             yield Yield(found.data)
             if not found.data or found.next_cursor is None:
                 return
@@ -103,7 +103,7 @@ class Following:
     run: str
     after: int
 
-    def tell(self, terms: RetryPolicy) -> StreamExchange[Entry]:
+    def tell(self, terms: RetryPolicy) -> StreamExchange[EntryDocument]:
         return _Follower(self.run, self.after, terms).follow()
 
 
@@ -114,7 +114,7 @@ class _Follower:
         self._run, self._seen, self._terms = run, after, terms
         self._tries, self._until, self._is_over = 0, 0.0, False
 
-    def follow(self) -> StreamExchange[Entry]:
+    def follow(self) -> StreamExchange[EntryDocument]:
         self._hope()
         while True:
             try:
@@ -137,7 +137,7 @@ class _Follower:
     def _hope(self) -> None:
         self._tries, self._until = 0, self._terms.now() + self._terms.patience
 
-    def _hear_out(self) -> StreamExchange[Entry]:
+    def _hear_out(self) -> StreamExchange[EntryDocument]:
         """One connection, until it breaks or the run has ended."""
         answer: Answer = yield OpenStream(self._request())
         error = refusal(answer.status, answer.headers, answer.body)
@@ -161,7 +161,7 @@ class _Follower:
         headers |= {"Last-Event-ID": str(self._seen)} if self._seen else {}
         return Request("GET", url_path("runs", self._run, "stream"), headers, None, LONGEST_SILENCE)
 
-    def _taken(self, message: StreamMessage) -> Iterator[Entry]:
+    def _taken(self, message: StreamMessage) -> Iterator[EntryDocument]:
         """The entry of a message, if it is one that was not seen yet."""
         if message.event == _END:
             self._is_over = True
@@ -177,12 +177,18 @@ class _Follower:
         self._is_over = entry.run_status is not None
         yield entry
 
-    def _look(self) -> StreamExchange[Entry]:
+    def _look(self) -> StreamExchange[EntryDocument]:
         """A stream that just stops may be all there is: if the run is over, read what is left of it."""
         run = yield from get(self._run).talk(self._terms)
         if run.is_over:
             yield from Entries(self._run, self._seen).tell(self._terms)
             self._is_over = True
+
+
+def journal_page(run: str, after: int, limit: int = PAGE) -> Call[Many[EntryDocument]]:
+    """The entries of a journal behind `after`, at most `limit`."""
+    query = given(after=after, limit=limit)
+    return Call("GET", url_path("runs", run, "events"), page(EntryDocument), query=query)
 
 
 def events(run: str, *, after: int = 0, limit: int = PAGE) -> Entries:

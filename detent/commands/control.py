@@ -10,6 +10,7 @@ import msgspec
 
 from detent.commands.context import encoder
 from detent.commands.runs import RunCommands
+from detent.documents.runs import RunDocument
 from detent.errors import Conflict, NotFound, TooLarge
 from detent.graph.model import StepKind
 from detent.ids import RUN, parse
@@ -33,28 +34,28 @@ _FINISHED: Final = {"completed": "finished", "timeout": "timed-out", "cancelled"
 class ControlCommands(RunCommands):
     """Each answers with the run as it is; `<wish>_requested` says that its owner has not applied it yet."""
 
-    async def cancel(self, run: str, *, by: str, tenant: int = DEFAULT_TENANT) -> dict[str, Any]:
+    async def cancel(self, run: str, *, by: str, tenant: int = DEFAULT_TENANT) -> RunDocument:
         """Cancel a run."""
         return await self._control(run, MessageKind.CANCEL, Status.CANCELLED, by, tenant)
 
-    async def pause(self, run: str, *, by: str, tenant: int = DEFAULT_TENANT) -> dict[str, Any]:
+    async def pause(self, run: str, *, by: str, tenant: int = DEFAULT_TENANT) -> RunDocument:
         """Pause a run: attempts in flight finish, nothing new starts."""
         return await self._control(run, MessageKind.PAUSE, Status.PAUSED, by, tenant)
 
-    async def resume(self, run: str, *, by: str, tenant: int = DEFAULT_TENANT) -> dict[str, Any]:
+    async def resume(self, run: str, *, by: str, tenant: int = DEFAULT_TENANT) -> RunDocument:
         """Let a paused run go on."""
         return await self._control(run, MessageKind.RESUME, Status.RUNNING, by, tenant)
 
     async def resolve(
         self, run: str, step: str, *, happened: bool, output: Any, by: str, tenant: int = DEFAULT_TENANT
-    ) -> dict[str, Any]:
+    ) -> RunDocument:
         """Say whether a step of which nobody knows has happened; the run goes on once that is known of all."""
         row = await self.run_row(run, tenant=tenant)
         document = await self._document(row)
-        if step not in document["tasks"]:
+        if step not in document.steps:
             raise NotFound(f"the run has no step {step[:80]!r}")
-        if document["tasks"][step].get("reason") != "uncertain":
-            raise Conflict(f"it is not uncertain whether {step!r} happened: it is {document['tasks'][step]['status']}")
+        if document.steps[step].reason != "uncertain":
+            raise Conflict(f"it is not uncertain whether {step!r} happened: it is {document.steps[step].status}")
         said: dict[str, Any] = {"step": step, "happened": happened, "by": by}
         if output is not None:
             prepared = await self.prepared(row)
@@ -63,21 +64,19 @@ class ControlCommands(RunCommands):
         if len(data) > INPUT_LIMIT:
             raise TooLarge(f"an output may have {INPUT_LIMIT} bytes")
         await self._send(row, MessageKind.RESOLVE, data)
-        return await self._watch(
-            run, tenant, MessageKind.RESOLVE, lambda now: now["tasks"][step].get("reason") != "uncertain"
-        )
+        return await self._watch(run, tenant, MessageKind.RESOLVE, lambda now: now.steps[step].reason != "uncertain")
 
-    async def _control(self, run: str, kind: MessageKind, wanted: Status, by: str, tenant: int) -> dict[str, Any]:
+    async def _control(self, run: str, kind: MessageKind, wanted: Status, by: str, tenant: int) -> RunDocument:
         row = await self.run_row(run, tenant=tenant)
         document = await self._document(row)
-        if document["status"] == wanted:
+        if document.status == wanted:
             return document
-        if document["status"] == Status.PENDING and kind is not MessageKind.CANCEL:
+        if document.status == Status.PENDING and kind is not MessageKind.CANCEL:
             raise Conflict(f"Cannot {kind} a pending workflow")
         # A run that is paused again at once was resumed all the same: the journal says so.
         after = await self._last_seq(row) if kind is MessageKind.RESUME else None
         await self._send(row, kind, encoder.encode({"by": by}))
-        return await self._watch(run, tenant, kind, lambda now: now["status"] == wanted, resumed_after=after)
+        return await self._watch(run, tenant, kind, lambda now: now.status == wanted, resumed_after=after)
 
     async def _last_seq(self, row: RunRow) -> int:
         return max((entry.seq for entry in await self._store.journal(row.id)), default=0)
@@ -93,18 +92,19 @@ class ControlCommands(RunCommands):
         run: str,
         tenant: int,
         kind: MessageKind,
-        is_done: Callable[[dict[str, Any]], bool],
+        is_done: Callable[[RunDocument], bool],
         *,
         resumed_after: int | None = None,
-    ) -> dict[str, Any]:
+    ) -> RunDocument:
         until = self._engine.clock.monotonic() + PATIENCE
         while True:
             # The journal before the document: what is told must not be older than what it is told for.
             resumed = resumed_after is not None and await self._was_resumed(parse(RUN, run), resumed_after)
             document = await self._document(await self.run_row(run, tenant=tenant))
-            done = resumed or is_done(document) or document["status"] in TERMINAL
+            done = resumed or is_done(document) or document.status in TERMINAL
             if done or self._engine.clock.monotonic() >= until:
-                return document | {f"{kind}_requested": not done}
+                setattr(document, f"{kind}_requested", not done)
+                return document
             await asyncio.sleep(LOOK_AGAIN)
 
     async def _was_resumed(self, run: bytes, after: int) -> bool:
@@ -126,25 +126,25 @@ _WORDS = {Phase.PENDING: "its turn has not come", Phase.WAITING: "it waits", Pha
 class FlowCommands(ControlCommands):
     """The step is chosen here and named in the message, so that a run which goes on meanwhile does not lose another."""
 
-    async def skip(self, run: str, step: str | None = None, *, by: str, tenant: int = DEFAULT_TENANT) -> dict[str, Any]:
+    async def skip(self, run: str, step: str | None = None, *, by: str, tenant: int = DEFAULT_TENANT) -> RunDocument:
         """Leave out a step, or the one the run is at: what it is doing is stopped, and the run goes on behind it, also
         if it was paused."""
         return await self._steer(run, MessageKind.SKIP, step, can_skip, by, tenant)
 
     async def reattempt(
         self, run: str, step: str | None = None, *, wait: float = 0.0, by: str, tenant: int = DEFAULT_TENANT
-    ) -> dict[str, Any]:
+    ) -> RunDocument:
         """Have a step tried (again) after `wait` seconds, or the one the run is at: what it is doing is stopped. A run
         that was paused goes on."""
         return await self._steer(run, MessageKind.REATTEMPT, step, can_reattempt, by, tenant, wait=wait)
 
-    async def finish(self, run: str, *, by: str, tenant: int = DEFAULT_TENANT) -> dict[str, Any]:
+    async def finish(self, run: str, *, by: str, tenant: int = DEFAULT_TENANT) -> RunDocument:
         """Say that a run is done: it is completed with what its last step gave, and what has not run is skipped."""
         row = await self.run_row(run, tenant=tenant)
         document = await self._document(row)
-        if document["status"] == Status.COMPLETED:
+        if document.status == Status.COMPLETED:
             return document
-        if document["status"] == Status.PENDING:
+        if document.status == Status.PENDING:
             raise Conflict("Cannot finish a pending workflow")
         await self._send(row, MessageKind.FINISH, encoder.encode({"by": by}))
         return await self._watch(run, tenant, MessageKind.FINISH, lambda now: False)
@@ -158,14 +158,14 @@ class FlowCommands(ControlCommands):
         by: str,
         tenant: int,
         **given: Any,
-    ) -> dict[str, Any]:
+    ) -> RunDocument:
         row = await self.run_row(run, tenant=tenant)
         prepared, state = await self.folded(row)
         name = _chosen(prepared, state, kind, step, choose)
         await self._send(row, kind, encoder.encode({"step": name, "by": by, **given}))
         return await self._see_done(row, state.seq, kind, name or "")
 
-    async def _see_done(self, row: RunRow, seq: int, kind: MessageKind, step: str) -> dict[str, Any]:
+    async def _see_done(self, row: RunRow, seq: int, kind: MessageKind, step: str) -> RunDocument:
         """The run when the journal says that it was done, or that the step has ended some other way."""
         until = self._engine.clock.monotonic() + PATIENCE
         done = False
@@ -176,7 +176,8 @@ class FlowCommands(ControlCommands):
             if not done:
                 await asyncio.sleep(LOOK_AGAIN)
         document = await self._document(await self._store.run(row.tenant, row.id) or row)
-        return document | {f"{kind}_requested": not done}
+        setattr(document, f"{kind}_requested", not done)
+        return document
 
 
 _OVER = (Kind.CANCELLED, Kind.EXPIRED, Kind.FINISHED)

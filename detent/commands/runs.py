@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from detent.commands.context import CommandContext
+from detent.documents.runs import RunDocument
 from detent.engine.background import ANY_QUEUE
 from detent.instant import Instant, iso
 from detent.planner.history import PastAttempt, history
@@ -27,8 +28,8 @@ EVERY = RunCriteria()
 class RunCommands(CommandContext):
     """Nothing here changes anything."""
 
-    async def run(self, run: str, *, tenant: int = DEFAULT_TENANT) -> dict[str, Any]:
-        """The document of a run."""
+    async def run(self, run: str, *, tenant: int = DEFAULT_TENANT) -> RunDocument:
+        """Build the document of a run."""
         return await self._document(await self.run_row(run, tenant=tenant))
 
     async def runs(
@@ -74,13 +75,13 @@ class RunCommands(CommandContext):
             found += await self._store.runs(tenant, limit=200, where=RunCriteria(parent=run), oldest_first=True)
         return found
 
-    async def _document(self, row: RunRow) -> dict[str, Any]:
+    async def _document(self, row: RunRow) -> RunDocument:
         prepared = await self.prepared(row)
         entries = await self._store.journal(row.id)
         callbacks = await self._store.callbacks(row.id)
         tokens, id_ = self._engine.tokens, row.id
         document = run_document(row, prepared, entries, callbacks, lambda step: tokens.url(id_, step))
-        if document["status"] in TERMINAL and row.status not in TERMINAL:
+        if document.status in TERMINAL and row.status not in TERMINAL:
             # It ended between the two reads. Its row was written together with its last entry.
             row = await self._store.run(row.tenant, id_) or row
             document = run_document(row, prepared, entries, callbacks, lambda step: tokens.url(id_, step))

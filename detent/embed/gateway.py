@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 from urllib.parse import parse_qsl, urlencode
 
 from detent.client.calls import Answer, Request, server_url
-from detent.client.documents import Started
 from detent.client.errors import NoConnection
+from detent.documents.runs import StartedDocument
 from detent.embed.config import configured, server_address, settings_of
 from detent.embed.remote import HttpTransport, Threads
 from detent.embed.request import StartOrder, must_be_outside
@@ -40,8 +40,8 @@ class Transport(Protocol):
 
     def send(self, request: Request) -> Answer: ...
     async def deliver(self, request: Request) -> Answer: ...
-    def start(self, order: StartOrder) -> Started: ...
-    async def begin(self, order: StartOrder) -> Started: ...
+    def start(self, order: StartOrder) -> StartedDocument: ...
+    async def begin(self, order: StartOrder) -> StartedDocument: ...
 
 
 class DatabaseTransport:
@@ -58,10 +58,10 @@ class DatabaseTransport:
     async def deliver(self, request: Request) -> Answer:
         return await (await self._awaited()).deliver(request)
 
-    def start(self, order: StartOrder) -> Started:
+    def start(self, order: StartOrder) -> StartedDocument:
         return self._way().start(order)
 
-    async def begin(self, order: StartOrder) -> Started:
+    async def begin(self, order: StartOrder) -> StartedDocument:
         return await (await self._awaited()).begin(order)
 
     def close(self) -> None:
@@ -98,10 +98,10 @@ class SqliteTransport:
     async def deliver(self, request: Request) -> Answer:
         return await self._threads.call(partial(self.send, request))
 
-    def start(self, order: StartOrder) -> Started:
+    def start(self, order: StartOrder) -> StartedDocument:
         return self._reached(lambda way: way.start(order))
 
-    async def begin(self, order: StartOrder) -> Started:
+    async def begin(self, order: StartOrder) -> StartedDocument:
         return await self._threads.call(partial(self.start, order))
 
     def close(self) -> None:

@@ -13,8 +13,8 @@ from urllib.parse import unquote
 from detent.api.app import api_of
 from detent.app import App, build_app
 from detent.client.calls import Answer, Request
-from detent.client.documents import Started
 from detent.commands import RunInput, StartAnswer, StartOptions
+from detent.documents.runs import StartedDocument
 from detent.embed.request import StartOrder, running_loop
 from detent.errors import NotFound, StoreInUse
 from detent.ids import RUN, WORKFLOW, show
@@ -43,10 +43,10 @@ class InProcessTransport:
         """The whole answer, from any loop."""
         return await self._join(self._answered(request))
 
-    def start(self, order: StartOrder) -> Started:
+    def start(self, order: StartOrder) -> StartedDocument:
         return self._wait(self._started(order))
 
-    async def begin(self, order: StartOrder) -> Started:
+    async def begin(self, order: StartOrder) -> StartedDocument:
         """StartAnswer it, from any loop."""
         return await self._join(self._started(order))
 
@@ -64,7 +64,7 @@ class InProcessTransport:
             return await work
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
-    async def _started(self, order: StartOrder) -> Started:
+    async def _started(self, order: StartOrder) -> StartedDocument:
         commands = self._app.commands
         options = StartOptions(
             request_id=order.request_id,
@@ -105,9 +105,9 @@ class InProcessTransport:
         return Answer(status, headers, bytes(body))
 
 
-def _document(start: StartAnswer) -> Started:
+def _document(start: StartAnswer) -> StartedDocument:
     begins = as_datetime(start.started_at)
-    return Started(
+    return StartedDocument(
         run_id=show(RUN, start.run),
         workflow_id=show(WORKFLOW, start.workflow),
         status=start.status,

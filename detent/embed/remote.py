@@ -23,10 +23,10 @@ from detent.client.calls import (
     one,
     url_path,
 )
-from detent.client.documents import Started
 from detent.client.errors import NoConnection
 from detent.client.runs import start as start_call
 from detent.client.transports import Connections
+from detent.documents.runs import ExecutionStarted, StartedDocument
 from detent.embed.request import StartOrder
 from detent.errors import NotFound
 from detent.instant import as_datetime
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 #: Threads of one process in which answers from elsewhere are waited for, on behalf of event loops.
 _THREADS: Final = 256
-_STARTED: Final = one(Started)
+_executed: Final = one(ExecutionStarted)
 
 
 class Threads:
@@ -78,7 +78,7 @@ class HttpTransport:
         """The whole answer, from any loop."""
         return await self._threads.call(partial(self.send, request))
 
-    def start(self, order: StartOrder) -> Started:
+    def start(self, order: StartOrder) -> StartedDocument:
         try:
             return told(start_request(order), RetryPolicy(), self.send)
         except NotFound as error:
@@ -90,7 +90,7 @@ class HttpTransport:
                 f"as in `detent serve --import {module}`"
             ) from error
 
-    async def begin(self, order: StartOrder) -> Started:
+    async def begin(self, order: StartOrder) -> StartedDocument:
         """Start it, from any loop."""
         return await self._threads.call(partial(self.start, order))
 
@@ -98,7 +98,7 @@ class HttpTransport:
         self._connections.close()
 
 
-def start_request(order: StartOrder) -> Call[Started]:
+def start_request(order: StartOrder) -> Call[StartedDocument]:
     """A start as a request. It is sent with an id, so that sending it again does not start two."""
     begins: Any = None
     if order.delay is not None:
@@ -124,7 +124,14 @@ def start_request(order: StartOrder) -> Call[Started]:
         "startAt": begins,
     }
     body = json_body({name: value for name, value in envelope.items() if value is not None})
-    return Call("POST", url_path("workflows", order.workflow, "execute"), _STARTED, body=body, headers=JSON)
+    return Call("POST", url_path("workflows", order.workflow, "execute"), _read_execution, body=body, headers=JSON)
+
+
+def _read_execution(answer: Answer) -> StartedDocument:
+    found = _executed(answer)
+    return StartedDocument(
+        run_id=found.run_id, workflow_id=found.workflow_id, status=found.status, started_at=None, start_at=None
+    )
 
 
 def told(call: Call[T], terms: RetryPolicy, send: Callable[[Request], Answer]) -> T:

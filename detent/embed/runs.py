@@ -10,7 +10,6 @@ from typing import Any, Final, Self, TypeVar, cast
 from detent.client import runs as run_calls
 from detent.client.calls import (
     PAGE,
-    Call,
     Effect,
     Exchange,
     ExchangeDriver,
@@ -21,14 +20,13 @@ from detent.client.calls import (
     Send,
     Wait,
     Yield,
-    given,
-    page,
-    url_path,
 )
 from detent.client.client import Awaiting, Blocking, asks_of, tells_of
-from detent.client.documents import Entry, RunSummary, Started
 from detent.client.errors import NoConnection
 from detent.client.runs import RunFilter, list_all
+from detent.client.stream import journal_page
+from detent.documents.journal import EntryDocument
+from detent.documents.runs import RunSummary, StartedDocument
 from detent.embed.gateway import door
 from detent.embed.remote import carried_out
 from detent.embed.request import hero_pair, named
@@ -128,11 +126,10 @@ class Journal:
 
     run: str
 
-    def talk(self, terms: RetryPolicy) -> Exchange[list[Entry]]:
-        entries: list[Entry] = []
+    def talk(self, terms: RetryPolicy) -> Exchange[list[EntryDocument]]:
+        entries: list[EntryDocument] = []
         while True:
-            query = given(after=entries[-1].seq if entries else 0, limit=PAGE)
-            found = yield from Call("GET", url_path("runs", self.run, "events"), page(Entry), query=query).talk(terms)
+            found = yield from journal_page(self.run, entries[-1].seq if entries else 0).talk(terms)
             entries += found.data
             if not found.data or found.next_cursor is None:
                 return entries
@@ -177,7 +174,7 @@ class RunHandle(HandleOperations, Awaiting):
     """A handle of one run, whose verbs are awaited. `started` is what its start was answered with, if this process
     started it. `run.sync` is the same run without an event loop."""
 
-    def __init__(self, id: str, started: Started | None = None) -> None:  # noqa: A002
+    def __init__(self, id: str, started: StartedDocument | None = None) -> None:  # noqa: A002
         super().__init__(AwaitingLine(), id)
         self.id, self.started = id, started
 
@@ -198,7 +195,7 @@ class RunHandle(HandleOperations, Awaiting):
 class SyncRunHandle(HandleOperations, Blocking):
     """A handle of one run, whose verbs return when they are done."""
 
-    def __init__(self, id: str, started: Started | None = None) -> None:  # noqa: A002
+    def __init__(self, id: str, started: StartedDocument | None = None) -> None:  # noqa: A002
         super().__init__(BlockingLine(), id)
         self.id, self.started = id, started
 

@@ -26,6 +26,7 @@ from aiohttp import web
 from detent.clock import SystemClock
 from detent.commands import Commands, RunInput
 from detent.commands.start import StartOptions
+from detent.documents.answers import as_json
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
 from detent.engine.tuning import Tuning
@@ -87,10 +88,10 @@ class Routes:
         return web.json_response({"run": show(RUN, started.run)}, status=201)
 
     async def show(self, request: web.Request) -> web.StreamResponse:
-        return web.json_response(await self._commands.run(request.match_info["run"]))
+        return web.json_response(as_json(await self._commands.run(request.match_info["run"])))
 
     async def cancel(self, request: web.Request) -> web.StreamResponse:
-        return web.json_response(await self._commands.cancel(request.match_info["run"], by="chaos"))
+        return web.json_response(as_json(await self._commands.cancel(request.match_info["run"], by="chaos")))
 
     async def signal(self, request: web.Request) -> web.StreamResponse:
         where = request.match_info

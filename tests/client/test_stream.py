@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from detent.client import Entry, stream
+from detent.client import EntryDocument, stream
 from detent.client.calls import Answer
 from detent.client.errors import NoConnection, NotFound, Unavailable, UnexpectedAnswer
 from detent.client.stream import Parser, StreamMessage
+from tests.client import documents
 from tests.client.playing import Play, Player
 from tests.client.talking import Stage, answered
 
@@ -24,13 +25,11 @@ LOST = NoConnection("lost", sent=True)
 
 
 def entry(seq: int, **more: Any) -> bytes:
-    document = {"seq": seq, "kind": "ended", "step": f"s{seq}", "status": "success", **more}
-    return b"id: %d\nevent: entry\ndata: %b\n\n" % (seq, json.dumps(document).encode())
+    return b"id: %d\nevent: entry\ndata: %b\n\n" % (seq, json.dumps(documents.entry(seq, **more)).encode())
 
 
 def run(status: str) -> Answer:
-    document = {"id": "run_1", "workflow_id": "wf_1", "workflow": "order", "version": 1, "status": status}
-    return answered(200, {"data": document})
+    return answered(200, {"data": documents.run(status)})
 
 
 def places(stage: Stage) -> list[str | None]:
@@ -78,14 +77,14 @@ def test_a_stream_that_stops_while_the_run_goes_on_is_opened_again() -> None:
 
 
 def test_a_stream_that_stops_when_the_run_has_ended_misses_nothing() -> None:
-    rest = answered(200, {"data": [{"seq": 2, "kind": "ended"}, {"seq": 3, "kind": "ended"}], "next_cursor": None})
+    rest = answered(200, {"data": [documents.entry(2), documents.entry(3)], "next_cursor": None})
     stage = Stage([OPEN, entry(1), EOF, run("completed"), rest])
     assert [one.seq for one in stage.tell(stream.follow("run_1"))] == [1, 2, 3]
     assert stage.sent[-1].target == "/api/v1/runs/run_1/events?after=1&limit=100"
 
 
 def test_it_gives_up_when_nothing_answers_for_longer_than_patience() -> None:
-    stage, found = Stage([OPEN, entry(1), LOST, LOST], patience=10.0), list[Entry]()
+    stage, found = Stage([OPEN, entry(1), LOST, LOST], patience=10.0), list[EntryDocument]()
     with pytest.raises(NoConnection):
         stage.collect(stream.follow("run_1"), found)
     assert [one.seq for one in found] == [1]
@@ -117,15 +116,15 @@ def test_what_is_no_stream_of_a_run_is_unexpected(answer: Answer) -> None:
 
 
 def test_pages_of_the_journal_are_read_as_far_as_they_go() -> None:
-    first = answered(200, {"data": [{"seq": 1, "kind": "a"}, {"seq": 2, "kind": "b"}], "next_cursor": "2"})
-    last = answered(200, {"data": [{"seq": 3, "kind": "c"}], "next_cursor": None})
+    first = answered(200, {"data": [documents.entry(1, "a"), documents.entry(2, "b")], "next_cursor": "2"})
+    last = answered(200, {"data": [documents.entry(3, "c")], "next_cursor": None})
     stage = Stage([first, last])
     assert [one.seq for one in stage.tell(stream.events("run_1", limit=2))] == [1, 2, 3]
     assert stage.sent[1].target.endswith("events?after=2&limit=2")
 
 
 def test_the_journal_of_a_run_under_way_ends_where_it_is() -> None:
-    first = answered(200, {"data": [{"seq": 1, "kind": "a"}], "next_cursor": "1"})
+    first = answered(200, {"data": [documents.entry(1, "a")], "next_cursor": "1"})
     stage = Stage([first, answered(200, {"data": [], "next_cursor": "1"})])
     assert len(stage.tell(stream.events("run_1"))) == 1
 

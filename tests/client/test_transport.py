@@ -15,10 +15,11 @@ import pytest
 from detent import Client
 from detent.client import ClientClosed, NoConnection, Unavailable, UnexpectedAnswer
 from detent.client.transports import MOST_IDLE
+from tests.client import documents
 from tests.client.playing import Play, Player, playing
 
-WORKFLOW = {"data": {"id": "wf_1", "name": "order"}}
-STARTED = {"data": {"run_id": "run_1", "workflow_id": "wf_1", "status": "running"}}
+WORKFLOW = {"data": documents.workflow()}
+STARTED = {"data": documents.started()}
 OK = Play(body=WORKFLOW)
 
 
@@ -35,7 +36,7 @@ def test_one_connection_serves_one_request_after_the_other(player: Player, conne
 
 
 def test_an_error_does_not_cost_the_connection(player: Player, connect: Any) -> None:
-    player.plays(Play(404, {"error": "not_found", "message": "no"}), OK)
+    player.plays(Play(404, {"error": "not_found", "code": "not_found", "message": "no"}), OK)
     client = connect(player.url)
     with pytest.raises(Exception, match="no"):
         client.workflows.get("other")
@@ -127,7 +128,7 @@ def test_a_server_that_is_no_detent_is_told_apart(player: Player, connect: Any, 
 
 def test_a_large_answer_arrives_whole(player: Player, connect: Any) -> None:
     text = "x" * 3_000_000
-    player.plays(Play(body={"data": {"id": "wf_1", "name": "order", "description": text}}))
+    player.plays(Play(body={"data": documents.workflow(description=text)}))
     assert connect(player.url).workflows.get("order").description == text
 
 

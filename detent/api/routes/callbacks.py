@@ -9,13 +9,14 @@ from typing import Any, Final
 from litestar import MediaType, Response, post, route
 from litestar.params import FromPath
 
-from detent.api.documents import One, Received
 from detent.api.errors import REFUSALS, refuse_callback, refuse_guesses
 from detent.api.openapi.operations import TakesAnything, answers, refusals
 from detent.api.request import AnyRequest, commands, headers_of
 from detent.api.routes.pages import PAGE_HEADERS, page
 from detent.api.server.guards import Throttle
 from detent.commands.callbacks import CallbackView
+from detent.documents.answers import One
+from detent.documents.runs import CallbackReceipt
 from detent.instant import iso
 from detent.store.rows import CallbackState, Receipt
 from detent.values.http_body import read_message_id, read_payload, read_query
@@ -101,8 +102,8 @@ STATUS: Final = {
     status_code=200,
     operation_class=TakesAnything,
     responses={
-        **answers(200, One[Received], "The step has its callback."),
-        **answers(202, One[Received], "The step is not active yet; the callback is kept for it."),
+        **answers(200, One[CallbackReceipt], "The step has its callback."),
+        **answers(202, One[CallbackReceipt], "The step is not active yet; the callback is kept for it."),
         **refusals(400, 404, 409, 410, 413, 429),
     },
     request_max_body_size=INPUT_LIMIT,
@@ -127,7 +128,7 @@ async def receive_callback(request: AnyRequest, token: FromPath[str]) -> Respons
     if receipt not in TAKEN:
         return refuse_callback(receipt)
     place = commands(request).callback_place(token)
-    return Response(One(Received(TAKEN[receipt], place[1] if place else "")), status_code=STATUS[receipt])
+    return Response(One(CallbackReceipt(TAKEN[receipt], place[1] if place else "")), status_code=STATUS[receipt])
 
 
 @route(PATHS, http_method=["GET", "HEAD"], include_in_schema=False, media_type=MediaType.HTML)

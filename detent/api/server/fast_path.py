@@ -13,12 +13,13 @@ import msgspec
 from litestar import Response
 from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
 
-from detent.api.documents import One, Received, started_document
-from detent.api.errors import Refusal, answer_of, refuse_callback
+from detent.api.errors import answer_of, refuse_callback
 from detent.api.routes.callbacks import STATUS, TAKEN
-from detent.api.routes.starts import WORKFLOWS, read_trigger
+from detent.api.routes.starts import WORKFLOWS, read_trigger, started_document
 from detent.api.server.guards import reason_against
 from detent.commands import Commands
+from detent.documents.answers import One, Refusal
+from detent.documents.runs import CallbackReceipt
 from detent.errors import Forbidden, TooLarge
 from detent.values.http_body import read_headers, read_message_id, read_payload, read_query
 from detent.values.limits import INPUT_LIMIT
@@ -73,7 +74,7 @@ class FastPath:
             await _respond(send, answer_of(error, scope["method"], scope["path"]))
             return
         if receipt in TAKEN:
-            await _answer(send, STATUS[receipt], _encode(One(Received(TAKEN[receipt], place[1]))))
+            await _answer(send, STATUS[receipt], _encode(One(CallbackReceipt(TAKEN[receipt], place[1]))))
         else:
             await _respond(send, refuse_callback(receipt))
 

@@ -35,8 +35,8 @@ from detent.cli.output.watch import step_lines, tell_result, watch
 from detent.cli.run_filter import Hero, Labels, RequestId, Since, Status, Trigger, Until, chosen
 from detent.client import runs
 from detent.client.calls import Call, Pages, page, url_path
-from detent.client.documents import ENDED
 from detent.clock import SystemClock
+from detent.documents.runs import ENDED
 from detent.errors import InvalidInput
 from detent.instant import SECOND
 from detent.testing.export import as_test
