@@ -103,8 +103,8 @@ def start(
         _started,
         query=[*query, *repeated("label", pairs(labels or {}))],
         body=json_body({} if body is None else body),
-        headers=_named(request_id),
         holds=0.0 if wait is None else seconds(wait),
+        **_named(request_id),
     )
 
 
@@ -220,16 +220,23 @@ def fork(
 
 def _again(run: str, verb: str, body: dict[str, Any], request_id: str | None) -> Call[StartedDocument]:
     edited = {name: value for name, value in body.items() if value is not UNSET}
-    return Call("POST", url_path("runs", run, verb), _made, body=json_body(edited), headers=_named(request_id))
+    return Call("POST", url_path("runs", run, verb), _made, body=json_body(edited), **_named(request_id))
 
 
-def _named(request_id: str | None) -> dict[str, str]:
-    """Headers of what makes a run. With an id of its own it can be sent again without making two."""
-    return {**JSON, "Idempotency-Key": header_text(request_id or secrets.token_hex(16))}
+class _Named(TypedDict):
+    headers: Mapping[str, str]
+    key: str | None
+
+
+def _named(request_id: str | None) -> _Named:
+    """Return what makes a start safe to send again: the id that the caller gave it, or a key of its own."""
+    if request_id is None:
+        return {"headers": JSON, "key": secrets.token_hex(16)}
+    return {"headers": {**JSON, "Idempotency-Key": header_text(request_id)}, "key": None}
 
 
 def _made(answer: Answer) -> StartedDocument:
-    """These are answered with the whole of the new run."""
+    """Read the answer to a retry, rerun or fork: the document of the new run."""
     run = _run(answer)
     return StartedDocument(
         run_id=run.id, workflow_id=run.workflow_id, status=run.status, started_at=run.started_at, start_at=run.start_at
@@ -263,67 +270,100 @@ def timeline(hero: tuple[str, str] | str, *, limit: int = PAGE) -> Pages[Timelin
     return Pages(Call("GET", url_path("timeline"), page(TimelineEntry), query=query))
 
 
-# Conversations that go on until a run has ended.
+# Exchanges that go on until a run has ended.
 
 
 LONGEST_POLL: Final = 20.0
-#: A server that does not keep its answer back is asked this often.
-_SHORTEST_ROUND: Final = 0.25
+#: Seconds between two polls of a server that does not keep its answer back.
+SHORTEST_ROUND: Final = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """The run once it has ended; StillRunning when the time is over."""
+class WaitForEnd:
+    """Wait until a run has ended and return it. Raise StillRunning when the time is over."""
 
     run: str
     timeout: float
 
-    def talk(self, terms: RetryPolicy) -> Exchange[RunDocument]:
-        until = terms.now() + self.timeout
+    def talk(self, policy: RetryPolicy) -> Exchange[RunDocument]:
+        until = policy.now() + self.timeout
         while True:
-            begun = terms.now()
-            found = yield from poll(self.run, max(0.0, min(LONGEST_POLL, until - begun))).talk(terms)
+            begun = policy.now()
+            found = yield from poll(self.run, max(0.0, min(LONGEST_POLL, until - begun))).talk(policy)
             if found.is_over:
                 return found
-            if terms.now() >= until:
+            if policy.now() >= until:
                 raise StillRunning(found)
-            early = min(_SHORTEST_ROUND - (terms.now() - begun), until - terms.now())
+            early = min(SHORTEST_ROUND - (policy.now() - begun), until - policy.now())
             if early > 0:
                 yield Wait(early)
 
 
 @dataclass(frozen=True, slots=True)
-class Resulting:
-    """The output of the run once it has completed; RunFailed if it ended in another way. One that went on as a new run
-    gives what the last of them gives."""
+class WaitForResult:
+    """Wait until a run has completed and return its output. Raise RunFailed if it ended in another way. The result of a
+    run that continued as a new run is that of the last of them."""
 
-    waiting: Waiting
+    waiting: WaitForEnd
 
-    def talk(self, terms: RetryPolicy) -> Exchange[Json]:
-        until, waiting = terms.now() + self.waiting.timeout, self.waiting
+    def talk(self, policy: RetryPolicy) -> Exchange[Json]:
+        until, waiting = policy.now() + self.waiting.timeout, self.waiting
         while True:
-            run = yield from waiting.talk(terms)
+            run = yield from waiting.talk(policy)
             if run.status != "completed":
                 raise RunFailed(run)
             match run.output:
                 case {"continued_as": str(follower), **others} if not others and follower.startswith("run_"):
-                    waiting = Waiting(follower, max(0.0, until - terms.now()))
+                    waiting = WaitForEnd(follower, max(0.0, until - policy.now()))
                 case output:
                     return output
 
 
-def wait(run: str, timeout: Seconds | None = None) -> Waiting:
+def wait(run: str, timeout: Seconds | None = None) -> WaitForEnd:
     """The run once it has ended, however it ended. StillRunning if that takes longer than `timeout` seconds."""
-    return Waiting(run, math.inf if timeout is None else seconds(timeout))
+    return WaitForEnd(run, math.inf if timeout is None else seconds(timeout))
 
 
-def result(run: str, timeout: Seconds | None = None) -> Resulting:
+def result(run: str, timeout: Seconds | None = None) -> WaitForResult:
     """The output of the run once it has completed. RunFailed if it ended in another way; StillRunning if that takes
     longer than `timeout` seconds."""
-    return Resulting(wait(run, timeout))
+    return WaitForResult(wait(run, timeout))
 
 
-# What the outside world tells a Detent: answers to waits, events, and the question how it is.
+@dataclass(frozen=True, slots=True)
+class ReadStatus:
+    """Read the status of a run."""
+
+    run: str
+
+    def talk(self, policy: RetryPolicy) -> Exchange[str]:
+        found = yield from get(self.run).talk(policy)
+        return found.status
+
+
+@dataclass(frozen=True, slots=True)
+class ReadState:
+    """Read what the steps of a workflow class have handed on so far."""
+
+    run: str
+
+    def talk(self, policy: RetryPolicy) -> Exchange[Json]:
+        found = yield from get(self.run).talk(policy)
+        states = [step.state for step in found.steps.values() if step.state is not None]
+        return states[-1] if states else None
+
+
+def status(run: str) -> ReadStatus:
+    """How the run is, in one word: pending, running, paused, completed, failed, cancelled or timeout."""
+    return ReadStatus(run)
+
+
+def state(run: str) -> ReadState:
+    """The state of a workflow class as its last step left it, as JSON; `None` if there is none."""
+    return ReadState(run)
+
+
+# Messages from the outside: answers to waits, events, and health.
 
 
 _WAITS: Final = "/wh/"

@@ -165,7 +165,7 @@ def test_no_more_connections_are_kept_than_a_few(player: Player) -> None:
             threading.Event().wait(0.01)
         hold.set()
         assert all(one.result() for one in asked)
-        assert len(vars(client.line)["_connections"]._idle) == MOST_IDLE  # noqa: SLF001
+        assert len(vars(client.driver)["transport"]._idle) == MOST_IDLE  # noqa: SLF001
 
 
 def test_a_closed_client_asks_nothing(player: Player, connect: Any) -> None:
@@ -194,7 +194,7 @@ def test_a_forked_process_does_not_share_its_parents_connections(player: Player)
     player.plays(OK)
     with Client(player.url) as client:
         client.workflows.get("order")
-        pool = vars(client.line)["_connections"]
+        pool = vars(client.driver)["transport"]
         assert len(pool._idle) == 1  # noqa: SLF001
         pool._process = os.getpid() + 1  # noqa: SLF001 - as a child sees what it got from its parent
         client.workflows.get("order")

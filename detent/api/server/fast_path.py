@@ -1,8 +1,8 @@
 """The two routes that are asked most, without the framework: starting a run, and answering a wait.
 
 They read and answer what the routes of the same address in `executions` and `callbacks` do, which stand in the OpenAPI
-document and take whatever is not usual: a start with options in its query, the answer of a person, a token that nobody
-made. Half of what such a request costs would be the way to its handler and back.
+document and take what is not usual: a start that waits for the end of its run, the answer of a person, an unknown
+token. Routing and the framework would double the cost of such a request.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from detent.values.limits import INPUT_LIMIT
 _START: Final = f"{WORKFLOWS}/"
 _TRIGGER: Final = "/trigger"
 _CALLBACK: Final = "/wh/"
+#: A start that waits for the end of its run is not for the fast path.
+_WAIT: Final = b"wait="
 _JSON: Final = (b"content-type", b"application/json")
 _encode: Final = msgspec.json.Encoder().encode
 
@@ -49,7 +51,7 @@ class FastPath:
                 if place is not None and not _is_a_person(cast("HTTPScope", scope)):
                     await self._callback(cast("HTTPScope", scope), receive, send, place)
                     return
-            if path.startswith(_START) and path.endswith(_TRIGGER) and not scope["query_string"]:
+            if path.startswith(_START) and path.endswith(_TRIGGER) and _WAIT not in scope["query_string"]:
                 workflow = path[len(_START) : -len(_TRIGGER)]
                 if workflow and "/" not in workflow:
                     await self._start(cast("HTTPScope", scope), receive, send, workflow)
@@ -84,7 +86,7 @@ class FastPath:
             if reason:
                 raise Forbidden(reason)
             body = await _whole_body(receive)
-            call = read_trigger(scope["headers"], b"", body, self._commands.now)
+            call = read_trigger(scope["headers"], scope["query_string"], body, self._commands.now)
             started = await self._commands.start(workflow, call.given, call.options)
         except _Gone:
             return
