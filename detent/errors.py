@@ -12,6 +12,7 @@
     |  |- AlreadyActive        the hero has an open run of that workflow; `run` says which
     |  `- RequestIdReused      the same request id came with something else
     |- Gone                    it was there, and its time is over
+    |- LimitExceeded           this caller has sent too many requests; `retry_after` says when to try again
     |- Unavailable             not now: full, draining or without its database; try again
     |  `- StartBlocked         another open transaction starts the same
     |- StoreError              the database refused or failed
@@ -141,6 +142,16 @@ class Gone(DetentError):
     """Its time is over."""
 
     code = "gone"
+
+
+class LimitExceeded(DetentError):
+    """Too many requests; try again later."""
+
+    code = "limit_exceeded"
+
+    def __init__(self, message: str | None = None, retry_after: float = 1.0) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class Unavailable(DetentError):

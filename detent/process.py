@@ -20,6 +20,7 @@ from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from detent.app import Address, App, Executors, build_app, start_background
+from detent.auth.caller import local_caller
 from detent.clock import Clock, SystemClock
 from detent.engine.background import Presence
 from detent.engine.tuning import Tuning
@@ -39,6 +40,7 @@ from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import registry
 from detent.steps.egress import EgressPolicy
 from detent.steps.http.step import HttpExecutor, HttpSettings
+from detent.steps.user_code import ThreadPool
 from detent.store.url import is_shared, scheme
 from detent.triggers.worker import TriggerWork
 
@@ -83,28 +85,30 @@ async def run_app(
 async def _begin_work(app: App, clock: Clock, stack: AsyncExitStack) -> None:
     """What goes on beside an engine that runs workflows."""
     store, now = app.store, app.engine.time.now
+    workflows = app.commands.for_caller(local_caller("detent")).workflows
     for one in python_registry.all():
-        await app.commands.save_python(one.compiled, one.source)
+        await workflows.save_python(one.compiled, one.source)
     work = TriggerWork(store, app.triggers.processor, now=now, clock=clock, new_id=new_id)
     app.working = asyncio.create_task(work.work())
     stack.callback(register_local(app, app.settings.database_url))
     stack.push_async_callback(app.drain)  # while the attempts in flight still find it
     start_background(Presence(store, queues=app.engine.tuning.queues, actions=app.engine.serves), stack)
     for url in app.settings.outbox_urls:
-        relay = Relay(open_outbox(url), app.commands)
+        relay = Relay(open_outbox(url), app.commands.for_caller(local_caller("outbox")))
         stack.push_async_callback(relay.close)
         start_background(relay, stack)
 
 
 def _executors(settings: Settings, clock: Clock, own: Address | None, allow: Iterable[str]) -> Executors:
-    """One for each kind of steps."""
+    """Return the executor of each kind of step. They share one pool of threads for user code."""
     policy = EgressPolicy.from_texts((*settings.egress_allow, *allow), _own_addresses(settings, own))
     http = HttpSettings(ca_file=Path(settings.ca_file) if settings.ca_file else None)
+    pool = ThreadPool()
     return {
         StepKind.HTTP: HttpExecutor(policy, http, wall=clock.wall),
-        StepKind.ACTION: ActionExecutor(registry),
-        StepKind.PYTHON: ClassExecutor(now=clock.wall, keeper=keeper),
-        StepKind.FUNCTION: FunctionExecutor(clock=clock, bodies=StepRunner(keeper=keeper)),
+        StepKind.ACTION: ActionExecutor(registry, pool=pool),
+        StepKind.PYTHON: ClassExecutor(pool=pool, now=clock.wall, transactions=keeper),
+        StepKind.FUNCTION: FunctionExecutor(clock=clock, steps=StepRunner(pool, keeper)),
     }
 
 

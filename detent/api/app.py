@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Final, Protocol
+from typing import Final
 
 from litestar import Litestar, get
 from litestar.datastructures import State
@@ -31,12 +31,11 @@ from detent.api.routes import (
     workflows,
 )
 from detent.api.server.guards import OriginGuard, Throttle, known_hosts
+from detent.app import App
+from detent.auth.caller import Caller, local_caller
 from detent.commands import Commands
 from detent.documents.answers import Health
-from detent.engine.engine import Engine
 from detent.errors import DetentError, StoreError, Unavailable
-from detent.settings import Settings
-from detent.store.protocol import Store
 from detent.triggers.commands import TriggerCommands
 from detent.values.limits import INPUT_LIMIT
 from detent.version import VERSION
@@ -114,6 +113,7 @@ def build_api(
         route_handlers=ROUTES,
         state=State(
             {
+                "caller": commands.caller,
                 "commands": commands,
                 "triggers": trigger_commands,
                 "feeds": feeds,
@@ -147,35 +147,17 @@ def _openapi() -> OpenAPIConfig:
     )
 
 
-# The API before an engine that runs already, wherever its requests come from.
+def api_caller() -> Caller:
+    """Return the caller of every request, while the API has no authentication."""
+    return local_caller("api")
 
 
-class Served(Protocol):
-    """What stands behind the API."""
-
-    @property
-    def settings(self) -> Settings: ...
-    @property
-    def store(self) -> Store: ...
-    @property
-    def engine(self) -> Engine: ...
-    @property
-    def commands(self) -> Commands: ...
-    @property
-    def triggers(self) -> TriggerCommands: ...
-    @property
-    def feeds(self) -> Feeds: ...
-    @property
-    def base_url(self) -> str: ...
-    @property
-    def local_url(self) -> str: ...
-
-
-def api_of(app: Served) -> Litestar:
-    """The API before a running engine."""
+def api_of(app: App) -> Litestar:
+    """Build the API of a running app."""
+    caller = api_caller()
     return build_api(
-        app.commands,
-        app.triggers,
+        app.commands.for_caller(caller),
+        app.triggers.for_caller(caller),
         app.feeds,
         is_ready=lambda: app.engine.is_ready,
         check=app.store.now,

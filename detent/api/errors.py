@@ -23,6 +23,7 @@ from detent.errors import (
     Forbidden,
     Gone,
     InvalidInput,
+    LimitExceeded,
     NameTaken,
     NotFound,
     PreconditionFailed,
@@ -52,6 +53,7 @@ _KINDS: Final[tuple[tuple[type[DetentError], tuple[int, str, str | None]], ...]]
     (PreconditionFailed, (412, "precondition_failed", None)),
     (Conflict, (409, "conflict", ILLEGAL_STATE)),
     (Gone, (410, "gone", None)),
+    (LimitExceeded, (429, "limit_exceeded", None)),
     (Unavailable, (503, "unavailable", None)),
     (StoreError, (503, "unavailable", None)),
 )
@@ -104,12 +106,6 @@ def refuse_callback(receipt: Receipt) -> Response[Refusal]:
     return refuse(status, error, f"webhook_{receipt}", message)
 
 
-def refuse_guesses(wait: float) -> Response[Refusal]:
-    """The answer to too many tokens that nobody made."""
-    headers = {"Retry-After": str(math.ceil(wait))}
-    return refuse(429, "limit_exceeded", "limit_exceeded", "too many unknown callback addresses", headers=headers)
-
-
 def on_detent_error(request: Request[Any, Any, Any], error: DetentError) -> Response[Refusal]:
     """What a command refused."""
     return answer_of(error, request.method, request.url.path)
@@ -124,7 +120,7 @@ def answer_of(error: Exception, method: str, path: str) -> Response[Refusal]:
     problems = error.problems if isinstance(error, InvalidInput) else ()
     message = error.message if not isinstance(error, StoreError) else "the database cannot be reached just now"
     wait = math.ceil(getattr(error, "retry_after", 1.0))
-    headers = {"Retry-After": str(wait)} if status == 503 else None
+    headers = {"Retry-After": str(wait)} if status in (429, 503) else None
     run_id = error.run if isinstance(error, AlreadyActive) else None
     return refuse(status, word, code or error.code, message, problems=problems, run_id=run_id, headers=headers)
 

@@ -47,7 +47,7 @@ class Threads:
         self._pool = ThreadPool(_THREADS)
 
     async def call(self, function: Callable[[], T]) -> T:
-        result, error = await self._pool.run(partial(_tried, function))
+        result, error = await self._pool.submit(lambda: (function(), None), lambda error: (None, error))
         if error is not None:
             raise error
         assert result is not None
@@ -55,13 +55,6 @@ class Threads:
 
     def close(self) -> None:
         self._pool.close()
-
-
-def _tried(function: Callable[[], T]) -> tuple[T | None, BaseException | None]:
-    try:
-        return function(), None
-    except BaseException as error:  # noqa: BLE001 - raised again where the call is awaited
-        return None, error
 
 
 class ProcessTransport(Protocol):

@@ -13,8 +13,9 @@ from urllib.parse import unquote
 
 from litestar import Litestar
 
-from detent.api.app import api_of
+from detent.api.app import api_caller, api_of
 from detent.api.server.fast_path import FastPath
+from detent.api.server.guards import Throttle
 from detent.app import App, build_app
 from detent.client.calls import Answer, Request
 from detent.client.errors import Unavailable, refusal
@@ -50,7 +51,8 @@ class InProcessTransport:
         self._loop = loop
         self._thread = thread
         self._saves_code = saves_code
-        self._fast_path = FastPath(self._route, app.commands, None)
+        self._commands = app.commands.for_caller(api_caller())
+        self._fast_path = FastPath(self._route, self._commands, Throttle(), None)
         self._api: Litestar | None = None
 
     def send(self, request: Request) -> Answer:
@@ -117,7 +119,7 @@ class InProcessTransport:
         known = None if started is None else registry.find(unquote(started[1]))
         if known is None:
             return False
-        await self._app.commands.save_python(known.compiled, known.source)
+        await self._commands.workflows.save_python(known.compiled, known.source)
         return True
 
 

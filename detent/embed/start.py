@@ -13,15 +13,16 @@ from detent.client.calls import JSON, Answer, Call, duration, instant, json_body
 from detent.client.client import RunHandle, SyncRunHandle
 from detent.documents.runs import ExecutionStarted, StartedDocument
 from detent.embed.gateway import ASYNC_DRIVER, DRIVER
-from detent.embed.request import UNSET, Span, StartOrder, When, build_start
+from detent.embed.request import UNSET, Span, When, build_start
 from detent.embed.transaction.start import put, put_awaited
 from detent.errors import NotFound
 from detent.ids import RUN, show
 from detent.instant import as_datetime
 from detent.python.registry import registry
+from detent.run.start import StartRequest
 
 
-def start_call(order: StartOrder) -> Call[StartedDocument]:
+def start_call(order: StartRequest) -> Call[StartedDocument]:
     """Build the request of a start. Its only header is the caller's request id: headers are stored with the run."""
     begins: Any = None
     if order.delay is not None:
@@ -42,7 +43,7 @@ def start_call(order: StartOrder) -> Call[StartedDocument]:
     return replace(call, body=json_body(order.body), headers=headers)
 
 
-def _execute_call(order: StartOrder, begins: str | None) -> Call[StartedDocument]:
+def _execute_call(order: StartRequest, begins: str | None) -> Call[StartedDocument]:
     """Build the request of a start with a priority, which only an envelope has."""
     envelope = {
         "requestId": order.request_id,
@@ -70,7 +71,7 @@ def _read_execution(answer: Answer) -> StartedDocument:
 
 
 @contextmanager
-def _explained(order: StartOrder) -> Iterator[None]:
+def _explained(order: StartRequest) -> Iterator[None]:
     """Say how a Detent elsewhere gets code that this process has."""
     try:
         yield

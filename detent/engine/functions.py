@@ -17,10 +17,11 @@ from detent.ids import RUN, parse, show
 from detent.instant import SECOND, micros
 from detent.planner.advance import advance
 from detent.run import events
-from detent.run.call import Child, FunctionListener
+from detent.run.call import FunctionListener
 from detent.run.journal import Entry, Kind
 from detent.run.outcomes import EMPTY_RESULT, StepError
 from detent.run.plan import Plan
+from detent.run.start import StartRequest
 from detent.run.state import Checkpoint, Operation
 from detent.store.rows import NewCallback
 
@@ -161,7 +162,7 @@ class EnginePort:
     def unlock(self) -> None:
         self._functions.unlock(self._held)
 
-    async def start_child(self, key: str, child: Child) -> str:
+    async def start_child(self, key: str, child: StartRequest) -> str:
         start, known = self._functions.family.start, self.operations().get(key)
         if start is None:
             raise Unavailable("this engine cannot start runs")

@@ -25,6 +25,11 @@ class StepKind(StrEnum):
     FUNCTION = "function"
     CONDITION = "condition"
 
+    @property
+    def receives_signals(self) -> bool:
+        """Whether the code of a step of this kind can wait for signals."""
+        return self is StepKind.FUNCTION
+
 
 class Ending(StrEnum):
     """How a step ended. Skipped is an ending like any other."""

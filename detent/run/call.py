@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, Protocol
 
 import msgspec
 
 from detent.graph.model import Ending, Graph, StepKind
+from detent.run.start import StartRequest
 from detent.run.state import Checkpoint, Operation, RunFacts
 
 
@@ -68,21 +68,9 @@ class FunctionPort(Protocol):
     def unlock(self) -> None:
         """It is over."""
 
-    async def start_child(self, key: str, child: Child) -> str:
-        """Start the child of an operation once, however often it is called, and return its id. The history gets its
-        end. Raise what a start raises."""
-
-
-@dataclass(frozen=True, slots=True)
-class Child:
-    """A run that a durable function starts. `origin_kind`: it does not serve the function but takes over from it."""
-
-    workflow: str
-    body: Any
-    hero: tuple[str, str] | None = None
-    priority: int | None = None
-    labels: Mapping[str, str] = field(default_factory=dict)
-    origin_kind: str | None = None
+    async def start_child(self, key: str, child: StartRequest) -> str:
+        """Start the child of an operation once, however often this is called, and return its id. With an `origin_kind`
+        the run takes over from the function. Its end will be in the history. Raise what a start raises."""
 
 
 class RunView(msgspec.Struct, frozen=True):
@@ -154,6 +142,10 @@ class StepCall(msgspec.Struct, frozen=True):
 
     @property
     def idempotency_key(self) -> str:
-        """A stable key of (tenant, run, step), sent with every effect so that a repeated one can be recognised."""
-        text = b"%d\x00%b\x00%b" % (self.tenant, self.run_id, self.step.encode())
-        return hashlib.sha256(text).hexdigest()[:40]
+        """Return the key that every attempt of this step of this run sends with its effect."""
+        return idempotency_key(self.tenant, self.run_id, self.step)
+
+
+def idempotency_key(tenant: int, run: bytes, step: str) -> str:
+    """Return a stable key of a step of a run, so that a receiver can recognise a repeated effect."""
+    return hashlib.sha256(b"%d\x00%b\x00%b" % (tenant, run, step.encode())).hexdigest()[:40]

@@ -134,3 +134,10 @@ def result_of(kind: StepKind, output: bytes = b"null", status_code: int | None =
         empty: dict[str, str] = {}
         return msgspec.json.encode({"status_code": status_code, "headers": empty, "body": msgspec.Raw(output)})
     return msgspec.json.encode({"output": msgspec.Raw(output)})
+
+
+def stated_result(kind: StepKind, output: bytes, status_code: int | None = None) -> bytes:
+    """Return the result of a step whose output a person states. An HTTP answer without a status code was a success."""
+    if status_code is None and kind is StepKind.HTTP:
+        status_code = 200
+    return result_of(kind, output, status_code)

@@ -23,9 +23,9 @@ from typing import Any
 
 from aiohttp import web
 
+from detent.auth.caller import local_caller
 from detent.clock import SystemClock
-from detent.commands import Commands, RunInput
-from detent.commands.start import StartOptions
+from detent.commands import Commands, EngineCommands
 from detent.documents.answers import as_json
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
@@ -38,6 +38,7 @@ from detent.python.classes.executor import ClassExecutor
 from detent.python.functions.executor import FunctionExecutor
 from detent.python.functions.step_runner import StepRunner
 from detent.python.registry import registry as python_registry
+from detent.run.start import StartRequest
 from detent.steps.action_step import ActionExecutor
 from detent.steps.egress import EgressPolicy
 from detent.steps.http.step import HttpExecutor
@@ -75,31 +76,32 @@ class Routes:
         self._engine, self._commands, self._voice = engine, commands, voice
 
     async def save(self, request: web.Request) -> web.StreamResponse:
-        row, _, _ = await self._commands.save_workflow(await request.read(), replace=True)
+        row, _, _ = await self._commands.workflows.save(await request.read(), replace=True)
         return web.json_response({"name": row.name}, status=201)
 
     async def start(self, request: web.Request) -> web.StreamResponse:
-        given, hero = RunInput(body=await request.json()), request.query.get("hero")
-        options = StartOptions(hero=None if hero is None else ("Courier", hero))
+        hero = request.query.get("hero")
+        about = None if hero is None else ("Courier", hero)
+        wanted = StartRequest(request.match_info["name"], await request.json(), hero=about)
         try:
-            started = await self._commands.start(request.match_info["name"], given, options)
+            started = await self._commands.starts.start(wanted)
         except AlreadyActive as error:
             return web.json_response({"active": error.run}, status=409)
         return web.json_response({"run": show(RUN, started.run)}, status=201)
 
     async def show(self, request: web.Request) -> web.StreamResponse:
-        return web.json_response(as_json(await self._commands.run(request.match_info["run"])))
+        return web.json_response(as_json(await self._commands.runs.get(request.match_info["run"])))
 
     async def cancel(self, request: web.Request) -> web.StreamResponse:
-        return web.json_response(as_json(await self._commands.cancel(request.match_info["run"], by="chaos")))
+        return web.json_response(as_json(await self._commands.control.cancel(request.match_info["run"])))
 
     async def signal(self, request: web.Request) -> web.StreamResponse:
         where = request.match_info
-        await self._commands.signal(where["run"], where["name"], await request.json())
+        await self._commands.signals.send(where["run"], where["name"], await request.json())
         return web.json_response({})
 
     async def deliver(self, request: web.Request) -> web.StreamResponse:
-        receipt, again = await self._commands.deliver(
+        receipt, again, _ = await self._commands.callbacks.deliver(
             request.match_info["token"],
             body=await request.json(),
             headers={},
@@ -205,8 +207,8 @@ def load_python(options: argparse.Namespace, clock: SystemClock) -> dict[StepKin
         import_module("tests.chaos.python_booking").use_database(options.store)
         keeper = import_module("detent.python.transactions").keeper
     chain, function = (
-        ClassExecutor(now=clock.wall, keeper=keeper),
-        FunctionExecutor(clock=clock, bodies=StepRunner(keeper=keeper)),
+        ClassExecutor(now=clock.wall, transactions=keeper),
+        FunctionExecutor(clock=clock, steps=StepRunner(transactions=keeper)),
     )
     return {StepKind.PYTHON: chain, StepKind.FUNCTION: function}
 
@@ -215,7 +217,7 @@ async def begin(engine: Engine, commands: Commands) -> None:
     """Be a node, and let the workflows be known whose code is here."""
     await patiently(engine.start)
     for one in python_registry.all():
-        await patiently(partial(commands.save_python, one.compiled, one.source))
+        await patiently(partial(commands.workflows.save_python, one.compiled, one.source))
 
 
 async def serve(options: argparse.Namespace, tuning: Tuning) -> None:
@@ -239,7 +241,7 @@ async def serve(options: argparse.Namespace, tuning: Tuning) -> None:
         tuning=tuning,
         new_id=new_id,
     )
-    commands = Commands(engine, actions=REGISTRY.names())
+    commands = EngineCommands(engine, actions=REGISTRY.names()).for_caller(local_caller("chaos"))
     await begin(engine, commands)
     runner = web.AppRunner(build(engine, commands, voice), access_log=None, shutdown_timeout=0.5)
     await runner.setup()

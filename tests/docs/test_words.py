@@ -7,7 +7,7 @@ import pytest
 
 from detent.cli import COMMANDS
 from detent.settings import FIELDS, FILE, PREFIX, load_settings
-from tests.docs.pages import ROOT, Block, blocks, pages, table
+from tests.docs.pages import ROOT, Block, blocks, pages
 
 #: DETENT_URL is read by clients, which have no settings.
 SETTINGS = {f"{PREFIX}{name.upper()}" for name in FIELDS} | {"DETENT_URL"}
@@ -35,12 +35,6 @@ def test_a_file_of_settings_is_read_without_a_remark(block: Block, tmp_path: Pat
     loaded = load_settings({}, environ={}, folder=tmp_path)
     assert loaded.sources
     assert loaded.warnings == ()
-
-
-def test_the_glossary_has_the_words_contributors_use() -> None:
-    written = table("../CONTRIBUTING.md", "word", "meaning")
-    words = {word for cell in written for word in cell.split(", ")}
-    assert words - set(table("glossary.md", "word", "meaning")) == set()
 
 
 def test_the_pages_keep_to_the_words_of_the_glossary() -> None:

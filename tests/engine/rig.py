@@ -29,13 +29,14 @@ from detent.engine.tuning import Tuning
 from detent.errors import CommitUnknown, StoreBusy, StoreError, StoreLocked
 from detent.forms.steps.form import compile_steps
 from detent.graph import codec
-from detent.graph.model import Graph, StepKind
+from detent.graph.model import Graph, Step, StepKind
 from detent.ids import new_id
 from detent.instant import SECOND
 from detent.observe import listen
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
 from detent.run.status import TERMINAL
+from detent.steps.protocol import Needs
 from detent.store.heartbeat import TaskHeart
 from detent.store.memory.store import MemoryStore
 from detent.store.protocol import Heartbeat, Store
@@ -178,10 +179,14 @@ class Hands:
 
     kind: ClassVar[StepKind] = StepKind.ACTION
     scripts: dict[str, Script] = field(default_factory=dict)
+    needed: dict[str, Needs] = field(default_factory=dict)
     calls: list[StepCall] = field(default_factory=list)
     gates: dict[str, asyncio.Event] = field(default_factory=dict)
     now: int = 0
     most: int = 0
+
+    def needs(self, step: Step) -> Needs:
+        return self.needed.get(step.name, Needs.NOTHING)
 
     def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
         self.calls.append(call)

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from detent.commands import Commands
 from detent.errors import StartBlocked, StoreError, Unavailable
 from detent.forms.steps.form import compile_steps
 from detent.graph import codec
 from detent.ids import new_id
 from detent.instant import SECOND
 from detent.store.rows import Flush, NewVersion
+from tests.callers import commands_of
 from tests.engine.doors import start
 from tests.engine.rig import TENANT, Fault, Line, Rig, done, rig, virtual
 
@@ -220,13 +220,13 @@ async def test_a_start_that_waits_for_another_transaction_holds_up_no_others_and
     async with rig() as world:
         engine = await world.engine(lease=10.0)
         await _one_per_hero(world)
-        commands = Commands(engine)
+        commands = commands_of(engine)
         other = _hold(world, "held")
         begun = world.clock.monotonic()
         held_up = asyncio.ensure_future(start(engine, "w", commands=commands, hero=("User", "held")))
         free = [asyncio.ensure_future(start(engine, "w", commands=commands, hero=("User", str(n)))) for n in range(20)]
         plain = asyncio.ensure_future(world.start({"b": {}}))
-        with pytest.raises(Unavailable, match="another transaction is starting the same"):
+        with pytest.raises(Unavailable, match="another open transaction starts the same run"):
             await held_up
         for one in free:
             assert await world.ended((await one).run) == "completed"

@@ -208,9 +208,9 @@ def test_a_model_that_nobody_registered_is_known_all_the_same(heroes: Heroes) ->
     assert heroes.ref(User(id=3, name="x")) == HeroRef("User", "3")
     with pytest.raises(InvalidInput, match="save it first"):
         heroes.ref(User(name="x"))
-    with pytest.raises(InvalidInput, match="no mapped class"):
+    with pytest.raises(InvalidInput, match="not a mapped class"):
         heroes.sqlalchemy(lambda: None, Person)
-    with pytest.raises(InvalidInput, match="no model of Django"):
+    with pytest.raises(InvalidInput, match="not a model of Django"):
         heroes.django(Person)
 
 

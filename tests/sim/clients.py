@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from detent.commands import StartOptions
 from detent.errors import AlreadyActive, Conflict, StoreError, Unavailable
 from detent.graph.model import StepKind
 from detent.ids import RUN, parse
 from detent.instant import SECOND
+from detent.run.start import StartRequest
 from detent.run.state import Phase
 from detent.store.protocol import Store
 from detent.store.rows import MessageKind
@@ -51,20 +51,20 @@ class Clients:
     async def _start_some_time(self) -> None:
         await asyncio.sleep(self._rng.uniform(0.05, self._swarm.chaos * 0.6))
         program = self._rng.choice(list(self._world.programs.values()))
-        options = self._options()
-        self._through_a_node(lambda node: self._world.start(node, program, options), options.request_id)
-        while options.request_id is not None and self._rng.random() < 0.5:
+        request = self._request(program.name)
+        self._through_a_node(lambda node: self._world.start(node, request), request.request_id)
+        while request.request_id is not None and self._rng.random() < 0.5:
             # The same again, at the same time or later, through any node.
             await asyncio.sleep(self._rng.choice((0.0, 0.0, 0.01, 2.0)))
-            self._through_a_node(lambda node: self._world.start(node, program, options), options.request_id)
+            self._through_a_node(lambda node: self._world.start(node, request), request.request_id)
 
-    def _options(self) -> StartOptions:
+    def _request(self, workflow: str) -> StartRequest:
         rng = self._rng
         request_id = f"request {rng.randrange(3)}" if rng.random() < self._swarm.requests else None
         later = rng.random() < self._swarm.delays
         start_at = self._world.clock.wall() + int(rng.uniform(-2, 20) * SECOND) if later else None
         hero = ("user", str(self._heroes.randrange(2))) if self._heroes.random() < self._swarm.heroes else None
-        return StartOptions(request_id=request_id, start_at=start_at, hero=hero)
+        return StartRequest(workflow, {}, request_id=request_id, start_at=start_at, hero=hero)
 
     def _through_a_node(self, start: Callable[[SimNode], Awaitable[bytes]], request_id: str | None) -> None:
         alive = [node for node in self._world.nodes if node.is_alive]
@@ -200,7 +200,7 @@ class Clients:
         """By way of a node, which receives what comes together in one statement."""
         token = TOKENS.token(story.row.id, step)
         with suppress(StoreError):
-            await node.commands.deliver(token, body=body, headers={}, query={}, message_id=message_id)
+            await node.commands.callbacks.deliver(token, body=body, headers={}, query={}, message_id=message_id)
 
     async def _control(self, story: Story) -> None:
         rng = self._rng

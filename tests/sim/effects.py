@@ -10,9 +10,10 @@ from typing import Any
 
 import msgspec
 
-from detent.graph.model import StepKind
+from detent.graph.model import Step, StepKind
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
+from detent.steps.protocol import Needs
 from tests.sim.swarm import Swarm
 
 
@@ -64,6 +65,9 @@ class SimExecutor:
         self._count = count
         self.is_healed = False
         self.works: list[Coroutine[Any, Any, Outcome]] = []
+
+    def needs(self, step: Step) -> Needs:
+        return Needs.NOTHING
 
     def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
         moved = self._moves(call)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from typing import Any, Final
 
 from detent.clock import DatabaseTime
-from detent.commands import StartOptions
 from detent.engine.attempts import Attempts
 from detent.engine.background import Watchdog
 from detent.engine.claims import Claims
@@ -24,6 +25,7 @@ from detent.planner.reuse import Reuse
 from detent.run import events
 from detent.run.journal import Kind
 from detent.run.plan import Plan, StartAttempt
+from detent.run.start import StartRequest
 from detent.run.state import Phase, RunState
 from detent.store.rows import Flush, Flushed
 
@@ -230,12 +232,15 @@ def _take_over_nothing(prepared: Prepared, state: RunState) -> Reuse:
     return Reuse({})
 
 
-def _fire_without_a_name(firing: Any, request: Any) -> StartOptions:
-    return StartOptions(trigger=firing.kind, fired_by=firing.trigger)
+_start_request: Callable[..., StartRequest] = processing._start_request
+
+
+def _fire_without_a_name(firing: Any, trigger: Any, payload: Any) -> StartRequest:
+    return replace(_start_request(firing, trigger, payload), request_id=None)
 
 
 OF_FIRINGS: Final[dict[str, Patches]] = {
-    "a firing starts without its request id": ((processing, "_options", _fire_without_a_name),),
+    "a firing starts without its request id": ((processing, "_start_request", _fire_without_a_name),),
 }
 OF_STARTS: Final[dict[str, Patches]] = {
     "a refused start is kept in memory": ((Runner, "_was_not_started", _keep_what_was_refused),),

@@ -14,7 +14,6 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from detent.commands import RunInput, StartOptions
 from detent.errors import AlreadyActive, DetentError, StoreError, Unavailable
 from detent.graph import codec
 from detent.graph.model import Ending, StepKind
@@ -28,6 +27,7 @@ from detent.python.functions.workflow import FunctionWorkflow
 from detent.run.call import Op, op_of
 from detent.run.journal import Kind
 from detent.run.outcomes import Done
+from detent.run.start import StartRequest
 from detent.run.state import RunFacts, RunState
 from detent.run.status import TERMINAL, Status
 from detent.store.rows import MessageKind, NewVersion
@@ -123,24 +123,22 @@ class FunctionWorld(World):
             alive = [node for node in self.nodes if node.is_alive]
             if alive:
                 node = rng.choice(alive)
-                options = StartOptions(request_id=f"start {number}", hero=hero)
-                self.loop.spawn(node.process, self._start_at(node, body, options, started))
+                name = "simulated" if hero is None else "looping"
+                request = StartRequest(name, body, request_id=f"start {number}", hero=hero)
+                self.loop.spawn(node.process, self._start_at(node, request, started))
             await asyncio.sleep(3.0)
         run = started.result()
         self.started.append(run)
         await self._bother(run)
 
-    async def _start_at(
-        self, node: SimNode, body: dict[str, Any], options: StartOptions, started: asyncio.Future[bytes]
-    ) -> None:
-        name = "simulated" if options.hero is None else "looping"
+    async def _start_at(self, node: SimNode, request: StartRequest, started: asyncio.Future[bytes]) -> None:
         try:
-            start = await node.commands.start(name, RunInput(body), options)
+            start = await node.commands.starts.start(request)
         except (Unavailable, StoreError):
             return
         except AlreadyActive as error:
-            assert options.hero is not None
-            self._heirs.refused(options.hero, parse(RUN, error.run))
+            assert request.hero is not None
+            self._heirs.refused(request.hero, parse(RUN, error.run))
             return
         if not started.done():
             started.set_result(start.run)

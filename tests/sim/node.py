@@ -6,7 +6,8 @@ import random
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
-from detent.commands import Commands
+from detent.auth.caller import local_caller
+from detent.commands import EngineCommands
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
 from detent.graph.model import StepKind
@@ -49,9 +50,10 @@ class SimNode:
             tuning=world.swarm.tuning,
             new_id=world.new_id,
         )
-        self.commands = Commands(self.engine)
+        commands = EngineCommands(self.engine)
+        self.commands = commands.for_caller(local_caller("test"))
         store = self.engine.store
-        processor = Processor(self.commands, store)
+        processor = Processor(commands, store)
         self.work = TriggerWork(store, processor, now=self.engine.time.now, clock=clock, new_id=world.new_id)
         world.loop.spawn(self.process, world.start_engine(self))
 

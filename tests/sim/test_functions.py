@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from detent.commands.signals import FunctionCommands
+from detent.commands.children import ChildStarts
 from detent.engine import functions, inbox, runner
 from detent.planner import flow
 from detent.python.functions.operations import OperationLog
@@ -61,11 +61,11 @@ def _forgets(mail: Any, held: Any) -> Any:
 
 
 _operation_event = inbox.operation_event
-_in_place_of = FunctionCommands._in_place_of
+_in_place_of = ChildStarts._in_place_of
 
 
-async def _as_a_rival(self: Any, run: Any, kind: str, options: Any) -> Any:
-    return replace(await _in_place_of(self, run, kind, options), successor_of=None)
+async def _as_a_rival(self: Any, run: Any, request: Any) -> Any:
+    return replace(await _in_place_of(self, run, request), successor_of=None)
 
 
 def _heroic(swarm: Swarm) -> Swarm:
@@ -89,7 +89,7 @@ MUTANTS: Final = (
     *(Mutant(name, store=store, bend=_heroic) for name, store in HEIRS.items()),
     Mutant(
         "a run goes on as a rival of itself",
-        patches=((FunctionCommands, "_in_place_of", _as_a_rival),),
+        patches=((ChildStarts, "_in_place_of", _as_a_rival),),
         bend=_heroic,
     ),
     Mutant("a parent is not told the end of its child", patches=((runner, "end_messages", lambda state, end: []),)),

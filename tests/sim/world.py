@@ -8,11 +8,12 @@ from collections import deque
 from typing import Any
 
 from detent import observe
-from detent.commands import RunInput, StartAnswer, StartOptions
+from detent.commands import StartAnswer
 from detent.errors import StoreBusy, StoreError
 from detent.ids import RUN
 from detent.ids import show as show_id
 from detent.run.call import StepCall
+from detent.run.start import StartRequest
 from tests.sim.checks import Checks
 from tests.sim.clients import Clients
 from tests.sim.counters import Counters
@@ -120,16 +121,16 @@ class World:
                 self.loop.spawn(node.process, node.work.work())
                 return
 
-    async def start(self, node: SimNode, program: Program, options: StartOptions) -> bytes:
+    async def start(self, node: SimNode, request: StartRequest) -> bytes:
         """Start a run through a node's own door."""
-        return self._accepted(await node.commands.start(program.name, RunInput(body={}), options))
+        return self._accepted(await node.commands.starts.start(request))
 
     async def again(self, node: SimNode, run: bytes, step: str | None, request_id: str) -> bytes:
         """Retry an ended run, or fork it at a step."""
         text = show_id(RUN, run)
         if step is None:
-            return self._accepted(await node.commands.retry(text, request_id=request_id))
-        return self._accepted(await node.commands.fork(text, step, output="edited", request_id=request_id))
+            return self._accepted(await node.commands.reruns.retry(text, request_id=request_id))
+        return self._accepted(await node.commands.reruns.fork(text, step, output="edited", request_id=request_id))
 
     def _accepted(self, start: StartAnswer) -> bytes:
         if start.run not in self.database.model.table:

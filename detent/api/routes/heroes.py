@@ -11,7 +11,7 @@ from litestar.params import FromPath
 from detent.api.filters import read_hero_page, read_places_page
 from detent.api.openapi import examples
 from detent.api.openapi.operations import PAGE_PARAMETERS, TEXT, answers, operation, query, refusals
-from detent.api.request import AnyRequest, CursorScope, commands
+from detent.api.request import AnyRequest, CursorScope, commands, tenant_of
 from detent.api.routes.runs import places
 from detent.documents.answers import Many
 from detent.documents.journal import PastAttemptDocument, TimelineEntry
@@ -19,7 +19,6 @@ from detent.errors import NotFound
 from detent.ids import RUN, show
 from detent.instant import as_datetime
 from detent.planner.history import AttemptState, PastAttempt
-from detent.settings import DEFAULT_TENANT
 from detent.store.rows import RUN_STARTED, TimelineRow
 from detent.views.runs import entry_document
 
@@ -43,8 +42,8 @@ Timeline = Response[Many[TimelineEntry]]
 async def list_run_history(request: AnyRequest, run: FromPath[str]) -> Response[Many[PastAttemptDocument]]:
     """Every attempt that is over, in the order they ended, and what came of each. A step that was decided not to run
     has a row too, and so has one that its run was at when it was canceled."""
-    rows = await commands(request).history(run)
-    scope = CursorScope("history", DEFAULT_TENANT, run)
+    rows = await commands(request).runs.history(run)
+    scope = CursorScope("history", tenant_of(request), run)
     page = read_places_page(request.scope["query_string"], scope)
     shown = [_attempt(row) for row in rows[page.begin : page.begin + page.limit]]
     behind = page.begin + page.limit
@@ -86,8 +85,8 @@ async def tell_timeline(request: AnyRequest) -> Timeline:
 
 
 async def _timeline(request: AnyRequest, hero: tuple[str, str] | None) -> Timeline:
-    page = read_hero_page(request.scope["query_string"], hero)
-    found, is_last = await commands(request).timeline(page.hero, limit=page.limit, after=page.after)
+    page = read_hero_page(request.scope["query_string"], tenant_of(request), hero)
+    found, is_last = await commands(request).runs.timeline(page.hero, limit=page.limit, after=page.after)
     cursor = None if is_last else page.cursor(found[-1].place())
     return Response(Many([_timeline_entry(one) for one in found], cursor))
 

@@ -19,12 +19,12 @@ from rich.table import Table
 from rich.text import Text
 
 from detent.api.server.listener import listening
+from detent.auth.caller import local_caller
 from detent.cli.options import Database, Imports, Port, settings_of
 from detent.cli.output.progress import ENDED, instant
 from detent.cli.output.served import show_served
 from detent.cli.output.terminal import MARKS, SPINNER, duration, marked, out, warn
 from detent.cli.targets import load_or_show
-from detent.commands import RunInput, StartOptions
 from detent.documents.answers import as_json
 from detent.errors import InvalidInput
 from detent.examples import EXAMPLES, SERVICE_PORT
@@ -34,6 +34,7 @@ from detent.instant import SECOND
 from detent.observe import listen
 from detent.observe.logs import log_events
 from detent.process import LOOPBACK, App, bind, run_app, run_process, wait_for_signal
+from detent.run.start import StartRequest
 from detent.run.status import TERMINAL
 from detent.settings import Settings
 from detent.store.url import scheme
@@ -231,6 +232,7 @@ class _Show:
 
     def __init__(self, app: App, shop_url: str, stopping: asyncio.Task[None]) -> None:
         self._app, self._shop_url, self._stopping = app, shop_url, stopping
+        self._commands = app.commands.for_caller(local_caller("detent dev"))
         self._screen = Screen(out, app.local_url, app.settings.database_url, shop_url)
         self._ended: asyncio.Queue[bytes] = asyncio.Queue(_BACKLOG)
 
@@ -255,9 +257,9 @@ class _Show:
         shown = []
         for example in EXAMPLES:
             text = example.text(self._shop_url)
-            await self._app.commands.save_workflow(text, filename=example.filename, replace=True)
+            await self._commands.workflows.save(text, filename=example.filename, replace=True)
             for value in example.inputs:
-                started = await self._app.commands.start(example.name, RunInput(value), StartOptions(trigger="manual"))
+                started = await self._commands.starts.start(StartRequest(example.name, value, trigger="manual"))
                 shown.append(Shown(show(RUN, started.run), value))
         return shown
 
@@ -267,7 +269,7 @@ class _Show:
             while not self._stopping.done():
                 for each in shown:
                     if each.status not in TERMINAL:
-                        each.document = as_json(await self._app.commands.run(each.run))
+                        each.document = as_json(await self._commands.runs.get(each.run))
                 draw()
                 if all(each.status in TERMINAL for each in shown):
                     return
@@ -282,7 +284,7 @@ class _Show:
                 return
             run = show(RUN, ended.result())
             if run not in known:
-                self._screen.line(as_json(await self._app.commands.run(run)))
+                self._screen.line(as_json(await self._commands.runs.get(run)))
 
 
 def add_to(app: typer.Typer) -> None:

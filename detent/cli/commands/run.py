@@ -16,6 +16,7 @@ from rich.markup import escape
 
 import detent
 from detent.api.server.listener import listening
+from detent.auth.caller import local_caller
 from detent.cli.fast_clock import Jumper, JumpingClock, JumpingLoop, asked_name, fast_tuning
 from detent.cli.options import Database, Hero, Imports, Input, decode_value, read_hero, read_input, settings_of
 from detent.cli.output.progress import LineView, LiveView, View
@@ -23,7 +24,6 @@ from detent.cli.output.terminal import duration, marked, out, plain, warn
 from detent.cli.output.watch import tell_result
 from detent.cli.targets import compile_file, python_workflow
 from detent.clock import Clock, SystemClock
-from detent.commands import RunInput, StartOptions
 from detent.documents.answers import as_json
 from detent.errors import InvalidInput, Problem, StoreInUse
 from detent.forms.compiled import Compiled
@@ -33,6 +33,7 @@ from detent.ids import RUN, show
 from detent.instant import SECOND
 from detent.observe import listen
 from detent.process import LOOPBACK, App, bind, run_app, wait_for_signal
+from detent.run.start import StartRequest
 from detent.run.status import TERMINAL, Status
 from detent.settings import Settings
 from detent.store.url import scheme
@@ -67,8 +68,7 @@ class RunOptions:
     """A run that somebody wants to see; `answers` are for what it will wait for."""
 
     target: RunTarget
-    input: Any
-    options: StartOptions
+    request: StartRequest
     answers: dict[str, Any]
     fast: bool
     settings: Settings
@@ -110,7 +110,8 @@ class Watching:
 
     def __init__(self, app: App, order: RunOptions, clock: Clock) -> None:
         self._app, self._order, self._clock = app, order, clock
-        self._commands, self._changed = app.commands, asyncio.Event()
+        self._commands = app.commands.for_caller(local_caller("detent run"))
+        self._changed = asyncio.Event()
         self._told: set[str] = set()
         self._view: View = LineView(out, clock.wall)
 
@@ -119,8 +120,8 @@ class Watching:
         target, order = self._order.target, self._order
         if target.source is not None:
             data, filename = target.source
-            await self._commands.save_workflow(data, filename=filename, replace=True)
-        started = await self._commands.start(target.compiled.name, RunInput(order.input), order.options)
+            await self._commands.workflows.save(data, filename=filename, replace=True)
+        started = await self._commands.starts.start(order.request)
         run = show(RUN, started.run)
         out.print(f"[bold]{escape(target.compiled.name)}[/] [bright_black]{run}[/]")
         out.print("[bright_black]steps may call this machine (127.0.0.0/8, ::1) as well as public addresses[/]")
@@ -146,7 +147,7 @@ class Watching:
             jumper = Jumper(self._clock, self._order.answers, self._view.note)
         while True:
             self._changed.clear()
-            document = as_json(await self._commands.run(run))
+            document = as_json(await self._commands.runs.get(run))
             yield document
             if document["status"] in TERMINAL or document["paused_step"] is not None or stopping.done():
                 return
@@ -159,7 +160,7 @@ class Watching:
         found: list[Document] = []
         for step in document["tasks"].values():
             if step["status"] == "waiting" and "run_id" in step:
-                child = as_json(await self._commands.run(step["run_id"]))
+                child = as_json(await self._commands.runs.get(step["run_id"]))
                 found += [child, *await self._children(child)]
         return found
 
@@ -175,7 +176,7 @@ class Watching:
                 continue
             self._told.add(step)
             if name in self._order.answers:
-                await self._commands.deliver(
+                await self._commands.callbacks.deliver(
                     self._app.engine.tokens.token(run, step),
                     body=self._order.answers[name],
                     headers={},
@@ -192,7 +193,7 @@ class Watching:
     async def _signal(self, run: str, key: str) -> None:
         name = asked_name(key)
         if name in self._order.answers:
-            await self._commands.signal(run, name, self._order.answers[name])
+            await self._commands.signals.send(run, name, self._order.answers[name])
         else:
             self._view.note(f"{name} waits for a signal: detent runs signal {run} {name} --url {self._app.local_url}")
 
@@ -262,8 +263,9 @@ def run(
     target = find_target(file, settings)
     for warning in target.compiled.warnings:
         warn(warning)
-    options = StartOptions(trigger="manual", hero=None if hero is None else read_hero(hero))
-    order = RunOptions(target, read_input(input_), options, read_answers(answer or (), target), fast, settings)
+    about = None if hero is None else read_hero(hero)
+    request = StartRequest(target.compiled.name, read_input(input_), hero=about, trigger="manual")
+    order = RunOptions(target, request, read_answers(answer or (), target), fast, settings)
     if fast:
         status = _carry_out(replace(order, settings=_private(settings, "memory://")))
     else:

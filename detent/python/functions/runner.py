@@ -13,7 +13,7 @@ from detent.instant import micros
 from detent.planner.retry import retry_at
 from detent.python.functions.operations import OperationLog, Pending, StepWork
 from detent.python.functions.step import StepContext
-from detent.python.functions.step_runner import CallOff, StepResult, StepRunner
+from detent.python.functions.step_runner import CancelStep, StepResult, StepRunner
 from detent.run.call import FunctionPort, Op
 from detent.run.outcomes import EMPTY_RESULT, Fail, StepError
 from detent.run.state import Checkpoint, Operation, RunFacts
@@ -33,16 +33,16 @@ class OperationRunner:
         self,
         port: FunctionPort,
         facts: RunFacts,
-        bodies: StepRunner,
+        steps: StepRunner,
         look: Callable[[], None],
         *,
         monotonic: Callable[[], float],
         generation: int,
     ) -> None:
-        self._port, self._facts, self._bodies, self._look = port, facts, bodies, look
+        self._port, self._facts, self._steps, self._look = port, facts, steps, look
         self._monotonic, self._generation = monotonic, generation
         self._outside = asyncio.get_running_loop()
-        self._flying: dict[str, CallOff] = {}  # bodies, and how to call them off
+        self._flying: dict[str, CancelStep] = {}  # bodies, and how to call them off
         self._writing: dict[str, None] = {}  # ends on their way to the journal
         self._beginning: dict[str, None] = {}  # begins on their way
         self._children: dict[str, asyncio.Task[None]] = {}  # that are being started
@@ -198,7 +198,7 @@ class OperationRunner:
             self._locking += 1
         self._flying[pending.key] = _nothing  # an inline one is over before `begin` returns
         returned = self._unlock if work.function.transactional else _nothing
-        call_off = self._bodies.begin(work, context, lambda given: self._body_ended(pending, work, given), returned)
+        call_off = self._steps.begin(work, context, lambda given: self._body_ended(pending, work, given), returned)
         if pending.key in self._flying:
             self._flying[pending.key] = call_off
 

@@ -21,13 +21,14 @@ from aiohttp.http_exceptions import BadHttpMessage, HttpProcessingError
 from aiohttp.resolver import ThreadedResolver
 
 from detent.clock import SystemClock
-from detent.graph.model import StepKind
+from detent.graph.model import Step, StepKind
 from detent.instant import Instant
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
 from detent.steps.egress import EgressDenied, EgressGuard, EgressPolicy, GuardedResolver
 from detent.steps.http.request import FOLLOWING_METHODS, HttpRequest, InvalidHttpRequest, build_request
 from detent.steps.http.response import NO_ANSWER, BadAnswer, HttpAnswer, encode_answer, read_answer, retry_after
+from detent.steps.protocol import Needs
 
 __all__ = ["HttpAnswer", "HttpSettings", "HttpExecutor"]
 
@@ -153,6 +154,9 @@ class HttpExecutor:
         self._wall = wall or SystemClock().wall
         self._resolver = resolver
         self._session: aiohttp.ClientSession | None = None
+
+    def needs(self, step: Step) -> Needs:
+        return Needs.NOTHING
 
     def begin(self, call: StepCall) -> Coroutine[Any, Any, Outcome]:
         return self._attempt(call)
