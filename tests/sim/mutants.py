@@ -178,6 +178,7 @@ def _without_flow(bend: Callable[[Swarm], Swarm]) -> Callable[[Swarm], Swarm]:
 #: Bugs that show in few worlds: not far from these. When the way worlds are drawn changes they show elsewhere, and are
 #: looked for longer.
 RARE: Final = {
+    "a retry keeps what rests on a failure": 110,
     "a sleep or a wait is struck": 50,
     "suspects are served as they come": 30,
     "those who wait for room are forgotten after a refused start": 900,
