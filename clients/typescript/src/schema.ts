@@ -1462,7 +1462,7 @@ export interface paths {
         };
         /**
          * Can it take work
-         * @description `ok` while the engine has its place and the database answers; 503 when starting, draining or cut off.
+         * @description `ok` while the engine has its place and the database can be written; otherwise 503, and `message` says why.
          */
         get: operations["ready"];
         put?: never;
