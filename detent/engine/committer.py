@@ -70,14 +70,14 @@ class ContendedStarts:
         if not self._known:
             return batch
         self._forget_old()
-        held_up = {unit.run for unit in batch if not self._known.keys().isdisjoint(keys_of(unit.start))}
+        held_up = {unit.run for unit in batch if not self._known.keys().isdisjoint(keys_of(unit.started()))}
         for run in held_up:
             self._groups.append(Group([unit for unit in batch if unit.run == run], again=False))
         return [unit for unit in batch if unit.run not in held_up] if held_up else batch
 
     def set_aside(self, batch: Sequence[PendingWrite], *, again: bool) -> list[PendingWrite]:
         """A flush met a lock: its starts that another may be in the way of are set aside. Gives the others."""
-        rivals = {unit.run for unit in batch if keys_of(unit.start)}
+        rivals = {unit.run for unit in batch if keys_of(unit.started())}
         if rivals:
             self._groups.append(Group([unit for unit in batch if unit.run in rivals], again))
         return [unit for unit in batch if unit.run not in rivals]
@@ -92,8 +92,11 @@ class ContendedStarts:
             self._groups.appendleft(Group([unit for unit in units if unit.run not in half], again))
             self._groups.appendleft(Group([unit for unit in units if unit.run in half], again))
             return []
-        keys = {key for unit in units for key in keys_of(unit.start)}
+        keys = {key for unit in units for key in keys_of(unit.started())}
         self._remember(keys)
+        if any(unit.successor is not None for unit in units):
+            self._groups.append(group)  # nobody could be told: a run that continues is tried until it can
+            return self._take_with(keys)
         return [*units, *self._take_with(keys)]
 
     def take_all(self) -> list[PendingWrite]:
@@ -135,7 +138,9 @@ def keys_of(start: NewRun | None) -> list[Key]:
 
 
 def _is_for(group: Group, keys: set[Key]) -> bool:
-    return not group.again and len(group.units) == 1 and not keys.isdisjoint(keys_of(group.units[0].start))
+    if group.again or len(group.units) != 1 or group.units[0].successor is not None:
+        return False
+    return not keys.isdisjoint(keys_of(group.units[0].start))
 
 
 BUSY_PAUSE: Final = 0.05

@@ -181,6 +181,14 @@ class EnginePort:
             await start(facts, parse(RUN, name), child, True)
         return name
 
+    async def prepare_successor(self, request: StartRequest) -> str:
+        prepare = self._functions.family.prepare_successor
+        if prepare is None:
+            raise Unavailable("this engine cannot start runs")
+        held = self._held
+        held.successor = await prepare(held.state.facts, request)
+        return show(RUN, held.successor.id)
+
 
 class _Alarm:
     """Calls back at a time of the database's clock."""

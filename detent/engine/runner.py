@@ -13,10 +13,10 @@ from typing import Any, Final
 from detent.clock import Clock, DatabaseTime
 from detent.engine import release
 from detent.engine.attempts import Attempts
-from detent.engine.children import Children, end_messages
+from detent.engine.children import Children, continue_messages, end_messages, signals_left
 from detent.engine.committer import Committer
 from detent.engine.functions import Functions, carried, timed_out
-from detent.engine.owned_run import Locks, OwnedRun, Placement, queue_and_priority
+from detent.engine.owned_run import Locks, OwnedRun, Placement, Successor, queue_and_priority
 from detent.engine.release import RunRelease
 from detent.engine.timers import Timers
 from detent.engine.tuning import Tuning
@@ -29,7 +29,7 @@ from detent.planner.advance import advance, is_wanted, put_back, take_ready
 from detent.planner.moves import graph_of
 from detent.run import events
 from detent.run.journal import Entry, Kind, decode_data
-from detent.run.outcomes import Outcome, StepError
+from detent.run.outcomes import Continued, Outcome, StepError, Suspend
 from detent.run.plan import NOTHING, Plan, StartAttempt
 from detent.run.state import RunState
 from detent.run.status import Status
@@ -95,6 +95,13 @@ def _error(error: StepError | None) -> dict[str, Any]:
     detail = error.detail.get("traceback") if isinstance(error.detail, dict) else error.detail
     trace = {"traceback": detail[-_LONGEST:]} if isinstance(detail, str) else {}
     return {"error": error.message, **trace}
+
+
+def _continuation(event: events.Event) -> Continued | None:
+    """The outcome of a durable function that continues as a new run."""
+    if isinstance(event, events.AttemptEnded) and isinstance(event.outcome, Continued):
+        return event.outcome
+    return None
 
 
 _STOP_OR_GO: Final = (events.Paused, events.Resumed)
@@ -176,7 +183,7 @@ class Runner:
             self._start_ready(held)
             self._rest(held)
             return
-        self.write(held, plan, message=message)
+        self.write(held, plan, message=message, continued=_continuation(event) if plan.end is not None else None)
         for index in plan.expire:
             self.write(held, Plan(None, [], [], []), expiry=index)
         if held.port is not None and isinstance(event, _STOP_OR_GO):
@@ -191,8 +198,10 @@ class Runner:
         expiry: int | str | None = None,
         recorded: StartAttempt | None = None,
         callbacks: Sequence[NewCallback] = (),
+        continued: Continued | None = None,
     ) -> None:
-        """Queue a plan's rows; what it wants done is done when they are durable."""
+        """Queue a plan's rows; what it wants done is done when they are durable. `continued`: the run ends because it
+        continues as another one, which starts with these rows."""
         if plan.entry is None and message is None and expiry is None:
             return
         entry = plan.entry
@@ -204,11 +213,22 @@ class Runner:
             unit.callbacks.extend(callbacks)
         if plan.end is not None:
             unit.end = self.end_row(held, plan)
-            unit.messages = end_messages(held.state, plan.end)
+            if continued is not None and held.successor is not None:
+                self._continue(unit, held, held.successor, continued)
+            else:
+                unit.messages = end_messages(held.state, plan.end)
             unit.size += sum(len(message.data) for message in unit.messages)
         held.pending += 1
         self._mark(held, resting=False)
         self._add(unit)
+
+    def _continue(self, unit: PendingWrite, held: OwnedRun, successor: Successor, continued: Continued) -> None:
+        """Let the run that takes over start in the flush that ends this one."""
+        assert unit.end is not None
+        unit.successor = successor.build(signals_left(held.state, continued.taken))
+        unit.end = unit.end._replace(successor=successor.id)
+        unit.messages = continue_messages(held.state, successor.id)
+        unit.size += unit.successor.size
 
     def _add(self, unit: PendingWrite) -> None:
         self.committer.add(unit)
@@ -230,6 +250,8 @@ class Runner:
             self._was_not_started(unit)
         else:
             self._is_written(unit, flushed)
+        if unit.successor is not None:
+            self._has_continued(unit, unit.successor, flushed)
         self._attempts.let_waiting_in()  # those that waited for the queue to have room again
 
     def _is_written(self, unit: PendingWrite, flushed: Flushed) -> None:
@@ -241,6 +263,12 @@ class Runner:
             self.leaving.has_left(unit)
         elif not unit.held.gone:
             self._carry_out(unit, unit.held, flushed)
+
+    def _has_continued(self, unit: PendingWrite, successor: PendingWrite, flushed: Flushed) -> None:
+        self.on_durable(successor, flushed)
+        emit("run.started", run=successor.run, workflow=None if unit.held is None else unit.held.state.facts.workflow)
+        if unit.held is not None:
+            self._family.has_continued(unit.held.state.facts, successor.run)
 
     def _was_not_started(self, unit: PendingWrite) -> None:
         """The store refused the start: there is no such run."""
@@ -276,6 +304,8 @@ class Runner:
             unit.done.set_exception(error)
         emit("run.refused", run=unit.run, error=error.message)
         self.leaving.has_left(unit)
+        if unit.successor is not None and unit.successor.held is not None:
+            self._forget(unit.successor.held)
         held = unit.held
         if held is None or held.gone:
             return
@@ -326,6 +356,9 @@ class Runner:
         return self._may_act()
 
     def _attempt_ended(self, held: OwnedRun, index: int, number: int, outcome: Outcome, ms: float) -> None:
+        if held.state.paused_by is not None and isinstance(outcome, Continued):
+            # Its successor would not be paused. The function says the same again when the run goes on.
+            outcome = Suspend(self._time.now(), len(held.state.history))
         self.handle(held, events.AttemptEnded(index, number, outcome, ms))
 
     # -- time

@@ -34,13 +34,21 @@ class PendingWrite(msgspec.Struct, eq=False):
     expiry: int | str | None = None  # a wait step, or a wait of a durable function
     recorded: StartAttempt | None = None  # the attempt whose start this puts on record
     done: asyncio.Future[Flushed] | None = None
+    successor: PendingWrite | None = None  # the start of the run that continues the one that ends here
 
     def rows(self) -> int:
-        return 1 + len(self.callbacks) + len(self.entries) + len(self.messages) + len(self.plan.activate)
+        own = 1 + len(self.callbacks) + len(self.entries) + len(self.messages) + len(self.plan.activate)
+        return own if self.successor is None else own + self.successor.rows()
+
+    def started(self) -> NewRun | None:
+        """The run that starts, as itself or as the successor of this one."""
+        return self.start if self.successor is None else self.successor.start
 
     def add_to(self, flush: Flush) -> None:
         """Add the rows."""
         plan = self.plan
+        if self.successor is not None:
+            self.successor.add_to(flush)
         if self.start is not None:
             flush.starts.append(self.start)
         flush.callbacks.extend(self.callbacks)

@@ -94,7 +94,8 @@ class Park(NamedTuple):
 
 
 class End(NamedTuple):
-    """The run has ended. Its callbacks expire and its mail is dropped in the same flush."""
+    """The run has ended. Its callbacks expire and its mail is dropped in the same flush. With a `successor`, the run
+    that starts in this flush and continues it, its mail of the kinds FORWARDED goes there, in its order."""
 
     run: bytes
     generation: int
@@ -102,6 +103,7 @@ class End(NamedTuple):
     ended_at: int
     output: bytes | None
     error: str | None
+    successor: bytes | None = None
 
 
 class Message(NamedTuple):
@@ -129,6 +131,10 @@ class Flush:
     expiries: list[tuple[bytes, str]] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
     consumed: list[int] = field(default_factory=list)
+
+    def continued(self) -> list[End]:
+        """The ends of runs that continue as another one."""
+        return [end for end in self.ends if end.successor is not None]
 
     def last_activations(self) -> list[Activation]:
         """Each callback's last one: a wait may be activated, and then get its time, in one flush."""
@@ -199,6 +205,18 @@ class MessageKind(StrEnum):
     FINISH = "finish"
     SIGNAL = "signal"
     CHILD = "child"
+
+
+#: What a person or another run wants of a run counts for the run that continues it too.
+FORWARDED: Final = (
+    MessageKind.SIGNAL,
+    MessageKind.CANCEL,
+    MessageKind.PAUSE,
+    MessageKind.RESUME,
+    MessageKind.FINISH,
+)
+#: The kind of origin of a run that continues another one.
+CONTINUED: Final = "continued"
 
 
 class Delivery(NamedTuple):

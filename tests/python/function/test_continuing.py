@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from detent.engine.inbox import Mailbox
+from detent.errors import Conflict
 from detent.ids import RUN, show
 from detent.process import App
 from detent.python.functions import Run, workflow
@@ -150,3 +151,52 @@ async def test_a_run_that_continues_after_its_parent_has_completed_goes_on(url: 
         await until(app, run, lambda document: document["status"] == "completed")
         await commands_of(app).signals.send(show(RUN, first.id), "go_on")
         await statuses(app, run, ["completed", "running"])
+
+
+@workflow
+async def collects(run: Run, seen: list[int], total: int) -> list[int]:
+    """Takes three signals at a time and goes on as a new run that knows them."""
+    while len(seen) < total:
+        seen.append(await run.signal("item"))
+        if len(seen) % 3 == 0 and len(seen) < total:
+            run.continue_as_new(seen, total)
+    return seen
+
+
+async def last_of(app: App, run: str) -> str:
+    """The last run of a chain."""
+    while True:
+        document = await commands_of(app).runs.get(run)
+        if document["status"] != "completed" or not isinstance(document["output"], dict):
+            return run
+        run = document["output"]["continued_as"]
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        "memory",
+        "sqlite",
+        pytest.param("postgres", marks=pytest.mark.slow),
+        pytest.param("mariadb", marks=pytest.mark.slow),
+    ],
+)
+async def test_every_signal_that_was_accepted_reaches_a_run_of_the_chain_in_order(
+    stored: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    total = 150
+    address = {"memory": "memory:", "sqlite": f"sqlite:///{tmp_path}/detent.db"}.get(stored)
+    async with engine(address or str(request.getfixturevalue(f"{stored}_database"))) as app:
+        run = await begin(app, "collects", seen=[], total=total)
+        last = run
+        for number in range(total):
+            while True:
+                try:
+                    await commands_of(app).signals.send(last, "item", number)
+                except Conflict:
+                    last = await last_of(app, last)
+                else:
+                    break
+        async with asyncio.timeout(20):
+            while (document := await ended(app, last := await last_of(app, last)))["output"] != list(range(total)):
+                assert "continued_as" in document["output"], document

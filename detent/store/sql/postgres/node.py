@@ -14,7 +14,18 @@ from detent.instant import SECOND
 from detent.run.journal import Entry
 from detent.store.heartbeat import ThreadHeart
 from detent.store.protocol import Heartbeat
-from detent.store.rows import NOBODY, ClaimedRun, ClaimResult, Flush, Flushed, Mail, NewRun, released_key
+from detent.store.rows import (
+    FORWARDED,
+    NOBODY,
+    ClaimedRun,
+    ClaimResult,
+    End,
+    Flush,
+    Flushed,
+    Mail,
+    NewRun,
+    released_key,
+)
 from detent.store.sql.compiler import is_checked, read_sql, successors
 from detent.store.sql.postgres.connection import Address, Connection, PostgresConnection, PostgresPulse, Records
 from detent.store.sql.postgres.flush import (
@@ -55,6 +66,16 @@ update run r set active_key = t.spent
 from fence, unnest($3::uuid[], $4::int[], $5::text[], $6::text[]) as t(run, tenant, key, spent)
 where r.id = t.run and r.tenant = t.tenant and r.active_key = t.key
   and r.owner is not distinct from $1 and r.ended_at is null"""
+# First the runs are locked, and then, in a statement of its own that sees what was written while it waited, their mail
+# is forwarded.
+LOCK_CONTINUED: Final = """
+with fence as (select 1 from node where id = $1 and epoch = $2 for key share)
+select r.id from fence, unnest($3::uuid[], $4::int[]) as t(run, generation) join run r on r.id = t.run
+where r.owner is not distinct from $1 and r.epoch = t.generation and r.ended_at is null
+order by r.id for no key update of r"""
+FORWARD: Final = """
+update inbox i set run = t.successor from unnest($1::uuid[], $2::uuid[]) as t(run, successor)
+where i.run = t.run and i.kind = any($3::text[])"""
 RELEASE: Final = """
 with fence as (select 1 from node where id = $1 and epoch = $2 for key share)
 update run r set owner = $5, wake_at = clock_timestamp()
@@ -139,8 +160,9 @@ class PostgresNodes:
             statement = CHECKED_FLUSH if checked else FLUSH
             columns = flush_columns(flush, again=again, checked=checked)
         heirs = successors(flush.starts) if checked else []
-        if heirs:
-            [row] = await self._sent_with_heirs(patience, heirs, statement[again], node, epoch, *columns)
+        continued = flush.continued() if flush.ends else []
+        if heirs or continued:
+            [row] = await self._sent_with_heirs(patience, heirs, continued, statement[again], node, epoch, *columns)
         else:
             [row] = await self._sent(patience, statement[again], node, epoch, *columns)
         return _flushed(flush, row) if row["held"] else None
@@ -156,26 +178,37 @@ class PostgresNodes:
         return await self._lane.transaction(work)
 
     async def _sent_with_heirs(
-        self, patience: float | None, heirs: Sequence[NewRun], statement: str, *arguments: Any
+        self,
+        patience: float | None,
+        heirs: Sequence[NewRun],
+        continued: Sequence[End],
+        statement: str,
+        *arguments: Any,
     ) -> Records:
-        """Hand over the keys of heirs first, which one statement cannot do in a fixed order; if one of them is refused
-        then, send without that."""
-        handed = zip(*((heir.successor_of, heir.tenant, heir.active_key, _spent(heir)) for heir in heirs), strict=True)
-        columns = [list(column) for column in handed]
+        """Hand over the keys of heirs and forward mail first, which one statement cannot do in a fixed order; if an
+        heir is refused then, send without its key."""
         node, epoch, *_ = arguments
 
         async def work(connection: Connection) -> Records:
             if patience is not None:
                 await connection.execute(_patience(patience))
-            await connection.fetch(HAND_OVER, node, epoch, *columns)
+            if continued:
+                await _forward(connection, node, epoch, continued)
+            if heirs:
+                handed = zip(
+                    *((one.successor_of, one.tenant, one.active_key, _spent(one)) for one in heirs), strict=True
+                )
+                await connection.fetch(HAND_OVER, node, epoch, *(list(column) for column in handed))
             rows = await connection.fetch(statement, *arguments)
-            if not {heir.id for heir in heirs}.isdisjoint(rows[0]["refused"]):
+            if heirs and not {heir.id for heir in heirs}.isdisjoint(rows[0]["refused"]):
                 raise _NotInherited
             return rows
 
         try:
             return await self._lane.transaction(work)
         except _NotInherited:
+            if continued:
+                return await self._sent_with_heirs(patience, (), continued, statement, *arguments)
             return await self._sent(patience, statement, *arguments)
 
     async def claim(
@@ -221,6 +254,15 @@ class PostgresNodes:
 
 class _NotInherited(Exception):
     """An heir was refused: what it was to take stays where it was."""
+
+
+async def _forward(connection: Connection, node: bytes, epoch: int, continued: Sequence[End]) -> None:
+    """Forward the mail of those runs that are this node's."""
+    runs, generations = [one.run for one in continued], [one.generation for one in continued]
+    mine = {row[0] for row in await connection.fetch(LOCK_CONTINUED, node, epoch, runs, generations)}
+    ending = [one for one in continued if one.run in mine]
+    successors = [one.successor for one in ending]
+    await connection.fetch(FORWARD, [one.run for one in ending], successors, [str(kind) for kind in FORWARDED])
 
 
 def _spent(heir: NewRun) -> str:

@@ -13,7 +13,19 @@ from detent.instant import micros
 from detent.run.journal import Entry
 from detent.store.heartbeat import NoHeartbeat
 from detent.store.protocol import Heartbeat
-from detent.store.rows import NOBODY, ClaimedRun, ClaimResult, End, Flush, Flushed, Mail, Message, NewRun, released_key
+from detent.store.rows import (
+    FORWARDED,
+    NOBODY,
+    ClaimedRun,
+    ClaimResult,
+    End,
+    Flush,
+    Flushed,
+    Mail,
+    Message,
+    NewRun,
+    released_key,
+)
 from detent.store.sql.compiler import is_checked, read_sql, successors
 from detent.store.sql.sqlite.connection import Access, Work
 from detent.store.sql.verbs import encoded, entry, mail, offered
@@ -125,6 +137,10 @@ returning id, tenant, workflow, version, status, input, opening, epoch, 0, expir
 REFUSED: Final = "select id from refused"
 HAND_OVER: Final = """
 update run set active_key = ? where id = ? and tenant = ? and active_key = ? and +owner = ? and ended_at is null"""
+FORWARD: Final = f"""
+update inbox set run = :successor where run = :run and kind in ({", ".join(f"'{kind}'" for kind in FORWARDED)})
+  and exists (select 1 from run where id = :run and +owner = :node and epoch = :generation and ended_at is null)
+  and exists (select 1 from node where id = :node and epoch = :epoch)"""
 EXPIRED: Final = "select 1 from callback where run = ? and step = ? and state = 'expired'"
 RELEASE: Final = """
 update run set owner = ?, wake_at = ? where id = ? and owner = ? and epoch = ? and ended_at is null
@@ -204,6 +220,7 @@ class SqliteNodes:
         now, checked = self._access.time(), is_checked(flush)
         arguments = flush_arguments(node, epoch, flush, again=again, checked=checked, now=now)
         expiries, heirs = list(flush.expiries), successors(flush.starts) if checked else []
+        continued = [_forwarding(node, epoch, one) for one in flush.continued()] if flush.ends else []
 
         def work(db: sqlite3.Connection) -> Flushed | None:
             try:
@@ -215,9 +232,14 @@ class SqliteNodes:
             expired = frozenset(key for key in expiries if db.execute(EXPIRED, key).fetchone())
             return Flushed(now, expired, frozenset(row[0] for row in db.execute(REFUSED)) if checked else frozenset())
 
-        if not heirs:
+        if not heirs and not continued:
             return await self._access.write(work)
-        return await self._access.write(lambda db: _with_heirs(db, node, heirs, work))
+
+        def forwarding(db: sqlite3.Connection) -> Flushed | None:
+            db.executemany(FORWARD, continued)
+            return work(db)
+
+        return await self._access.write(lambda db: _with_heirs(db, node, heirs, forwarding))
 
     async def claim(
         self,
@@ -291,7 +313,7 @@ def _remove(db: sqlite3.Connection, node: bytes, overdue_at: int | None) -> bool
 def _with_heirs(
     db: sqlite3.Connection, node: bytes, heirs: Sequence[NewRun], flush: Work[Flushed | None]
 ) -> Flushed | None:
-    """Flush after the keys of heirs were handed over; if one of them is refused then, without that."""
+    """Flush in one transaction, after the keys of heirs were handed over; if one of them is refused, without that."""
     db.execute("begin immediate")
     for heir in heirs:
         assert heir.successor_of is not None
@@ -301,7 +323,19 @@ def _with_heirs(
         db.execute("commit")
         return flushed
     db.execute("rollback")
-    return None if flushed is None else flush(db)
+    if flushed is None:
+        return None
+    db.execute("begin immediate")
+    flushed = flush(db)
+    db.execute("rollback" if flushed is None else "commit")
+    return flushed
+
+
+def _forwarding(node: bytes, epoch: int, end: End) -> dict[str, Any]:
+    """What `FORWARD` needs to know."""
+    return {
+        "node": node, "epoch": epoch, "run": end.run, "generation": end.generation, "successor": end.successor,
+    }  # fmt: skip
 
 
 def _claim(db: sqlite3.Connection, values: dict[str, Any]) -> list[ClaimedRun] | None:
