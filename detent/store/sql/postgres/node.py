@@ -40,7 +40,7 @@ from detent.store.sql.postgres.flush import (
     only_entries,
     usual_columns,
 )
-from detent.store.sql.verbs import encoded, entry, mail, offered
+from detent.store.sql.verbs import WINDOW, encoded, entry, mail, offered
 
 CLAIM: Final = read_sql(__package__, "claim.sql")
 
@@ -81,11 +81,25 @@ with fence as (select 1 from node where id = $1 and epoch = $2 for key share)
 update run r set owner = $5, wake_at = clock_timestamp()
 from fence, unnest($3::uuid[], $4::int[]) as t(run, generation)
 where r.id = t.run and r.owner is not distinct from $1 and r.epoch = t.generation and r.ended_at is null"""
-MAIL: Final = """
-select i.id, i.run, owned.epoch, i.kind, i.step, i.data, i.at
-from inbox i cross join lateral (
-  select epoch from run r where r.id = i.run and r.owner is not distinct from $1 offset 0
-) owned
+# Most of the time there is little in the inbox, and going from it to the runs is quick, however many a node owns.
+MAIL: Final = f"""
+with head as materialized (select id, run from inbox order by id limit {WINDOW}),
+own as (
+  select head.id, owned.epoch from head cross join lateral (
+    select epoch from run r where r.id = head.run and r.owner is not distinct from $1 offset 0
+  ) owned
+  order by head.id limit $2
+)
+select (select count(*) from head) as seen, i.id, i.run, own.epoch, i.kind, i.step, i.data, i.at
+from (select 1) always left join own on true left join inbox i on i.id = own.id
+order by i.id"""
+# Else it is from the runs to the inbox, however much others have there.
+OWN_MAIL: Final = """
+select i.id, i.run, r.epoch, i.kind, i.step, i.data, i.at
+from run r cross join lateral (
+  select * from inbox i where i.run = r.id order by i.id limit $2
+) i
+where r.owner = $1
 order by i.id limit $2"""
 JOURNALS: Final = """
 select tenant, run, seq, at, kind, step, attempt, outcome, data from journal where run = any($1::uuid[])
@@ -102,6 +116,7 @@ class PostgresNodes:
         self._address, self._clock = address, clock
         self._lane, self._claims = PostgresConnection(address.for_lookups()), PostgresConnection(address.for_lookups())
         self._registered: dict[bytes, float] = {}
+        self._walked_to = NOBODY  # the run of the inbox behind which the next claim looks
 
     def heart(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
         sent = self._registered.get(node, self._clock.monotonic())
@@ -223,14 +238,19 @@ class PostgresNodes:
     ) -> ClaimResult | None:
         chosen = None if queues is None else list(queues)
         served = msgspec.json.encode(sorted(serves)).decode()
-        rows = await self._claims.fetch(CLAIM, node, epoch, limit, chosen, served, horizon / SECOND)
+        window = max(WINDOW, 2 * limit)
+        asked = (node, epoch, limit, chosen, served, horizon / SECOND, self._walked_to, window)
+        rows = await self._claims.fetch(CLAIM, *asked)
         if not rows[0][0]:
             return None
-        return ClaimResult(rows[0][1], [_claimed(tuple(row)) for row in rows if row[2] is not None])
+        self._walked_to = rows[0][2] or NOBODY
+        return ClaimResult(rows[0][1], [_claimed(tuple(row)) for row in rows if row[3] is not None])
 
     async def mail(self, node: bytes, *, limit: int) -> list[Mail]:
         rows = await self._claims.fetch(MAIL, node, limit, writing=False)
-        return [mail(tuple(row)) for row in rows]
+        if rows[0][0] < WINDOW:
+            return [mail(tuple(row)[1:]) for row in rows if row[1] is not None]
+        return [mail(tuple(row)) for row in await self._claims.fetch(OWN_MAIL, node, limit, writing=False)]
 
     async def release(self, node: bytes, epoch: int, runs: Sequence[tuple[bytes, int]]) -> None:
         released, generations = [run for run, _ in runs], [generation for _, generation in runs]
@@ -284,7 +304,7 @@ def _flushed(flush: Flush, row: asyncpg.Record) -> Flushed:
 
 
 def _claimed(row: Sequence[Any]) -> ClaimedRun:
-    _, _, id_, tenant, workflow, version, status, given, opening, *rest = row
+    _, _, _, id_, tenant, workflow, version, status, given, opening, *rest = row
     if given is None:
         raise StoreError("a claimed run has no input")
     return ClaimedRun(id_, tenant, workflow, version, status, given.encode(), encoded(opening), *rest)

@@ -28,7 +28,7 @@ from detent.store.rows import (
 )
 from detent.store.sql.compiler import is_checked, read_sql, successors
 from detent.store.sql.sqlite.connection import Access, Work
-from detent.store.sql.verbs import encoded, entry, mail, offered
+from detent.store.sql.verbs import WINDOW, encoded, entry, mail, offered
 
 # Turns a flush into the arguments of its one statement: JSON for what is small, one blob for ids and payloads.
 
@@ -145,8 +145,14 @@ EXPIRED: Final = "select 1 from callback where run = ? and step = ? and state = 
 RELEASE: Final = """
 update run set owner = ?, wake_at = ? where id = ? and owner = ? and epoch = ? and ended_at is null
   and exists (select 1 from node where id = ? and epoch = ?)"""
+# Most of the time there is little in the inbox, and going from it to the runs is quick, however many a node owns.
+IS_LITTLE: Final = f"select count(*) < {WINDOW} from (select 1 from inbox limit {WINDOW})"
 MAIL: Final = """
 select i.id, i.run, r.epoch, i.kind, i.step, i.data, i.at from inbox i cross join run r on r.id = i.run
+where r.owner = ? order by i.id limit ?"""
+# Else it is from the runs to the inbox, however much others have there.
+OWN_MAIL: Final = """
+select i.id, i.run, r.epoch, i.kind, i.step, i.data, i.at from run r cross join inbox i on i.run = r.id
 where r.owner = ? order by i.id limit ?"""
 JOURNALS: Final = """
 select j.tenant, j.run, j.seq, j.at, j.kind, j.step, j.attempt, j.outcome, j.data
@@ -165,6 +171,7 @@ class SqliteNodes:
 
     def __init__(self, access: Access, clock: Clock) -> None:
         self._access, self._clock = access, clock
+        self._walked_to = NOBODY  # the run of the inbox behind which the next claim looks
 
     def heart(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
         until = self._access.time() + micros(FOREVER)
@@ -259,13 +266,15 @@ class SqliteNodes:
             "queues": None if queues is None else msgspec.json.encode(list(queues)).decode(),
             "serves": msgspec.json.encode(list(serves)).decode(),
             "until": now + horizon,
+            "after": self._walked_to,
+            "window": max(WINDOW, 2 * limit),
         }
-        claimed = await self._access.write(lambda db: _claim(db, values))
+        claimed, walked_to = await self._access.write(lambda db: _claim(db, values))
+        self._walked_to = walked_to or NOBODY
         return None if claimed is None else ClaimResult(now, claimed)
 
     async def mail(self, node: bytes, *, limit: int) -> list[Mail]:
-        rows = await self._access.read(lambda db: db.execute(MAIL, (node, limit)).fetchall())
-        return [mail(row) for row in rows]
+        return [mail(row) for row in await self._access.read(lambda db: _mail(db, node, limit))]
 
     async def release(self, node: bytes, epoch: int, runs: Sequence[tuple[bytes, int]]) -> None:
         now, given = self._access.time(), list(runs)
@@ -338,18 +347,25 @@ def _forwarding(node: bytes, epoch: int, end: End) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _claim(db: sqlite3.Connection, values: dict[str, Any]) -> list[ClaimedRun] | None:
-    """Look first, and write only if there is something to take: nobody else writes in between."""
+def _mail(db: sqlite3.Connection, node: bytes, limit: int) -> list[Row]:
+    statement = MAIL if db.execute(IS_LITTLE).fetchone()[0] else OWN_MAIL
+    return db.execute(statement, (node, limit)).fetchall()
+
+
+def _claim(db: sqlite3.Connection, values: dict[str, Any]) -> tuple[list[ClaimedRun] | None, bytes | None]:
+    """The runs that were taken, and the run of the inbox that it came to if there are more behind it. Look first, and
+    write only if there is something to take: nobody else writes in between."""
     found = db.execute(CLAIM, values).fetchall()
+    walked_to: bytes | None = found[0][1]
     if not found[0][0]:
-        return None
-    adopted = {run: bool(flag) for _, run, flag in found if run is not None}
+        return None, walked_to
+    adopted = {run: bool(flag) for _, _, run, flag in found if run is not None}
     if not adopted:
-        return []
+        return [], walked_to
     places, packed = ids(list(adopted))
     rows = db.execute(TAKE, {"node": values["node"], "places": places, "bytes": packed}).fetchall()
     taken = {row[0]: _claimed(row) for row in rows}
-    return [taken[run]._replace(adopted=flag) for run, flag in adopted.items()]
+    return [taken[run]._replace(adopted=flag) for run, flag in adopted.items()], walked_to
 
 
 def _claimed(row: Sequence[Any]) -> ClaimedRun:
