@@ -420,7 +420,8 @@ class Runner:
     def _park(self, held: OwnedRun, wake: int | None) -> None:
         self._forget(held)
         queue, priority = queue_and_priority(held)
-        self.leaving.park(Park(held.id, held.generation, wake, str(held.state.status), queue, priority))
+        park = Park(held.id, held.generation, wake, str(held.state.status), queue, priority)
+        self.leaving.park(park, held.state.facts.tenant)
 
     def _forget(self, held: OwnedRun) -> None:
         held.gone = True

@@ -34,11 +34,20 @@ class PendingWrite(msgspec.Struct, eq=False):
     expiry: int | str | None = None  # a wait step, or a wait of a durable function
     recorded: StartAttempt | None = None  # the attempt whose start this puts on record
     done: asyncio.Future[Flushed] | None = None
+    tenant: int = 0  # if nothing else says it
     successor: PendingWrite | None = None  # the start of the run that continues the one that ends here
 
     def rows(self) -> int:
         own = 1 + len(self.callbacks) + len(self.entries) + len(self.messages) + len(self.plan.activate)
         return own if self.successor is None else own + self.successor.rows()
+
+    def of_tenant(self) -> int:
+        """The tenant whose turn it is when this is written."""
+        if self.held is not None:
+            return self.held.state.facts.tenant
+        if self.start is not None:
+            return self.start.tenant
+        return self.tenant if self.plan.entry is None else self.plan.entry.tenant
 
     def started(self) -> NewRun | None:
         """The run that starts, as itself or as the successor of this one."""
