@@ -45,6 +45,16 @@ class Successor(Protocol):
         """Build the rows of its start. It begins with these signals on record."""
 
 
+@dataclass(slots=True)
+class Stopping:
+    """Events that end waits without their callbacks, with their messages; and the waits whose callbacks are to be
+    closed for that (`closing`), with those that are (`closed`)."""
+
+    events: list[tuple[Event, int | None]] = field(default_factory=list)
+    closing: set[int | str] = field(default_factory=set)
+    closed: set[int | str] = field(default_factory=set)
+
+
 @dataclass(slots=True, eq=False)
 class OwnedRun:
     """`pending` counts writes on their way; `gone`: this object is no longer the run (parked, ended, lost)."""
@@ -67,6 +77,7 @@ class OwnedRun:
     locks: int = 0  # attempts that hold a lock on the run's row
     deferred: list[tuple[Event, int | None]] = field(default_factory=list)  # until they do not
     farewell: Callable[[], None] | None = None  # what ends this ownership, then
+    stopping: Stopping | None = None  # what has to wait until callbacks are closed
     successor: Successor | None = None  # the run that a durable function is about to continue as
 
     def wait_name(self, wait: int | str) -> str:

@@ -20,6 +20,7 @@ from detent.engine.owned_run import Locks, OwnedRun, Placement, Successor, queue
 from detent.engine.release import RunRelease
 from detent.engine.timers import Timers
 from detent.engine.tuning import Tuning
+from detent.engine.waits import WaitCloser, may_end_waits
 from detent.engine.write import ROW_BYTES, PendingWrite
 from detent.errors import StoreError
 from detent.graph.model import StepKind
@@ -125,6 +126,7 @@ class Runner:
         self._time, self._tuning, self._may_act, self._family = time, tuning, may_act, family
         self._timers = Timers(time, self._look_at)
         self._locks = Locks(self.handle)
+        self._waits = WaitCloser(self.handle, lambda held, wait: self.write(held, Plan(None, [], [], []), expiry=wait))
         self._functions = Functions(self, time, tuning, family, self._locks.give_back, may_act)
         self._attempts = Attempts(
             clock=clock,
@@ -162,6 +164,8 @@ class Runner:
     def handle(self, held: OwnedRun, event: events.Event, *, message: int | None = None) -> None:
         """Something happened to a run: decide, and queue what is to be written."""
         if held.gone or (held.locks and self._locks.defer(held, event, message)):
+            return
+        if may_end_waits(event) and self._waits.defer(held, event, message):
             return
         try:
             plan = advance(held.prepared, held.state, event=event, now=self._time.now())
@@ -292,6 +296,8 @@ class Runner:
             return
         if unit.expiry is not None:
             self._expiry_answered(held, unit.expiry, flushed)
+        if held.stopping is not None and held.stopping.events:
+            self._waits.go_on(held, held.stopping)
         if unit.recorded is not None and self._may_begin(held, unit.recorded):
             self._attempts.admit(held, unit.recorded)
         self._start(held, unit.plan.start)
@@ -314,7 +320,8 @@ class Runner:
         self.leaving.fail(held, f"internal error: {error.message}")
 
     def _expiry_answered(self, held: OwnedRun, wait: int | str, flushed: Flushed) -> None:
-        if (held.id, held.wait_name(wait)) in flushed.expired:
+        expired = (held.id, held.wait_name(wait)) in flushed.expired
+        if not self._waits.is_stopping(held, wait, expired=expired) and expired:
             self.handle(held, events.WaitExpired(wait) if isinstance(wait, int) else timed_out(wait))
         # Otherwise the payload won: it lies in the inbox and will be read there.
 
@@ -382,6 +389,8 @@ class Runner:
         held = OwnedRun(old.id, old.generation, prepared, state, old.row_status, old.placed, read=old.read)
         self.let_go(old)
         self.held[held.id] = held
+        if old.stopping is not None:
+            old.deferred += old.stopping.events
         self._locks.hand_over(old, held)
         return held
 

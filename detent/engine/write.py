@@ -66,6 +66,8 @@ class PendingWrite(msgspec.Struct, eq=False):
             flush.entries.append(plan.entry)
         for step, until in plan.activate:
             flush.activations.append(Activation(self.run, step, until))
+        if plan.closed and self.end is None:
+            flush.expiries.extend((self.run, step) for step in plan.closed)
         if self.end is not None:
             flush.ends.append(_that_fits(self.end))
         elif self.park is not None:
