@@ -16,7 +16,7 @@ from typing import Final
 
 import msgspec
 
-from detent.engine.owned_run import Successor
+from detent.engine.write import Successor
 from detent.errors import StoreError
 from detent.graph.model import Ending
 from detent.ids import RUN, NewId, parse, show

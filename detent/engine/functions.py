@@ -185,9 +185,9 @@ class EnginePort:
         prepare = self._functions.family.prepare_successor
         if prepare is None:
             raise Unavailable("this engine cannot start runs")
-        held = self._held
-        held.successor = await prepare(held.state.facts, request)
-        return show(RUN, held.successor.id)
+        successor = await prepare(self._held.state.facts, request)
+        self._held.successor = successor
+        return show(RUN, successor.id)
 
 
 class _Alarm:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Any, Final, Protocol
 
 from detent.graph.model import Step
 from detent.planner.advance import may_start
@@ -15,11 +15,8 @@ from detent.run import events
 from detent.run.events import Event
 from detent.run.journal import USUAL, Entry, Placed
 from detent.run.outcomes import Outcome
-from detent.run.state import Checkpoint, Phase, RunState
+from detent.run.state import Phase, RunState
 from detent.run.status import Status
-
-if TYPE_CHECKING:
-    from detent.engine.write import PendingWrite
 
 
 class Port(Protocol):
@@ -33,16 +30,6 @@ class Port(Protocol):
 
     def close(self) -> None:
         """Nobody is told anything any more."""
-
-
-class Successor(Protocol):
-    """A run that is ready to take over from another one."""
-
-    @property
-    def id(self) -> bytes: ...
-
-    def build(self, signals: tuple[Checkpoint, ...]) -> PendingWrite:
-        """Build the rows of its start. It begins with these signals on record."""
 
 
 @dataclass(slots=True)
@@ -78,7 +65,7 @@ class OwnedRun:
     deferred: list[tuple[Event, int | None]] = field(default_factory=list)  # until they do not
     farewell: Callable[[], None] | None = None  # what ends this ownership, then
     stopping: Stopping | None = None  # what has to wait until callbacks are closed
-    successor: Successor | None = None  # the run that a durable function is about to continue as
+    successor: Any = None  # the run that a durable function is about to continue as, a `write.Successor`
 
     def wait_name(self, wait: int | str) -> str:
         """How the callback of a wait is called in the store."""

@@ -16,12 +16,12 @@ from detent.engine.attempts import Attempts
 from detent.engine.children import Children, continue_messages, end_messages, signals_left
 from detent.engine.committer import Committer
 from detent.engine.functions import Functions, carried, timed_out
-from detent.engine.owned_run import Locks, OwnedRun, Placement, Successor, queue_and_priority
+from detent.engine.owned_run import Locks, OwnedRun, Placement, queue_and_priority
 from detent.engine.release import RunRelease
 from detent.engine.timers import Timers
 from detent.engine.tuning import Tuning
 from detent.engine.waits import WaitCloser, may_end_waits
-from detent.engine.write import ROW_BYTES, PendingWrite
+from detent.engine.write import ROW_BYTES, PendingWrite, Successor
 from detent.errors import StoreError
 from detent.graph.model import StepKind
 from detent.instant import micros

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 
 from detent.engine.owned_run import OwnedRun
 from detent.run.journal import Entry
 from detent.run.plan import Plan, StartAttempt
+from detent.run.state import Checkpoint
 from detent.store.rows import Activation, End, Flush, Flushed, Message, NewCallback, NewRun, Park
 
 #: What a row costs beside its text, about.
@@ -76,6 +77,16 @@ class PendingWrite(msgspec.Struct, eq=False):
         flush.consumed.extend(self.consumed)
         if self.expiry is not None and self.held is not None:
             flush.expiries.append((self.run, self.held.wait_name(self.expiry)))
+
+
+class Successor(Protocol):
+    """A run that is ready to take over from another one."""
+
+    @property
+    def id(self) -> bytes: ...
+
+    def build(self, signals: tuple[Checkpoint, ...]) -> PendingWrite:
+        """Build the rows of its start. It begins with these signals on record."""
 
 
 def _that_fits(end: End) -> End:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from detent.clock import SystemClock
+from detent.errors import StoreError
 from detent.store.factory import open_store
 from detent.store.protocol import Store
 from detent.store.rows import CallbackState, MessageKind, NewRun
@@ -91,6 +92,22 @@ async def test_a_flush_of_another_ownership_forwards_nothing(store: Store, key: 
     assert not await stale.flush(starts=[again], ends=[end(old, successor=again.id)])
     await node.flush(ends=[end(old, generation=7, successor=successor.id)])
     assert await mails(node) == [(old, "signal", b"1")]
+
+
+async def test_a_run_does_not_end_if_its_successor_is_refused(store: Store) -> None:
+    """It never is, unless there is a fault: then the flush as such is refused, and nothing is lost."""
+    node = await Node.register(store)
+    old, holder = await node.started(active_key="mine"), await node.started(active_key="taken")
+    await send(store, old, MessageKind.SIGNAL, 1)
+    successor = successor_of(old, active_key="taken", successor_of=old)
+    with pytest.raises(StoreError):
+        await node.flush(starts=[successor], entries=entries(old, 1), ends=[end(old, successor=successor.id)])
+    assert await mails(node) == [(old, "signal", b"1")]
+    row = await store.run(1, old)
+    assert row is not None
+    assert (row.status, row.owner, row.active_key) == ("running", node.id, "mine")
+    assert await store.journal(old) == []
+    assert await store.active_run(1, "taken") == holder
 
 
 async def test_a_forwarding_that_is_sent_again_counts_once(store: Store) -> None:

@@ -90,6 +90,8 @@ class MemoryStore(MemoryCommandStore, MemoryTriggers):
         if self._fenced(node, epoch):
             return None
         flush, refused = self._without_refused(node, flush)
+        if refused:
+            flush.check_successors(refused)
         self._refuse_duplicates(flush, again)
         now = self.clock.wall()
         for start in flush.starts:

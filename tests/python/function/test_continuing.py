@@ -172,21 +172,27 @@ async def last_of(app: App, run: str) -> str:
         run = document["output"]["continued_as"]
 
 
-@pytest.mark.parametrize(
-    "stored",
-    [
+@pytest.fixture(
+    params=[
         "memory",
         "sqlite",
         pytest.param("postgres", marks=pytest.mark.slow),
         pytest.param("mariadb", marks=pytest.mark.slow),
-    ],
+    ]
 )
-async def test_every_signal_that_was_accepted_reaches_a_run_of_the_chain_in_order(
-    stored: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
+def every_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Each kind of store, empty."""
+    match request.param:
+        case "memory":
+            return "memory:"
+        case "sqlite":
+            return f"sqlite:///{tmp_path}/detent.db"
+    return str(request.getfixturevalue(f"{request.param}_database"))
+
+
+async def test_every_signal_that_was_accepted_reaches_a_run_of_the_chain_in_order(every_url: str) -> None:
     total = 150
-    address = {"memory": "memory:", "sqlite": f"sqlite:///{tmp_path}/detent.db"}.get(stored)
-    async with engine(address or str(request.getfixturevalue(f"{stored}_database"))) as app:
+    async with engine(every_url) as app:
         run = await begin(app, "collects", seen=[], total=total)
         last = run
         for number in range(total):

@@ -16,7 +16,7 @@ import msgspec
 
 from detent.run.journal import Entry
 from detent.store.rows import FORWARDED, End, Flush, NewRun
-from detent.store.sql.compiler import successors
+from detent.store.sql.compiler import in_order, successors
 
 # Values as SQL text. The driver has no arguments that travel apart from a packet of several statements.
 #
@@ -244,7 +244,7 @@ class Packet:
 
     def _made(self, starts: list[NewRun]) -> Iterator[str]:
         if self.doubtful:  # in one order for everybody, so that two nodes seldom wait for each other in a circle
-            starts = sorted(starts, key=lambda start: (start.tenant, start.active_key or "", start.request_id or ""))
+            starts = in_order(starts)
         rows = [(self._start(start), _if_current(start) if self._choosy else None) for start in starts]
         return _inserts(_RUN, rows, self._unless_known())
 

@@ -284,6 +284,8 @@ class MysqlNodes:
         without = await self._taken(lane, flush)
         choosy = False
         while True:
+            if without:
+                flush.check_successors(without)
             packet = Packet(node, flush, again=again, choosy=choosy, without=without)
             checks = [fenced, *([current] if current else []), *packet.inheritance]
             done = await lane.commit_if(checks, packet.statements)

@@ -215,14 +215,18 @@ class PostgresNodes:
                 )
                 await connection.fetch(HAND_OVER, node, epoch, *(list(column) for column in handed))
             rows = await connection.fetch(statement, *arguments)
-            if heirs and not {heir.id for heir in heirs}.isdisjoint(rows[0]["refused"]):
+            refused = frozenset(rows[0].get("refused", ())) if rows[0]["held"] else frozenset()
+            for one in continued:
+                if one.successor in refused:
+                    raise StoreError(f"run {one.run.hex()} cannot end: its successor was refused")
+            if not refused.isdisjoint(heir.id for heir in heirs):
                 raise _NotInherited
             return rows
 
         try:
             return await self._lane.transaction(work)
         except _NotInherited:
-            if continued:
+            if continued:  # by others, which stay
                 return await self._sent_with_heirs(patience, (), continued, statement, *arguments)
             return await self._sent(patience, statement, *arguments)
 

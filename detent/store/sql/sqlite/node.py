@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
@@ -26,7 +27,7 @@ from detent.store.rows import (
     NewRun,
     released_key,
 )
-from detent.store.sql.compiler import is_checked, read_sql, successors
+from detent.store.sql.compiler import in_order, is_checked, read_sql, successors
 from detent.store.sql.sqlite.connection import Access, Work
 from detent.store.sql.verbs import WINDOW, encoded, entry, mail, offered
 
@@ -225,8 +226,10 @@ class SqliteNodes:
         self, node: bytes, epoch: int, flush: Flush, *, again: bool = False, patience: float | None = None
     ) -> Flushed | None:
         now, checked = self._access.time(), is_checked(flush)
-        arguments = flush_arguments(node, epoch, flush, again=again, checked=checked, now=now)
         expiries, heirs = list(flush.expiries), successors(flush.starts) if checked else []
+        if heirs:
+            flush = replace(flush, starts=in_order(flush.starts))
+        arguments = flush_arguments(node, epoch, flush, again=again, checked=checked, now=now)
         continued = [_forwarding(node, epoch, one) for one in flush.continued()] if flush.ends else []
 
         def work(db: sqlite3.Connection) -> Flushed | None:
@@ -244,7 +247,10 @@ class SqliteNodes:
 
         def forwarding(db: sqlite3.Connection) -> Flushed | None:
             db.executemany(FORWARD, continued)
-            return work(db)
+            flushed = work(db)
+            if flushed is not None and flushed.refused:
+                flush.check_successors(flushed.refused)
+            return flushed
 
         return await self._access.write(lambda db: _with_heirs(db, node, heirs, forwarding))
 
