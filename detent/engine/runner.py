@@ -109,9 +109,11 @@ _STOP_OR_GO: Final = (events.Paused, events.Resumed)
 
 
 class Runner:
-    """Holds runs and moves them on. `committer` is given once, after both exist."""
+    """Holds runs and moves them on. `committer` is given once, after both exist; so is `nudge`, which lets the node
+    look for mail and for runs to claim."""
 
     committer: Committer
+    nudge: Callable[[], None]
 
     def __init__(
         self,
@@ -261,8 +263,10 @@ class Runner:
     def _is_written(self, unit: PendingWrite, flushed: Flushed) -> None:
         if heard():
             self._tell_written(unit)
-        if unit.end is not None and unit.messages:
-            self._family.was_told(unit.messages)
+        if unit.messages or unit.successor is not None:
+            self.nudge()  # the mail may be for runs of this node
+            if unit.end is not None:
+                self._family.was_told(unit.messages)
         if unit.held is None:
             self.leaving.has_left(unit)
         elif not unit.held.gone:

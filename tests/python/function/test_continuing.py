@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,12 @@ import pytest
 from detent.engine.inbox import Mailbox
 from detent.errors import Conflict
 from detent.ids import RUN, show
-from detent.process import App
+from detent.process import App, run_app
 from detent.python.functions import Run, workflow
+from detent.settings import Settings
 from detent.store.rows import Mail, MessageKind, RunRow
 from tests.callers import commands_of
-from tests.python.function.test_engine import begin, ended, engine, plus, until
+from tests.python.function.test_engine import QUICK, begin, ended, engine, plus, until
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -206,3 +208,10 @@ async def test_every_signal_that_was_accepted_reaches_a_run_of_the_chain_in_orde
         async with asyncio.timeout(20):
             while (document := await ended(app, last := await last_of(app, last)))["output"] != list(range(total)):
                 assert "continued_as" in document["output"], document
+
+
+async def test_a_parent_hears_of_its_child_without_waiting_for_a_poll() -> None:
+    slow = replace(QUICK, poll=60.0, idle_poll=60.0, mail_poll=60.0)
+    async with run_app(Settings(database_url="memory:"), tuning=slow, migrate=True) as app:
+        run = await begin(app, "has_counted", pause=0.0)
+        assert (await ended(app, run, within=30.0))["output"] == "counted to 3"
