@@ -130,6 +130,7 @@ def tuning_of(settings: Settings) -> Tuning:
         drain=settings.drain_seconds,
         slots=settings.max_parallel_steps,
         poison_after=settings.poison_attempts,
+        poison_delay=settings.poison_delay,
         queues=settings.queues or None,
     )
 

@@ -46,6 +46,10 @@ class DatabaseTime:
         """The database said this time in a reply that has just arrived."""
         self._said, self._at = said, self._clock.monotonic()
 
+    def monotonic(self) -> float:
+        """Seconds of this node's own clock, which only go forward."""
+        return self._clock.monotonic()
+
     def now(self) -> Instant:
         """A time the database has certainly reached."""
         return self._said + int((self._clock.monotonic() - self._at) * SECOND)

@@ -11,14 +11,14 @@
     |  |- NotStartable         the workflow is disabled or not active
     |  |- AlreadyActive        the hero has an open run of that workflow; `run` says which
     |  `- RequestIdReused      the same request id came with something else
-    |- Gone                    it was there, and its time is over
     |- LimitExceeded           this caller has sent too many requests; `retry_after` says when to try again
     |- Unavailable             not now: full, draining or without its database; try again
     |  `- StartBlocked         another open transaction starts the same
     |- StoreError              the database refused or failed
     |  |- CommitUnknown        it is unknown whether the last statement was applied
     |  |- StoreBusy            a lock or a conflict; the same call may be made again
-    |  |  `- StoreLocked       another transaction locks what the call needs
+    |  |  |- StoreLocked       another transaction locks what the call needs
+    |  |  `- StoreFull         there is no room on its disk
     |  |- SchemaMismatch       the tables are older or newer than this code
     |  `- StoreInUse           another process has the database file; `pid` and `url` say who
     `- EngineError             a rule inside the engine was broken: always a bug
@@ -32,6 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +139,6 @@ class PreconditionFailed(DetentError):
     code = "precondition_failed"
 
 
-class Gone(DetentError):
-    """Its time is over."""
-
-    code = "gone"
-
-
 class LimitExceeded(DetentError):
     """Too many requests; try again later."""
 
@@ -172,22 +167,34 @@ class StoreError(DetentError):
     """The database refused or failed."""
 
     code = "store_error"
+    #: What is wrong with the database, for a caller who may not know its address.
+    outage: ClassVar[str] = "the database fails"
 
 
 class CommitUnknown(StoreError):
     """The connection was lost while a statement was on its way: it may or may not have been applied."""
 
     code = "commit_unknown"
+    outage = "the database does not answer"
 
 
 class StoreBusy(StoreError):
     """The database was busy (a lock, a deadlock, a conflict); nothing was applied, the call may be made again."""
 
     code = "store_busy"
+    outage = "the database cannot be used now"
 
 
 class StoreLocked(StoreBusy):
     """Another transaction held a row or a key for too long; nothing was applied, the call may be made again."""
+
+    outage = "another transaction blocks the database"
+
+
+class StoreFull(StoreBusy):
+    """The database has no room on its disk; nothing was applied, the call may be made again."""
+
+    outage = "the disk of the database is full"
 
 
 class SchemaMismatch(StoreError):

@@ -14,7 +14,6 @@ from litestar.plugins import PluginProtocol
 from litestar.plugins.core import MsgspecDIPlugin
 from litestar.types import ASGIApp
 
-from detent.api.documents import Health
 from detent.api.errors import on_detent_error, on_http_error, on_surprise
 from detent.api.openapi.operations import TAGS, operation_id, refusals
 from detent.api.openapi.page import DocsPage, show_openapi
@@ -35,6 +34,7 @@ from detent.api.server.guards import OriginGuard, Throttle, known_hosts
 from detent.app import App
 from detent.auth.caller import Caller, local_caller
 from detent.commands import Commands
+from detent.documents.answers import Health
 from detent.errors import DetentError, StoreError, Unavailable
 from detent.triggers.commands import TriggerCommands
 from detent.values.limits import INPUT_LIMIT
@@ -55,14 +55,17 @@ async def live() -> Health:
 
 @get("/health/ready", tags=["health"], summary="Can it take work", responses=refusals())
 async def ready(request: AnyRequest) -> Health:
-    """`ok` while the engine has its place and the database answers; 503 when starting, draining or cut off."""
-    if not request.app.state["is_ready"]():
-        raise Unavailable("the engine is starting, draining or without its database")
+    """`ok` while the engine has its place and the database can be written; otherwise 503, and `message` says why."""
+    outage = request.app.state["outage"]()
+    if outage is not None:
+        raise Unavailable(outage)
     try:
         async with asyncio.timeout(PATIENCE):
             await request.app.state["check"]()
-    except (TimeoutError, StoreError):
+    except TimeoutError:
         raise Unavailable("the database does not answer") from None
+    except StoreError as error:
+        raise Unavailable(error.outage) from None
     return Health("ok")
 
 
@@ -97,13 +100,13 @@ def build_api(
     trigger_commands: TriggerCommands,
     feeds: Feeds,
     *,
-    is_ready: Callable[[], bool],
+    outage: Callable[[], str | None],
     check: Callable[[], Awaitable[object]],
     base_url: str,
     loose: bool = False,
 ) -> Litestar:
-    """The API before one engine's commands. `check` asks the database for a sign of life. With `loose` it answers to
-    any host name."""
+    """The API before one engine's commands. `outage` says why the engine takes no work; `check` raises StoreError if
+    the database does not. With `loose` it answers to any host name."""
     hosts = known_hosts(base_url, loose=loose)
 
     def guard(app: ASGIApp) -> ASGIApp:
@@ -117,7 +120,7 @@ def build_api(
                 "commands": commands,
                 "triggers": trigger_commands,
                 "feeds": feeds,
-                "is_ready": is_ready,
+                "outage": outage,
                 "check": check,
                 "guesses": Throttle(),
                 "forgeries": Throttle(),
@@ -159,8 +162,8 @@ def api_of(app: App) -> Litestar:
         app.commands.for_caller(caller),
         app.triggers.for_caller(caller),
         app.feeds,
-        is_ready=lambda: app.engine.is_ready,
-        check=app.store.now,
+        outage=app.engine.outage,
+        check=app.store.check,
         base_url=app.base_url,
         loose=app.settings.allow_loose_auth,
     )

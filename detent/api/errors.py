@@ -15,12 +15,13 @@ import msgspec
 from litestar import Request, Response
 from litestar.exceptions import HTTPException
 
+from detent.documents.answers import Details, FieldProblem, Refusal
 from detent.errors import (
     AlreadyActive,
+    CommitUnknown,
     Conflict,
     DetentError,
     Forbidden,
-    Gone,
     InvalidInput,
     LimitExceeded,
     NameTaken,
@@ -51,7 +52,6 @@ _KINDS: Final[tuple[tuple[type[DetentError], tuple[int, str, str | None]], ...]]
     (RequestIdTaken, (409, "conflict", "WFENG001")),
     (PreconditionFailed, (412, "precondition_failed", None)),
     (Conflict, (409, "conflict", ILLEGAL_STATE)),
-    (Gone, (410, "gone", None)),
     (LimitExceeded, (429, "limit_exceeded", None)),
     (Unavailable, (503, "unavailable", None)),
     (StoreError, (503, "unavailable", None)),
@@ -76,29 +76,6 @@ REFUSALS: Final[dict[Receipt, tuple[int, str, str]]] = {
     Receipt.EXPIRED: (410, "gone", "Webhook expired"),
     Receipt.NOT_FOUND: (404, "not_found", "Webhook not found"),
 }
-
-
-class FieldProblem(msgspec.Struct):
-    """Where something is wrong, and what."""
-
-    field: str
-    message: str
-
-
-class Details(msgspec.Struct, omit_defaults=True):
-    """More about an error: what is wrong where, or the run that is in the way (`already_active`)."""
-
-    validation_errors: list[FieldProblem] = []
-    run_id: str | None = None
-
-
-class Refusal(msgspec.Struct, omit_defaults=True):
-    """An error, everywhere."""
-
-    error: str
-    code: str
-    message: str
-    details: Details | None = None
 
 
 def refuse(
@@ -140,11 +117,18 @@ def answer_of(error: Exception, method: str, path: str) -> Response[Refusal]:
         return surprised(error, method, path)
     status, word, code = found
     problems = error.problems if isinstance(error, InvalidInput) else ()
-    message = error.message if not isinstance(error, StoreError) else "the database cannot be reached just now"
+    message = _outage(error) if isinstance(error, StoreError) else error.message
     wait = math.ceil(getattr(error, "retry_after", 1.0))
     headers = {"Retry-After": str(wait)} if status in (429, 503) else None
     run_id = error.run if isinstance(error, AlreadyActive) else None
     return refuse(status, word, code or error.code, message, problems=problems, run_id=run_id, headers=headers)
+
+
+def _outage(error: StoreError) -> str:
+    """What a caller learns of a database that fails: never its address."""
+    if isinstance(error, CommitUnknown):
+        return f"{error.outage}: it is unknown whether this was done. Look, or send it again with its Idempotency-Key"
+    return f"{error.outage}; try again"
 
 
 def on_http_error(request: Request[Any, Any, Any], error: HTTPException) -> Response[Refusal]:

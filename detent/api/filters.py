@@ -23,7 +23,7 @@ from detent.api.request import (
 from detent.commands import Commands
 from detent.errors import NotFound
 from detent.forms.compiled import TriggerType
-from detent.ids import RUN, TRIGGER, WORKFLOW, InvalidId, parse
+from detent.ids import RUN, TRIGGER, parse
 from detent.run.status import OPEN, Status
 from detent.store.rows import RunCriteria, TimelineCursor
 from detent.values.fields import Problems
@@ -233,13 +233,9 @@ async def _filter(commands: Commands, values: QueryValues, below: bytes | None) 
 
 
 async def _workflow(commands: Commands, key: str, values: QueryValues) -> bytes | None:
-    """Return the id of a workflow, by id (of a deleted one too) or by name."""
+    """Return the id of a workflow, by id or by name, whether it is there or was deleted."""
     try:
-        return parse(WORKFLOW, key)
-    except InvalidId:
-        pass
-    try:
-        return (await commands.workflows.get(key)).id
+        return await commands.workflows.id_of(key)
     except NotFound as error:
         values.add_problem("workflow", error.message)
         return None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from detent.auth.caller import Caller
 from detent.commands.context import CommandContext
@@ -57,7 +58,7 @@ class ChildStarts:
         ready = await self._context.workflows.current(run.tenant, request.workflow)
         check_payload(ready, request.body)
         prepared = prepare_start(run.tenant, ready, request, content, None)
-        return PreparedSuccessor(engine, node, replace(prepared, current=False), engine.new_id())
+        return PreparedSuccessor(engine, node, prepared, engine.new_id())
 
     async def cancel_heirs(self, cancelled: Sequence[Message]) -> None:
         """Cancel the runs that these runs continued as. Their parent cancelled them with these messages."""

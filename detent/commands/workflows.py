@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
+from contextlib import suppress
 from typing import Any
 
 from detent.commands.context import CommandPart
@@ -14,6 +15,7 @@ from detent.forms.definition import read_definition
 from detent.forms.schedule import next_slots
 from detent.forms.steps.form import compile_steps
 from detent.graph import codec
+from detent.ids import WORKFLOW, InvalidId, parse
 from detent.instant import Instant
 from detent.store.rows import NewVersion, SavedVersion, Unsaved, VersionRow, WorkflowRow
 from detent.store.trigger_rows import NewTrigger
@@ -60,6 +62,19 @@ class WorkflowCommands(CommandPart):
     async def get(self, key: str) -> WorkflowRow:
         """Return a workflow by its id or its name, or raise NotFound."""
         return await self._context.workflows.row(self._tenant, key)
+
+    async def id_of(self, key: str) -> bytes:
+        """Return the id of the workflow whose runs are meant: by id or by name, also if it was deleted and the name is
+        not used again. Raise NotFound if there is none."""
+        with suppress(InvalidId):
+            return parse(WORKFLOW, key)
+        try:
+            return (await self.get(key)).id
+        except NotFound:
+            deleted = await self._store.deleted_workflow(self._tenant, key)
+            if deleted is None:
+                raise
+            return deleted
 
     async def find(self, *, limit: int, after: str | None = None, enabled: bool | None = None) -> list[WorkflowRow]:
         """Return workflows by name, from the first name behind `after` on."""

@@ -56,6 +56,16 @@ class Attempts:
         else:
             self._waiting.setdefault(held, deque()).append(start)
 
+    def begin_alone(self, held: OwnedRun, start: StartAttempt, over: Callable[[OwnedRun], None]) -> None:
+        """Begin the attempt of a suspect run, whether or not a slot is free: its start is on record, so it must not
+        wait. `over` is called when it is not in flight any more."""
+        self._begin(held, start)
+        attempt = held.attempts.get(start.step)
+        if attempt is None:
+            over(held)
+        else:
+            attempt.add_done_callback(lambda _: over(held))
+
     def let_waiting_in(self) -> None:
         """Start waiting attempts while there is room: one step of each run in turn, so that a wide run leaves slots."""
         while self._waiting and self._is_free():

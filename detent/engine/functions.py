@@ -16,6 +16,8 @@ from detent.graph.model import Ending
 from detent.ids import RUN, parse, show
 from detent.instant import SECOND, micros
 from detent.planner.advance import advance
+from detent.planner.functions import function_of
+from detent.planner.suspects import is_suspect
 from detent.run import events
 from detent.run.call import FunctionListener
 from detent.run.journal import Entry, Kind
@@ -132,7 +134,9 @@ class EnginePort:
         return functions.runner.is_draining or held.gone or held.state.paused_by is not None or not functions.may_act()
 
     def patience(self) -> int:
-        return self._functions.patience
+        # A suspect function must not be in flight while it only waits: a crash would be a strike against it.
+        index = function_of(self._held.prepared)
+        return 0 if index is None or is_suspect(self._held.state, index) else self._functions.patience
 
     def now(self) -> int:
         return self._functions.now()

@@ -89,10 +89,10 @@ class RunRelease:
         """Whether there is something to write of the run, in that ownership."""
         return (run, generation) in self._runs
 
-    def park(self, park: Park, tenant: int) -> None:
+    def park(self, park: Park, tenant: int, held: OwnedRun | None = None) -> None:
         """The run waits for its time, or for something to come in."""
         reach("before_park")
-        self._write(PendingWrite(park.run, None, Plan(None, [], [], []), ROW_BYTES, park=park, tenant=tenant))
+        self._write(PendingWrite(park.run, None, Plan(None, [], [], []), ROW_BYTES, park=park, tenant=tenant), held)
 
     def fail(self, held: OwnedRun, reason: str) -> None:
         """The run failed by a fault of the engine's own."""

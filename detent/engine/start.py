@@ -95,6 +95,8 @@ async def start_run(engine: Engine, request: PreparedStart) -> AcceptedRun:
     node = engine.node
     if node.committer.is_full():
         raise Unavailable("more is waiting to be written than this node takes on; try again in a moment")
+    if node.committer.is_overdue():
+        raise Unavailable(f"{node.committer.outage()}; nothing was written, try again")
     unit, started = _prepare(engine, node, request)
     unit.done = asyncio.get_running_loop().create_future()
     node.committer.add(unit)
@@ -119,7 +121,7 @@ class PreparedSuccessor:
     def build(self, signals: tuple[Checkpoint, ...]) -> PendingWrite:
         """Build the rows of its start. It begins with these signals on record."""
         reuse = Reuse({}, operations=signals) if signals else None
-        return _prepare(self.engine, self.node, replace(self.request, id=self.id, reuse=reuse))[0]
+        return _prepare(self.engine, self.node, replace(self.request, id=self.id, reuse=reuse, current=False))[0]
 
 
 @dataclass(slots=True)

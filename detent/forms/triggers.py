@@ -46,13 +46,6 @@ def event_pattern_problem(text: str) -> str | None:
     return event_type_problem(text.removesuffix(".*"))
 
 
-def event_matches(pattern: str, event_type: str) -> bool:
-    """Whether this pattern means it: `order.*` means `order.paid` and `order.item.added`, but not `order`."""
-    if pattern == "*":
-        return True
-    return event_type.startswith(pattern[:-1]) if pattern.endswith(".*") else event_type == pattern
-
-
 # The names a trigger's condition may use.
 #
 # trigger.body  trigger.headers  trigger.query  trigger.scheduled_at body  headers  query                    (the

@@ -45,10 +45,18 @@ class Received(msgspec.Struct, frozen=True):
 
 
 class Adopted(msgspec.Struct, frozen=True):
-    """The run was taken from a node that is gone. `poison_after`: adoptions without progress until a step is blamed."""
+    """The run was taken from a node that is gone. After `poison_after` strikes a step ends as poison. An attempt of a
+    suspect run starts after a delay that grows up to `poison_delay` seconds."""
 
     by: str
-    poison_after: int = 3
+    poison_after: int = 5
+    poison_delay: float = 300.0
+
+
+class Released(msgspec.Struct, frozen=True):
+    """The attempt of a suspect run, with its start on record, is not in flight: its node gave it up or never began."""
+
+    step: int
 
 
 class Reused(msgspec.Struct, frozen=True):
@@ -141,6 +149,7 @@ Event = (
     | WaitExpired
     | Received
     | Adopted
+    | Released
     | Reused
     | Opened
     | Resolved

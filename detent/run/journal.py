@@ -12,8 +12,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from detent.run.outcomes import LONGEST_REASON, StepError
-from detent.values.text import plain_text
+from detent.run.outcomes import StepError
 
 
 class Kind(StrEnum):
@@ -90,7 +89,8 @@ class EntryData(msgspec.Struct, omit_defaults=True):
     """The part of an entry that is text in the database. Which fields are there depends on the kind: `crashed` are the
     steps that an adoption ended because they took their node down with them; `until` and `child` are of an operation of
     a durable function; `finished`: the run ends with this step; `graph` is what the run goes on by, `carried` how each
-    step ended that it brings along."""
+    step ended that it brings along. In an adoption, `until` says when the attempt that was in flight may start again.
+    `released`: the attempt whose start is on record was given up, and nothing is known of its effect."""
 
     result: msgspec.Raw = msgspec.Raw(b"")
     error: StepError | None = None
@@ -103,6 +103,7 @@ class EntryData(msgspec.Struct, omit_defaults=True):
     until: int | None = None
     child: str | None = None
     finished: bool = False
+    released: bool = False
     graph: bytes = b""
     carried: dict[str, CarriedEntry] = {}
 
@@ -125,7 +126,6 @@ NO_DATA: Final = b"{}"
 
 _encoder = msgspec.json.Encoder()
 _data_decoder = msgspec.json.Decoder(EntryData)
-_fields_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _decided_decoder = msgspec.json.Decoder(Decided)
 
 
@@ -134,15 +134,7 @@ def encode_data(data: EntryData) -> bytes:
 
 
 def decode_data(raw: bytes) -> EntryData:
-    try:
-        return _data_decoder.decode(raw)
-    except msgspec.ValidationError:
-        fields = _fields_decoder.decode(raw)
-        if "by" not in fields:
-            raise
-        # A reason was once written as it came: a number, say.
-        by = plain_text(msgspec.json.decode(fields["by"]), LONGEST_REASON)
-        return _data_decoder.decode(_encoder.encode({**fields, "by": by}))
+    return _data_decoder.decode(raw)
 
 
 def encode_opening(opening: Decided, placed: Placed = USUAL) -> bytes | None:

@@ -6,7 +6,7 @@ the run. Their texts often come from user code, so each outcome turns them into 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
@@ -17,23 +17,23 @@ LONGEST_CODE: Final = 128
 LONGEST_MESSAGE: Final = 4_000
 LONGEST_REASON: Final = 1_000
 
-if TYPE_CHECKING:
-    Code = str
-else:
-    # In journals of old there are codes as user code gave them; they are read as text.
-    Code = str | int | float
-
 
 class StepError(msgspec.Struct, frozen=True, omit_defaults=True):
     """Why a step failed. `code` is stable: `http_status`, `connect`, `timeout`, `egress_denied`, `poison`, ..."""
 
-    code: Code
+    code: str
     message: str
     detail: Any = None
 
     def __post_init__(self) -> None:
         _settle(self, "code", LONGEST_CODE)
         _settle(self, "message", LONGEST_MESSAGE)
+
+    @property
+    def traceback(self) -> str | None:
+        """The end of the traceback, if an exception of user code is the reason."""
+        found = self.detail.get("traceback") if isinstance(self.detail, dict) else None
+        return found if isinstance(found, str) else None
 
 
 class Done(msgspec.Struct, frozen=True):

@@ -20,11 +20,13 @@ class RunEnd(NamedTuple):
 
 
 class StartAttempt(NamedTuple):
-    """An attempt to be started, by its number. `on_record`: journal its start first."""
+    """An attempt to be started, by its number. `on_record`: journal its start first. `suspect`: it waits for its turn
+    among the suspect attempts of the node."""
 
     step: int
     attempt: int
     on_record: bool
+    suspect: bool = False
 
 
 class Plan(msgspec.Struct):

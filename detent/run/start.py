@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
+
+import msgspec
 
 from detent.errors import InvalidInput, Problem
 from detent.instant import Instant, micros
@@ -16,8 +17,7 @@ LONGEST_LABEL: Final = 1_000
 LARGEST_PRIORITY: Final = 2**31 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class StartRequest:
+class StartRequest(msgspec.Struct, frozen=True):
     """A run that a caller asks for.
 
     `workflow` is an id or a name. `body`, `headers`, `query` and `extra` (such as `spec` or `principal`) are the input.
@@ -31,10 +31,10 @@ class StartRequest:
     body: Any = None
     hero: tuple[str, str] | None = None
     priority: int | None = None
-    labels: Mapping[str, str] = field(default_factory=dict)
-    headers: Mapping[str, str] = field(default_factory=dict)
-    query: Mapping[str, str] = field(default_factory=dict)
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    labels: Mapping[str, str] = {}
+    headers: Mapping[str, str] = {}
+    query: Mapping[str, str] = {}
+    extra: Mapping[str, Any] = {}
     request_id: str | None = None
     start_at: Instant | None = None
     delay: float | None = None

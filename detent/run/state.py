@@ -96,6 +96,7 @@ class RunState:
     edge_errors: dict[int, StepError] = field(default_factory=dict)
     ready: dict[int, None] = field(default_factory=dict)  # in the order they became so
     begun: dict[int, int] = field(default_factory=dict)  # steps with a `started` entry and no end: attempt
+    strikes: dict[int, int] = field(default_factory=dict)  # steps in flight, on record, when their node died: how often
     doubts: dict[int, int] = field(default_factory=dict)  # uncertain steps: the attempt whose end is unknown
     history: dict[str, Checkpoint] = field(default_factory=dict)  # of a durable function, in the journal's order
     operations: dict[str, Operation] = field(default_factory=dict)  # of it, begun and not ended
@@ -117,7 +118,8 @@ class RunState:
     running: int = 0
     seq: int = 0
     adoptions: int = 0
-    stalled: int = 0  # adoptions since anything was achieved
+    stalled: int = 0  # adoptions since an attempt ended
+    suspect_until: int = 0  # no step of a suspect run starts before this time
     failing: bool = False  # fail_fast has fired
     paused_by: str | None = None
     paused_at: int | None = None

@@ -154,9 +154,7 @@ def _operation(state: RunState, key: str, attempts: int, error: StepError | None
 def _step(name: str, outcome: str | None, attempts: int, result: Any, error: StepError | None) -> StepRun:
     if error is None:
         return StepRun(name, outcome, attempts, result)
-    detail = error.detail
-    trace = detail.get("traceback") if isinstance(detail, dict) else detail if isinstance(detail, str) else None
-    return StepRun(name, outcome, attempts, result, error.message, trace)
+    return StepRun(name, outcome, attempts, result, error.message, error.traceback)
 
 
 def _value(kind: StepKind, raw: bytes | None) -> Any:

@@ -8,14 +8,12 @@ from typing import Any, Final
 
 import msgspec
 
+from detent.documents.triggers import FiringRequest
 from detent.errors import AlreadyActive, DetentError, InvalidInput, Problem
 from detent.expressions import Headers, Scope, compile_expression
-from detent.forms.compiled import TriggerType
-from detent.forms.triggers import read_condition
 from detent.instant import Instant, iso
 from detent.run.start import StartRequest
 from detent.store.trigger_rows import FiringRow
-from detent.values.fields import Fields, Problems
 from detent.values.http_body import SECRET_HEADERS, Payload, read_payload
 
 # Why a firing ended as it did, in the one column there is for it: plain text, or JSON if there is more to say.
@@ -109,14 +107,6 @@ def evaluate(condition: str | None, facts: Facts) -> bool:
     return condition is None or compile_expression(condition).test(facts.scope())
 
 
-def condition_problems(condition: object, kind: TriggerType, path: str = "condition") -> list[Problem]:
-    """What keeps a text from being the condition of a trigger of this type."""
-    problems = Problems()
-    parent, _, name = path.rpartition(".")
-    read_condition(Fields({name: condition}, parent, problems), name, kind)
-    return problems.found
-
-
 class Event(msgspec.Struct, frozen=True):
     """What an event trigger heard; its data is the body."""
 
@@ -176,13 +166,13 @@ class FiringPayload(msgspec.Struct, frozen=True, omit_defaults=True):
         """The body as it was meant."""
         return Payload(self.body) if self.raw is None else read_payload(self.headers, self.raw)
 
-    def document(self) -> dict[str, Any]:
-        """The request as people see it; a body that cannot be read is shown as text."""
+    def document(self) -> FiringRequest:
+        """Build the document of the request; a body that cannot be read is shown as text."""
         try:
             body = self.payload().body
         except InvalidInput:
             body = (self.raw or b"").decode("utf-8", "replace")
-        return {"method": self.method, "query": self.query, "headers": self.headers, "body": body}
+        return FiringRequest(method=self.method, query=self.query, headers=self.headers, body=body)
 
 
 def webhook_request(method: str, headers: Mapping[str, str], query: Mapping[str, str], raw: bytes) -> FiringPayload:

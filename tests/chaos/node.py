@@ -26,6 +26,7 @@ from aiohttp import web
 from detent.auth.caller import local_caller
 from detent.clock import SystemClock
 from detent.commands import Commands, EngineCommands
+from detent.documents.answers import as_json
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
 from detent.engine.tuning import Tuning
@@ -89,10 +90,10 @@ class Routes:
         return web.json_response({"run": show(RUN, started.run)}, status=201)
 
     async def show(self, request: web.Request) -> web.StreamResponse:
-        return web.json_response(await self._commands.runs.get(request.match_info["run"]))
+        return web.json_response(as_json(await self._commands.runs.get(request.match_info["run"])))
 
     async def cancel(self, request: web.Request) -> web.StreamResponse:
-        return web.json_response(await self._commands.control.cancel(request.match_info["run"]))
+        return web.json_response(as_json(await self._commands.control.cancel(request.match_info["run"])))
 
     async def signal(self, request: web.Request) -> web.StreamResponse:
         where = request.match_info
@@ -265,6 +266,7 @@ def main() -> None:
     parser.add_argument("--slots", type=int, default=CHAOS.slots)
     parser.add_argument("--park-after", type=float, default=CHAOS.park_after)
     parser.add_argument("--poison", type=int, default=CHAOS.poison_after)
+    parser.add_argument("--poison-delay", type=float, default=CHAOS.poison_delay)
     parser.add_argument("--skew", type=float, default=0.0)
     parser.add_argument("--no-actions", dest="actions", action="store_false", help="serve none of the user actions")
     parser.add_argument("--python", action="store_true", help="have the workflows that are written in Python")
@@ -273,6 +275,7 @@ def main() -> None:
     tuning = replace(
         CHAOS, lease=options.lease, beat=CHAOS.beat * scale, margin=CHAOS.margin * scale, drain=options.drain,
         slots=options.slots, park_after=options.park_after, poison_after=options.poison,
+        poison_delay=options.poison_delay,
     )  # fmt: skip
     asyncio.run(serve(options, tuning))
 

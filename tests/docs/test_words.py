@@ -47,3 +47,8 @@ def test_the_pages_keep_to_the_words_of_the_glossary() -> None:
 def test_every_file_of_the_project_a_page_names_exists(page: Path) -> None:
     named = re.findall(r"(?<![\w./-])((?:detent|tests|bench|docs)/[a-z0-9_./-]+\.[a-z]+)", page.read_text())
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+def test_no_page_cancels_a_run_because_a_step_of_it_is_uncertain(page: Path) -> None:
+    assert [line for line in page.read_text().splitlines() if "`uncertain`" in line and "cancel" in line] == []

@@ -119,6 +119,8 @@ class Line:
     def __init__(self, store: MemoryStore, clock: Clock) -> None:
         self._store, self._clock = store, clock
         self.faults: dict[str, deque[Fault]] = {}
+        self.always: dict[str, Fault] = {}  # as long as it is there
+        self.hangs: set[str] = set()  # verbs that are not answered
         self.refuses: Callable[[str, tuple[Any, ...]], bool] = lambda verb, arguments: False
         self.holds_up: Callable[[Flush], bool] = lambda flush: False  # somebody else's transaction
         self.waits: list[float | None] = []  # with how much patience flushes waited for it
@@ -138,7 +140,7 @@ class Line:
     async def _send(self, verb: str, *arguments: Any, **named: Any) -> Any:
         self.sent.append(verb)
         await asyncio.sleep(self.delay)
-        if self.is_cut:
+        if self.is_cut or verb in self.hangs:
             await asyncio.get_running_loop().create_future()
         if verb == "flush" and self.holds_up(arguments[2]):
             self.waits.append(named.get("patience"))
@@ -147,7 +149,7 @@ class Line:
         if self.refuses(verb, arguments):
             raise StoreError(f"{verb} was refused")
         waiting = self.faults.get(verb)
-        fault = waiting.popleft() if waiting else None
+        fault = waiting.popleft() if waiting else self.always.get(verb)
         if fault == "busy":
             raise StoreBusy
         if fault == "locked":

@@ -19,13 +19,16 @@ from tests.sim.swarm import Swarm
 
 @dataclass(slots=True)
 class Effect:
-    """One attempt as the outside world saw it. `is_stray`: its node had lost the run, and could not know."""
+    """One attempt as the outside world saw it. `is_stray`: its node had lost the run, and could not know. `parks`: how
+    often the run had been given up by then."""
 
     key: str
     attempt: int
     node: bytes
     outcome: Outcome | None = None
     is_stray: bool = False
+    is_over: bool = False
+    parks: int = 0
 
 
 class Ledger:
@@ -78,6 +81,7 @@ class SimExecutor:
             self._kill()
         elif self.kind is StepKind.ACTION and self._rng.random() < 0.5:
             effect.outcome = self._answer()
+            effect.is_over = True
             return effect.outcome
         work = self._work(effect)
         self.works.append(work)
@@ -91,6 +95,8 @@ class SimExecutor:
         except asyncio.CancelledError:
             self._count("attempt in flight was stopped")
             raise
+        finally:
+            effect.is_over = True
         effect.outcome = self._answer()
         if isinstance(effect.outcome, Fail) and self._rng.random() < 0.2:
             self._break()

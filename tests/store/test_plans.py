@@ -13,11 +13,11 @@ from detent.ids import new_id
 from detent.store.rows import Flush, MessageKind, RunCriteria, SavedVersion
 from detent.store.sql import statements
 from detent.store.sql.compiler import compiled
-from detent.store.sql.postgres.commands import DIALECT as POSTGRES
+from detent.store.sql.postgres.connection import DIALECT as POSTGRES
 from detent.store.sql.postgres.connection import Address, Connection, connect
 from detent.store.sql.postgres.flush import CHECKED_USUAL, usual_columns
 from detent.store.sql.postgres.store import PostgresStore
-from detent.store.sql.sqlite.commands import DIALECT as SQLITE
+from detent.store.sql.sqlite.connection import DIALECT as SQLITE
 from detent.store.sql.sqlite.node import CLAIM, _mail
 from detent.store.sql.sqlite.store import SqliteStore
 from detent.store.sql.verbs import WINDOW
@@ -53,6 +53,7 @@ ALL_AT_ONCE = [
     statements.OPEN_RUNS,
 ]
 TROUBLED = statements.runs(RunCriteria(statuses=("failed",)), cursor=False, oldest_first=False)
+EVERY_RUN = statements.runs(RunCriteria(), cursor=False, oldest_first=False)
 HEROES = statements.runs(RunCriteria(hero_type="h", hero_id="1"), cursor=False, oldest_first=False)
 
 
@@ -93,6 +94,18 @@ async def test_e9_what_is_due_is_found_beside_a_hundred_thousand_that_are_not(
         assert rows < 20, rows
     assert [row.id for row in await postgres_store.due_triggers(limit=9)] == [busy]
     assert [row.id for row in await postgres_store.due_firings(limit=9)] == [due]
+
+
+@pytest.mark.slow
+async def test_the_newest_runs_of_a_tenant_are_found_beside_newer_ones_of_another(
+    postgres_store: PostgresStore, postgres_database: str
+) -> None:
+    async with session(postgres_database) as connection:
+        await connection.execute(MANY_RUNS, new_id(), new_id())
+        await connection.execute("update run set tenant = 2 where id in (select id from run order by id limit 3000)")
+        await connection.execute("vacuum analyze run")
+        rows, ways = await touched(connection, EVERY_RUN, {"tenant": 2, "limit": 10})
+        assert rows < 30, (rows, ways)
 
 
 @pytest.mark.slow
@@ -166,10 +179,10 @@ async def test_sqlite_polls_do_not_read_the_mail_of_runs_that_are_not_for_this_n
         db.execute("delete from inbox")
         db.execute(MAIL_FOR_ALL)
 
-    await sqlite_store._access.write(lambda db: fill(db, 0, 1_000))  # noqa: SLF001
-    before = await sqlite_store._access.write(steps)  # noqa: SLF001
-    await sqlite_store._access.write(lambda db: fill(db, 1, 20_000))  # noqa: SLF001
-    after = await sqlite_store._access.write(steps)  # noqa: SLF001
+    await sqlite_store.access.write(lambda db: fill(db, 0, 1_000))
+    before = await sqlite_store.access.write(steps)
+    await sqlite_store.access.write(lambda db: fill(db, 1, 20_000))
+    after = await sqlite_store.access.write(steps)
     assert all(now < 2 * was for was, now in zip(before, after, strict=True)), (before, after)
     for run in (mine, free.id):
         await sqlite_store.send(1, run, MessageKind.SIGNAL, b"{}")
@@ -185,6 +198,7 @@ async def test_sqlite_finds_what_is_due_by_an_index(sqlite_store: SqliteStore, t
         "firing_open": statements.OTHERS_STARTING,
         "run_fired": statements.OPEN_RUNS,
         "firing_settled": statements.OLD_FIRINGS,
+        "run_tenant": EVERY_RUN,
         "run_troubled": TROUBLED,
         "run_hero": HEROES,
         "run_origin": statements.runs(RunCriteria(origin=new_id()), cursor=False, oldest_first=False),

@@ -14,16 +14,16 @@ from typing import Annotated, Any, Final
 import typer
 from rich.markup import escape
 
-import detent
 from detent.api.server.listener import listening
 from detent.auth.caller import local_caller
 from detent.cli.fast_clock import Jumper, JumpingClock, JumpingLoop, asked_name, fast_tuning
 from detent.cli.options import Database, Hero, Imports, Input, decode_value, read_hero, read_input, settings_of
-from detent.cli.output.progress import LineView, LiveView, View
+from detent.cli.output.progress import LineView, LiveView, View, traceback_of
 from detent.cli.output.terminal import duration, marked, out, plain, warn
-from detent.cli.output.watch import tell_result
+from detent.cli.output.watch import print_tracebacks, tell_result
 from detent.cli.targets import compile_file, python_workflow
 from detent.clock import Clock, SystemClock
+from detent.documents.answers import as_json
 from detent.errors import InvalidInput, Problem, StoreInUse
 from detent.forms.compiled import Compiled
 from detent.graph.draw import outline
@@ -99,7 +99,6 @@ def read_answers(given: Iterable[str], target: RunTarget) -> dict[str, Any]:
 
 
 REFRESH: Final = 0.1
-_OURS: Final = f'  File "{Path(detent.__file__).parent}'
 
 Document = dict[str, Any]
 
@@ -146,7 +145,7 @@ class Watching:
             jumper = Jumper(self._clock, self._order.answers, self._view.note)
         while True:
             self._changed.clear()
-            document = await self._commands.runs.get(run)
+            document = as_json(await self._commands.runs.get(run))
             yield document
             if document["status"] in TERMINAL or document["paused_step"] is not None or stopping.done():
                 return
@@ -159,7 +158,7 @@ class Watching:
         found: list[Document] = []
         for step in document["tasks"].values():
             if step["status"] == "waiting" and "run_id" in step:
-                child = await self._commands.runs.get(step["run_id"])
+                child = as_json(await self._commands.runs.get(step["run_id"]))
                 found += [child, *await self._children(child)]
         return found
 
@@ -207,33 +206,20 @@ class Watching:
             return
         out.print(f"\n{marked(status)} [bright_black]in {took}[/]")
         tell_result(document)
+        print_tracebacks(document)
 
     def _tell_pause(self, document: Document, took: str) -> None:
         """Why its code paused it, and how it can go on."""
         out.print(f"\n{marked('paused')} [bright_black]in {took}[/]: {plain(document['paused_by'] or '')}")
         error = document["tasks"][document["paused_step"]]["error"]
         if error:
-            out.print(plain(_trace(error)), style="red")
+            out.print(plain(traceback_of(error) or str(error["message"])), style="red")
         url, module = self._order.settings.database_url, self._order.target.module
         if scheme(url) != "memory" and module is not None:
             out.print(
                 f"mend it and run it again, or go on with this run: detent worker {module} --database {escape(url)}, "
                 f"and beside it detent runs resume {document['id']} --database {escape(url)}"
             )
-
-
-def _trace(error: Document) -> str:
-    """The traceback of an error without the frames that are ours; its message if there is none."""
-    text = (error.get("detail") or {}).get("traceback")
-    if not text:
-        return str(error["message"])
-    kept, is_ours = [], False
-    for line in text.rstrip().splitlines():
-        if line.startswith('  File "') or not line.startswith("  "):
-            is_ours = line.startswith(_OURS)
-        if not is_ours:
-            kept.append(line)
-    return "\n".join(kept)
 
 
 def run(

@@ -15,10 +15,10 @@ import msgspec
 
 from detent.python.classes.attempt import ClassAttempt
 from detent.python.flow import FinishAsked, RunAsked, outcome_of
-from detent.python.hero_adapters import SqlAlchemyModel, owner_of
+from detent.python.hero_adapters import SqlAlchemyModel, UnreadableHero, owner_of
 from detent.python.heroes import HeroRef, Loader
 from detent.run.call import StepCall
-from detent.run.outcomes import Cancel, Done, Finish, Outcome, Skip, StepError
+from detent.run.outcomes import Cancel, Done, Finish, Outcome, Pause, Skip, StepError
 from detent.steps.errors import code_of
 from detent.steps.user_code import TimeLimit, describe, exception_detail
 
@@ -43,7 +43,7 @@ def sequence(attempt: ClassAttempt, load: Loader | None, transactions: StepTrans
         outcome = yield from _stages(attempt, load, transactions)
     except BaseException as error:  # noqa: BLE001 - nothing that a step does may end the node
         # What the step asked for counts, however it went on.
-        outcome = failed(attempt, error) if attempt.asked is None else None
+        outcome = failed(attempt, _raised(error)) if attempt.asked is None else None
     if outcome is None:
         outcome = _asked(attempt)
     attempt.is_over = True
@@ -181,8 +181,23 @@ def _asked(attempt: ClassAttempt) -> Outcome:
         return failed(attempt, error)
 
 
+def _raised(error: BaseException) -> BaseException:
+    """Return what the user's code raised. Python turns a StopIteration that leaves a generator or coroutine into a
+    RuntimeError: undo that if the generator is ours, or the coroutine the step itself."""
+    cause, trace = error.__cause__, error.__traceback__
+    if type(error) is not RuntimeError or not isinstance(cause, StopIteration):
+        return error
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    is_ours = trace is not None and trace.tb_frame.f_globals.get("__package__") == __package__
+    return cause if is_ours else error
+
+
 def failed(attempt: ClassAttempt, error: BaseException) -> Outcome:
     """Return the outcome of a step that raised this error, by its policies."""
+    if issubclass(type(error), UnreadableHero):
+        # No policy decides: one that cancels would treat a hero as gone that only could not be asked for.
+        return Pause(str(error), error_of(error))
     if type(error) is TimeLimit:
         error = TimeoutError(*error.args)  # policies and people know this class
     where = f"step {attempt.link.name!r}"

@@ -233,6 +233,8 @@ class Driver:
                 return
             if not work.begin_all():
                 return
+        if not work.is_busy():
+            work.announce_timers()
         earliest = work.next_time()
         if work.is_busy() or (earliest is not None and earliest - self.port.now() <= self.port.patience()):
             work.set_alarm(earliest)

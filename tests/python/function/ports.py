@@ -136,6 +136,16 @@ class Port:
         self.record.children.setdefault(key, child)
         return f"child-{key}"
 
+    def stop(self) -> None:
+        """The node is told to stop."""
+        self.stops = True
+        if self._listener:
+            self._listener.look()
+
+    def queued(self) -> int:
+        """Writes on their way."""
+        return len(self._queue)
+
     async def prepare_successor(self, child: StartRequest) -> str:
         await asyncio.sleep(0)
         self.record.successor = child

@@ -169,9 +169,9 @@ async def last_of(app: App, run: str) -> str:
     """The last run of a chain."""
     while True:
         document = await commands_of(app).runs.get(run)
-        if document["status"] != "completed" or not isinstance(document["output"], dict):
+        if document.status != "completed" or not isinstance(document.output, dict):
             return run
-        run = document["output"]["continued_as"]
+        run = document.output["continued_as"]
 
 
 @pytest.fixture(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from detent.commands import StartAnswer
 from detent.engine.start import active_key
@@ -163,7 +163,7 @@ async def test_a_run_that_is_cancelled_after_its_heir_began_can_be_retried_when_
     async with engine(url) as app:
         commands, request = commands_of(app), StartRequest("held_up", {}, hero=ANN)
         old = (await commands.starts.start(request)).run
-        successor = replace(request, origin=old, origin_kind="continued", successor_of=old)
+        successor = structs.replace(request, origin=old, origin_kind="continued", successor_of=old)
         heir = (await commands.starts.start(successor)).run
         await commands.control.cancel(show(RUN, old))
         await ended(app, show(RUN, old))

@@ -28,8 +28,8 @@ from detent.store.rows import (
     released_key,
 )
 from detent.store.sql.compiler import in_order, is_checked, read_sql, successors
-from detent.store.sql.sqlite.connection import Access, Work
-from detent.store.sql.verbs import WINDOW, encoded, entry, mail, offered
+from detent.store.sql.sqlite.connection import SqliteAccess, Work
+from detent.store.sql.verbs import WINDOW, SharedNodeVerbs, encoded, entry, mail, offered
 
 # Turns a flush into the arguments of its one statement: JSON for what is small, one blob for ids and payloads.
 
@@ -167,11 +167,14 @@ where v.workflow = ? and v.version = ?"""
 FOREVER: Final = 100 * 365 * 86_400.0
 
 
-class SqliteNodes:
+class SqliteNodes(SharedNodeVerbs):
     """The same fence, leases and generations as elsewhere, though only one engine can be at work."""
 
-    def __init__(self, access: Access, clock: Clock) -> None:
-        self._access, self._clock = access, clock
+    _access: SqliteAccess
+
+    def __init__(self, access: SqliteAccess, clock: Clock) -> None:
+        super().__init__(access)
+        self._clock = clock
         self._walked_to = NOBODY  # the run of the inbox behind which the next claim looks
 
     def heart(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
