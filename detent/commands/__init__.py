@@ -56,7 +56,9 @@ class EngineCommands:
         self._context = CommandContext(engine, limits or Limits(), actions)
         children = ChildStarts(self._context)
         engine.family.start = children.start
+        engine.family.prepare_successor = children.prepare_successor
         engine.family.cancel_heirs = children.cancel_heirs
+        engine.family.cancel_orphan = children.cancel_orphan
 
     def for_caller(self, caller: Caller) -> Commands:
         """Return the commands of one caller. It costs a few objects and no read."""

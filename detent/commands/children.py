@@ -9,14 +9,14 @@ from msgspec.structs import replace
 
 from detent.auth.caller import Caller
 from detent.commands.context import CommandContext
-from detent.commands.runs import RunCommands
-from detent.commands.start import StartCommands
-from detent.engine.children import CONTINUED, cancel_data
+from detent.commands.start import StartCommands, check_payload, encode_input, prepare_start
+from detent.engine.children import cancel_data
+from detent.engine.start import PreparedSuccessor
 from detent.ids import RUN, show
 from detent.run.start import StartRequest
 from detent.run.state import RunFacts
 from detent.run.status import TERMINAL, Status
-from detent.store.rows import Message, MessageKind, RunCriteria
+from detent.store.rows import CONTINUED, Message, MessageKind, RunCriteria
 
 #: A run continues as one other run. More can exist only if a person made them.
 _MOST_HEIRS: Final = 20
@@ -31,14 +31,34 @@ class ChildStarts:
 
     async def start(self, parent: RunFacts, run: bytes, child: StartRequest, may_exist: bool) -> None:
         """Start a child under the id that its parent chose. If it `may_exist`, look for it first."""
-        is_there = may_exist and await self._store.run(parent.tenant, run) is not None
+        if may_exist and await self._store.run(parent.tenant, run) is not None:
+            return
         request = replace(child, id=run, parent=parent.id)
-        if child.origin_kind is not None and not is_there:
-            request = await self._in_place_of(parent, request)
-        if not is_there:
-            await StartCommands(self._context, _caller(parent)).start(request)
-        if child.origin_kind is not None and parent.parent is not None:
-            await self._cancel_if_parent_ended(parent.tenant, parent.parent, run)
+        await StartCommands(self._context, _caller(parent)).start(request)
+
+    async def prepare_successor(self, run: RunFacts, request: StartRequest) -> PreparedSuccessor:
+        """Prepare the run that takes over from this one: same parent, same hero.
+
+        It has the version that is current now. If another version is saved before the run starts, that counts as
+        saved a moment later. The start cannot be refused, because it is written together with the end."""
+        engine = self._context.engine
+        node = engine.node
+        row = await self._store.run(run.tenant, run.id)
+        has_key = row is not None and row.active_key is not None
+        request = replace(
+            request,
+            origin=run.id,
+            origin_kind=CONTINUED,
+            parent=run.parent,
+            successor_of=run.id,
+            allow_multiple=not has_key,
+        )
+        request.check()
+        content = encode_input(request)
+        ready = await self._context.workflows.current(run.tenant, request.workflow)
+        check_payload(ready, request.body)
+        prepared = prepare_start(run.tenant, ready, request, content, None)
+        return PreparedSuccessor(engine, node, prepared, engine.new_id())
 
     async def cancel_heirs(self, cancelled: Sequence[Message]) -> None:
         """Cancel the runs that these runs continued as. Their parent cancelled them with these messages."""
@@ -48,8 +68,8 @@ class ChildStarts:
                 await self._store.send(message.tenant, run, MessageKind.CANCEL, message.data)
                 self._context.nudge()
 
-    async def _cancel_if_parent_ended(self, tenant: int, parent: bytes, heir: bytes) -> None:
-        """Cancel a run whose parent had ended before it was started, as the parent's other children were."""
+    async def cancel_orphan(self, tenant: int, parent: bytes, heir: bytes) -> None:
+        """Cancel a run that continues a child if the parent has failed, as the parent's other children were."""
         row = await self._store.run(tenant, parent)
         if row is not None and row.status in TERMINAL and row.status != Status.COMPLETED:
             await self._store.send(tenant, heir, MessageKind.CANCEL, cancel_data(parent, row.status))
@@ -58,13 +78,6 @@ class ChildStarts:
     async def _heir(self, tenant: int, run: bytes, parent: bytes) -> bytes | None:
         rows = await self._store.runs(tenant, limit=_MOST_HEIRS, where=RunCriteria(origin=run, parent=parent))
         return next((row.id for row in rows if row.origin_kind == CONTINUED), None)
-
-    async def _in_place_of(self, run: RunFacts, request: StartRequest) -> StartRequest:
-        """Let a request take over from this run: same parent, same hero."""
-        row = await self._store.run(run.tenant, run.id)
-        runs = RunCommands(self._context, _caller(run))
-        several = row is not None and run.hero is not None and await runs.was_one_of_several(row)
-        return replace(request, origin=run.id, parent=run.parent, successor_of=run.id, allow_multiple=several)
 
 
 def _caller(run: RunFacts) -> Caller:

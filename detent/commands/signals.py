@@ -25,7 +25,7 @@ class SignalCommands(CommandPart):
 
     async def send(self, run: str, name: str, data: Any = None) -> RunRow:
         """Send a signal to a run of a durable function. When this returns, the signal is durable and the function
-        receives it, whether it waits for it already or later."""
+        receives it, whether it waits for it already or later, in this run or in the one that it continues as."""
         if not is_name(name):
             raise InvalidInput(f"{name[:80]!r} cannot be the name of a signal")
         try:

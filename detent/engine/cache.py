@@ -6,7 +6,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from detent.errors import NotFound, NotStartable
 from detent.forms.payload_schema import PayloadSchema
@@ -17,9 +17,58 @@ from detent.planner.prepared import Prepared, prepare
 from detent.store.protocol import CommandStore, NodeStore
 from detent.store.rows import WorkflowRow
 
-KEPT_GRAPHS: Final = 512
+#: So many bytes of memory each cache takes, about.
+CACHE_BYTES: Final = 64_000_000
+#: What an entry takes: a prepared graph has about twelve times the size of its encoding, and is never empty.
+ENTRY_BYTES: Final = 2_000
+GRAPH_FACTOR: Final = 12
 
+K = TypeVar("K")
+V = TypeVar("V")
 Version = tuple[bytes, int]
+
+
+def weight(encoded: int) -> int:
+    """The memory of a graph, by the length of its encoding."""
+    return ENTRY_BYTES + GRAPH_FACTOR * encoded
+
+
+class ByteCache(Generic[K, V]):
+    """Keeps values up to `limit` bytes, by the weights they are given. The oldest go first."""
+
+    def __init__(self, limit: int = CACHE_BYTES) -> None:
+        self._limit = limit
+        self._kept: OrderedDict[K, tuple[V, int]] = OrderedDict()
+        self.bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def __contains__(self, key: K) -> bool:
+        return key in self._kept
+
+    def get(self, key: K) -> V | None:
+        kept = self._kept.get(key)
+        return None if kept is None else kept[0]
+
+    def put(self, key: K, value: V, weight: int) -> V:
+        """Keep a value, and drop the oldest of the others if they take too much together."""
+        self.pop(key)
+        self._kept[key] = (value, weight)
+        self.bytes += weight
+        while self.bytes > self._limit and len(self._kept) > 1:
+            self.bytes -= self._kept.popitem(last=False)[1][1]
+        return value
+
+    def pop(self, key: K) -> None:
+        """Forget a value, if it is there."""
+        kept = self._kept.pop(key, None)
+        if kept is not None:
+            self.bytes -= kept[1]
+
+    def renew(self, key: K) -> None:
+        """Let a value count as the newest."""
+        self._kept.move_to_end(key)
 
 
 class GraphCache:
@@ -27,33 +76,32 @@ class GraphCache:
 
     def __init__(self, store: NodeStore) -> None:
         self._store = store
-        self._kept: OrderedDict[Version, tuple[str, Prepared]] = OrderedDict()
+        self._kept: ByteCache[Version, tuple[str, Prepared]] = ByteCache()
 
     async def get(self, versions: Sequence[Version]) -> dict[Version, tuple[str, Prepared]]:
         """(workflow name, prepared graph) of each that can be read; the missing ones are loaded in one query."""
         wanted = list(dict.fromkeys(versions))
-        missing = [version for version in wanted if version not in self._kept]
+        found: dict[Version, tuple[str, Prepared]] = {}
+        for version in wanted:
+            kept = self._kept.get(version)
+            if kept is not None:
+                found[version] = kept
+                self._kept.renew(version)
+        missing = [version for version in wanted if version not in found]
         if missing:
             for version, (name, raw) in (await self._store.graphs(missing)).items():
-                self._load(version, name, raw)
-        found = {version: self._kept[version] for version in wanted if version in self._kept}
-        for version in found:
-            self._kept.move_to_end(version)
-        while len(self._kept) > max(KEPT_GRAPHS, len(wanted)):
-            self._kept.popitem(last=False)
+                try:
+                    found[version] = name, self.put(version, name, raw)
+                except Exception as error:  # noqa: BLE001 - the other graphs are loaded all the same
+                    message = f"{name} version {version[1]} cannot be read: {error}"
+                    emit("engine.error", where="graphs", error=message)
         return found
-
-    def _load(self, version: Version, name: str, raw: bytes) -> None:
-        try:
-            self._kept[version] = (name, prepare(codec.decode(raw)))
-        except Exception as error:  # noqa: BLE001 - one unreadable graph must not keep the others from being loaded
-            emit("engine.error", where="graphs", error=f"{name} version {version[1]} cannot be read: {error}")
 
     def put(self, version: Version, name: str, raw: bytes) -> Prepared:
         """The prepared graph of a version whose bytes are at hand."""
         kept = self._kept.get(version)
         if kept is None:
-            kept = self._kept[version] = (name, prepare(codec.decode(raw)))
+            kept = self._kept.put(version, (name, prepare(codec.decode(raw))), weight(len(raw)))
         return kept[1]
 
 
@@ -64,7 +112,6 @@ class GraphCache:
 # again. So a stale entry costs a second attempt, and never a run of the wrong version.
 
 
-KEPT_WORKFLOWS: Final = 1_000
 LONGEST_NAME: Final = 200
 DEFAULT_QUEUE: Final = "default"
 
@@ -89,26 +136,25 @@ class WorkflowCache:
 
     def __init__(self, store: CommandStore, graphs: GraphCache) -> None:
         self._store, self._graphs = store, graphs
-        self._kept: OrderedDict[tuple[int, str], Startable] = OrderedDict()
+        self._kept: ByteCache[tuple[int, str], Startable] = ByteCache()
 
     async def startable(self, tenant: int, key: str) -> Startable:
         """The workflow, or NotFound, or NotStartable."""
         kept = self._kept.get((tenant, key))
         if kept is None:
-            kept = self._kept[tenant, key] = self._prepare(await self.row(tenant, key))
-            if len(self._kept) > KEPT_WORKFLOWS:
-                self._kept.popitem(last=False)
+            row = await self.row(tenant, key)
+            kept = self._kept.put((tenant, key), self._prepare(row), weight(len(row.graph) + len(row.trigger)))
         return kept
 
     async def current(self, tenant: int, key: str) -> Startable:
         """The workflow as it is now, whatever is kept of it."""
-        self._kept.pop((tenant, key), None)
+        self._kept.pop((tenant, key))
         return await self.startable(tenant, key)
 
     def forget(self, tenant: int, row: WorkflowRow) -> None:
         """What is kept of it is out of date."""
         for key in (row.name, show(WORKFLOW, row.id)):
-            self._kept.pop((tenant, key), None)
+            self._kept.pop((tenant, key))
 
     async def row(self, tenant: int, key: str) -> WorkflowRow:
         """The workflow as it stands in the store now, or NotFound."""

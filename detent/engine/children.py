@@ -1,39 +1,41 @@
 """Runs that start runs: a parent is told the end of its child, and takes its children with it when it fails.
 
 Both are messages that travel in the flush of the end itself, so neither can be lost. A child that continues as a new
-run is followed: the parent is told in the flush that starts that run, so always before it can end. A parent that ends
-before it has read that looks for the new run afterwards, and whoever starts one looks whether the parent has ended:
-whichever comes second finds the other.
+run is followed: the flush that ends it starts the new run, forwards its mail there and tells the parent. A parent that
+ends before it has read that looks for the new run afterwards, and the node that wrote the new run looks whether the
+parent has ended: whichever comes second finds the other.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 import msgspec
 
+from detent.engine.write import Successor
 from detent.errors import StoreError
 from detent.graph.model import Ending
 from detent.ids import RUN, NewId, parse, show
 from detent.observe import emit
+from detent.run.call import Op, name_of, signal_key
 from detent.run.outcomes import EMPTY_RESULT, StepError
 from detent.run.plan import RunEnd
 from detent.run.start import StartRequest
-from detent.run.state import RunFacts, RunState
+from detent.run.state import Checkpoint, RunFacts, RunState
 from detent.run.status import Status
 from detent.store.rows import Message, MessageKind
-
-#: The kind of origin of a run that another one goes on as.
-CONTINUED: Final = "continued"
 
 #: After these pauses in seconds it is tried again to find the runs that children continue as.
 _PAUSES: Final = (0.2, 1.0, 5.0, 20.0)
 
 StartChild = Callable[[RunFacts, bytes, StartRequest, bool], Awaitable[None]]
+PrepareSuccessor = Callable[[RunFacts, StartRequest], Awaitable[Successor]]
 CancelHeirs = Callable[[Sequence[Message]], Awaitable[None]]
+CancelOrphan = Callable[[int, bytes, bytes], Awaitable[None]]
 
 _ENDINGS: Final = {Status.COMPLETED: Ending.SUCCESS, Status.CANCELLED: Ending.CANCELLED, Status.TIMEOUT: Ending.TIMEOUT}
 
@@ -41,20 +43,31 @@ _ENDINGS: Final = {Status.COMPLETED: Ending.SUCCESS, Status.CANCELLED: Ending.CA
 @dataclass(slots=True)
 class Children:
     """How children are started, and how the runs are cancelled that they continue as: both are given by the commands,
-    which know how. `start` is told the parent, the child's id, and whether the child may be there already."""
+    which know how. `start` is told the parent, the child's id, and whether the child may be there already;
+    `cancel_orphan` a tenant, a parent and a run that continues a child of that parent."""
 
     new_id: NewId
     start: StartChild | None = None
+    prepare_successor: PrepareSuccessor | None = None
     cancel_heirs: CancelHeirs | None = None
+    cancel_orphan: CancelOrphan | None = None
     _following: set[asyncio.Task[None]] = field(default_factory=set)
 
     def was_told(self, messages: Sequence[Message]) -> None:
         """The last messages of a run are durable: children that it cancels may go on as other runs by now."""
         cancelled = [message for message in messages if message.kind == MessageKind.CANCEL]
         if cancelled and self.cancel_heirs is not None:
-            following = asyncio.get_running_loop().create_task(self._follow(self.cancel_heirs, cancelled))
-            self._following.add(following)
-            following.add_done_callback(self._following.discard)
+            self._follow(partial(self.cancel_heirs, cancelled))
+
+    def has_continued(self, facts: RunFacts, successor: bytes) -> None:
+        """A child continues as another run: its parent may have ended by now."""
+        if facts.parent is not None and self.cancel_orphan is not None:
+            self._follow(partial(self.cancel_orphan, facts.tenant, facts.parent, successor))
+
+    def _follow(self, look: Callable[[], Awaitable[None]]) -> None:
+        following = asyncio.get_running_loop().create_task(_look_until_seen(look))
+        self._following.add(following)
+        following.add_done_callback(self._following.discard)
 
     async def close(self) -> None:
         """Stop looking."""
@@ -62,16 +75,17 @@ class Children:
             following.cancel()
         await asyncio.gather(*self._following, return_exceptions=True)
 
-    async def _follow(self, cancel_heirs: CancelHeirs, cancelled: Sequence[Message]) -> None:
-        for pause in (*_PAUSES, None):
-            try:
-                await cancel_heirs(cancelled)
-            except StoreError as error:
-                emit("engine.error", where="family", error=error.message)
-            else:
-                return
-            if pause is not None:
-                await asyncio.sleep(pause)
+
+async def _look_until_seen(look: Callable[[], Awaitable[None]]) -> None:
+    for pause in (*_PAUSES, None):
+        try:
+            await look()
+        except StoreError as error:
+            emit("engine.error", where="family", error=error.message)
+        else:
+            return
+        if pause is not None:
+            await asyncio.sleep(pause)
 
 
 class ChildEnd(msgspec.Struct, omit_defaults=True):
@@ -110,12 +124,27 @@ def read_child_end(data: bytes) -> ChildEnd | None:
         return None
 
 
-def start_messages(facts: RunFacts, origin: bytes | None, origin_kind: str | None) -> list[Message]:
-    """Who is to be told that a run starts: the parent of the run that it continues."""
-    if facts.parent is None or origin is None or origin_kind != CONTINUED:
+def continue_messages(state: RunState, successor: bytes) -> list[Message]:
+    """The messages of a run that continues as another one: its parent has that one for a child from now on."""
+    facts = state.facts
+    if facts.parent is None:
         return []
-    said = ChildEnd(show(RUN, origin), str(Status.RUNNING), continued_as=show(RUN, facts.id))
-    return [Message(facts.tenant, facts.parent, MessageKind.CHILD, None, _encoder.encode(said), facts.id, 0)]
+    said = ChildEnd(show(RUN, facts.id), str(Status.RUNNING), continued_as=show(RUN, successor))
+    return [Message(facts.tenant, facts.parent, MessageKind.CHILD, None, _encoder.encode(said), facts.id, state.seq)]
+
+
+def signals_left(state: RunState, taken: Mapping[str, int]) -> tuple[Checkpoint, ...]:
+    """The signals on record that a durable function did not take, in their order, numbered from 1 by name."""
+    came: dict[str, int] = {}
+    left = []
+    for key, checkpoint in state.history.items():
+        if not key.startswith(Op.SIGNAL):
+            continue
+        name = name_of(key)
+        number = came[name] = came.get(name, 0) + 1
+        if number > taken.get(name, 0):
+            left.append(checkpoint._replace(key=signal_key(name, number - taken.get(name, 0))))
+    return tuple(left)
 
 
 def end_messages(state: RunState, end: RunEnd) -> list[Message]:

@@ -122,7 +122,7 @@ class Claims:
                 if run.adopted:
                     continue  # the watchdog gives it back, still as a dead node's: its adoption is not journalled
                 # A newer node can read it: leave it for one, and look again in a while.
-                self._runner.leaving.put_back(run.id, run.generation, run.status, after=60.0)
+                self._runner.leaving.put_back(run, after=60.0)
             else:
                 mine = [mail for mail in mails if (mail.run, mail.generation) == (run.id, run.generation)]
                 self._runner.leaving.leave_unreadable(run, entries, mine, error)

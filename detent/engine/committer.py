@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -70,14 +70,14 @@ class ContendedStarts:
         if not self._known:
             return batch
         self._forget_old()
-        held_up = {unit.run for unit in batch if not self._known.keys().isdisjoint(keys_of(unit.start))}
+        held_up = {unit.run for unit in batch if not self._known.keys().isdisjoint(keys_of(unit.started()))}
         for run in held_up:
             self._groups.append(Group([unit for unit in batch if unit.run == run], again=False))
         return [unit for unit in batch if unit.run not in held_up] if held_up else batch
 
     def set_aside(self, batch: Sequence[PendingWrite], *, again: bool) -> list[PendingWrite]:
         """A flush met a lock: its starts that another may be in the way of are set aside. Gives the others."""
-        rivals = {unit.run for unit in batch if keys_of(unit.start)}
+        rivals = {unit.run for unit in batch if keys_of(unit.started())}
         if rivals:
             self._groups.append(Group([unit for unit in batch if unit.run in rivals], again))
         return [unit for unit in batch if unit.run not in rivals]
@@ -92,8 +92,11 @@ class ContendedStarts:
             self._groups.appendleft(Group([unit for unit in units if unit.run not in half], again))
             self._groups.appendleft(Group([unit for unit in units if unit.run in half], again))
             return []
-        keys = {key for unit in units for key in keys_of(unit.start)}
+        keys = {key for unit in units for key in keys_of(unit.started())}
         self._remember(keys)
+        if any(unit.successor is not None for unit in units):
+            self._groups.append(group)  # nobody could be told: a run that continues is tried until it can
+            return self._take_with(keys)
         return [*units, *self._take_with(keys)]
 
     def take_all(self) -> list[Group]:
@@ -135,7 +138,97 @@ def keys_of(start: NewRun | None) -> list[Key]:
 
 
 def _is_for(group: Group, keys: set[Key]) -> bool:
-    return not group.again and len(group.units) == 1 and not keys.isdisjoint(keys_of(group.units[0].start))
+    if group.again or len(group.units) != 1 or group.units[0].successor is not None:
+        return False
+    return not keys.isdisjoint(keys_of(group.units[0].start))
+
+
+class WriteQueue:
+    """What waits to be written. When it is more than one flush holds, tenants take turns, and so do the runs of each:
+    a tenant with much to write does not delay the others, nor does a wide run. The writes of one run keep their order.
+
+    Each write is put into its place once, and taken once: what a flush costs does not grow with what stays."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+        self._new: deque[PendingWrite] = deque()
+        self._tenants: dict[int, dict[bytes, deque[PendingWrite]]] = {}  # whose turn it is stands first, in both
+        self._runs: dict[bytes, deque[PendingWrite]] = {}
+        self._placed = 0
+
+    def __len__(self) -> int:
+        return len(self._new) + self._placed
+
+    def __iter__(self) -> Iterator[PendingWrite]:
+        yield from self._new
+        for run in self._runs.values():
+            yield from run
+
+    def add(self, unit: PendingWrite) -> None:
+        self._new.append(unit)
+        self.bytes += unit.size
+
+    def put_back(self, units: Sequence[PendingWrite]) -> None:
+        """These were taken and could not be sent; nothing will be sent any more."""
+        for unit in units:
+            self.add(unit)
+
+    def take_all(self) -> list[PendingWrite]:
+        self._place_new()
+        self.bytes = 0
+        return [self._take_turn() for _ in range(self._placed)]
+
+    def take_starts(self) -> list[PendingWrite]:
+        """Take everything of the runs whose start waits here."""
+        if not any(unit.start is not None for unit in self):
+            return []
+        units = self.take_all()
+        starts = {unit.run for unit in units if unit.start is not None}
+        for unit in units:
+            if unit.run not in starts:
+                self.add(unit)
+        return [unit for unit in units if unit.run in starts]
+
+    def take(self, rows: int, size: int) -> list[PendingWrite]:
+        """Take the next, up to so many rows or bytes, and at least one if there is any."""
+        if self._placed or len(self._new) > rows or self.bytes > size:
+            self._place_new()
+        pop = self._take_turn if self._placed else self._new.popleft
+        left, taken = len(self), 0
+        batch: list[PendingWrite] = []
+        while left and (not batch or (rows > 0 and taken < size)):
+            unit = pop()
+            batch.append(unit)
+            left -= 1
+            rows -= unit.rows()
+            taken += unit.size
+        self.bytes -= taken
+        return batch
+
+    def _place_new(self) -> None:
+        for unit in self._new:
+            run = self._runs.get(unit.run)
+            if run is None:
+                run = self._runs[unit.run] = deque()
+                self._tenants.setdefault(unit.of_tenant(), {})[unit.run] = run
+            run.append(unit)
+        self._placed += len(self._new)
+        self._new.clear()
+
+    def _take_turn(self) -> PendingWrite:
+        """The first write of the run whose turn it is."""
+        tenant, runs = next(iter(self._tenants.items()))
+        run, units = next(iter(runs.items()))
+        unit = units.popleft()
+        del runs[run], self._tenants[tenant]
+        if units:
+            runs[run] = units  # behind the others
+        else:
+            del self._runs[run]
+        if runs:
+            self._tenants[tenant] = runs
+        self._placed -= 1
+        return unit
 
 
 BUSY_PAUSE: Final = 0.05
@@ -190,9 +283,8 @@ class Committer:
         self._store, self._node, self.epoch = store, node, epoch
         self._time, self._tuning = time, tuning
         self._durable, self._refused = durable, refused
-        self._queue: deque[PendingWrite] = deque()
+        self._queue = WriteQueue()
         self._rivals = ContendedStarts(time)
-        self._bytes = 0
         self._wake = asyncio.Event()
         self._sent = False
         self._over: Exception | None = None  # why nothing is written any more
@@ -207,13 +299,12 @@ class Committer:
         if self._over is not None:
             _tell(unit, self._over)
             return
-        self._queue.append(unit)
-        self._bytes += unit.size
+        self._queue.add(unit)
         self._wake.set()
 
     def is_full(self) -> bool:
         """Whether so much waits to be written that nothing new should be begun."""
-        return self._bytes >= self._tuning.queue_bytes
+        return self._queue.bytes >= self._tuning.queue_bytes
 
     def outage(self) -> str | None:
         """Say why nothing can be written now, or return None."""
@@ -231,11 +322,8 @@ class Committer:
         stays where it is; the others are not made."""
         if not self.is_overdue():
             return
-        starts = {unit.run for unit in self._queue if unit.start is not None}
-        if starts:
-            refused = [unit for unit in self._queue if unit.run in starts]
-            self._queue = deque(unit for unit in self._queue if unit.run not in starts)
-            self._bytes -= sum(unit.size for unit in refused)
+        refused = self._queue.take_starts()
+        if refused:
             self._refuse(refused)
         if self._waited() >= self._tuning.write_patience + GRACE:
             for unit in self._batch:
@@ -254,13 +342,16 @@ class Committer:
 
     async def work(self) -> None:
         """Flush whatever is queued, for ever. Raises Fenced when this node is gone."""
+        tuning = self._tuning
         while True:
             await self._wake.wait()
             self._wake.clear()
             while self._queue or self._rivals or self.is_unsure:
                 self._sent = True
                 if self._queue:
-                    await self._commit(self._rivals.without_known(self._take()))
+                    await self._commit(
+                        self._rivals.without_known(self._queue.take(tuning.flush_rows, tuning.flush_bytes))
+                    )
                 elif not self._rivals:
                     await self._make_sure()
                 if self._rivals:
@@ -273,34 +364,8 @@ class Committer:
         for group in self._rivals.take_all():
             for unit in group.units:
                 _tell(unit, _unknown() if group.again else error)
-        for unit in self._queue:
+        for unit in self._queue.take_all():
             _tell(unit, error)
-        self._queue.clear()
-
-    def _take(self) -> list[PendingWrite]:
-        queue, rows, size = self._queue, 0, 0
-        if len(queue) > self._tuning.flush_rows:
-            self._take_turns()
-        batch: list[PendingWrite] = []
-        while queue and (not batch or (rows < self._tuning.flush_rows and size < self._tuning.flush_bytes)):
-            unit = queue.popleft()
-            batch.append(unit)
-            rows += unit.rows()
-            size += unit.size
-        self._bytes -= size
-        return batch
-
-    def _take_turns(self) -> None:
-        """Let every run write one unit before any writes its second, so that a wide run does not hold up the others."""
-        turns: dict[bytes, int] = {}
-        order = []
-        for unit in self._queue:
-            turn = turns.get(unit.run, 0)
-            turns[unit.run] = turn + 1
-            order.append(turn)
-        units = list(self._queue)
-        self._queue.clear()
-        self._queue.extend(units[place] for place in sorted(range(len(units)), key=order.__getitem__))
 
     async def _commit(self, batch: list[PendingWrite], *, again: bool = False, patience: float | None = None) -> None:
         """With `patience`, raises _Locked if somebody else's transaction is in the way for longer."""
@@ -373,7 +438,7 @@ class Committer:
         except BaseException:
             for unit in rest if refused.again else ():
                 _tell(unit, _unknown())
-            self._queue.extendleft(reversed(rest))  # for `give_up` to find
+            self._queue.put_back(rest)  # for `give_up` to find
             raise
         await self._commit(rest, again=refused.again)
 

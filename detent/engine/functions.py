@@ -185,6 +185,14 @@ class EnginePort:
             await start(facts, parse(RUN, name), child, True)
         return name
 
+    async def prepare_successor(self, request: StartRequest) -> str:
+        prepare = self._functions.family.prepare_successor
+        if prepare is None:
+            raise Unavailable("this engine cannot start runs")
+        successor = await prepare(self._held.state.facts, request)
+        self._held.successor = successor
+        return show(RUN, successor.id)
+
 
 class _Alarm:
     """Calls back at a time of the database's clock."""

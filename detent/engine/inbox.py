@@ -100,6 +100,8 @@ class Mailbox:
         # Of another ownership, or read already: a reply that was on its way while things went on.
         if held is None or held.generation != mail.generation or mail.id in held.read:
             return False
+        if held.state.is_over:
+            return False  # its end is on its way, and takes or forwards what is unread
         held.read.add(mail.id)
         event = self._event(mail, held.prepared.numbers) or operation_event(mail, held)
         if event is None:

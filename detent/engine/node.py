@@ -49,6 +49,7 @@ class Node:
             store, id_, epoch, time=time, tuning=tuning, durable=self._durable, refused=self.runner.refused
         )
         self.runner.committer = self.committer
+        self.runner.nudge = self.nudge
         mailbox = Mailbox(store, id_, runner=self.runner, tuning=tuning)
         self._mail = Polling(mailbox)
         self._claimer = claims = Claims(equipment, id_, runner=self.runner, committer=self.committer, mailbox=mailbox)

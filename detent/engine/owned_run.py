@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from detent.graph.model import Step
 from detent.planner.advance import may_start
@@ -32,6 +32,16 @@ class Port(Protocol):
         """Nobody is told anything any more."""
 
 
+@dataclass(slots=True)
+class Stopping:
+    """Events that end waits without their callbacks, with their messages; and the waits whose callbacks are to be
+    closed for that (`closing`), with those that are (`closed`)."""
+
+    events: list[tuple[Event, int | None]] = field(default_factory=list)
+    closing: set[int | str] = field(default_factory=set)
+    closed: set[int | str] = field(default_factory=set)
+
+
 @dataclass(slots=True, eq=False)
 class OwnedRun:
     """`pending` counts writes on their way; `gone`: this object is no longer the run (parked, ended, lost)."""
@@ -55,6 +65,8 @@ class OwnedRun:
     locks: int = 0  # attempts that hold a lock on the run's row
     deferred: list[tuple[Event, int | None]] = field(default_factory=list)  # until they do not
     farewell: Callable[[], None] | None = None  # what ends this ownership, then
+    stopping: Stopping | None = None  # what has to wait until callbacks are closed
+    successor: Any = None  # the run that a durable function is about to continue as, a `write.Successor`
 
     def wait_name(self, wait: int | str) -> str:
         """How the callback of a wait is called in the store."""

@@ -89,20 +89,22 @@ class RunRelease:
         """Whether there is something to write of the run, in that ownership."""
         return (run, generation) in self._runs
 
-    def park(self, park: Park, held: OwnedRun | None = None) -> None:
+    def park(self, park: Park, tenant: int, held: OwnedRun | None = None) -> None:
         """The run waits for its time, or for something to come in."""
         reach("before_park")
-        self._write(PendingWrite(park.run, None, Plan(None, [], [], []), ROW_BYTES, park=park), held)
+        self._write(PendingWrite(park.run, None, Plan(None, [], [], []), ROW_BYTES, park=park, tenant=tenant), held)
 
     def fail(self, held: OwnedRun, reason: str) -> None:
         """The run failed by a fault of the engine's own."""
         end = End(held.id, held.generation, str(Status.FAILED), self._time.now(), None, reason)
         told = end_messages(held.state, RunEnd(Status.FAILED, None, reason))
-        self._write(PendingWrite(held.id, None, Plan(None, [], [], []), ROW_BYTES, end=end, messages=told), held)
+        unit = PendingWrite(held.id, None, Plan(None, [], [], []), ROW_BYTES, end=end, messages=told)
+        unit.tenant = held.state.facts.tenant
+        self._write(unit, held)
 
-    def put_back(self, run: bytes, generation: int, status: str, *, after: float) -> None:
+    def put_back(self, run: ClaimedRun, *, after: float) -> None:
         """A run that this node cannot work on is due again after that many seconds."""
-        self.park(Park(run, generation, self._time.now() + micros(after), status))
+        self.park(Park(run.id, run.generation, self._time.now() + micros(after), run.status), run.tenant)
 
     def set_aside(self, held: OwnedRun, event: events.Event, message: int | None, error: Exception) -> None:
         """A run that cannot be planned is paused, with the reason in its journal."""

@@ -13,7 +13,7 @@ from typing import Any, Final
 from detent.clock import Clock, DatabaseTime
 from detent.engine import release
 from detent.engine.attempts import Attempts
-from detent.engine.children import Children, end_messages
+from detent.engine.children import Children, continue_messages, end_messages, signals_left
 from detent.engine.committer import Committer
 from detent.engine.functions import Functions, carried, timed_out
 from detent.engine.owned_run import Locks, OwnedRun, Placement, queue_and_priority
@@ -21,7 +21,8 @@ from detent.engine.release import RunRelease
 from detent.engine.suspects import SuspectLane
 from detent.engine.timers import Timers
 from detent.engine.tuning import Tuning
-from detent.engine.write import ROW_BYTES, PendingWrite
+from detent.engine.waits import WaitCloser, may_end_waits
+from detent.engine.write import ROW_BYTES, PendingWrite, Successor
 from detent.errors import StoreError
 from detent.graph.model import OnCrash, StepKind
 from detent.instant import micros
@@ -30,7 +31,7 @@ from detent.planner.advance import advance, is_wanted, put_back, take_ready
 from detent.planner.moves import graph_of
 from detent.run import events
 from detent.run.journal import Entry, Kind, decode_data
-from detent.run.outcomes import Outcome, StepError
+from detent.run.outcomes import Continued, Outcome, StepError, Suspend
 from detent.run.plan import NOTHING, Plan, StartAttempt
 from detent.run.state import RunState
 from detent.run.status import Status
@@ -97,6 +98,13 @@ def _error(error: StepError | None) -> dict[str, Any]:
     return {"error": error.message, **trace}
 
 
+def _continuation(event: events.Event) -> Continued | None:
+    """The outcome of a durable function that continues as a new run."""
+    if isinstance(event, events.AttemptEnded) and isinstance(event.outcome, Continued):
+        return event.outcome
+    return None
+
+
 _STOP_OR_GO: Final = (events.Paused, events.Resumed)
 
 
@@ -105,9 +113,11 @@ def _must_not_be_repeated(held: OwnedRun, step: int) -> bool:
 
 
 class Runner:
-    """Holds runs and moves them on. `committer` is given once, after both exist."""
+    """Holds runs and moves them on. `committer` is given once, after both exist; so is `nudge`, which lets the node
+    look for mail and for runs to claim."""
 
     committer: Committer
+    nudge: Callable[[], None]
 
     def __init__(
         self,
@@ -122,6 +132,7 @@ class Runner:
         self._time, self._tuning, self._may_act, self._family = time, tuning, may_act, family
         self._timers = Timers(time, self._look_at)
         self._locks = Locks(self.handle)
+        self._waits = WaitCloser(self.handle, lambda held, wait: self.write(held, Plan(None, [], [], []), expiry=wait))
         self._functions = Functions(self, time, tuning, family, self._locks.give_back, may_act)
         self._attempts = Attempts(
             clock=clock,
@@ -161,6 +172,8 @@ class Runner:
         """Something happened to a run: decide, and queue what is to be written."""
         if held.gone or (held.locks and self._locks.defer(held, event, message)):
             return
+        if may_end_waits(event) and self._waits.defer(held, event, message):
+            return
         try:
             plan = advance(held.prepared, held.state, event=event, now=self._time.now())
         except Exception as error:  # noqa: BLE001 - a run that breaks the planner must not break the engine
@@ -181,7 +194,7 @@ class Runner:
             self._start_ready(held)
             self._rest(held)
             return
-        self.write(held, plan, message=message)
+        self.write(held, plan, message=message, continued=_continuation(event) if plan.end is not None else None)
         for index in plan.expire:
             self.write(held, Plan(None, [], [], []), expiry=index)
         if held.port is not None and isinstance(event, _STOP_OR_GO):
@@ -196,8 +209,10 @@ class Runner:
         expiry: int | str | None = None,
         recorded: StartAttempt | None = None,
         callbacks: Sequence[NewCallback] = (),
+        continued: Continued | None = None,
     ) -> None:
-        """Queue a plan's rows; what it wants done is done when they are durable."""
+        """Queue a plan's rows; what it wants done is done when they are durable. `continued`: the run ends because it
+        continues as another one, which starts with these rows."""
         if plan.entry is None and message is None and expiry is None:
             return
         entry = plan.entry
@@ -209,11 +224,22 @@ class Runner:
             unit.callbacks.extend(callbacks)
         if plan.end is not None:
             unit.end = self.end_row(held, plan)
-            unit.messages = end_messages(held.state, plan.end)
+            if continued is not None and held.successor is not None:
+                self._continue(unit, held, held.successor, continued)
+            else:
+                unit.messages = end_messages(held.state, plan.end)
             unit.size += sum(len(message.data) for message in unit.messages)
         held.pending += 1
         self._mark(held, resting=False)
         self._add(unit)
+
+    def _continue(self, unit: PendingWrite, held: OwnedRun, successor: Successor, continued: Continued) -> None:
+        """Let the run that takes over start in the flush that ends this one."""
+        assert unit.end is not None
+        unit.successor = successor.build(signals_left(held.state, continued.taken))
+        unit.end = unit.end._replace(successor=successor.id)
+        unit.messages = continue_messages(held.state, successor.id)
+        unit.size += unit.successor.size
 
     def _add(self, unit: PendingWrite) -> None:
         self.committer.add(unit)
@@ -235,17 +261,27 @@ class Runner:
             self._was_not_started(unit)
         else:
             self._is_written(unit, flushed)
+        if unit.successor is not None:
+            self._has_continued(unit, unit.successor, flushed)
         self._attempts.let_waiting_in()  # those that waited for the queue to have room again
 
     def _is_written(self, unit: PendingWrite, flushed: Flushed) -> None:
         if heard():
             self._tell_written(unit)
-        if unit.end is not None and unit.messages:
-            self._family.was_told(unit.messages)
+        if unit.messages or unit.successor is not None:
+            self.nudge()  # the mail may be for runs of this node
+            if unit.end is not None:
+                self._family.was_told(unit.messages)
         if unit.held is None:
             self.leaving.has_left(unit)
         elif not unit.held.gone:
             self._carry_out(unit, unit.held, flushed)
+
+    def _has_continued(self, unit: PendingWrite, successor: PendingWrite, flushed: Flushed) -> None:
+        self.on_durable(successor, flushed)
+        emit("run.started", run=successor.run, workflow=None if unit.held is None else unit.held.state.facts.workflow)
+        if unit.held is not None:
+            self._family.has_continued(unit.held.state.facts, successor.run)
 
     def _was_not_started(self, unit: PendingWrite) -> None:
         """The store refused the start: there is no such run."""
@@ -269,6 +305,8 @@ class Runner:
             return
         if unit.expiry is not None:
             self._expiry_answered(held, unit.expiry, flushed)
+        if held.stopping is not None and held.stopping.events:
+            self._waits.go_on(held, held.stopping)
         if unit.recorded is not None:
             self._begin_recorded(held, unit.recorded)
         if held.is_in_lane:
@@ -283,6 +321,8 @@ class Runner:
             unit.done.set_exception(error)
         emit("run.refused", run=unit.run, error=error.message)
         self.leaving.has_left(unit)
+        if unit.successor is not None and unit.successor.held is not None:
+            self._forget(unit.successor.held)
         held = unit.held
         if held is None or held.gone:
             return
@@ -291,7 +331,8 @@ class Runner:
         self.leaving.fail(held, f"internal error: {error.message}")
 
     def _expiry_answered(self, held: OwnedRun, wait: int | str, flushed: Flushed) -> None:
-        if (held.id, held.wait_name(wait)) in flushed.expired:
+        expired = (held.id, held.wait_name(wait)) in flushed.expired
+        if not self._waits.is_stopping(held, wait, expired=expired) and expired:
             self.handle(held, events.WaitExpired(wait) if isinstance(wait, int) else timed_out(wait))
         # Otherwise the payload won: it lies in the inbox and will be read there.
 
@@ -357,6 +398,9 @@ class Runner:
         return self._may_act()
 
     def _attempt_ended(self, held: OwnedRun, index: int, number: int, outcome: Outcome, ms: float) -> None:
+        if held.state.paused_by is not None and isinstance(outcome, Continued):
+            # Its successor would not be paused. The function says the same again when the run goes on.
+            outcome = Suspend(self._time.now(), len(held.state.history))
         self.handle(held, events.AttemptEnded(index, number, outcome, ms))
 
     # -- time
@@ -380,6 +424,8 @@ class Runner:
         held = OwnedRun(old.id, old.generation, prepared, state, old.row_status, old.placed, read=old.read)
         self.let_go(old)
         self.held[held.id] = held
+        if old.stopping is not None:
+            old.deferred += old.stopping.events
         self._locks.hand_over(old, held)
         return held
 
@@ -419,7 +465,8 @@ class Runner:
     def _park(self, held: OwnedRun, wake: int | None) -> None:
         self._forget(held)
         queue, priority = queue_and_priority(held)
-        self.leaving.park(Park(held.id, held.generation, wake, str(held.state.status), queue, priority), held)
+        park = Park(held.id, held.generation, wake, str(held.state.status), queue, priority)
+        self.leaving.park(park, held.state.facts.tenant, held)
 
     def _forget(self, held: OwnedRun) -> None:
         held.gone = True

@@ -6,12 +6,12 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import msgspec
 
-from detent.engine.children import end_messages, start_messages
+from detent.engine.children import end_messages
 from detent.engine.engine import Engine
 from detent.engine.node import Node
 from detent.engine.owned_run import OwnedRun
@@ -27,7 +27,7 @@ from detent.planner.prepared import Prepared
 from detent.planner.reuse import Reuse, begin_again
 from detent.run.journal import Decided, Entry, Placed, encode_opening
 from detent.run.plan import NOTHING, Plan
-from detent.run.state import RunFacts, RunState
+from detent.run.state import Checkpoint, RunFacts, RunState
 from detent.run.status import Status
 from detent.store.protocol import CommandStore
 from detent.store.rows import NewCallback, NewRun, RunRow, hero_of, released_key
@@ -108,6 +108,22 @@ async def start_run(engine: Engine, request: PreparedStart) -> AcceptedRun:
     return started
 
 
+@dataclass(frozen=True, slots=True)
+class PreparedSuccessor:
+    """A run that takes over from another one of this node. Nothing may refuse it: it has no request id, any version,
+    and its active key, if any, is the other's."""
+
+    engine: Engine
+    node: Node
+    request: PreparedStart
+    id: bytes
+
+    def build(self, signals: tuple[Checkpoint, ...]) -> PendingWrite:
+        """Build the rows of its start. It begins with these signals on record."""
+        reuse = Reuse({}, operations=signals) if signals else None
+        return _prepare(self.engine, self.node, replace(self.request, id=self.id, reuse=reuse, current=False))[0]
+
+
 @dataclass(slots=True)
 class _Opened:
     """How a run begins: what stands in its row, the entries that come with it, and what is to be done."""
@@ -135,13 +151,12 @@ def _prepare(engine: Engine, node: Node, request: PreparedStart) -> tuple[Pendin
     size = ROW_BYTES + len(request.input) + sum(ROW_BYTES + len(entry.data) for entry in opened.entries)
     unit = PendingWrite(facts.id, held, plan, size, start=row, entries=opened.entries)
     unit.callbacks = _callbacks(request, facts.id)
-    unit.messages = start_messages(facts, request.origin, request.origin_kind)
     if held is not None:
         node.runner.add(held)
         if plan.end is not None:
             # Everything was decided at once: it begins and ends in one flush.
             unit.end = node.runner.end_row(held, plan)
-            unit.messages += end_messages(state, plan.end)
+            unit.messages = end_messages(state, plan.end)
     ended = node.runner.awaited.end_of(facts.id) if request.watch else None
     return unit, AcceptedRun(facts.id, facts.started_at, ended, Status(row.status))
 
@@ -220,7 +235,7 @@ def _is_kept(engine: Engine, node: Node, request: PreparedStart, state: RunState
     """Whether this node works on the run itself: it serves its queue, has its code and room, and there is something to
     do soon."""
     tuning = engine.tuning
-    if not engine.does_claim or node.runner.runnable() >= tuning.runnable_limit:
+    if not engine.does_claim or node.runner.is_draining or node.runner.runnable() >= tuning.runnable_limit:
         return False
     if tuning.queues is not None and request.queue not in tuning.queues:
         return False

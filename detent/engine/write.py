@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 
 from detent.engine.owned_run import OwnedRun
 from detent.run.journal import Entry
 from detent.run.plan import Plan, StartAttempt
+from detent.run.state import Checkpoint
 from detent.store.rows import Activation, End, Flush, Flushed, Message, NewCallback, NewRun, Park
 
 #: What a row costs beside its text, about.
@@ -34,13 +35,30 @@ class PendingWrite(msgspec.Struct, eq=False):
     expiry: int | str | None = None  # a wait step, or a wait of a durable function
     recorded: StartAttempt | None = None  # the attempt whose start this puts on record
     done: asyncio.Future[Flushed] | None = None
+    tenant: int = 0  # if nothing else says it
+    successor: PendingWrite | None = None  # the start of the run that continues the one that ends here
 
     def rows(self) -> int:
-        return 1 + len(self.callbacks) + len(self.entries) + len(self.messages) + len(self.plan.activate)
+        own = 1 + len(self.callbacks) + len(self.entries) + len(self.messages) + len(self.plan.activate)
+        return own if self.successor is None else own + self.successor.rows()
+
+    def of_tenant(self) -> int:
+        """The tenant whose turn it is when this is written."""
+        if self.held is not None:
+            return self.held.state.facts.tenant
+        if self.start is not None:
+            return self.start.tenant
+        return self.tenant if self.plan.entry is None else self.plan.entry.tenant
+
+    def started(self) -> NewRun | None:
+        """The run that starts, as itself or as the successor of this one."""
+        return self.start if self.successor is None else self.successor.start
 
     def add_to(self, flush: Flush) -> None:
         """Add the rows."""
         plan = self.plan
+        if self.successor is not None:
+            self.successor.add_to(flush)
         if self.start is not None:
             flush.starts.append(self.start)
         flush.callbacks.extend(self.callbacks)
@@ -49,6 +67,8 @@ class PendingWrite(msgspec.Struct, eq=False):
             flush.entries.append(plan.entry)
         for step, until in plan.activate:
             flush.activations.append(Activation(self.run, step, until))
+        if plan.closed and self.end is None:
+            flush.expiries.extend((self.run, step) for step in plan.closed)
         if self.end is not None:
             flush.ends.append(_that_fits(self.end))
         elif self.park is not None:
@@ -57,6 +77,16 @@ class PendingWrite(msgspec.Struct, eq=False):
         flush.consumed.extend(self.consumed)
         if self.expiry is not None and self.held is not None:
             flush.expiries.append((self.run, self.held.wait_name(self.expiry)))
+
+
+class Successor(Protocol):
+    """A run that is ready to take over from another one."""
+
+    @property
+    def id(self) -> bytes: ...
+
+    def build(self, signals: tuple[Checkpoint, ...]) -> PendingWrite:
+        """Build the rows of its start. It begins with these signals on record."""
 
 
 def _that_fits(end: End) -> End:

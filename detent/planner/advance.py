@@ -41,7 +41,9 @@ def open_run(prepared: Prepared, state: RunState, *, now: Instant) -> tuple[Deci
     settling = Settling(prepared, state, judge, now)
     settling.open()
     end = _end_if_over(prepared, state, judge.decided)
-    return judge.decided, Plan(None, [] if end else take_ready(prepared, state), settling.activated, [], end)
+    plan = Plan(None, [] if end else take_ready(prepared, state), settling.activated, [], end)
+    plan.closed = settling.closed
+    return judge.decided, plan
 
 
 def open_later(prepared: Prepared, state: RunState, *, at: Instant) -> Decided:
@@ -63,21 +65,18 @@ def advance(prepared: Prepared, state: RunState, *, event: events.Event, now: In
     if change.kind is Kind.MOVED:
         return _move(prepared, state, change, name, now)
     judge = LiveJudge(prepared, state, now)
-    stop, expire = _called_off(state, change.step) if isinstance(event, _BY_PEOPLE) else ([], [])
-    activated = apply(prepared, state, change, judge, now)
+    stop = _called_off(state, change.step) if isinstance(event, _BY_PEOPLE) else []
+    settled = apply(prepared, state, change, judge, now)
     end = _end_if_over(prepared, state, judge.decided, _why_stopped(change, name))
     entry = _write(state, change, name, judge.decided, now)
     if end is not None:
-        return Plan(entry, [], activated, [], end, stop)
-    return Plan(entry, take_ready(prepared, state), activated, expire, None, stop)
+        return Plan(entry, [], settled.activated, [], end, stop)
+    return Plan(entry, take_ready(prepared, state), settled.activated, [], None, stop, closed=settled.closed)
 
 
-def _called_off(state: RunState, step: int | None) -> tuple[list[int], list[int]]:
-    """A person speaks of a step: the attempt of it that is to be stopped, the wait of it that is to be expired."""
-    if step is None:
-        return [], []
-    doing = state.phase[step]
-    return [step] if doing is Phase.RUNNING else [], [step] if doing is Phase.WAITING else []
+def _called_off(state: RunState, step: int | None) -> list[int]:
+    """A person speaks of a step: the attempt of it that is to be stopped."""
+    return [step] if step is not None and state.phase[step] is Phase.RUNNING else []
 
 
 def _move(old: Prepared, was: RunState, change: Change, name: str | None, now: Instant) -> Plan:
@@ -85,10 +84,11 @@ def _move(old: Prepared, was: RunState, change: Change, name: str | None, now: I
     state = moved_state(old, was, name, change.attempt, change.data)
     prepared = prepared_of(change.data.graph)
     judge = LiveJudge(prepared, state, now)
-    activated = open_moved(state, prepared, judge, now)
+    settled = open_moved(state, prepared, judge, now)
     end = _end_if_over(prepared, state, judge.decided)
     entry = _write(state, change, name, judge.decided, now)
-    return Plan(entry, [] if end else take_ready(prepared, state), activated, [], end, moved=state)
+    starts = [] if end else take_ready(prepared, state)
+    return Plan(entry, starts, settled.activated, [], end, moved=state, closed=settled.closed)
 
 
 def take_ready(prepared: Prepared, state: RunState) -> list[StartAttempt]:
@@ -222,10 +222,14 @@ def _woke(event: events.Woke, prepared: Prepared, state: RunState, now: Instant)
 
 
 def _wait_expired(event: events.WaitExpired, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
-    if state.phase[event.step] is not Phase.WAITING:
+    index = event.step
+    if state.phase[index] is not Phase.WAITING:
         return None
-    error = StepError("timeout", "no callback came in time")
-    return Change(Kind.ENDED, event.step, 1, Ending.TIMEOUT, EntryData(error=error, ms=_stood(state, event.step, now)))
+    data = EntryData(ms=_stood(state, index, now))
+    if state.failing:
+        return Change(Kind.ENDED, index, 1, Ending.SKIPPED, data)  # the run begins and awaits nothing more
+    data.error = StepError("timeout", "no callback came in time")
+    return Change(Kind.ENDED, index, 1, Ending.TIMEOUT, data)
 
 
 def _received(event: events.Received, prepared: Prepared, state: RunState, now: Instant) -> Change | None:

@@ -33,10 +33,8 @@ class Change(msgspec.Struct, frozen=True):
     key: str | None = None  # of an operation of a durable function
 
 
-def apply(
-    prepared: Prepared, state: RunState, change: Change, judge: Judge, now: Instant
-) -> list[tuple[str, int | None]]:
-    """Change the state. Gives the wait steps that became active, with their time limits."""
+def apply(prepared: Prepared, state: RunState, change: Change, judge: Judge, now: Instant) -> Settling:
+    """Change the state. Return what was decided: waits that became active, and waits that were closed."""
     settling = Settling(prepared, state, judge, now)
     match change.kind:
         case Kind.ENDED:
@@ -68,7 +66,7 @@ def apply(
             assert change.kind is Kind.EXPIRED
             state.status = moved(state.status, Status.TIMEOUT)
             settling.end_all(Ending.CANCELLED)
-    return settling.activated
+    return settling
 
 
 def _noted(state: RunState, change: Change) -> None:
@@ -132,7 +130,9 @@ def _ended(prepared: Prepared, state: RunState, change: Change, settling: Settli
         state.is_finished, state.finisher = True, index
         settling.finish(index)
         return
-    if change.ending is Ending.SKIPPED:
+    # A wait has no code of its own: without a person who skipped it, a failing run gave it up.
+    is_given_up = prepared.steps[index].kind is StepKind.WAIT and (data is None or data.by is None)
+    if change.ending is Ending.SKIPPED and not is_given_up:
         state.left_out[index] = None
     settling.end(index, change.ending, data.error if data else None)
     if data is not None and change.ending is Ending.SKIPPED:

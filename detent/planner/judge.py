@@ -38,7 +38,7 @@ class Judge(Protocol):
 
     def gives_up(self, state: RunState) -> list[int]:
         """The steps that a failing run gives up: all that have not ended, before it was moved or since, and are not in
-        flight."""
+        flight. Active waits are not among them: their callbacks are closed first."""
 
 
 class LiveJudge:
@@ -96,7 +96,7 @@ class LiveJudge:
         self.decided.skipped.append(step.name)
 
     def gives_up(self, state: RunState) -> list[int]:
-        busy = (Phase.ENDED, Phase.RUNNING)
+        busy = (Phase.ENDED, Phase.RUNNING, Phase.WAITING)
         idle = [index for index, phase in enumerate(state.phase) if phase not in busy and index not in state.carried]
         self.decided.given_up = [self._prepared.steps[index].name for index in idle]
         return idle

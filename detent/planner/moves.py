@@ -107,9 +107,9 @@ def _passed(prepared: Prepared, state: RunState) -> frozenset[int]:
     return frozenset(passed - reached - set(state.carried))
 
 
-def open_moved(state: RunState, prepared: Prepared, judge: Judge, now: Instant) -> list[tuple[str, int | None]]:
+def open_moved(state: RunState, prepared: Prepared, judge: Judge, now: Instant) -> Settling:
     """Decide what follows from what was carried over. The step that was about to begin has waited long enough."""
     settling = Settling(prepared, state, judge, now)
     settling.open()
     state.undelayed = None
-    return settling.activated
+    return settling

@@ -6,12 +6,17 @@ from zero and nothing is scanned, so an untaken branch cannot block a join and a
 
 from __future__ import annotations
 
+from typing import Final
+
 from detent.graph.model import FAILURES, Ending, FailurePolicy, StepKind
 from detent.instant import Instant
 from detent.planner.judge import TEMPLATE_ERROR, Judge
 from detent.planner.prepared import Prepared, PreparedStep
 from detent.run.outcomes import StepError
 from detent.run.state import Phase, RunState
+
+#: How a wait ends whose callback can receive nothing more: it has, or its time is over.
+_ANSWERED: Final = (Ending.SUCCESS, Ending.TIMEOUT)
 
 
 class Settling:
@@ -23,6 +28,7 @@ class Settling:
         self._state, self._judge, self._now = state, judge, now
         self._decidable: list[int] = []
         self.activated: list[tuple[str, int | None]] = []
+        self.closed: list[str] = []  # waits that ended without a callback
 
     def open(self) -> None:
         """Decide the steps that depend on nothing."""
@@ -76,6 +82,8 @@ class Settling:
     def _end(self, index: int, ending: Ending, error: StepError | None = None) -> None:
         state = self._state
         self._close(index, ending)
+        if self._steps[index].kind is StepKind.WAIT and ending not in _ANSWERED:
+            self.closed.append(self._steps[index].name)
         if ending is Ending.SKIPPED:
             state.errors.pop(index, None)
         if error is not None:
@@ -110,6 +118,10 @@ class Settling:
         state.failing = True
         for index in self._judge.gives_up(state):
             self._end(index, Ending.SKIPPED)
+        for index, phase in enumerate(state.phase):
+            if phase is Phase.WAITING:
+                # Its callback may have been accepted: it has no more time, and the store says which came first.
+                state.set_timer(index, Phase.WAITING, self._now)
 
     def _skip(self, step: PreparedStep) -> None:
         self._judge.skips(step)

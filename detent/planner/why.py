@@ -260,7 +260,7 @@ def _reason(seen: Seen, one: Operation) -> Reason:
             return _about(seen, one, ReasonKind.CALLBACK, message, "has waited", url=url)
         case Op.ASK:
             return _about(seen, one, ReasonKind.SIGNAL, f"The function waits for the signal '{name}'", "has waited")
-        case Op.CHILD | Op.CONTINUE:
+        case Op.CHILD:
             message = f"The function waits for its child {one.child} ({name}) to end."
             return Reason(ReasonKind.CHILD, message, one.key, one.at, details={"run_id": one.child})
         case _:

@@ -69,8 +69,12 @@ class FunctionPort(Protocol):
         """It is over."""
 
     async def start_child(self, key: str, child: StartRequest) -> str:
-        """Start the child of an operation once, however often this is called, and return its id. With an `origin_kind`
-        the run takes over from the function. Its end will be in the history. Raise what a start raises."""
+        """Start the child of an operation once, however often this is called, and return its id. Its end will be in the
+        history. Raise what a start raises."""
+
+    async def prepare_successor(self, request: StartRequest) -> str:
+        """Prepare the run that takes over from this one and return its id. It starts when this attempt ends as
+        `Continued`. Raise what a start raises."""
 
 
 class RunView(msgspec.Struct, frozen=True):
@@ -102,7 +106,6 @@ class Op(StrEnum):
     ASK = "@ask"  # for a signal
     CHILD = "@child"
     NOW = "@now"
-    CONTINUE = "@continue"
 
 
 def is_name(text: str) -> bool:

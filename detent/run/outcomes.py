@@ -46,6 +46,13 @@ class Done(msgspec.Struct, frozen=True):
     result: bytes
 
 
+class Continued(Done, frozen=True):
+    """A durable function continues as a new run, which starts in the flush that ends this one. `taken`: how many
+    signals of each name it took; the others belong to the new run."""
+
+    taken: dict[str, int]
+
+
 class Fail(msgspec.Struct, frozen=True):
     """The attempt failed. `retry` says whether another attempt could help; `retry_after` (seconds) how long to wait
     at least; `timed_out` that the step's own time limit ended it. `result` as in Done, where there was an answer."""

@@ -34,7 +34,7 @@ class Plan(msgspec.Struct):
 
     `expire` asks for a wait's callback to be expired in the store; only its answer decides who won. The attempts of
     `stop` are ended at once, and their outcome is ignored. `moved`: the state of the run from now on, over another
-    graph.
+    graph. `closed`: waits that ended without a callback; nothing is accepted for them any more.
     """
 
     entry: Entry | None
@@ -44,6 +44,7 @@ class Plan(msgspec.Struct):
     end: RunEnd | None = None
     stop: list[int] = []
     moved: RunState | None = None
+    closed: list[str] = []
 
 
 NOTHING = Plan(None, [], [], [])

@@ -147,7 +147,8 @@ class CommandStore(Protocol):
         received: `deliver` says why, or receives it. It waits for nobody, so it can block no flush."""
 
     async def send(self, tenant: int, run: bytes, kind: MessageKind, data: bytes) -> bool:
-        """Put a message into the inbox of an open run; false if there is no such run or it has ended."""
+        """Put a message into the inbox of an open run; false if there is no such run or it has ended. A run cannot end
+        between the two: its end comes before, or finds the message."""
 
     async def save_workflow(
         self, version: NewVersion, *, replace: bool, expected: tuple[int, int] | None = None
@@ -306,7 +307,8 @@ class MaintenanceStore(Protocol):
         """Give the space of deleted runs back to the disk, without blocking the engine. Gives bytes returned."""
 
     async def tidy(self) -> None:
-        """Small regular chores: mail of ended runs, partitions for the weeks to come."""
+        """Small regular chores: partitions for the weeks to come, and mail of ended runs. Of a run that was continued
+        it is forwarded to the last run of the chain (see `End`); the rest is deleted."""
 
     async def examine(self) -> list[Finding]:
         """Look for settings that endanger durability, an old schema, a broken file."""

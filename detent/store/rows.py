@@ -5,10 +5,12 @@ Times are microseconds since the Unix epoch by the database's clock, ids 16 byte
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+from detent.errors import StoreError
 from detent.run.journal import Entry
 from detent.store.trigger_rows import NewTrigger
 
@@ -94,7 +96,9 @@ class Park(NamedTuple):
 
 
 class End(NamedTuple):
-    """The run has ended. Its callbacks expire and its mail is dropped in the same flush."""
+    """The run has ended. Its callbacks expire and its mail is dropped in the same flush. With a `successor`, the run
+    that starts in this flush and continues it, its mail of the kinds FORWARDED goes there, in its order. If that start
+    is refused, the whole flush is an error and nothing is written."""
 
     run: bytes
     generation: int
@@ -102,6 +106,7 @@ class End(NamedTuple):
     ended_at: int
     output: bytes | None
     error: str | None
+    successor: bytes | None = None
 
 
 class Message(NamedTuple):
@@ -129,6 +134,16 @@ class Flush:
     expiries: list[tuple[bytes, str]] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
     consumed: list[int] = field(default_factory=list)
+
+    def continued(self) -> list[End]:
+        """The ends of runs that continue as another one."""
+        return [end for end in self.ends if end.successor is not None]
+
+    def check_successors(self, refused: Collection[bytes]) -> None:
+        """Raise StoreError if a successor was refused: the run that it continues must not end without it."""
+        for end in self.ends:
+            if end.successor is not None and end.successor in refused:
+                raise StoreError(f"run {end.run.hex()} cannot end: its successor {end.successor.hex()} was refused")
 
     def last_activations(self) -> list[Activation]:
         """Each callback's last one: a wait may be activated, and then get its time, in one flush."""
@@ -199,6 +214,18 @@ class MessageKind(StrEnum):
     FINISH = "finish"
     SIGNAL = "signal"
     CHILD = "child"
+
+
+#: What a person or another run wants of a run counts for the run that continues it too.
+FORWARDED: Final = (
+    MessageKind.SIGNAL,
+    MessageKind.CANCEL,
+    MessageKind.PAUSE,
+    MessageKind.RESUME,
+    MessageKind.FINISH,
+)
+#: The kind of origin of a run that continues another one.
+CONTINUED: Final = "continued"
 
 
 class Delivery(NamedTuple):

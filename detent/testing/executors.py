@@ -70,7 +70,7 @@ class _Port:
         return getattr(self._inner, name)
 
     async def start_child(self, key: str, child: StartRequest) -> str:
-        name = None if child.origin_kind else self._answers.name_for(key)
+        name = self._answers.name_for(key)
         if name is None:
             WISHED.set([id_of_child(self._run, key)])
             return await self._inner.start_child(key, child)
@@ -81,6 +81,10 @@ class _Port:
         if end is not None:
             self._inner.end(end)
         return ""
+
+    async def prepare_successor(self, request: StartRequest) -> str:
+        WISHED.set([id_of_child(self._run, "@continue")])
+        return await self._inner.prepare_successor(request)
 
     async def _end(self, key: str, asked: StepRequest) -> Checkpoint | None:
         """How the child ends; `None` if it never does."""

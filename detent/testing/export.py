@@ -13,7 +13,6 @@ from pprint import pformat
 from typing import Any, Final
 
 from detent.errors import InvalidInput
-from detent.run.call import Op
 from detent.run.status import TERMINAL, Status
 from detent.steps.actions import CORE_PREFIX
 from detent.testing.export_errors import Code, call, failure, failure_of_class
@@ -154,7 +153,7 @@ def as_test(run: Document, definition: Document, entries: Iterable[Document], *,
     _check(run, events, definition)
     if definition.get("function"):
         saved.told = told(events, run["started_at"])
-        saved.goes_on = any(event["step"] == Op.CONTINUE for event in events)
+        saved.goes_on = _is_continued(run)
         saved.edited = edited
     elif definition.get("class"):
         saved.told, saved.stopped = told_by_chain(run["tasks"], events, run["paused_by"])
@@ -163,6 +162,14 @@ def as_test(run: Document, definition: Document, entries: Iterable[Document], *,
         headers = "headers" in json.dumps(definition)
         saved.told = told_by_steps(run["tasks"], events, _own_actions(definition), headers=headers)
     return _written(saved, run, definition)
+
+
+def _is_continued(run: Document) -> bool:
+    match run["output"]:
+        case {"continued_as": str(follower), **others}:
+            return not others and follower.startswith("run_")
+        case _:
+            return False
 
 
 def _check(run: Document, events: list[Document], definition: Document) -> None:

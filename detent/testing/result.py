@@ -25,7 +25,7 @@ from detent.views.runs import fold_row
 _decode = msgspec.json.Decoder().decode
 _MARKS: Final = {"success": "✓", "skipped": "-"}
 #: Operations of durable functions that are no steps.
-_SILENT: Final = ("@sleep", "@now", "@random", "@uuid", "@timer", "@continue")
+_SILENT: Final = ("@sleep", "@now", "@random", "@uuid", "@timer")
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,17 +22,16 @@ from typing import Any, Final
 
 from detent.commands import Commands
 from detent.embed.request import UNSET, build_start, named, plain
-from detent.engine.children import CONTINUED
 from detent.errors import InvalidDefinition, InvalidInput, NotFound
-from detent.ids import RUN, parse, show
+from detent.ids import RUN, show
 from detent.instant import Instant, micros
 from detent.python.heroes import HeroRef, heroes
 from detent.python.registry import CodeKind, registry
-from detent.run.call import Op
 from detent.run.start import StartRequest
 from detent.run.status import Status
 from detent.steps.actions import is_core
 from detent.store.memory.tables import StoredRun, StoredWorkflow
+from detent.store.rows import CONTINUED
 from detent.testing.answers import Answers, Response
 from detent.testing.clock import FakeClock, Length, seconds_of
 from detent.testing.errors import NeverEnds, NotDeterministic
@@ -205,7 +204,6 @@ def _refreshed(hero: Any) -> Any:
 LONGEST_WAIT: Final = timedelta(days=3650)
 _REQUEST: Final = "test"
 _MOST_RUNS: Final = 1_000
-_CONTINUED_AS: Final = "continued_as"
 _NOT_THE_SAME: Final = (
     "not the same in a replay: is a clock, a random number or something else from outside between the steps? "
     "use run.now(), run.random(), run.uuid() or a step"
@@ -260,7 +258,8 @@ class Trial:
         world.is_stuck = lambda parked: self._is_forgotten(world, parked)
         until, run = world.clock.wall() + self._longest, started.run
         endings = [await self._end(world, run, until)]
-        while self._follows and (follower := _continued_as(endings[-1])) is not None:
+        while self._follows and (follower := _continued_as(world, run)) is not None:
+            run = follower
             if len(endings) == _MOST_RUNS:
                 raise NeverEnds(f"the run went on as a new one {_MOST_RUNS} times.\n{endings[-1]!r}")
             endings.append(await self._end(world, follower, until))
@@ -330,11 +329,10 @@ def _takes_over(world: World, run: bytes) -> bool:
     return row is not None and row.new.origin_kind == CONTINUED and row.new.parent is None
 
 
-def _continued_as(ending: Speedrun) -> bytes | None:
+def _continued_as(world: World, run: bytes) -> bytes | None:
     """The run that a durable function went on as, if it did."""
-    if ending.status != Status.COMPLETED or not any(past.step == Op.CONTINUE for past in ending.history):
-        return None
-    return parse(RUN, ending.output[_CONTINUED_AS])
+    rows = world.store.table.items()
+    return next((id_ for id_, row in rows if (row.new.origin, row.new.origin_kind) == (run, CONTINUED)), None)
 
 
 def _joined(endings: list[Speedrun]) -> Speedrun:

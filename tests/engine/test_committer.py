@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+from random import Random
 from typing import Any
 
 import pytest
 
+from detent.engine.committer import WriteQueue
 from detent.errors import CommitUnknown, StartBlocked, StoreBusy, StoreError, Unavailable
 from detent.forms.steps.form import compile_steps
 from detent.graph import codec
@@ -68,6 +70,78 @@ async def test_a_flush_has_no_more_bytes_than_it_may_by_one_row() -> None:
         run = await world.start(steps)
         assert await world.ended(run) == "completed"
         assert max(len(flush.entries) for flush in sent) == 3
+
+
+class Counted:
+    """A write that counts how often it is looked at."""
+
+    looked_at = 0
+
+    def __init__(self, tenant: int, run: int, number: int, size: int = 1) -> None:
+        self.name = (tenant, run, number)
+        self.size = size
+
+    @property
+    def run(self) -> bytes:
+        Counted.looked_at += 1
+        return self.name[1].to_bytes(16, "big")
+
+    def of_tenant(self) -> int:
+        return self.name[0]
+
+    def rows(self) -> int:
+        return 1
+
+
+def taken(queue: WriteQueue, rows: int, size: int = 1_000_000) -> list[tuple[int, int, int]]:
+    units: list[Any] = list(queue.take(rows, size))
+    return [unit.name for unit in units]
+
+
+def queued(*units: Any) -> WriteQueue:
+    queue = WriteQueue()
+    for unit in units:
+        queue.add(unit)
+    return queue
+
+
+def test_tenants_take_turns_and_so_do_the_runs_of_each() -> None:
+    flood = [Counted(1, run, number) for number in range(3) for run in range(10)]
+    queue = queued(*flood, Counted(2, 100, 0), Counted(2, 100, 1), Counted(3, 200, 0))
+    assert taken(queue, 6) == [(1, 0, 0), (2, 100, 0), (3, 200, 0), (1, 1, 0), (2, 100, 1), (1, 2, 0)]
+    assert taken(queue, 9) == [*((1, run, 0) for run in range(3, 10)), (1, 0, 1), (1, 1, 1)]
+
+
+def test_one_large_run_does_not_delay_the_others_by_its_bytes() -> None:
+    queue = queued(*(Counted(1, 1, number, 400) for number in range(10)), Counted(1, 2, 0))
+    assert taken(queue, 2000, size=1000) == [(1, 1, 0), (1, 2, 0), (1, 1, 1), (1, 1, 2)]
+
+
+def test_the_writes_of_one_run_keep_their_order_whatever_comes_between() -> None:
+    chance = Random(7)
+    queue, written, numbers = WriteQueue(), list[tuple[int, int, int]](), dict[int, int]()
+    for _ in range(300):
+        for _ in range(chance.randrange(12)):
+            run = chance.randrange(20)
+            numbers[run] = numbers.get(run, 0) + 1
+            queue.add(Counted(run % 3, run, numbers[run]))  # type: ignore[arg-type]
+        written += taken(queue, chance.choice((1, 5, 50)))
+    units: list[Any] = queue.take_all()
+    written += [unit.name for unit in units]
+    assert len(queue) == 0
+    for run, last in numbers.items():
+        assert [number for _, one, number in written if one == run] == list(range(1, last + 1))
+
+
+def test_what_a_flush_takes_out_of_the_queue_does_not_cost_what_stays_in_it() -> None:
+    queue = queued(*(Counted(tenant, tenant * 1000 + run, 0) for tenant in range(4) for run in range(5_000)))
+    Counted.looked_at = 0
+    first = taken(queue, 100)
+    placed = Counted.looked_at
+    assert placed <= 2 * 20_000, "each is put into its place once"
+    for _ in range(50):
+        assert len(taken(queue, 100)) == len(first)
+    assert Counted.looked_at == placed, "and not looked at again while it waits"
 
 
 @virtual

@@ -78,14 +78,13 @@ def test_without_a_name_what_runs_is_meant_before_what_waits_and_sleeps() -> Non
     assert (run.status, run.statuses()["x"]) == ("completed", "skipped")
 
 
-def test_a_skipped_wait_asks_for_its_callback_to_be_expired_and_takes_none_any_more() -> None:
+def test_a_skipped_wait_closes_its_callback_and_takes_none_any_more() -> None:
     run = beside()
     plan = run.skip("w")
-    assert plan.expire == [run.number("w")]
+    assert plan.closed == ["w"]
     assert run.receive("w") is NOTHING
-    run.expire_callbacks()
     assert run.statuses()["w"] == "skipped"
-    assert run.skip("nap").expire == []
+    assert run.skip("nap").closed == []
 
 
 def test_a_wait_or_a_sleep_cannot_be_tried() -> None:

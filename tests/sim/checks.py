@@ -217,6 +217,9 @@ class Checks:
             self._count("run ended at its start")
         if any(state.phase[index] is not Phase.ENDED for index in range(len(state.phase))):
             raise Violation("the run ended before its steps")
+        for step in story.answered:
+            if story.closed.get(step) != Ending.SUCCESS:
+                raise Violation(f"the callback of {step} was accepted, and it ended {story.closed.get(step)}")
         for (run, step), callback in self._model.waits.items():
             if run == story.row.id and callback.state in (CallbackState.PENDING, CallbackState.ACTIVE):
                 raise Violation(f"the callback of {step} is open though the run has ended")
@@ -261,6 +264,10 @@ class Checks:
                 raise Violation(f"the callback of {step} was accepted twice")
             if story.final is not None or story.ended.get(step) is Ending.TIMEOUT:
                 raise Violation(f"the callback of {step} was accepted after its end")
+            if step in story.closed:
+                raise Violation(f"the callback of {step} was accepted though the step had ended {story.closed[step]}")
+            if receipt is Receipt.ACCEPTED:
+                story.answered[step] = None
             story.accepted[step], story.receipts[place] = kwargs["data"], receipt
             self._count("callback accepted" if receipt is Receipt.ACCEPTED else "callback came early")
         else:

@@ -20,6 +20,7 @@ from detent.engine.owned_run import OwnedRun
 from detent.engine.runner import Runner
 from detent.engine.suspects import SuspectLane
 from detent.engine.timers import Timers
+from detent.engine.waits import WaitCloser
 from detent.engine.write import PendingWrite
 from detent.errors import CommitUnknown, StoreBusy, StoreError, Unavailable
 from detent.instant import SECOND
@@ -121,6 +122,15 @@ def _start_before_the_flush(self: Runner, held: OwnedRun, plan: Plan, **rest: An
 def _consume_without_deleting(self: PendingWrite, flush: Flush) -> None:
     self.consumed = ()
     _add_to(self, flush)
+
+
+def _leave_skipped_waits_open(self: PendingWrite, flush: Flush) -> None:
+    self.plan.closed = []
+    _add_to(self, flush)
+
+
+def _stop_at_once(self: WaitCloser, held: OwnedRun, event: events.Event, message: int | None) -> bool:
+    return False
 
 
 def _start_ready_at_once(self: Runner, held: OwnedRun) -> None:
@@ -373,4 +383,8 @@ OF_PAUSES: Final[dict[str, Patches]] = {
 OF_CONTROL: Final[dict[str, Patches]] = {
     "an attempt that waited begins in a paused run": ((Runner, "_may_begin", _ignore_pause),),
     "a stopped attempt keeps its slot": ((Attempts, "_done", _leak_slots),),
+}
+OF_WAITS: Final[dict[str, Patches]] = {
+    "a wait that was skipped accepts a callback": ((PendingWrite, "add_to", _leave_skipped_waits_open),),
+    "a cancel takes an accepted payload with it": ((WaitCloser, "defer", _stop_at_once),),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from detent.graph.model import Ending, FailurePolicy
+from detent.graph.model import Ending, FailurePolicy, StepKind
 from detent.run.journal import Entry, EntryData, Kind, decode_data
 from detent.run.outcomes import Cancel, Fail, Finish, Outcome, Pause, Reattempt, Skip
 from detent.run.state import Phase
@@ -73,10 +73,17 @@ class FlowRules:
         self._count(f"step says {wanted[0].__name__.lower()}")
         return True
 
+    def _is_given_up_wait(self, story: Story, entry: Entry) -> bool:
+        """A failing run waits for nothing more."""
+        step = story.prepared.steps[story.prepared.numbers[entry.step or ""]]
+        return step.kind is StepKind.WAIT and entry.outcome == Ending.SKIPPED and story.state_before().failing
+
     def _wanted(self, story: Story, entry: Entry, data: EntryData) -> tuple[type[Outcome], ...] | None:
         match entry.kind:
             case Kind.ENDED if data.finished:
                 return (Finish,)
+            case Kind.ENDED if self._is_given_up_wait(story, entry):
+                return None
             case Kind.ENDED if entry.outcome == Ending.SKIPPED:
                 return (Skip,)
             case Kind.ENDED if data.error is not None and data.error.code in ("given_up", "exception"):

@@ -26,11 +26,11 @@ from detent.python.functions.step import StepContext
 from detent.python.functions.workflow import FunctionWorkflow
 from detent.run.call import Op, op_of
 from detent.run.journal import Kind, decode_data
-from detent.run.outcomes import Done
+from detent.run.outcomes import Continued, Done
 from detent.run.start import StartRequest
 from detent.run.state import RunFacts, RunState
 from detent.run.status import TERMINAL, Status
-from detent.store.rows import MessageKind, NewVersion
+from detent.store.rows import CONTINUED, MessageKind, NewVersion
 from tests.python.function.ports import Port, Stage
 from tests.sim.counters import Counters
 from tests.sim.function_programs import FUNCTIONS, NAMES, WORLDS, make_part
@@ -74,7 +74,7 @@ class FunctionWorld(World):
         super().__init__(seed, counters, mutant=mutant, tracing=tracing)
         self.played: dict[bytes, Played] = {}
         self.started: list[bytes] = []
-        self._door = connect(self.database, None, NodeClock(self.loop, 0.0, 0.0))
+        self.door = connect(self.database, None, NodeClock(self.loop, 0.0, 0.0))
         self._heirs = HeirRules(self.database.model, counters.add)
 
     def run(self) -> str | None:
@@ -120,18 +120,22 @@ class FunctionWorld(World):
         hero = None
         if self.swarm.heroes and rng.random() < self.swarm.heroes:
             hero, body["rounds"] = rng.choice(HEROES), rng.randrange(4)
+        name = "simulated" if hero is None else "looping"
+        run = await self.begun(StartRequest(name, body, request_id=f"start {number}", hero=hero))
+        self.started.append(run)
+        await self._bother(run)
+
+    async def begun(self, request: StartRequest) -> bytes:
+        """Start a run, at whichever node lives, until it is there."""
         started = self.loop.create_future()
         while not started.done():
             alive = [node for node in self.nodes if node.is_alive]
             if alive:
-                node = rng.choice(alive)
-                name = "simulated" if hero is None else "looping"
-                request = StartRequest(name, body, request_id=f"start {number}", hero=hero)
+                node = self.rng.choice(alive)
                 self.loop.spawn(node.process, self._start_at(node, request, started))
             await asyncio.sleep(3.0)
-        run = started.result()
-        self.started.append(run)
-        await self._bother(run)
+        run: bytes = started.result()
+        return run
 
     async def _start_at(self, node: SimNode, request: StartRequest, started: asyncio.Future[bytes]) -> None:
         try:
@@ -168,12 +172,12 @@ class FunctionWorld(World):
             for kind in kinds:
                 await asyncio.sleep(rng.choice((0.0, 0.2, 6.0)))
                 with _trouble():
-                    await self._door.send(1, run, kind, b'{"by":"somebody"}')
+                    await self.door.send(1, run, kind, b'{"by":"somebody"}')
 
     async def _signal(self, run: bytes, name: str) -> None:
         data = json.dumps({"name": name, "data": self.rng.randrange(100)}).encode()
         with _trouble():
-            if await self._door.send(1, run, MessageKind.SIGNAL, data):
+            if await self.door.send(1, run, MessageKind.SIGNAL, data):
                 self.played.setdefault(run, Played()).signals += 1
                 self.counters.add("signal was accepted")
 
@@ -182,7 +186,7 @@ class FunctionWorld(World):
             await asyncio.sleep(self.rng.uniform(0, 8.0))
             if (run, "@wait:question") in self.database.model.waits:
                 with _trouble():
-                    await self._door.deliver(run, "@wait:question", data=b'{"body":"yes"}', message_id="m")
+                    await self.door.deliver(run, "@wait:question", data=b'{"body":"yes"}', message_id="m")
                 return
 
     # -- what functions tell
@@ -248,7 +252,8 @@ class FunctionWorld(World):
         for key in state.operations:
             if op_of(key) is Op.ASK:
                 name = key.partition(":")[2].partition("#")[0]
-                finished(model.send(1, run, MessageKind.SIGNAL, json.dumps({"name": name, "data": 0}).encode()))
+                data = json.dumps({"name": name, "data": -1 if name == "item" else 0}).encode()
+                finished(model.send(1, run, MessageKind.SIGNAL, data))
             elif op_of(key) is Op.WAIT:
                 self.database.perform("deliver", (run, key), {"data": b'{"body":"help"}', "message_id": None})
 
@@ -307,6 +312,11 @@ class FunctionWorld(World):
         if waited and heard:
             self.counters.add("signal beat its time limit, or not")
 
+    def follower_of(self, run: bytes) -> bytes | None:
+        """The run that this one goes on as."""
+        rows = self.database.model.table.items()
+        return next((id_ for id_, row in rows if (row.new.origin, row.new.origin_kind) == (run, CONTINUED)), None)
+
     def _play_again(self, run: bytes, output: bytes | None) -> None:
         """The record alone gives the same result, and everything that was seen."""
         outside = asyncio._get_running_loop()
@@ -315,7 +325,10 @@ class FunctionWorld(World):
             outcome = asyncio.run(_again(self, run))
         finally:
             asyncio._set_running_loop(outside)
-        if not isinstance(outcome, Done) or json.loads(outcome.result)["output"] != json.loads(output or b"null"):
+        given = json.loads(outcome.result)["output"] if isinstance(outcome, Done) else None
+        if isinstance(outcome, Continued):
+            given = {"continued_as": show(RUN, self.follower_of(run) or b"")}
+        if not isinstance(outcome, Done) or given != json.loads(output or b"null"):
             raise Violation(f"the record of {show(RUN, run)} gives {outcome}, and its run gave {output!r}")
 
 
@@ -344,13 +357,18 @@ def _version(id_: bytes, function: FunctionWorkflow) -> NewVersion:
 
 
 def function_campaign(
-    first: int, seconds: float, *, mutant: Mutant = NO_MUTANT, at_least: int = 0
+    first: int,
+    seconds: float,
+    *,
+    mutant: Mutant = NO_MUTANT,
+    at_least: int = 0,
+    world: type[FunctionWorld] = FunctionWorld,
 ) -> tuple[str | None, int, Counters]:
     """Worlds one after the other; gives the rule that was broken, in which world, and what happened."""
     counters, begun = Counters(), time.perf_counter()
     with mutant.applied():
         for worlds, seed in enumerate(itertools.count(first), 1):
-            broken = FunctionWorld(seed, counters, mutant=mutant).run()
+            broken = world(seed, counters, mutant=mutant).run()
             if broken is not None or (time.perf_counter() - begun > seconds and worlds >= at_least):
                 return broken, seed, counters
     raise AssertionError

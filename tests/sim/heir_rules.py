@@ -6,12 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from detent.clock import Clock
-from detent.engine.children import CONTINUED
 from detent.engine.start import active_key
-from detent.run.call import Op
-from detent.run.journal import Kind
 from detent.store.memory.store import MemoryStore
-from detent.store.rows import Flush, Flushed, NewRun, released_key
+from detent.store.rows import CONTINUED, End, Flush, Flushed, NewRun, released_key
 from tests.sim.store import ModelStore
 from tests.sim.story import Violation
 
@@ -26,11 +23,11 @@ class HeirRules:
     def flushed(self, flush: Flush) -> None:
         """Every open run of a hero holds the key, but for those whose heir is there: they hold none."""
         for start in flush.starts:
-            if start.origin_kind == CONTINUED and start.origin is not None:
-                if start.id in self._model.table:
-                    self._begun(start.origin, start)
-                else:
-                    self._count("heir was refused")
+            if start.origin_kind == CONTINUED and start.origin is not None and start.id in self._model.table:
+                self._begun(start.origin, start)
+        for end in flush.ends:
+            if end.successor is not None:
+                self._ended(end, end.successor)
         holders: dict[str, bytes] = {}
         for run, row in self._model.table.items():
             hero_type, hero_id = row.new.hero_type, row.new.hero_id
@@ -47,8 +44,19 @@ class HeirRules:
         known = self._heirs.setdefault(old, heir.id)
         if known != heir.id:
             raise Violation("a run goes on as two")
-        if heir.hero_type is not None and self._model.table[old].is_open():
+        if self._model.table[old].is_open():
+            raise Violation("a run goes on as another one before it has ended")
+        key = self._model.table[old].new.active_key
+        if heir.active_key is not None:
+            if key != released_key(old):
+                raise Violation(f"a run has gone on as another one and keeps its key {key}")
             self._count("key was handed over")
+
+    def _ended(self, end: End, successor: bytes) -> None:
+        row = self._model.table[end.run]
+        has_counted = not row.is_open() and row.output == end.output  # and was not fenced
+        if has_counted and successor not in self._model.table:
+            raise Violation("a run has ended for another one that is not there")
 
     def refused(self, hero: tuple[str, str], obstacle: bytes) -> None:
         """A start was refused: what is said to be in its way must be a run of that hero."""
@@ -81,27 +89,4 @@ class LostKey(ModelStore):
         for heir in self._lost:
             self.table[heir].new = self.table[heir].new._replace(active_key=None)
         self._lost.clear()
-        return flushed
-
-
-class WastedKey(ModelStore):
-    """Takes the key from a run though its heir is refused."""
-
-    def _without_refused(self, node: bytes, flush: Flush) -> tuple[Flush, frozenset[bytes]]:
-        kept, refused = super()._without_refused(node, flush)
-        for start in flush.starts:
-            if start.id in refused and self._inherits(node, start):
-                self._hand_over(start)
-        return kept, refused
-
-
-class EarlyKey(ModelStore):
-    """A run lets go of its key when it is about to go on as another one, which is not there yet."""
-
-    async def flush(self, node: bytes, epoch: int, flush: Flush, **kwargs: Any) -> Flushed | None:
-        flushed = await super().flush(node, epoch, flush, **kwargs)
-        for entry in flush.entries if flushed is not None else ():
-            row = self.table[entry.run]
-            if (entry.kind, entry.step) == (Kind.BEGAN, Op.CONTINUE) and row.new.active_key is not None:
-                row.new = row.new._replace(active_key=released_key(entry.run))
         return flushed

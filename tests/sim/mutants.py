@@ -63,6 +63,11 @@ def _racing(swarm: Swarm) -> Swarm:
     return replace(swarm, callbacks=1.0, jumps=0.0)
 
 
+def _answered(swarm: Swarm) -> Swarm:
+    """Callbacks come all the time, and so do people who stop the run."""
+    return replace(swarm, callbacks=1.0, controls=1.0, runs=6, jumps=0.0)
+
+
 def _deadly(swarm: Swarm) -> Swarm:
     return replace(swarm, nodes=3, crashes=4.0, pauses=6.0, late=0.1, slow=0.3, jumps=0.0)
 
@@ -203,6 +208,7 @@ _OTHERS: Final = (
     *(Mutant(name, patches=patches, bend=_sluggish) for name, patches in engine_bugs.OF_HASTE.items()),
     *(Mutant(name, patches=patches, bend=_jumping) for name, patches in engine_bugs.OF_CLOCKS.items()),
     *(Mutant(name, patches=patches, bend=_racing) for name, patches in engine_bugs.OF_TIME.items()),
+    *(Mutant(name, patches=patches, bend=_answered) for name, patches in engine_bugs.OF_WAITS.items()),
     *(Mutant(name, patches=patches, bend=_pausing) for name, patches in engine_bugs.OF_PAUSES.items()),
     *(Mutant(name, patches=patches, bend=_crowded) for name, patches in engine_bugs.OF_CONTROL.items()),
     *(Mutant(name, patches=patches, bend=_stopping) for name, patches in engine_bugs.OF_STOPS.items()),

@@ -32,6 +32,7 @@ class Story:
     sleeps: dict[str, int] = field(default_factory=dict)
     waits: dict[str, int | None] = field(default_factory=dict)
     accepted: dict[str, bytes] = field(default_factory=dict)
+    answered: dict[str, None] = field(default_factory=dict)  # waits whose callback was accepted while they were active
     early: dict[str, bytes] = field(default_factory=dict)
     edges: dict[str, bool] = field(default_factory=dict)
     receipts: dict[tuple[str, str], Receipt] = field(default_factory=dict)  # by step and message id

@@ -8,20 +8,23 @@ from heapq import heapify, heappop
 from typing import Any, Final
 
 import pytest
-from msgspec import structs
 
 from detent.commands.children import ChildStarts
 from detent.engine import functions, inbox, runner
+from detent.engine.children import signals_left
 from detent.planner import flow
 from detent.python.functions.operations import OperationLog, Pending
 from detent.python.functions.runner import OperationRunner
+from detent.run import events
 from detent.run.call import Op
 from detent.run.plan import Plan
 from detent.run.state import Phase
+from tests.sim.collecting_world import CollectingWorld
 from tests.sim.counters import Counters
 from tests.sim.function_world import FunctionWorld, function_campaign
-from tests.sim.heir_rules import EarlyKey, KeptKey, LostKey, WastedKey
+from tests.sim.heir_rules import KeptKey, LostKey
 from tests.sim.mutants import Mutant
+from tests.sim.store import ModelStore
 from tests.sim.swarm import Swarm
 
 SECONDS = float(os.environ.get("DETENT_SIM_SECONDS", "18"))
@@ -64,11 +67,39 @@ def _forgets(mail: Any, held: Any) -> Any:
 
 
 _operation_event = inbox.operation_event
-_in_place_of = ChildStarts._in_place_of
+_prepare_successor = ChildStarts.prepare_successor
+_attempt_ended = runner.Runner._attempt_ended
+_read = inbox.Mailbox._read
 
 
-async def _as_a_rival(self: Any, run: Any, request: Any) -> Any:
-    return structs.replace(await _in_place_of(self, run, request), successor_of=None)
+async def _as_a_rival(self: Any, run: Any, child: Any) -> Any:
+    prepared = await _prepare_successor(self, run, child)
+    return replace(prepared, request=replace(prepared.request, successor_of=None))
+
+
+def _continue_while_paused(self: Any, held: Any, index: int, number: int, outcome: Any, ms: float) -> None:
+    self.handle(held, events.AttemptEnded(index, number, outcome, ms))
+
+
+def _read_after_the_end(self: Any, mail: Any) -> bool:
+    held = self._runner.held.get(mail.run)
+    if held is not None and held.state.is_over and held.generation == mail.generation and mail.id not in held.read:
+        held.read.add(mail.id)
+        self._runner.drop_message(held, mail.id)
+        return True
+    return _read(self, mail)
+
+
+def _behind_the_others(state: Any, taken: Any) -> tuple[Any, ...]:
+    left = [*signals_left(state, taken)]
+    return tuple(one._replace(result=other.result) for one, other in zip(left, reversed(left), strict=True))
+
+
+class DroppedMail(ModelStore):
+    """The end of a run deletes its mail, whoever takes over."""
+
+    def _forward_or_drop(self, run: bytes, successor: bytes | None) -> None:
+        super()._forward_or_drop(run, None)
 
 
 def _heroic(swarm: Swarm) -> Swarm:
@@ -100,8 +131,6 @@ def _napping(swarm: Swarm) -> Swarm:
 HEIRS: Final = {
     "an heir begins beside the run that keeps its key": KeptKey,
     "a key is lost on its way to the heir": LostKey,
-    "a key is taken for an heir that is refused": WastedKey,
-    "a key is free before the heir is there": EarlyKey,
 }
 
 MUTANTS: Final = (
@@ -113,7 +142,7 @@ MUTANTS: Final = (
     *(Mutant(name, store=store, bend=_heroic) for name, store in HEIRS.items()),
     Mutant(
         "a run goes on as a rival of itself",
-        patches=((ChildStarts, "_in_place_of", _as_a_rival),),
+        patches=((ChildStarts, "prepare_successor", _as_a_rival),),
         bend=_heroic,
     ),
     Mutant(
@@ -121,6 +150,25 @@ MUTANTS: Final = (
     ),
     Mutant("the end of a short sleep is not on record", patches=((OperationRunner, "_begin", _nap_unrecorded),)),
     Mutant("a parent is not told the end of its child", patches=((runner, "end_messages", lambda state, end: []),)),
+)
+
+
+def _interrupted(swarm: Swarm) -> Swarm:
+    """People pause and resume all the time, and every statement takes a while."""
+    tuning = replace(swarm.tuning, mail_poll=0.05, slots=1000, flush_rows=2000)
+    return replace(swarm, controls=5.0, runs=8, slow=0.8, crashes=0.0, pauses=0.0, outages=0.0, tuning=tuning)
+
+
+CONTINUING: Final = (
+    Mutant("the end of a run that goes on deletes its mail", store=DroppedMail),
+    Mutant("mail is read after the end was planned", patches=((inbox.Mailbox, "_read", _read_after_the_end),)),
+    Mutant("signals that were not taken die with the record", patches=((runner, "signals_left", lambda *_: ()),)),
+    Mutant("signals that were not taken lose their order", patches=((runner, "signals_left", _behind_the_others),)),
+    Mutant(
+        "a paused run goes on as another one",
+        patches=((runner.Runner, "_attempt_ended", _continue_while_paused),),
+        bend=_interrupted,
+    ),
 )
 
 
@@ -148,4 +196,17 @@ def test_a_node_in_doubt_with_nothing_to_write_claims_again() -> None:
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_deliberate_bug_of_functions_is_found(mutant: Mutant) -> None:
     broken, _, _ = function_campaign(1, 60.0, mutant=mutant)
+    assert broken is not None
+
+
+def test_no_signal_is_lost_by_functions_that_go_on_as_new_runs() -> None:
+    first = int.from_bytes(os.urandom(4), "big")
+    broken, seed, counters = function_campaign(first, SECONDS / 3, at_least=10, world=CollectingWorld)
+    assert broken is None, f"{broken} in world {seed}"
+    assert counters["run went on as another one"] > 20
+
+
+@pytest.mark.parametrize("mutant", CONTINUING, ids=lambda mutant: mutant.name)
+def test_a_deliberate_bug_of_continuing_is_found(mutant: Mutant) -> None:
+    broken, _, _ = function_campaign(1, 60.0, mutant=mutant, world=CollectingWorld)
     assert broken is not None

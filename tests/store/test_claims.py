@@ -8,7 +8,8 @@ from detent.ids import new_id
 from detent.instant import SECOND
 from detent.store.protocol import Store
 from detent.store.rows import MessageKind
-from tests.store.make import HOUR, NOON, Node, callback, end, park, start
+from detent.store.sql.verbs import WINDOW
+from tests.store.make import HOUR, NOON, Node, callback, end, message, park, start
 
 
 async def test_a_claimed_run_brings_everything_the_engine_needs(store: Store) -> None:
@@ -118,6 +119,28 @@ async def test_a_run_with_mail_is_not_starved_by_mail_of_runs_that_cannot_be_cla
     for run in [*owned, foreign.id, wanted.id]:
         await store.send(1, run, MessageKind.PAUSE, b"{}")
     assert [run.id for run in await node.claim(limit=1, queues=["default"])] == [wanted.id]
+
+
+async def test_old_mail_behind_more_than_a_claim_looks_at_is_found_in_a_few_claims(store: Store) -> None:
+    """Nothing of it can be claimed here, and newer mail lies before it whichever way one looks."""
+    node = await Node.register(store)
+    wanted = start(wake_at=None, id=b"\x80" * 16)
+    before = [start(wake_at=None, queue="elsewhere", id=b"\x01" * 8 + n.to_bytes(8, "big")) for n in range(WINDOW)]
+    behind = [start(wake_at=None, queue="elsewhere", id=b"\xf0" * 8 + n.to_bytes(8, "big")) for n in range(WINDOW)]
+    await node.flush(starts=[wanted, *before, *behind])
+    sender = await node.started()
+    messages = [message(run.id, sender, seq) for seq, run in enumerate((wanted, *before, *behind), 1)]
+    await node.flush(messages=messages)
+    claimed = [run.id for _ in range(4) for run in await node.claim(limit=1, queues=["default"])]
+    assert claimed == [wanted.id]
+
+
+async def test_the_mail_of_a_node_is_found_behind_more_mail_of_others_than_a_poll_looks_at(store: Store) -> None:
+    node, other = await Node.register(store), await Node.register(store)
+    theirs, mine = await other.started(), await node.started()
+    await other.flush(messages=[message(theirs, theirs, seq) for seq in range(1, WINDOW + 2)])
+    await other.flush(messages=[message(mine, theirs, WINDOW + 2 + seq, data=b"%d" % seq) for seq in range(3)])
+    assert [(mail.run, mail.data) for mail in await store.mail(node.id, limit=2)] == [(mine, b"0"), (mine, b"1")]
 
 
 async def test_mail_of_the_runs_a_node_owns_comes_oldest_first_and_up_to_the_limit(store: Store) -> None:

@@ -70,13 +70,15 @@ async def test_a_key_goes_from_heir_to_heir_and_is_free_after_the_last(store: St
     assert await node.refused(starts=[start(active_key=KEY)]) == frozenset()
 
 
-async def test_of_an_heir_and_a_rival_in_one_flush_the_heir_is_made(store: Store) -> None:
+@pytest.mark.parametrize("is_first", [True, False])
+async def test_of_an_heir_and_a_rival_in_one_flush_the_heir_is_made(store: Store, is_first: bool) -> None:
     node = await Node.register(store)
     old = start(owned=True, active_key=KEY)
     await node.flush(starts=[old])
     heir, rival = start(owned=True, active_key=KEY, successor_of=old.id), start(active_key=KEY)
     other = start(active_key=KEY, tenant=2)
-    assert await node.refused(starts=[heir, rival, other]) == {rival.id}
+    starts = [heir, rival, other] if is_first else [rival, other, heir]
+    assert await node.refused(starts=starts) == {rival.id}
     assert await store.active_run(1, KEY) == heir.id
 
 

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import ClauseElement
 
 from detent.ids import new_id
-from detent.store.rows import Flush, RunCriteria, SavedVersion
+from detent.store.rows import Flush, MessageKind, RunCriteria, SavedVersion
 from detent.store.sql import statements
 from detent.store.sql.compiler import compiled
 from detent.store.sql.postgres.connection import DIALECT as POSTGRES
@@ -18,7 +18,9 @@ from detent.store.sql.postgres.connection import Address, Connection, connect
 from detent.store.sql.postgres.flush import CHECKED_USUAL, usual_columns
 from detent.store.sql.postgres.store import PostgresStore
 from detent.store.sql.sqlite.connection import DIALECT as SQLITE
+from detent.store.sql.sqlite.node import CLAIM, _mail
 from detent.store.sql.sqlite.store import SqliteStore
+from detent.store.sql.verbs import WINDOW
 from tests.store.make import Node, end, entries, start, version
 from tests.store.sessions import session
 from tests.store.test_postgres import scans
@@ -140,6 +142,52 @@ def way(db: sqlite3.Connection, clause: ClauseElement) -> str:
     statement = compiled(clause, SQLITE)
     rows = db.execute(f"explain query plan {statement.text}", [None] * len(statement.names)).fetchall()
     return "\n".join(str(row[3]) for row in rows)
+
+
+MUCH_MAIL = """
+with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < :count)
+insert into run (id, tenant, workflow, version, status, "trigger", input, epoch, queue, priority, started_at, owner)
+select cast(printf('%08d%08d', :salt, n) as blob), 1, x'00', 1, 'running', 'api', '{}', 1, 'elsewhere', 0, 1, :owner
+from numbers"""
+MAIL_FOR_ALL = """
+insert into inbox (tenant, run, kind, data, at) select 1, id, 'signal', '{}', 1 from run where queue = 'elsewhere'"""
+
+
+async def test_sqlite_polls_do_not_read_the_mail_of_runs_that_are_not_for_this_node(sqlite_store: SqliteStore) -> None:
+    node, other = await Node.register(sqlite_store), await Node.register(sqlite_store)
+    mine, free = await node.started(), start(wake_at=None)
+    await node.flush(starts=[free])
+    asked = {
+        "node": node.id, "epoch": 1, "limit": 50, "queues": '["default"]', "serves": "[]", "until": 0,
+        "after": bytes(16), "window": WINDOW,
+    }  # fmt: skip
+
+    def steps(db: sqlite3.Connection) -> list[int]:
+        """How many steps of its machine SQLite takes for a claim and a look at the mail."""
+        counted = []
+        for look in (lambda: db.execute(CLAIM, asked).fetchall(), lambda: _mail(db, node.id, 50)):
+            taken = [0]
+            db.set_progress_handler(lambda: taken.__setitem__(0, taken[0] + 1), 100)  # noqa: B023
+            look()
+            db.set_progress_handler(None, 0)
+            counted.append(taken[0])
+        return counted
+
+    def fill(db: sqlite3.Connection, salt: int, count: int) -> None:
+        for number, owner in enumerate((other.id, None)):
+            db.execute(MUCH_MAIL, {"salt": 2 * salt + number, "count": count, "owner": owner})
+        db.execute("delete from inbox")
+        db.execute(MAIL_FOR_ALL)
+
+    await sqlite_store.access.write(lambda db: fill(db, 0, 1_000))
+    before = await sqlite_store.access.write(steps)
+    await sqlite_store.access.write(lambda db: fill(db, 1, 20_000))
+    after = await sqlite_store.access.write(steps)
+    assert all(now < 2 * was for was, now in zip(before, after, strict=True)), (before, after)
+    for run in (mine, free.id):
+        await sqlite_store.send(1, run, MessageKind.SIGNAL, b"{}")
+    assert [mail.run for mail in await sqlite_store.mail(node.id, limit=9)] == [mine]
+    assert [run.id for run in await node.claim(limit=9, queues=["default"])] == [free.id]
 
 
 async def test_sqlite_finds_what_is_due_by_an_index(sqlite_store: SqliteStore, tmp_path: Path) -> None:

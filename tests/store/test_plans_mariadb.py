@@ -7,12 +7,13 @@ import pytest
 from sqlalchemy import ClauseElement
 
 from detent.ids import new_id
-from detent.store.rows import RunCriteria
+from detent.store.rows import MessageKind, RunCriteria
 from detent.store.sql import statements
 from detent.store.sql.mysql.connection import Wire
 from detent.store.sql.mysql.flush import blob
 from detent.store.sql.mysql.statements import spoken
 from detent.store.sql.mysql.store import MysqlStore
+from detent.store.sql.verbs import WINDOW
 from tests.store.make import WORKFLOW, Node, start
 from tests.store.wires import wire
 
@@ -70,28 +71,67 @@ async def test_e9_a_claim_touches_a_few_rows_beside_fifty_thousand_that_sleep(
     await node.flush(starts=due)
     await mariadb_store.retire(gone.id)
 
-    async def touched(work: Callable[[], Awaitable[Any]]) -> int:
-        async def on_its_connection(claims: Wire) -> int:
-            await claims.send("flush local status")
-            return 0
-
-        async def count(claims: Wire) -> int:
-            [found] = await claims.send(READS)
-            return sum(int(number) for _, number in found.rows)
-
-        link = mariadb_store.access.claims
-        await link.call(on_its_connection)
-        await work()
-        return await link.call(count)
-
     claimed: list[bytes] = []
 
     async def claim() -> None:
         claimed.extend(run.id for run in await node.claim(limit=50))
 
-    assert await touched(claim) < 200
+    assert await rows_touched(mariadb_store, claim) < 200
     assert sorted(claimed) == sorted([orphan, *(run.id for run in due)])
-    assert await touched(claim) < 60, "when there is nothing to claim, a few hops along the index"
+    idle = await rows_touched(mariadb_store, claim)
+    assert idle < 60, "when there is nothing to claim, a few hops along the index"
+
+
+async def rows_touched(store: MysqlStore, work: Callable[[], Awaitable[Any]]) -> int:
+    """How many rows the server touched for what the store does on the connection of its claims."""
+
+    async def forget(claims: Wire) -> int:
+        await claims.send("flush local status")
+        return 0
+
+    async def count(claims: Wire) -> int:
+        [found] = await claims.send(READS)
+        return sum(int(number) for _, number in found.rows)
+
+    link = store.access.claims
+    await link.call(forget)
+    await work()
+    return await link.call(count)
+
+
+MAIL_FOR_ALL = """
+insert into inbox (tenant, run, kind, data, at) select 1, id, 'signal', '{}', 1 from run where wake_at is null"""
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("analyzed", [False, True])
+async def test_polls_do_not_read_the_mail_of_runs_that_are_not_for_this_node(
+    mariadb_store: MysqlStore, mariadb_database: str, analyzed: bool
+) -> None:
+    node, busy = await Node.register(mariadb_store), await Node.register(mariadb_store)
+    async with wire(mariadb_database) as connection:
+        await connection.send("set session max_statement_time = 0")
+        facts = {"status": "'running'", "wake_at": "null", "ended_at": "null", "count": 10_000, "fired_by": "null"}
+        for salt, owner in enumerate((blob(busy.id), "null")):
+            await connection.send(MANY_RUNS.format(salt=salt, owner=owner, workflow=blob(WORKFLOW), **facts))
+        await connection.send(MAIL_FOR_ALL)
+        if analyzed:
+            await connection.send("analyze table run, inbox")
+    mine, free = await node.started(queue="mine"), start(wake_at=None, queue="mine")
+    await node.flush(starts=[free])
+    for run in (mine, free.id):
+        await mariadb_store.send(1, run, MessageKind.SIGNAL, b"{}")
+    found: list[bytes] = []
+
+    async def claim() -> None:
+        found.extend(run.id for run in await node.claim(limit=50, queues=["mine"]))
+
+    async def look() -> None:
+        found.extend(mail.run for mail in await mariadb_store.mail(node.id, limit=50))
+
+    assert await rows_touched(mariadb_store, look) < 8 * WINDOW
+    assert await rows_touched(mariadb_store, claim) < 8 * WINDOW
+    assert found == [mine, free.id]
 
 
 @pytest.mark.parametrize("analyzed", [False, True])

@@ -13,8 +13,9 @@ from detent.store.heartbeat import STANDSTILL
 from detent.store.rows import Flush, MessageKind
 from detent.store.sql.postgres.connection import Address, connect
 from detent.store.sql.postgres.flush import FLUSH, USUAL, flush_columns, usual_columns
-from detent.store.sql.postgres.node import CLAIM, MAIL
+from detent.store.sql.postgres.node import CLAIM, MAIL, OWN_MAIL
 from detent.store.sql.postgres.store import PostgresStore
+from detent.store.sql.verbs import WINDOW
 from tests.servers.postgres import PostgresServer
 from tests.store.make import Node, end, entries, entry, park, start
 from tests.store.sessions import eventually, session
@@ -72,7 +73,8 @@ async def test_e9_the_cost_of_a_poll_does_not_grow_with_sleeping_or_owned_runs(
         await connection.execute(MANY_OWNED, new_id(), busy.id)
     looking = await connect(Address.parse(postgres_database).for_lookups())
     try:
-        for statement, values in ((CLAIM, (node.id, 1, 50, None, "[]", 1.0)), (MAIL, (node.id, 50))):
+        claim = (node.id, 1, 50, None, "[]", 1.0, bytes(16), WINDOW)
+        for statement, values in ((CLAIM, claim), (MAIL, (node.id, 50)), (OWN_MAIL, (node.id, 50))):
             text = await looking.fetchval(f"explain (analyze, format json) {statement}", *values)
             found = scans(json.loads(text)[0]["Plan"])
             assert sum(touched for _, touched in found) < 60, found
@@ -93,11 +95,49 @@ async def test_a_claim_goes_from_each_message_straight_to_its_run(
         await connection.execute(MAIL_FOR_ALL)
     looking = await connect(Address.parse(postgres_database).for_lookups())
     try:
-        plan = await looking.fetchval(f"explain (analyze, format json) {CLAIM}", node.id, 1, 50, None, "[]", 1.0)
+        plan = await looking.fetchval(
+            f"explain (analyze, format json) {CLAIM}", node.id, 1, 50, None, "[]", 1.0, bytes(16), WINDOW
+        )
     finally:
         await looking.close()
     found = scans(json.loads(plan)[0]["Plan"])
     assert sum(touched for _, touched in found) < 4 * MAILED, found
+
+
+MUCH_MAIL = """
+insert into inbox (tenant, run, kind, step, data, at)
+select 1, id, 'signal', null, '{}', now() from run where ended_at is null and (owner = $1 or queue = 'elsewhere')"""
+ELSEWHERE = """
+insert into run (id, tenant, workflow, version, status, trigger, input, epoch, queue, priority, started_at)
+select gen_random_uuid(), 1, $1, 1, 'running', 'api', '{}', 1, 'elsewhere', 0, now() from generate_series(1, 20000) g"""
+
+
+@pytest.mark.parametrize("analyzed", [False, True])
+async def test_polls_do_not_read_the_mail_of_runs_that_are_not_for_this_node(
+    postgres_store: PostgresStore, postgres_database: str, analyzed: bool
+) -> None:
+    node, busy = await Node.register(postgres_store), await Node.register(postgres_store)
+    mine, free = await node.started(), start(wake_at=None)
+    async with session(postgres_database) as connection:
+        await connection.execute("set statement_timeout = 0")  # filling the tables is not what is tested
+        await connection.execute(MANY_OWNED, new_id(), busy.id)
+        await connection.execute(ELSEWHERE, new_id())
+        await connection.execute(MUCH_MAIL, busy.id)
+        await node.flush(starts=[free])
+        for run in (mine, free.id):
+            await postgres_store.send(1, run, MessageKind.SIGNAL, b"{}")
+        if analyzed:
+            await connection.execute("vacuum analyze run, inbox")
+    looking = await connect(Address.parse(postgres_database).for_lookups())
+    claim = (node.id, 1, 50, ["default"], "[]", 1.0, bytes(16), WINDOW)
+    try:
+        for statement, values in ((CLAIM, claim), (MAIL, (node.id, 50)), (OWN_MAIL, (node.id, 50))):
+            text = await looking.fetchval(f"explain (analyze, format json) {statement}", *values)
+            found = scans(json.loads(text)[0]["Plan"])
+            assert sum(touched for _, touched in found) < 5 * WINDOW, found
+    finally:
+        await looking.close()
+    assert [mail.run for mail in await postgres_store.mail(node.id, limit=10) if mail.run == mine] == [mine]
 
 
 async def test_a_flush_and_a_look_at_the_mail_do_not_walk_through_all_that_a_node_owns(

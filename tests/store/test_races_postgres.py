@@ -269,7 +269,7 @@ async def test_a_claim_with_an_old_snapshot_does_not_steal_from_a_node_that_regi
         await holding.start()
         await other.fetch("select 1 from node where id = $1 for update", late.id)
         async with session(postgres_database) as claimer:
-            claiming = asyncio.create_task(claimer.fetch(statement, late.id, 1, 10, None, "[]", 0.0))
+            claiming = asyncio.create_task(claimer.fetch(statement, late.id, 1, 10, None, "[]", 0.0, bytes(16), 500))
             await somebody_waits(watcher)
             quick = await Node.register(postgres_store)
             assert [claimed.id for claimed in await quick.claim()] == [run]

@@ -110,7 +110,7 @@ def _began(entry: Document) -> Iterator[JournalLine]:
 
 def _awaited(step: str) -> str:
     kind = step.partition(":")[0]
-    return {"@ask": "a signal", "@child": "its child", "@continue": "the run that goes on"}.get(kind, "its callback")
+    return {"@ask": "a signal", "@child": "its child"}.get(kind, "its callback")
 
 
 def _reused(entry: Document) -> Iterator[JournalLine]:

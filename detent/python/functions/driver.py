@@ -66,7 +66,7 @@ def _value(pending: Pending, record: Checkpoint) -> Any:
             return pending.work.function.decode(record.result) if given is None else given.value
         case Op.WAIT:
             return _decode(record.result).get("body")
-        case Op.ASK | Op.CHILD | Op.CONTINUE:
+        case Op.ASK | Op.CHILD:
             return _decode(record.result).get("output") if record.result else None
         case _:
             return None
@@ -77,7 +77,7 @@ def _error(pending: Pending, record: Checkpoint) -> Exception:
     match pending.op:
         case Op.WAIT | Op.ASK:
             return WaitTimeout(pending.key)
-        case Op.CHILD | Op.CONTINUE:
+        case Op.CHILD:
             return ChildFailed(pending.key, error)
         case _:
             return StepFailed(pending.key, error)

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Coroutine, Mapping
 from typing import Any, ClassVar, Final
 
 import msgspec
 
 from detent.clock import Clock
-from detent.errors import InvalidInput
+from detent.errors import DetentError, InvalidInput, StoreError, Unavailable
 from detent.forms.names import read_name
 from detent.graph.model import Step, StepKind
 from detent.observe import emit
 from detent.python.flow import FinishAsked, RunAsked, outcome_of
 from detent.python.functions.arguments import kept
 from detent.python.functions.driver import FunctionDriver
-from detent.python.functions.errors import ContinueAsNew
+from detent.python.functions.errors import ChildFailed, ContinueAsNew
 from detent.python.functions.loop import FunctionTask
 from detent.python.functions.operations import Pending
 from detent.python.functions.run import Bind, Run
+from detent.python.functions.runner import CHILD_AGAIN
 from detent.python.functions.step_runner import StepRunner
 from detent.python.functions.workflow import FunctionWorkflow
 from detent.python.heroes import Heroes
@@ -26,8 +28,8 @@ from detent.python.heroes import heroes as all_heroes
 from detent.python.registry import PythonRegistry
 from detent.python.registry import registry as all_workflows
 from detent.python.settings import DriftPolicy
-from detent.run.call import Op, RunView, StepCall
-from detent.run.outcomes import Done, Fail, Outcome, Pause, Skip, StepError
+from detent.run.call import FunctionPort, RunView, StepCall
+from detent.run.outcomes import Continued, Done, Fail, Outcome, Pause, Skip, StepError, Suspend
 from detent.run.start import StartRequest
 from detent.steps.errors import InvalidParameters, Permanent
 from detent.steps.output import encode_output
@@ -130,6 +132,8 @@ class FunctionExecutor:
         try:
             outcome = await driver.outcome
             await driver.unlocked()
+            if attempt.continues_as is not None and isinstance(outcome, Done):
+                return await attempt.continued(driver, view.port, attempt.continues_as)
             return outcome
         finally:
             driver.close()
@@ -143,9 +147,10 @@ class _Attempt:
 
     def __init__(self, call: StepCall, function: FunctionWorkflow) -> None:
         self._call, self._function = call, function
+        self.continues_as: StartRequest | None = None  # the run that is to take over from this one
 
     async def program(self, driver: FunctionDriver, arguments: Mapping[str, Any]) -> Any:
-        """The function, and its continuation if it asks for one, whatever it made of that."""
+        """The function. If it asked for a continuation that counts, whatever it made of that."""
         run = self.run
         try:
             given = await self._function.function(run, **arguments)
@@ -157,10 +162,21 @@ class _Attempt:
             emit("function.not_awaited", run=driver.facts.id, operations=[one.call for one in run.unwanted.values()])
         if run.continued is None or run.asked is not None:
             return given
-        pending = driver.book.ask(Op.CONTINUE, str(Op.CONTINUE))
-        facts = driver.facts
-        pending.child = StartRequest(self._function.name, run.continued.body, facts.hero, origin_kind="continued")
-        return {"continued_as": await driver.book.let_go(pending)}
+        self.continues_as = StartRequest(self._function.name, run.continued.body, driver.facts.hero)
+        return None
+
+    async def continued(self, driver: FunctionDriver, port: FunctionPort, child: StartRequest) -> Outcome:
+        """Prepare the run that takes over. Nothing of that is on record: after a crash it is done again."""
+        while not port.must_stop():
+            try:
+                successor = await port.prepare_successor(child)
+            except (Unavailable, StoreError):
+                await asyncio.sleep(CHILD_AGAIN)
+            except DetentError as error:
+                return self._failed(ChildFailed("continue_as_new", StepError(error.code, error.message)))
+            else:
+                return Continued(encode_output({"continued_as": successor}), driver.book.signals_taken())
+        return Suspend(port.now(), len(driver.book.records))
 
     def outcome(self, ended: FunctionTask) -> Outcome:
         """What the end of the function means for its run. What it asked for counts, even if it then went on."""

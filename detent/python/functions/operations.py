@@ -129,6 +129,7 @@ class Signals:
     """`places` are those of the signals in the journal."""
 
     def __init__(self) -> None:
+        self.taken: dict[str, int] = {}  # how many of each name
         self._came: dict[str, deque[int]] = {}
         self._asked: dict[str, dict[str, Pending]] = {}
 
@@ -155,7 +156,9 @@ class Signals:
 
     def take(self, pending: Pending) -> None:
         """He gets the first of that name."""
-        self._came[name_of(pending.key)].popleft()
+        name = name_of(pending.key)
+        self._came[name].popleft()
+        self.taken[name] = self.taken.get(name, 0) + 1
 
 
 # A function that said how its run ends is leaving: from then on it may tidy up, and nothing else.
@@ -254,6 +257,10 @@ class OperationLog:
         if pending is not None:
             heappush(self._due, (place, pending.number, pending))
         return pending
+
+    def signals_taken(self) -> dict[str, int]:
+        """How many signals of each name the function has got, which are the first of them."""
+        return self._signals.taken
 
     def next_place(self) -> int | None:
         """Where in the journal that stands which the function is given next."""

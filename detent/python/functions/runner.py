@@ -17,7 +17,6 @@ from detent.python.functions.step_runner import CancelStep, StepResult, StepRunn
 from detent.run.call import FunctionPort, Op
 from detent.run.outcomes import EMPTY_RESULT, Fail, StepError
 from detent.run.state import Checkpoint, Operation, RunFacts
-from detent.steps.output import encode_output
 
 #: A child that cannot be started just now is tried again this many seconds later.
 CHILD_AGAIN: Final = 1.0
@@ -111,8 +110,6 @@ class OperationRunner:
                 continue
             if pending.op is Op.STEP:
                 steps.append(pending)
-            elif pending.op is Op.CONTINUE and self._has_steps():
-                book.fresh.append(pending)
             else:
                 self._begin(pending)
         # What a step may know of is on record first: the place of a callback, a time that was asked for.
@@ -125,11 +122,6 @@ class OperationRunner:
         for pending in steps:
             self._begin_step(pending)
         return True
-
-    def _has_steps(self) -> bool:
-        """Whether steps are left that nobody awaited. A run that continues ends them first; what they hold of its row,
-        the new run may need."""
-        return self._locking > 0 or any(one.op is Op.STEP for one in self.book.waiting.values())
 
     def _put_on_record(self) -> None:
         book = self.book
@@ -147,7 +139,7 @@ class OperationRunner:
         given_up, self.given_up = self.given_up, []
         begun, now = self._port.operations(), self._port.now()
         for key, op in ((pending.key, pending.op) for pending in given_up):
-            if key not in begun or key in self.book.places or key in self._writing or op in (Op.CHILD, Op.CONTINUE):
+            if key not in begun or key in self.book.places or key in self._writing or op is Op.CHILD:
                 continue
             if op is Op.WAIT:
                 self._writing[key] = None
@@ -158,7 +150,7 @@ class OperationRunner:
     def _begin(self, pending: Pending) -> None:
         known = self._port.operations().get(pending.key)
         self._settle_time(pending, known)
-        if pending.op is Op.CHILD or pending.op is Op.CONTINUE:
+        if pending.op is Op.CHILD:
             self._start_child(pending)
         elif pending.op is Op.SLEEP or pending.op is Op.TIMER:
             ahead = (pending.until or 0) - self._port.now()
@@ -313,7 +305,7 @@ class OperationRunner:
         key, now = pending.key, self._port.now
         while True:
             try:
-                child = await self._port.start_child(key, pending.child)
+                await self._port.start_child(key, pending.child)
             except (Unavailable, StoreError):
                 await asyncio.sleep(CHILD_AGAIN)
             except DetentError as error:
@@ -322,8 +314,6 @@ class OperationRunner:
                 return
             else:
                 self._started.add(key)
-                if pending.op is Op.CONTINUE:
-                    self._record(Checkpoint(key, Ending.SUCCESS, encode_output(child), None, now()))
                 return
 
     def _child_was_started(self, key: str) -> None:

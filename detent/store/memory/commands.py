@@ -10,6 +10,8 @@ from detent.run.status import Status
 from detent.store.memory.tables import MemoryTables, StoredRun, StoredTrigger, StoredWorkflow
 from detent.store.protocol import EVERY_RUN
 from detent.store.rows import (
+    CONTINUED,
+    FORWARDED,
     RUN_STARTED,
     CallbackRow,
     CallbackState,
@@ -267,9 +269,16 @@ class MemoryCommandStore(MemoryTables):
         return 0
 
     async def tidy(self) -> None:
-        ended = [mail.id for mail in self.inbox.values() if not self._is_run_open(mail.run)]
-        for mail in ended:
-            del self.inbox[mail]
+        late = [mail for mail in self.inbox.values() if not self._is_run_open(mail.run)]
+        following = {row.new.origin: id_ for id_, row in self.table.items() if row.new.origin_kind == CONTINUED}
+        for mail in late:
+            run: bytes | None = mail.run
+            while run is not None and not self._is_run_open(run):
+                run = following.get(run) if mail.kind in FORWARDED else None
+            if run is None:
+                del self.inbox[mail.id]
+            else:
+                self.inbox[mail.id] = mail._replace(run=run)
 
     def _is_run_open(self, run: bytes) -> bool:
         row = self.table.get(run)

@@ -18,6 +18,7 @@ from detent.store.memory.tables import StoredCallback, StoredRun
 from detent.store.memory.triggers import MemoryTriggers
 from detent.store.protocol import Heartbeat
 from detent.store.rows import (
+    FORWARDED,
     NOBODY,
     CallbackState,
     ClaimedRun,
@@ -89,6 +90,8 @@ class MemoryStore(MemoryCommandStore, MemoryTriggers):
         if self._fenced(node, epoch):
             return None
         flush, refused = self._without_refused(node, flush)
+        if refused:
+            flush.check_successors(refused)
         self._refuse_duplicates(flush, again)
         now = self.clock.wall()
         for start in flush.starts:
@@ -212,10 +215,17 @@ class MemoryStore(MemoryCommandStore, MemoryTriggers):
             if run:
                 run.owner, run.wake_at, run.status = None, None, end.status
                 run.ended_at, run.output, run.error = end.ended_at, end.output, end.error
-                for mail in [mail.id for mail in self.inbox.values() if mail.run == end.run]:
-                    del self.inbox[mail]
+                self._forward_or_drop(end.run, end.successor)
                 for key in [key for key in self.waits if key[0] == end.run]:
                     self._expire(key)
+
+    def _forward_or_drop(self, run: bytes, successor: bytes | None) -> None:
+        """Empty the inbox of a run that has ended."""
+        for mail in [mail for mail in self.inbox.values() if mail.run == run]:
+            if successor is not None and mail.kind in FORWARDED:
+                self.inbox[mail.id] = mail._replace(run=successor)
+            else:
+                del self.inbox[mail.id]
 
     def _mine(self, node: bytes, run: bytes, generation: int) -> StoredRun | None:
         row = self.table.get(run)

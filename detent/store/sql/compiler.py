@@ -69,6 +69,16 @@ def successors(starts: Sequence[NewRun]) -> list[NewRun]:
     return [start for start in starts if start.successor_of is not None and start.active_key is not None]
 
 
+def in_order(starts: Sequence[NewRun]) -> list[NewRun]:
+    """The starts in the order in which they are made: one order for every node, so that two nodes seldom wait for each
+    other in a circle, and of one key first the run that inherits it."""
+    return sorted(starts, key=_place)
+
+
+def _place(start: NewRun) -> tuple[int, str, bool, str]:
+    return start.tenant, start.active_key or "", start.successor_of is None, start.request_id or ""
+
+
 Values = Mapping[str, Any]
 
 

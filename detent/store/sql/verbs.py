@@ -47,6 +47,9 @@ from detent.store.trigger_rows import (
 # Triggers and firings, the same on every SQL database.
 
 
+#: So much of the inbox a poll looks at, however much is in it: the newest messages, and a window of runs that moves on
+#: with every claim, so that each run comes to its turn.
+WINDOW: Final = 500
 #: No more open runs than this are named to whoever begins a firing.
 MOST_OPEN_RUNS: Final = 1000
 

@@ -37,6 +37,7 @@ class Record:
     places: set[str] = field(default_factory=set)
     signals: dict[str, int] = field(default_factory=dict)
     writes: int = 0
+    successor: StartRequest | None = None
 
     def add(self, checkpoint: Checkpoint) -> bool:
         if any(one.key == checkpoint.key for one in self.order):
@@ -144,6 +145,11 @@ class Port:
     def queued(self) -> int:
         """Writes on their way."""
         return len(self._queue)
+
+    async def prepare_successor(self, child: StartRequest) -> str:
+        await asyncio.sleep(0)
+        self.record.successor = child
+        return "run_successor"
 
     def come_in(self, checkpoint: Checkpoint) -> None:
         """Something comes in from outside while the function runs."""

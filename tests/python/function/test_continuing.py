@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from detent.engine.inbox import Mailbox
+from detent.errors import Conflict
 from detent.ids import RUN, show
-from detent.process import App
+from detent.process import App, run_app
 from detent.python.functions import Run, workflow
+from detent.settings import Settings
 from detent.store.rows import Mail, MessageKind, RunRow
 from tests.callers import commands_of
-from tests.python.function.test_engine import begin, ended, engine, plus, until
+from tests.python.function.test_engine import QUICK, begin, ended, engine, plus, until
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -150,3 +153,65 @@ async def test_a_run_that_continues_after_its_parent_has_completed_goes_on(url: 
         await until(app, run, lambda document: document["status"] == "completed")
         await commands_of(app).signals.send(show(RUN, first.id), "go_on")
         await statuses(app, run, ["completed", "running"])
+
+
+@workflow
+async def collects(run: Run, seen: list[int], total: int) -> list[int]:
+    """Takes three signals at a time and goes on as a new run that knows them."""
+    while len(seen) < total:
+        seen.append(await run.signal("item"))
+        if len(seen) % 3 == 0 and len(seen) < total:
+            run.continue_as_new(seen, total)
+    return seen
+
+
+async def last_of(app: App, run: str) -> str:
+    """The last run of a chain."""
+    while True:
+        document = await commands_of(app).runs.get(run)
+        if document.status != "completed" or not isinstance(document.output, dict):
+            return run
+        run = document.output["continued_as"]
+
+
+@pytest.fixture(
+    params=[
+        "memory",
+        "sqlite",
+        pytest.param("postgres", marks=pytest.mark.slow),
+        pytest.param("mariadb", marks=pytest.mark.slow),
+    ]
+)
+def every_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Each kind of store, empty."""
+    match request.param:
+        case "memory":
+            return "memory:"
+        case "sqlite":
+            return f"sqlite:///{tmp_path}/detent.db"
+    return str(request.getfixturevalue(f"{request.param}_database"))
+
+
+async def test_every_signal_that_was_accepted_reaches_a_run_of_the_chain_in_order(every_url: str) -> None:
+    total = 150
+    async with engine(every_url) as app:
+        run = await begin(app, "collects", seen=[], total=total)
+        last = run
+        for number in range(total):
+            while True:
+                try:
+                    await commands_of(app).signals.send(last, "item", number)
+                except Conflict:
+                    last = await last_of(app, last)
+                else:
+                    break
+        async with asyncio.timeout(20):
+            while (document := await ended(app, last := await last_of(app, last)))["output"] != list(range(total)):
+                assert "continued_as" in document["output"], document
+
+
+async def test_a_parent_hears_of_its_child_without_waiting_for_a_poll() -> None:
+    slow = replace(QUICK, poll=60.0, idle_poll=60.0, mail_poll=60.0)
+    async with run_app(Settings(database_url="memory:"), tuning=slow, migrate=True) as app:
+        run = await begin(app, "has_counted", pause=0.0)
+        assert (await ended(app, run, within=30.0))["output"] == "counted to 3"

@@ -32,9 +32,12 @@ RECEIVE_MANY: Final = """
 insert into callback (run, step, tenant, state, early, created_at, message_id, answer) values {rows}
 on duplicate key update state = values(state), message_id = values(message_id), answer = values(answer)"""
 POST_MANY: Final = "insert into inbox (tenant, run, kind, step, data, at) values {rows}"
+# The lock lasts for this statement. A flush that ends the run waits for it, or is waited for: so no message is accepted
+# that a run which continues as another one does not find.
 SEND: Final = """
 insert into inbox (tenant, run, kind, data, at)
-select tenant, id, {kind}, {data}, {now} from run where id = {run} and tenant = {tenant:d} and ended_at is null"""
+select tenant, id, {kind}, {data}, {now} from run force index (primary)
+where id = {run} and tenant = {tenant:d} and ended_at is null lock in share mode"""
 
 
 class MysqlCommandStore(SharedVerbs):

@@ -15,8 +15,8 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from detent.run.journal import Entry
-from detent.store.rows import End, Flush, NewRun
-from detent.store.sql.compiler import successors
+from detent.store.rows import FORWARDED, End, Flush, NewRun
+from detent.store.sql.compiler import in_order, successors
 
 # Values as SQL text. The driver has no arguments that travel apart from a packet of several statements.
 #
@@ -244,7 +244,7 @@ class Packet:
 
     def _made(self, starts: list[NewRun]) -> Iterator[str]:
         if self.doubtful:  # in one order for everybody, so that two nodes seldom wait for each other in a circle
-            starts = sorted(starts, key=lambda start: (start.tenant, start.active_key or "", start.request_id or ""))
+            starts = in_order(starts)
         rows = [(self._start(start), _if_current(start) if self._choosy else None) for start in starts]
         return _inserts(_RUN, rows, self._unless_known())
 
@@ -346,6 +346,14 @@ class Packet:
             f"update {_CALLBACKS} set state = 'expired' where run in ({runs}) and state in ('pending', 'active')"
             f" and {_HAS_ENDED.format('callback.run')}"
         )
+        for end in self._flush.continued():
+            # After its end: nobody can send it anything more. By its own ownership, or the mail stays where it is.
+            yield (
+                f"update inbox i force index (inbox_run) set i.run = {blob(end.successor)}"
+                f" where i.run = {blob(end.run)} and i.kind in ({listed(map(str, FORWARDED))})"
+                f" and exists (select 1 from run r where r.id = {blob(end.run)} and r.ended_at is not null"
+                f" and r.epoch = {end.generation:d})"
+            )
         yield (
             f"delete i from inbox i force index (inbox_run) where i.run in ({runs}) and {_HAS_ENDED.format('i.run')}"
         )

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from detent.clock import Clock
 from detent.instant import SECOND
-from detent.store.rows import Finding
+from detent.store.rows import CONTINUED, FORWARDED, Finding
 from detent.store.sql.mysql.connection import BEGIN, COMMIT, MysqlAccess, StatementRefused, Wire, is_mariadb
 from detent.store.sql.mysql.flush import NOW, SELECT_NOW, listed, quote
 from detent.store.sql.mysql.migration import stored_revision
@@ -120,9 +120,14 @@ async def _clock(wire: Wire, clock: Clock) -> Finding:
 OLD: Final = """
 select id from run force index (run_ended) where status = {status} and ended_at < {before:d}
 order by ended_at limit {limit:d} for update skip locked"""
+_IS_LATE: Final = "not exists (select 1 from run r where r.id = inbox.run and r.ended_at is null)"
+_IS_FORWARDED: Final = f"kind in ({listed(map(str, FORWARDED))})"
+_SUCCESSOR: Final = f"select s.id from run s where s.origin = inbox.run and s.origin_kind = '{CONTINUED}' limit 1"
+FORWARD_LATE: Final = f"""
+update inbox set run = ({_SUCCESSOR}) where {_IS_FORWARDED} and {_IS_LATE} and exists ({_SUCCESSOR})"""
+# What was forwarded above may be late again, if the successor has ended since: it is left for the next time.
 DROP_MAIL: Final = f"""
-delete from inbox where at < {NOW} - 60000000
-  and not exists (select 1 from run r where r.id = inbox.run and r.ended_at is null)"""
+delete from inbox where at < {NOW} - 60000000 and {_IS_LATE} and not ({_IS_FORWARDED} and exists ({_SUCCESSOR}))"""
 
 SIZES: Final = """
 select data_length + index_length + data_free, data_free from information_schema.tables
@@ -161,6 +166,8 @@ class MysqlMaintenance(SharedMaintenance):
         return await self._pruner.call(work)
 
     async def tidy(self) -> None:
+        while (await self._pool.send(FORWARD_LATE))[0].matched:
+            pass  # to the next run of the chain
         await self._pool.send(DROP_MAIL)
 
     async def compact(self) -> int:

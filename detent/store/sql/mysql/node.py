@@ -39,7 +39,7 @@ from detent.store.sql.mysql.flush import (
 )
 from detent.store.sql.mysql.migration import stored_revision
 from detent.store.sql.schema import require_fit
-from detent.store.sql.verbs import SharedNodeVerbs, encoded, entry, mail, offered
+from detent.store.sql.verbs import WINDOW, SharedNodeVerbs, encoded, entry, mail, offered
 
 # How runs that nobody works on are found and taken.
 #
@@ -130,9 +130,22 @@ class ClaimQuery(NamedTuple):
     serves: Collection[str]
     horizon: int
 
-    def looks(self, lanes: Sequence[Lane], owners: Sequence[bytes]) -> Iterator[str]:
-        """A statement per lane, one for mail, one per owner that is gone. Each gives what `Candidate` begins with."""
-        fits = self._fits()
+    @property
+    def window(self) -> int:
+        """So much of the inbox is looked at."""
+        return max(WINDOW, 2 * self.limit)
+
+    def walk(self, after: bytes) -> str:
+        """The next runs of the inbox behind that one."""
+        return (
+            f"select run from inbox force index (inbox_run) where run > {blob(after)} group by run order by run"
+            f" limit {self.window:d}"
+        )
+
+    def looks(self, lanes: Sequence[Lane], owners: Sequence[bytes], after: bytes) -> Iterator[str]:
+        """A statement per lane, two for mail, one per owner that is gone. Each gives what `Candidate` begins with. Of
+        the inbox it looks at the newest messages, and at a part of the runs."""
+        fits, walked = self._fits(), self.walk(after)
         for queue, priority in lanes:
             if self.queues is None or queue in self.queues:
                 yield (
@@ -141,10 +154,11 @@ class ClaimQuery(NamedTuple):
                     f" and r.wake_at <= {NOW} + {self.horizon:d}{fits} order by r.wake_at limit {self.limit * 2:d}"
                 )
         # From the inbox to the run and only then to the limit, or mail of owned runs would starve the others.
-        yield (
-            f"select {_CANDIDATE}, 0 from (select distinct run from inbox) m straight_join run r force index (primary)"
-            f" on r.id = m.run where r.owner is null and r.ended_at is null{self._queued()}{fits}"
-        )
+        for mailed in (walked, f"select run from inbox force index (primary) order by id desc limit {self.window:d}"):
+            yield (
+                f"select {_CANDIDATE}, 0 from ({mailed}) m straight_join run r force index (primary)"
+                f" on r.id = m.run where r.owner is null and r.ended_at is null{self._queued()}{fits}"
+            )
         for owner in owners:
             yield (
                 f"select {_CANDIDATE}, 1 from run r force index (run_due)"
@@ -182,9 +196,18 @@ def take(node: bytes, runs: Sequence[bytes]) -> str:
 
 
 OVERDUE: Final = f"select node from lease where until < {NOW}"
-MAIL: Final = """
-select i.id, i.run, r.epoch, i.kind, i.step, i.data, i.at from inbox i force index (primary) straight_join run r
-  force index (primary) on r.id = i.run
+# Most of the time there is little in the inbox, and going from it to the runs is quick, however many a node owns.
+HEAD: Final = f"select id, run from inbox force index (primary) order by id limit {WINDOW}"
+SEEN: Final = f"select count(*) from ({HEAD}) head"
+MAIL: Final = f"""
+select i.id, i.run, r.epoch, i.kind, i.step, i.data, i.at
+from ({HEAD}) head straight_join run r force index (primary) on r.id = head.run
+  straight_join inbox i force index (primary) on i.id = head.id
+where r.owner = {{node}} order by i.id limit {{limit:d}}"""
+# Else it is from the runs to the inbox, however much others have there.
+OWN_MAIL: Final = """
+select i.id, i.run, r.epoch, i.kind, i.step, i.data, i.at
+from run r force index (run_due) straight_join inbox i force index (inbox_run) on i.run = r.id
 where r.owner = {node} order by i.id limit {limit:d}"""
 RELEASE: Final = """
 update run force index (primary) set owner = {nobody}, wake_at = {now}
@@ -207,6 +230,7 @@ class MysqlNodes(SharedNodeVerbs):
         self._registered: dict[bytes, float] = {}
         self._lanes: list[Lane] = []
         self._owners: list[bytes] = []
+        self._walked_to = NOBODY  # the run of the inbox behind which the next claim looks
 
     def heart(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
         sent = self._registered.get(node, self._clock.monotonic())
@@ -269,6 +293,8 @@ class MysqlNodes(SharedNodeVerbs):
         without = await self._taken(lane, flush)
         choosy = False
         while True:
+            if without:
+                flush.check_successors(without)
             packet = Packet(node, flush, again=again, choosy=choosy, without=without)
             checks = [fenced, *([current] if current else []), *packet.inheritance]
             done = await lane.commit_if(checks, packet.statements)
@@ -305,7 +331,10 @@ class MysqlNodes(SharedNodeVerbs):
         async def look(wire: Wire) -> tuple[list[Candidate], StatementResult, int]:
             gone = await self._walk(wire)
             held = f"select 1 from node where id = {blob(node)} and epoch = {epoch:d}"
-            *found, here, now = await wire.send_all((*asked.looks(self._lanes, gone), held, SELECT_NOW))
+            looks, walked = asked.looks(self._lanes, gone, self._walked_to), asked.walk(self._walked_to)
+            last = f"select run from ({walked}) m limit 1 offset {asked.window - 1:d}"
+            *found, walked_to, here, now = await wire.send_all((*looks, last, held, SELECT_NOW))
+            self._walked_to = walked_to.rows[0][0] if walked_to.rows else NOBODY
             return chosen([row for answer in found for row in answer.rows], limit * 2), here, now.rows[0][0]
 
         candidates, here, now = await self._claims.call(look, writing=False)
@@ -314,8 +343,15 @@ class MysqlNodes(SharedNodeVerbs):
         return ClaimResult(now, []) if here.rows else None
 
     async def mail(self, node: bytes, *, limit: int) -> list[Mail]:
-        [found] = await self._claims.send(MAIL.format(node=blob(node), limit=limit), writing=False)
-        return [mail(row) for row in found.rows]
+        asked: dict[str, Any] = {"node": blob(node), "limit": limit}
+
+        async def look(wire: Wire) -> StatementResult:
+            seen, found = await wire.send_all((SEEN, MAIL.format(**asked)))
+            if seen.rows[0][0] >= WINDOW:
+                [found] = await wire.send(OWN_MAIL.format(**asked))
+            return found
+
+        return [mail(row) for row in (await self._claims.call(look, writing=False)).rows]
 
     async def release(self, node: bytes, epoch: int, runs: Sequence[tuple[bytes, int]]) -> None:
         if not runs:

@@ -1,6 +1,7 @@
 -- Takes runs that nobody works on. $1 node, $2 epoch, $3 limit, $4 queues or null, $5 served actions as a JSON list,
--- $6 how far ahead (seconds). Cost does not grow with sleeping or owned runs: `lanes` and `owners` hop from one value of
--- an index to the next.
+-- $6 how far ahead (seconds), $7 the run of the inbox behind which to look, $8 how many to look at. Cost does not grow with
+-- sleeping or owned runs: `lanes` and `owners` hop from one value of an index to the next. Nor does it with the inbox: of
+-- that `walked` and `fresh` are a part each.
 with recursive fence as materialized (
   select 1 from node where id = $1 and epoch = $2 for key share
 ),
@@ -29,11 +30,21 @@ due as (
   ) found
   where $4::text[] is null or lanes.queue = any($4::text[])
 ),
+walked as (
+  (select run, 1 as place from inbox where run > $7 order by run limit 1)
+  union all
+  select further.run, walked.place + 1 from walked cross join lateral (
+    select run from inbox where run > walked.run order by run limit 1
+  ) further where walked.place < $8
+),
+fresh as (
+  select run from inbox order by id desc limit $8
+),
 mailed as (
   -- From the inbox to the run and only then to the limit, or mail of owned runs would starve the others. `num_nulls` says
   -- that nobody owns the run and it is open without naming the condition of `run_due`: the planner would otherwise walk
   -- through that whole index for every message, when the way to a run is its id.
-  select found.* from fence, (select distinct run from inbox) mail cross join lateral (
+  select found.* from fence, (select run from walked union select run from fresh) mail cross join lateral (
     select r.id, r.epoch, r.priority, r.wake_at, false as adopted from run r
     where r.id = mail.run and num_nulls(r.owner, r.ended_at) = 2
       and ($4::text[] is null or r.queue = any($4::text[])) and (r.code is null or r.code::jsonb <@ $5::jsonb)
@@ -66,6 +77,7 @@ claimed as (
   returning r.id, r.tenant, r.workflow, r.version, r.status, r.input, r.opening, r.epoch, taken.adopted, r.expires_at,
             r.wake_at, r.queue, r.priority, r.started_at, r.parent, r.hero_type, r.hero_id
 )
-select (select count(*) from fence) as held, clock_timestamp() as now, claimed.*
+select (select count(*) from fence) as held, clock_timestamp() as now,
+       (select run from walked where place = $8) as walked_to, claimed.*
 from (select 1) always left join claimed on true
 order by claimed.priority desc, claimed.wake_at nulls first, claimed.id

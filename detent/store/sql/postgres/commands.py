@@ -44,9 +44,11 @@ posted as (
   select tenant, run, 'callback', step, data, clock_timestamp() from hit order by place
 )
 select place, answer from hit"""
+# The lock lasts for this statement. A flush that ends the run waits for it, or is waited for: so no message is accepted
+# that a run which continues as another one does not find.
 SEND: Final = """
 insert into inbox (tenant, run, kind, data, at)
-select tenant, id, $3, $4, clock_timestamp() from run where id = $2 and tenant = $1 and ended_at is null
+select tenant, id, $3, $4, clock_timestamp() from run where id = $2 and tenant = $1 and ended_at is null for share
 returning id"""
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from detent.run.journal import Entry
 from detent.store.rows import Activation, CallbackState, End, Flush, NewCallback, NewRun, Park
-from detent.store.sql.compiler import checking, once_and_again, read_sql
+from detent.store.sql.compiler import checking, in_order, once_and_again, read_sql
 
 # The statements of a commit, put together from the parts of flush.sql.
 #
@@ -118,7 +118,7 @@ def _start_columns(flush: Flush, parks: dict[bytes, Park], ends: dict[bytes, End
     if not checked:
         rows = [_start_row(start, parks.get(start.id), ends.get(start.id)) for start in flush.starts]
         return _columns(rows, _START_COLUMNS)
-    starts = sorted(flush.starts, key=lambda start: (start.tenant, start.active_key or "", start.request_id or ""))
+    starts = in_order(flush.starts)
     rows = [
         (
             *_start_row(start, parks.get(start.id), ends.get(start.id)),

@@ -7,7 +7,7 @@ from typing import Final
 
 from detent.clock import Clock
 from detent.instant import SECOND
-from detent.store.rows import Finding
+from detent.store.rows import CONTINUED, FORWARDED, Finding
 from detent.store.sql.postgres import partitions
 from detent.store.sql.postgres.connection import Connection, PostgresAccess
 from detent.store.sql.postgres.migration import stored_revision
@@ -99,9 +99,18 @@ mail as (delete from inbox i using old where i.run = old.id),
 results as (delete from kept k using old where k.run = old.id),
 gone as (delete from run r using old where r.id = old.id returning r.id)
 select count(*) from gone"""
-DROP_MAIL: Final = """
+_FORWARDED: Final = ", ".join(f"'{kind}'" for kind in FORWARDED)
+FORWARD_LATE: Final = f"""
+update inbox i set run = s.id from run s
+where i.kind in ({_FORWARDED}) and s.origin = i.run and s.origin_kind = '{CONTINUED}'
+  and not exists (select 1 from run r where r.id = i.run and r.ended_at is null)
+returning i.id"""
+# What was forwarded above may be late again, if the successor has ended since: it is left for the next time.
+DROP_MAIL: Final = f"""
 delete from inbox i where not exists (select 1 from run r where r.id = i.run and r.ended_at is null)
-  and i.at < clock_timestamp() - interval '1 minute'"""
+  and i.at < clock_timestamp() - interval '1 minute'
+  and not (i.kind in ({_FORWARDED})
+           and exists (select 1 from run s where s.origin = i.run and s.origin_kind = '{CONTINUED}'))"""
 
 SIZE: Final = "select pg_total_relation_size($1::text::regclass)"
 HAS_OPEN: Final = "select exists (select 1 from run where id >= $1 and id < $2 and ended_at is null)"
@@ -131,6 +140,8 @@ class PostgresMaintenance(SharedMaintenance):
         return count
 
     async def tidy(self) -> None:
+        while await self._pool.fetch(FORWARD_LATE):
+            pass  # to the next run of the chain
         await self._pool.fetch(DROP_MAIL)
 
         async def work(connection: Connection) -> None:

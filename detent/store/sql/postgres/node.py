@@ -14,7 +14,18 @@ from detent.instant import SECOND
 from detent.run.journal import Entry
 from detent.store.heartbeat import ThreadHeart
 from detent.store.protocol import Heartbeat
-from detent.store.rows import NOBODY, ClaimedRun, ClaimResult, Flush, Flushed, Mail, NewRun, released_key
+from detent.store.rows import (
+    FORWARDED,
+    NOBODY,
+    ClaimedRun,
+    ClaimResult,
+    End,
+    Flush,
+    Flushed,
+    Mail,
+    NewRun,
+    released_key,
+)
 from detent.store.sql.compiler import is_checked, read_sql, successors
 from detent.store.sql.postgres.connection import Connection, PostgresAccess, PostgresPulse, Records
 from detent.store.sql.postgres.flush import (
@@ -31,7 +42,7 @@ from detent.store.sql.postgres.flush import (
 )
 from detent.store.sql.postgres.migration import stored_revision
 from detent.store.sql.schema import require_fit
-from detent.store.sql.verbs import SharedNodeVerbs, encoded, entry, mail, offered
+from detent.store.sql.verbs import WINDOW, SharedNodeVerbs, encoded, entry, mail, offered
 
 CLAIM: Final = read_sql(__package__, "claim.sql")
 
@@ -57,16 +68,40 @@ update run r set active_key = t.spent
 from fence, unnest($3::uuid[], $4::int[], $5::text[], $6::text[]) as t(run, tenant, key, spent)
 where r.id = t.run and r.tenant = t.tenant and r.active_key = t.key
   and r.owner is not distinct from $1 and r.ended_at is null"""
+# First the runs are locked, and then, in a statement of its own that sees what was written while it waited, their mail
+# is forwarded.
+LOCK_CONTINUED: Final = """
+with fence as (select 1 from node where id = $1 and epoch = $2 for key share)
+select r.id from fence, unnest($3::uuid[], $4::int[]) as t(run, generation) join run r on r.id = t.run
+where r.owner is not distinct from $1 and r.epoch = t.generation and r.ended_at is null
+order by r.id for no key update of r"""
+FORWARD: Final = """
+update inbox i set run = t.successor from unnest($1::uuid[], $2::uuid[]) as t(run, successor)
+where i.run = t.run and i.kind = any($3::text[])"""
 RELEASE: Final = """
 with fence as (select 1 from node where id = $1 and epoch = $2 for key share)
 update run r set owner = $5, wake_at = clock_timestamp()
 from fence, unnest($3::uuid[], $4::int[]) as t(run, generation)
 where r.id = t.run and r.owner is not distinct from $1 and r.epoch = t.generation and r.ended_at is null"""
-MAIL: Final = """
-select i.id, i.run, owned.epoch, i.kind, i.step, i.data, i.at
-from inbox i cross join lateral (
-  select epoch from run r where r.id = i.run and r.owner is not distinct from $1 offset 0
-) owned
+# Most of the time there is little in the inbox, and going from it to the runs is quick, however many a node owns.
+MAIL: Final = f"""
+with head as materialized (select id, run from inbox order by id limit {WINDOW}),
+own as (
+  select head.id, owned.epoch from head cross join lateral (
+    select epoch from run r where r.id = head.run and r.owner is not distinct from $1 offset 0
+  ) owned
+  order by head.id limit $2
+)
+select (select count(*) from head) as seen, i.id, i.run, own.epoch, i.kind, i.step, i.data, i.at
+from (select 1) always left join own on true left join inbox i on i.id = own.id
+order by i.id"""
+# Else it is from the runs to the inbox, however much others have there.
+OWN_MAIL: Final = """
+select i.id, i.run, r.epoch, i.kind, i.step, i.data, i.at
+from run r cross join lateral (
+  select * from inbox i where i.run = r.id order by i.id limit $2
+) i
+where r.owner = $1
 order by i.id limit $2"""
 JOURNALS: Final = """
 select tenant, run, seq, at, kind, step, attempt, outcome, data from journal where run = any($1::uuid[])
@@ -84,6 +119,7 @@ class PostgresNodes(SharedNodeVerbs):
         self._address, self._clock = access.address, clock
         self._lane, self._claims = access.lane, access.claims
         self._registered: dict[bytes, float] = {}
+        self._walked_to = NOBODY  # the run of the inbox behind which the next claim looks
 
     def heart(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
         sent = self._registered.get(node, self._clock.monotonic())
@@ -148,8 +184,9 @@ class PostgresNodes(SharedNodeVerbs):
             statement = CHECKED_FLUSH if checked else FLUSH
             columns = flush_columns(flush, again=again, checked=checked)
         heirs = successors(flush.starts) if checked else []
-        if heirs:
-            [row] = await self._sent_with_heirs(patience, heirs, statement[again], node, epoch, *columns)
+        continued = flush.continued() if flush.ends else []
+        if heirs or continued:
+            [row] = await self._sent_with_heirs(patience, heirs, continued, statement[again], node, epoch, *columns)
         else:
             [row] = await self._sent(patience, statement[again], node, epoch, *columns)
         return _flushed(flush, row) if row["held"] else None
@@ -165,26 +202,41 @@ class PostgresNodes(SharedNodeVerbs):
         return await self._lane.transaction(work)
 
     async def _sent_with_heirs(
-        self, patience: float | None, heirs: Sequence[NewRun], statement: str, *arguments: Any
+        self,
+        patience: float | None,
+        heirs: Sequence[NewRun],
+        continued: Sequence[End],
+        statement: str,
+        *arguments: Any,
     ) -> Records:
-        """Hand over the keys of heirs first, which one statement cannot do in a fixed order; if one of them is refused
-        then, send without that."""
-        handed = zip(*((heir.successor_of, heir.tenant, heir.active_key, _spent(heir)) for heir in heirs), strict=True)
-        columns = [list(column) for column in handed]
+        """Hand over the keys of heirs and forward mail first, which one statement cannot do in a fixed order; if an
+        heir is refused then, send without its key."""
         node, epoch, *_ = arguments
 
         async def work(connection: Connection) -> Records:
             if patience is not None:
                 await connection.execute(_patience(patience))
-            await connection.fetch(HAND_OVER, node, epoch, *columns)
+            if continued:
+                await _forward(connection, node, epoch, continued)
+            if heirs:
+                handed = zip(
+                    *((one.successor_of, one.tenant, one.active_key, _spent(one)) for one in heirs), strict=True
+                )
+                await connection.fetch(HAND_OVER, node, epoch, *(list(column) for column in handed))
             rows = await connection.fetch(statement, *arguments)
-            if not {heir.id for heir in heirs}.isdisjoint(rows[0]["refused"]):
+            refused = frozenset(rows[0].get("refused", ())) if rows[0]["held"] else frozenset()
+            for one in continued:
+                if one.successor in refused:
+                    raise StoreError(f"run {one.run.hex()} cannot end: its successor was refused")
+            if not refused.isdisjoint(heir.id for heir in heirs):
                 raise _NotInherited
             return rows
 
         try:
             return await self._lane.transaction(work)
         except _NotInherited:
+            if continued:  # by others, which stay
+                return await self._sent_with_heirs(patience, (), continued, statement, *arguments)
             return await self._sent(patience, statement, *arguments)
 
     async def claim(
@@ -199,14 +251,19 @@ class PostgresNodes(SharedNodeVerbs):
     ) -> ClaimResult | None:
         chosen = None if queues is None else list(queues)
         served = msgspec.json.encode(sorted(serves)).decode()
-        rows = await self._claims.fetch(CLAIM, node, epoch, limit, chosen, served, horizon / SECOND)
+        window = max(WINDOW, 2 * limit)
+        asked = (node, epoch, limit, chosen, served, horizon / SECOND, self._walked_to, window)
+        rows = await self._claims.fetch(CLAIM, *asked)
         if not rows[0][0]:
             return None
-        return ClaimResult(rows[0][1], [_claimed(tuple(row)) for row in rows if row[2] is not None])
+        self._walked_to = rows[0][2] or NOBODY
+        return ClaimResult(rows[0][1], [_claimed(tuple(row)) for row in rows if row[3] is not None])
 
     async def mail(self, node: bytes, *, limit: int) -> list[Mail]:
         rows = await self._claims.fetch(MAIL, node, limit, writing=False)
-        return [mail(tuple(row)) for row in rows]
+        if rows[0][0] < WINDOW:
+            return [mail(tuple(row)[1:]) for row in rows if row[1] is not None]
+        return [mail(tuple(row)) for row in await self._claims.fetch(OWN_MAIL, node, limit, writing=False)]
 
     async def release(self, node: bytes, epoch: int, runs: Sequence[tuple[bytes, int]]) -> None:
         released, generations = [run for run, _ in runs], [generation for _, generation in runs]
@@ -228,6 +285,15 @@ class _NotInherited(Exception):
     """An heir was refused: what it was to take stays where it was."""
 
 
+async def _forward(connection: Connection, node: bytes, epoch: int, continued: Sequence[End]) -> None:
+    """Forward the mail of those runs that are this node's."""
+    runs, generations = [one.run for one in continued], [one.generation for one in continued]
+    mine = {row[0] for row in await connection.fetch(LOCK_CONTINUED, node, epoch, runs, generations)}
+    ending = [one for one in continued if one.run in mine]
+    successors = [one.successor for one in ending]
+    await connection.fetch(FORWARD, [one.run for one in ending], successors, [str(kind) for kind in FORWARDED])
+
+
 def _spent(heir: NewRun) -> str:
     assert heir.successor_of is not None
     return released_key(heir.successor_of)
@@ -247,7 +313,7 @@ def _flushed(flush: Flush, row: asyncpg.Record) -> Flushed:
 
 
 def _claimed(row: Sequence[Any]) -> ClaimedRun:
-    _, _, id_, tenant, workflow, version, status, given, opening, *rest = row
+    _, _, _, id_, tenant, workflow, version, status, given, opening, *rest = row
     if given is None:
         raise StoreError("a claimed run has no input")
     return ClaimedRun(id_, tenant, workflow, version, status, given.encode(), encoded(opening), *rest)

@@ -1,5 +1,6 @@
--- Finds runs that nobody works on; the same thread then takes them, and nobody else writes. Cost does not grow with sleeping or owned runs: `lanes` and `owners` hop from one value
--- of an index to the next.
+-- Finds runs that nobody works on; the same thread then takes them, and nobody else writes. Cost does not grow with
+-- sleeping or owned runs: `lanes` and `owners` hop from one value of an index to the next. Nor does it with the inbox: a
+-- claim looks at its newest messages, and at `window` of its runs behind the run `after`.
 with recursive fence as (
   select 1 from node where id = :node and epoch = :epoch
 ),
@@ -27,8 +28,16 @@ due as (
     order by wake_at limit :limit)
   where :queues is null or lanes.queue in (select value from json_each(:queues))
 ),
+walked (run, place) as (
+  select * from (select run, 1 from inbox where run > :after order by run limit 1)
+  union all
+  select (select run from inbox where run > walked.run order by run limit 1) as next, place + 1
+  from walked where place < :window and next is not null
+),
 mailed as (
-  select r.id, r.priority, r.wake_at, 0 as adopted from fence, (select distinct run from inbox) mail cross join run r on r.id = mail.run
+  select r.id, r.priority, r.wake_at, 0 as adopted
+  from fence, (select run from walked union select * from (select run from inbox order by id desc limit :window)) mail
+       cross join run r on r.id = mail.run
   where r.owner is null and r.ended_at is null
     and (:queues is null or r.queue in (select value from json_each(:queues)))
     and (r.code is null or not exists (
@@ -41,7 +50,7 @@ orphaned as (
     and (r.code is null or not exists (
       select 1 from json_each(r.code) where value not in (select value from json_each(:serves))))
 )
-select (select count(*) from fence), found.id, found.adopted from (select 1) left join (
+select (select count(*) from fence), (select run from walked where place = :window), found.id, found.adopted from (select 1) left join (
   select * from (select * from due union select * from mailed union select * from orphaned)
   order by priority desc, wake_at nulls first, id limit :limit) found
 order by found.priority desc, found.wake_at nulls first, found.id

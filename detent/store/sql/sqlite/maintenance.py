@@ -7,7 +7,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
-from detent.store.rows import Finding
+from detent.store.rows import CONTINUED, FORWARDED, Finding
 from detent.store.sql.schema import StoredRevision, describe
 from detent.store.sql.sqlite.connection import (
     CHECKPOINT_BYTES,
@@ -57,6 +57,13 @@ create temp table if not exists old (id blob primary key);
 delete from old;"""
 CHOOSE: Final = """
 insert into old select id from run where status = ? and ended_at < ? order by ended_at limit ?"""
+#: Only this thread writes: what is forwarded here cannot become late again before the rest is deleted.
+FORWARD_LATE: Final = f"""
+update inbox set run = successor.id
+from run successor
+where inbox.kind in ({", ".join(f"'{kind}'" for kind in FORWARDED)})
+  and successor.origin = inbox.run and successor.origin_kind = '{CONTINUED}'
+  and not exists (select 1 from run where id = inbox.run and ended_at is null)"""
 #: Below this version two connections that write and checkpoint can lose what the log held.
 RESET_FIXED: Final = (3, 51, 3)
 SLICE_PAGES: Final = 256
@@ -80,6 +87,8 @@ class SqliteMaintenance(SharedMaintenance):
 
     async def tidy(self) -> None:
         def work(db: sqlite3.Connection) -> None:
+            while db.execute(FORWARD_LATE).rowcount:
+                pass  # to the next run of the chain
             db.execute("delete from inbox where run not in (select id from run where ended_at is null)")
 
         await self._file.write(work)

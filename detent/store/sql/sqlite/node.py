@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
@@ -13,10 +14,22 @@ from detent.instant import micros
 from detent.run.journal import Entry
 from detent.store.heartbeat import NoHeartbeat
 from detent.store.protocol import Heartbeat
-from detent.store.rows import NOBODY, ClaimedRun, ClaimResult, End, Flush, Flushed, Mail, Message, NewRun, released_key
-from detent.store.sql.compiler import is_checked, read_sql, successors
+from detent.store.rows import (
+    FORWARDED,
+    NOBODY,
+    ClaimedRun,
+    ClaimResult,
+    End,
+    Flush,
+    Flushed,
+    Mail,
+    Message,
+    NewRun,
+    released_key,
+)
+from detent.store.sql.compiler import in_order, is_checked, read_sql, successors
 from detent.store.sql.sqlite.connection import SqliteAccess, Work
-from detent.store.sql.verbs import SharedNodeVerbs, encoded, entry, mail, offered
+from detent.store.sql.verbs import WINDOW, SharedNodeVerbs, encoded, entry, mail, offered
 
 # Turns a flush into the arguments of its one statement: JSON for what is small, one blob for ids and payloads.
 
@@ -125,12 +138,22 @@ returning id, tenant, workflow, version, status, input, opening, epoch, 0, expir
 REFUSED: Final = "select id from refused"
 HAND_OVER: Final = """
 update run set active_key = ? where id = ? and tenant = ? and active_key = ? and +owner = ? and ended_at is null"""
+FORWARD: Final = f"""
+update inbox set run = :successor where run = :run and kind in ({", ".join(f"'{kind}'" for kind in FORWARDED)})
+  and exists (select 1 from run where id = :run and +owner = :node and epoch = :generation and ended_at is null)
+  and exists (select 1 from node where id = :node and epoch = :epoch)"""
 EXPIRED: Final = "select 1 from callback where run = ? and step = ? and state = 'expired'"
 RELEASE: Final = """
 update run set owner = ?, wake_at = ? where id = ? and owner = ? and epoch = ? and ended_at is null
   and exists (select 1 from node where id = ? and epoch = ?)"""
+# Most of the time there is little in the inbox, and going from it to the runs is quick, however many a node owns.
+IS_LITTLE: Final = f"select count(*) < {WINDOW} from (select 1 from inbox limit {WINDOW})"
 MAIL: Final = """
 select i.id, i.run, r.epoch, i.kind, i.step, i.data, i.at from inbox i cross join run r on r.id = i.run
+where r.owner = ? order by i.id limit ?"""
+# Else it is from the runs to the inbox, however much others have there.
+OWN_MAIL: Final = """
+select i.id, i.run, r.epoch, i.kind, i.step, i.data, i.at from run r cross join inbox i on i.run = r.id
 where r.owner = ? order by i.id limit ?"""
 JOURNALS: Final = """
 select j.tenant, j.run, j.seq, j.at, j.kind, j.step, j.attempt, j.outcome, j.data
@@ -152,6 +175,7 @@ class SqliteNodes(SharedNodeVerbs):
     def __init__(self, access: SqliteAccess, clock: Clock) -> None:
         super().__init__(access)
         self._clock = clock
+        self._walked_to = NOBODY  # the run of the inbox behind which the next claim looks
 
     def heart(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
         until = self._access.time() + micros(FOREVER)
@@ -205,8 +229,11 @@ class SqliteNodes(SharedNodeVerbs):
         self, node: bytes, epoch: int, flush: Flush, *, again: bool = False, patience: float | None = None
     ) -> Flushed | None:
         now, checked = self._access.time(), is_checked(flush)
-        arguments = flush_arguments(node, epoch, flush, again=again, checked=checked, now=now)
         expiries, heirs = list(flush.expiries), successors(flush.starts) if checked else []
+        if heirs:
+            flush = replace(flush, starts=in_order(flush.starts))
+        arguments = flush_arguments(node, epoch, flush, again=again, checked=checked, now=now)
+        continued = [_forwarding(node, epoch, one) for one in flush.continued()] if flush.ends else []
 
         def work(db: sqlite3.Connection) -> Flushed | None:
             try:
@@ -218,9 +245,17 @@ class SqliteNodes(SharedNodeVerbs):
             expired = frozenset(key for key in expiries if db.execute(EXPIRED, key).fetchone())
             return Flushed(now, expired, frozenset(row[0] for row in db.execute(REFUSED)) if checked else frozenset())
 
-        if not heirs:
+        if not heirs and not continued:
             return await self._access.write(work)
-        return await self._access.write(lambda db: _with_heirs(db, node, heirs, work))
+
+        def forwarding(db: sqlite3.Connection) -> Flushed | None:
+            db.executemany(FORWARD, continued)
+            flushed = work(db)
+            if flushed is not None and flushed.refused:
+                flush.check_successors(flushed.refused)
+            return flushed
+
+        return await self._access.write(lambda db: _with_heirs(db, node, heirs, forwarding))
 
     async def claim(
         self,
@@ -240,13 +275,15 @@ class SqliteNodes(SharedNodeVerbs):
             "queues": None if queues is None else msgspec.json.encode(list(queues)).decode(),
             "serves": msgspec.json.encode(list(serves)).decode(),
             "until": now + horizon,
+            "after": self._walked_to,
+            "window": max(WINDOW, 2 * limit),
         }
-        claimed = await self._access.write(lambda db: _claim(db, values))
+        claimed, walked_to = await self._access.write(lambda db: _claim(db, values))
+        self._walked_to = walked_to or NOBODY
         return None if claimed is None else ClaimResult(now, claimed)
 
     async def mail(self, node: bytes, *, limit: int) -> list[Mail]:
-        rows = await self._access.read(lambda db: db.execute(MAIL, (node, limit)).fetchall())
-        return [mail(row) for row in rows]
+        return [mail(row) for row in await self._access.read(lambda db: _mail(db, node, limit))]
 
     async def release(self, node: bytes, epoch: int, runs: Sequence[tuple[bytes, int]]) -> None:
         now, given = self._access.time(), list(runs)
@@ -294,7 +331,7 @@ def _remove(db: sqlite3.Connection, node: bytes, overdue_at: int | None) -> bool
 def _with_heirs(
     db: sqlite3.Connection, node: bytes, heirs: Sequence[NewRun], flush: Work[Flushed | None]
 ) -> Flushed | None:
-    """Flush after the keys of heirs were handed over; if one of them is refused then, without that."""
+    """Flush in one transaction, after the keys of heirs were handed over; if one of them is refused, without that."""
     db.execute("begin immediate")
     for heir in heirs:
         assert heir.successor_of is not None
@@ -304,21 +341,40 @@ def _with_heirs(
         db.execute("commit")
         return flushed
     db.execute("rollback")
-    return None if flushed is None else flush(db)
-
-
-def _claim(db: sqlite3.Connection, values: dict[str, Any]) -> list[ClaimedRun] | None:
-    """Look first, and write only if there is something to take: nobody else writes in between."""
-    found = db.execute(CLAIM, values).fetchall()
-    if not found[0][0]:
+    if flushed is None:
         return None
-    adopted = {run: bool(flag) for _, run, flag in found if run is not None}
+    db.execute("begin immediate")
+    flushed = flush(db)
+    db.execute("rollback" if flushed is None else "commit")
+    return flushed
+
+
+def _forwarding(node: bytes, epoch: int, end: End) -> dict[str, Any]:
+    """What `FORWARD` needs to know."""
+    return {
+        "node": node, "epoch": epoch, "run": end.run, "generation": end.generation, "successor": end.successor,
+    }  # fmt: skip
+
+
+def _mail(db: sqlite3.Connection, node: bytes, limit: int) -> list[Row]:
+    statement = MAIL if db.execute(IS_LITTLE).fetchone()[0] else OWN_MAIL
+    return db.execute(statement, (node, limit)).fetchall()
+
+
+def _claim(db: sqlite3.Connection, values: dict[str, Any]) -> tuple[list[ClaimedRun] | None, bytes | None]:
+    """The runs that were taken, and the run of the inbox that it came to if there are more behind it. Look first, and
+    write only if there is something to take: nobody else writes in between."""
+    found = db.execute(CLAIM, values).fetchall()
+    walked_to: bytes | None = found[0][1]
+    if not found[0][0]:
+        return None, walked_to
+    adopted = {run: bool(flag) for _, _, run, flag in found if run is not None}
     if not adopted:
-        return []
+        return [], walked_to
     places, packed = ids(list(adopted))
     rows = db.execute(TAKE, {"node": values["node"], "places": places, "bytes": packed}).fetchall()
     taken = {row[0]: _claimed(row) for row in rows}
-    return [taken[run]._replace(adopted=flag) for run, flag in adopted.items()]
+    return [taken[run]._replace(adopted=flag) for run, flag in adopted.items()], walked_to
 
 
 def _claimed(row: Sequence[Any]) -> ClaimedRun:
