@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 import urllib.request
@@ -14,6 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from detent.observe.failpoints import VARIABLE
+from tests.servers import programs
 
 #: Each life of a node is of another edition of its code.
 EDITION_VARIABLE = "CHAOS_EDITION"
@@ -31,7 +31,7 @@ class Node:
     def __init__(self, store: str, log: Path, *options: str, failpoint: str | None = None) -> None:
         self._command = [sys.executable, "-m", "tests.chaos.node", "--store", store, "--tied", *options]
         self.log, self.failpoint = log, failpoint
-        self.process: subprocess.Popen[str] | None = None
+        self.process: programs.Process | None = None
         self.port = 0
         self.lives = 0
         self.is_barred = False
@@ -45,8 +45,8 @@ class Node:
             environment[VARIABLE] = self.failpoint
         environment[EDITION_VARIABLE] = str(self.lives)
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                self._command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
+            self.process = programs.Process(
+                self._command, cwd=ROOT, stdin=programs.PIPE, stdout=programs.PIPE, stderr=log,
                 env=environment, start_new_session=True,
             )  # fmt: skip
         self.port = 0
@@ -79,7 +79,7 @@ class Node:
         assert self.process is not None
         try:
             status = self.process.wait(timeout=seconds)
-        except subprocess.TimeoutExpired:
+        except programs.TimeoutExpired:
             self.send(signal.SIGUSR1)
             time.sleep(0.5)
             raise NodeFailed(f"the node did not end: {self.log.read_text()[-8000:]}") from None

@@ -33,6 +33,7 @@ from tests.embed import hanging, ledger
 from tests.embed.hanging import gate
 from tests.embed.ledger import booked, execute
 from tests.embed.test_transactional_steps import owned
+from tests.servers import programs
 
 HERO = ("Order", "1")
 OWNED = text("select id from run where owner is not null and ended_at is null")
@@ -230,12 +231,12 @@ async def test_a_node_that_is_killed_within_a_transaction_leaves_nothing_of_it(d
     async with node(database) as app:
         run = await start(hanging.Unlimited, hero=HERO, delay=1)
         await app.drain()
-    killed = await asyncio.create_subprocess_exec(*arguments, env=environment)
+    killed = programs.Process(arguments, env=environment)
     try:
         await some_run_is_locked(database)
     finally:
         killed.send_signal(signal.SIGKILL)
-        await killed.wait()
+        killed.wait(30)
     gate.released.set()
     async with node(database, lease_seconds=1):
         assert await run.result(timeout=40) == 3

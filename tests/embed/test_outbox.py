@@ -6,7 +6,6 @@ import asyncio
 import os
 import signal
 import sqlite3
-import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
@@ -29,6 +28,7 @@ from detent.process import App
 from tests.embed.callers import fresh
 from tests.embed.flows import Greeting, Patient
 from tests.embed.ledger import blocking
+from tests.servers import programs
 from tests.servers.mariadb import MariadbServer
 
 HERO = ("User", "7")
@@ -224,7 +224,7 @@ def test_a_node_that_dies_between_a_start_and_its_deletion_leaves_one_run(tmp_pa
     database = f"sqlite:///{tmp_path}/detent.db"
     arguments = [sys.executable, "-m", "tests.embed.relaying", database, f"sqlite:///{shop}"]
     environment = {**os.environ, "DETENT_FAILPOINT": "after_start:5"}
-    killed = subprocess.run(arguments, env=environment, capture_output=True, timeout=60, check=False)
+    killed = programs.run(arguments, env=environment)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert len(rows(shop)) == 10
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
@@ -33,6 +32,7 @@ from detent.process import App
 from detent.store.factory import migrate_store
 from tests.embed.callers import CALLERS, Caller, Undone, fresh
 from tests.embed.flows import Greeting, Patient
+from tests.servers import programs
 
 HERO = ("User", "7")
 
@@ -116,7 +116,7 @@ async def test_a_workflow_that_nobody_ran_before_is_saved_with_the_start(databas
 @pytest.mark.parametrize("driver", ["psycopg", "psycopg2"])
 async def test_django_starts_runs_by_alias_connection_and_cursor(app: App, database: str, driver: str) -> None:
     program = [sys.executable, "-W", "error", "-m", "tests.embed.django_caller", driver, database]
-    done = await asyncio.to_thread(subprocess.run, program, capture_output=True, text=True, timeout=60, check=False)
+    done = await asyncio.to_thread(programs.run, program)
     assert done.returncode == 0, done.stderr
     *committed, rolled_back = map(RunHandle, done.stdout.split())
     assert [await run.result(timeout=20) for run in committed] == ["HELLO ALIAS", "HELLO CONNECTION", "HELLO CURSOR"]
