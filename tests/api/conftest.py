@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from detent.store.factory import migrate_store
 from tests.api.server import Detent, serving
 from tests.api.shop import Shop, open_shop
-from tests.servers.postgres import PostgresServer
 
 EVERY_DATABASE = pytest.mark.parametrize("database_url", ["sqlite", "postgres", "mariadb"], indirect=True)
 
@@ -20,16 +17,6 @@ EVERY_DATABASE = pytest.mark.parametrize("database_url", ["sqlite", "postgres", 
 async def shop() -> AsyncIterator[Shop]:
     async with open_shop() as opened:
         yield opened
-
-
-@pytest.fixture(scope="session")
-def postgres_template(postgres: PostgresServer) -> str:
-    """A database with our tables, to be copied."""
-    return postgres.make_template("detent_api", lambda url: asyncio.run(_migrate(url)))
-
-
-async def _migrate(url: str) -> None:
-    await migrate_store(url)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

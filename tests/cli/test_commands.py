@@ -219,14 +219,14 @@ def test_a_database_that_is_not_there_is_refused_wherever_its_name_comes_from(fo
 
 @pytest.mark.slow
 def test_a_postgres_database_without_tables_is_refused_with_the_command_to_run(
-    folder: Path, postgres_database: str
+    folder: Path, postgres_bare_database: str
 ) -> None:
-    bare = detent(folder, "worker", "--database", postgres_database)
+    bare = detent(folder, "worker", "--database", postgres_bare_database)
     assert (bare.returncode, "detent migrate" in bare.stderr) == (1, True)
-    assert detent(folder, "doctor", "--database", postgres_database).returncode == 1
-    assert detent(folder, "migrate", "--database", postgres_database).returncode == 0
-    assert detent(folder, "apply", write(folder, ECHO), "--database", postgres_database).returncode == 0
-    assert detent(folder, "doctor", "--database", postgres_database).returncode == 0
+    assert detent(folder, "doctor", "--database", postgres_bare_database).returncode == 1
+    assert detent(folder, "migrate", "--database", postgres_bare_database).returncode == 0
+    assert detent(folder, "apply", write(folder, ECHO), "--database", postgres_bare_database).returncode == 0
+    assert detent(folder, "doctor", "--database", postgres_bare_database).returncode == 0
 
 
 @pytest.mark.slow

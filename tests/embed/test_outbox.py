@@ -297,11 +297,6 @@ def waiting_in(own: Engine) -> list[tuple[str, str]]:
 
 
 @pytest.fixture
-def postgres_bare_database(postgres_database: str) -> str:
-    return postgres_database
-
-
-@pytest.fixture
 def mariadb_bare_database(mariadb: MariadbServer) -> Iterator[str]:
     url = mariadb.create_database()
     yield url

@@ -256,9 +256,9 @@ async def test_an_unknown_workflow_leaves_the_transaction_as_it_was(database: st
         assert connection.execute("select x from mine").fetchall() == [(1,)]
 
 
-async def test_a_database_without_detent_says_what_to_do(postgres_database: str) -> None:
+async def test_a_database_without_detent_says_what_to_do(postgres_bare_database: str) -> None:
     forget_places()
-    with psycopg.connect(postgres_database) as connection:
+    with psycopg.connect(postgres_bare_database) as connection:
         with pytest.raises(StoreError, match="DETENT_OUTBOX_URLS"):
             sync.start(Greeting, hero=HERO, input={}, connection=connection)
         assert connection.execute("select 1").fetchone() == (1,), "the caller's transaction was broken"
@@ -274,16 +274,16 @@ async def test_tables_that_are_behind_are_refused(postgres_database: str) -> Non
 
 
 async def test_tables_in_a_schema_of_their_own_are_found_beside_those_of_the_application(
-    postgres_database: str,
+    postgres_bare_database: str,
 ) -> None:
     forget_places()
-    with psycopg.connect(postgres_database) as connection:
+    with psycopg.connect(postgres_bare_database) as connection:
         connection.execute("create table run (mine int)")
         connection.execute("create table alembic_version (version_num text)")
         connection.execute("insert into alembic_version values ('a1b2c3d4e5f6')")
-    url = f"{postgres_database}{'&' if '?' in postgres_database else '?'}schema=detent"
+    url = f"{postgres_bare_database}{'&' if '?' in postgres_bare_database else '?'}schema=detent"
     async with node(url, workflows=["tests.embed.flows"], migrate=True):
-        with psycopg.connect(postgres_database) as connection:
+        with psycopg.connect(postgres_bare_database) as connection:
             run = sync.start(Greeting, hero=HERO, input={"who": "apart"}, connection=connection)
         assert await RunHandle(run.id).result(timeout=20) == "HELLO APART"
 
