@@ -245,7 +245,7 @@ OF_STARTS: Final[dict[str, Patches]] = {
     ),
 }
 OF_ROOM: Final[dict[str, Patches]] = {
-    "those who wait for room are forgotten after a refused start": ((Runner, "durable", _forget_those_who_wait),),
+    "those who wait for room are forgotten after a refused start": ((Runner, "on_durable", _forget_those_who_wait),),
 }
 OF_AGAIN: Final[dict[str, Patches]] = {
     "a retry keeps what rests on a failure": ((doing_again, "retry_plan", _reuse_every_success),),
