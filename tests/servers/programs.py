@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -79,6 +80,8 @@ class Process:
         self.stderr: IO[str] | None = None
         status, theirs = os.pipe()
         self._status = os.fdopen(status, encoding="ascii")
+        self._status_file = status
+        self._lock = threading.Lock()
         passed = [theirs, self._input(stdin), out := self._output(stdout, 1)]
         passed.append(os.dup(out) if stderr == STDOUT else self._output(stderr, 2))
         order = {
@@ -123,9 +126,10 @@ class Process:
         return ended
 
     def _ended(self, timeout: float | None) -> int | None:
-        if self.returncode is None and select.select([self._status], [], [], timeout)[0]:
-            self.returncode = int(self._status.readline())
-            self._status.close()
+        if self.returncode is None and select.select([self._status_file], [], [], timeout)[0]:
+            with self._lock:  # two threads may wait for it
+                if self.returncode is None:
+                    self.returncode = int(self._status.readline())
         return self.returncode
 
     def send_signal(self, how: int) -> None:

@@ -156,7 +156,9 @@ async def test_after_a_switch_only_new_connections_go_to_the_other_server(
         assert other.connections == 1
 
 
-async def test_a_commit_whose_reply_is_cut_is_in_postgresql(postgres: PostgresServer, postgres_bare_database: str) -> None:
+async def test_a_commit_whose_reply_is_cut_is_in_postgresql(
+    postgres: PostgresServer, postgres_bare_database: str
+) -> None:
     async with FaultProxy("127.0.0.1", postgres.port) as proxy:
         connection = await asyncpg.connect(proxy.url(postgres_bare_database))
         await connection.execute("create table kept (n int)")

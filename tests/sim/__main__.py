@@ -10,7 +10,7 @@ import sys
 
 from tests.sim.campaign import kill, run_campaign
 from tests.sim.counters import Counters
-from tests.sim.mutants import MUTANTS, RECORD
+from tests.sim.mutants import FOUND, MUTANTS, RECORD
 from tests.sim.world import World
 
 WORLDS = 5_000
@@ -60,16 +60,16 @@ def _replay(seed: int, events: int) -> int:
 
 def _kill_mutants(*, record: bool) -> int:
     survivors = 0
-    found: dict[str, int] = {}
+    found = dict(FOUND)
     for mutant in MUTANTS:
         campaign = kill(mutant, WORLDS)
         survivors += campaign.broken is None
         if campaign.seed is not None:
             found[mutant.name] = campaign.seed
+        if record:
+            RECORD.write_text(json.dumps(found, indent=2, sort_keys=True) + "\n")
         fate = "SURVIVED" if campaign.broken is None else "killed"
         print(f"{fate:8} {campaign.seconds:6.2f} s {campaign.worlds:5} worlds  {mutant.name}: {campaign.broken}"[:200])
-    if record:
-        RECORD.write_text(json.dumps(found, indent=2, sort_keys=True) + "\n")
     print(f"{len(MUTANTS) - survivors} of {len(MUTANTS)} mutants killed")
     return 1 if survivors else 0
 

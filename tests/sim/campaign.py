@@ -74,5 +74,5 @@ def _sparing_garbage() -> Iterator[None]:
 
 
 def kill(mutant: Mutant, worlds: int) -> Campaign:
-    """Look for a world in which that bug breaks a rule: first where it was found before, then in so many others."""
+    """Look for a world in which that bug breaks a rule: in so many, from where it was found before."""
     return run_campaign(mutant.seeds(worlds), mutant=mutant)

@@ -28,12 +28,10 @@ class Mutant:
     patches: tuple[tuple[Any, Any, Any], ...] = ()
     bend: Callable[[Swarm], Swarm] = _as_it_is
 
-    def seeds(self, count: int) -> Iterator[int]:
-        """The world in which this bug was found, and so many others."""
-        known = FOUND.get(self.name)
-        if known is not None:
-            yield known
-        yield from range(1, count + 1)
+    def seeds(self, count: int) -> range:
+        """So many worlds, from the one in which this bug was found."""
+        first = FOUND.get(self.name, 1)
+        return range(first, first + count)
 
     @contextmanager
     def applied(self) -> Iterator[None]:
