@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.api.conftest import POSTGRES_TOO
 from tests.api.server import Answer, Detent
 
 WORKFLOWS = "/api/v1/workflows"
@@ -43,6 +44,7 @@ async def test_a_request_id_starts_one_run_of_one_workflow_with_one_body(detent:
     assert len((await detent.call("GET", "/api/v1/runs")).json["data"]) == 1
 
 
+@POSTGRES_TOO
 @pytest.mark.slow
 @pytest.mark.case("F6")
 async def test_fifty_starts_with_one_request_id_at_the_same_time_start_one_run(detent: Detent) -> None:
