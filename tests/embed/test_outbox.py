@@ -277,7 +277,7 @@ async def test_rows_for_a_hero_that_an_open_transaction_holds_hold_up_no_others(
             with connected(shop) as connection:
                 behind = [sync.start(Patient, hero=hero, connection=connection) for _ in range(BATCH + 1)]
                 other = sync.start(Greeting, hero=other_hero, input={"who": "x"}, connection=connection)
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 assert await (await begun(RunHandle(other.id))).result() == "HELLO X"
             assert [error for _, error in rows(shop)] == [None] * len(behind)
             rival.rollback()
