@@ -14,7 +14,7 @@ from tests.chaos.evidence import Evidence
 from tests.chaos.programs import chain
 from tests.chaos.python_programs import python_programs
 from tests.chaos.scene import Scene
-from tests.chaos.tuning import LEASE, RECOVERY
+from tests.chaos.tuning import LEASE
 from tests.servers.postgres import PostgresServer
 
 pytestmark = pytest.mark.slow
@@ -47,9 +47,7 @@ def execute(store: str, sql: str) -> None:
     asyncio.run(run())
 
 
-def test_two_nodes_share_load_and_the_runs_of_a_killed_node_go_on(
-    postgres_database: str, tmp_path: Path
-) -> None:
+def test_two_nodes_share_load_and_the_runs_of_a_killed_node_go_on(postgres_database: str, tmp_path: Path) -> None:
     with Scene(postgres_database, tmp_path, NAPS, options=("--slots", "6")) as scene:
         first, second = scene.node(), scene.node()
         for _ in range(50):  # more than the first one takes on

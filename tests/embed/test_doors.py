@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -104,7 +103,7 @@ async def test_a_process_that_was_forked_after_its_parent_used_detent_has_a_door
 
 
 async def test_a_program_ends_at_once_when_it_is_done(shared: str) -> None:
-    [run] = printed(await script(shared, "abandons"))  # it has a minute, and its run waits for an hour
+    [run] = printed(await script(shared, "abandons"))  # it has a minute for it
     assert await RunHandle(run).result(timeout=20) == "HELLO YOU"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
@@ -197,24 +196,23 @@ async def test_an_open_transaction_puts_off_starts_of_its_hero_and_holds_up_no_o
             first = sync.start(Patient, hero=hero, connection=connection)
             held_up = asyncio.create_task(start(Patient, hero=hero))
             await asyncio.sleep(0.2)
-            async with asyncio.timeout(20):  # once, it takes as long as a lock is waited for
+            async with asyncio.timeout(60):  # once, it takes as long as a lock is waited for
                 await (await greeted(fresh())).result()
                 with pytest.raises(Unavailable, match="another transaction is starting the same"):
                     await held_up
-            # What is known to be held up waits for no lock. The quickest of a few counts: others use the machine too.
-            assert min([await put_off_and_greeted(hero) for _ in range(4)]) < 1.5
+            # What is known to be blocked is put off at once: in virtual time, `tests/engine/test_committer.py` counts.
+            for _ in range(4):
+                await put_off_and_greeted(hero)
         with pytest.raises(AlreadyActive) as refused:
             await start(Patient, hero=hero)
         assert refused.value.run == first.id
 
 
-async def put_off_and_greeted(hero: tuple[str, str]) -> float:
-    """How many seconds it takes to be put off, and then to greet another hero."""
-    began = time.monotonic()
+async def put_off_and_greeted(hero: tuple[str, str]) -> None:
+    """Be put off, and then greet another hero."""
     with pytest.raises(Unavailable, match="another transaction is starting the same"):
         await start(Patient, hero=hero)
-    await (await greeted(fresh())).result(timeout=20)
-    return time.monotonic() - began
+    await (await greeted(fresh())).result(timeout=60)
 
 
 async def compete(rival: Caller, *, undo: bool) -> str:

@@ -1,7 +1,6 @@
 """Strings that broke out of other expression languages, and bombs for memory and time."""
 
 import json
-import sys
 import time
 import tracemalloc
 

@@ -33,7 +33,9 @@ def run(stores: list[str], seed: int, seconds: float, folder: Path) -> list[Repo
     reports = []
     for store in stores:
         if store == "sqlite":
-            reports.append(campaign(f"sqlite:///{folder}/detent.db", seed, folder, seconds=seconds / len(stores), tell=teller()))
+            reports.append(
+                campaign(f"sqlite:///{folder}/detent.db", seed, folder, seconds=seconds / len(stores), tell=teller())
+            )
         else:
             with PostgresServer() as server:
                 url = server.create_database("property")

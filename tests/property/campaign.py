@@ -107,7 +107,9 @@ class Campaign:
     def _turns(self, rounds: float) -> Iterator[tuple[int, Operation, Kind]]:
         operations = [found.ok() for found in self._schema.get_all_operations() if isinstance(found, Ok)]
         turn = done = 0
-        while done < rounds and (open_ := [(kind, one) for kind in Kind for one in operations if self._is_open(one, kind)]):
+        while done < rounds and (
+            open_ := [(kind, one) for kind in Kind for one in operations if self._is_open(one, kind)]
+        ):
             done += 1
             was = None
             for kind, operation in open_:

@@ -227,7 +227,8 @@ def build(ledger: Ledger) -> web.Application:
     routes = {
         "/echo": _echo, "/status/{code:\\d+}": _status, "/slow/{ms:\\d+}": _slow, "/bytes/{n:\\d+}": _bytes,
         "/flaky/{n:\\d+}": _Flaky().__call__, "/retry-after/{seconds}": _retry_after, "/redirect": _redirect,
-        "/slow-once/{ms:\\d+}": _SlowOnce().__call__, "/gzip-bomb": _gzip_bomb, "/endless": _endless, "/drip": _drip, "/headers/{n:\\d+}": _headers,
+        "/slow-once/{ms:\\d+}": _SlowOnce().__call__,
+        "/gzip-bomb": _gzip_bomb, "/endless": _endless, "/drip": _drip, "/headers/{n:\\d+}": _headers,
     }  # fmt: skip
     for path, handler in routes.items():
         app.router.add_route("*", path, handler)

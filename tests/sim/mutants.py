@@ -149,8 +149,8 @@ def _without_flow(bend: Callable[[Swarm], Swarm]) -> Callable[[Swarm], Swarm]:
     return lambda swarm: replace(bend(swarm), flows=0.0)
 
 
-#: The world in which each bug was found, written by `python -m tests.sim --mutants --record`. When the engine changes, or
-#: the way worlds are drawn, bugs show elsewhere and are looked for longer, until this is recorded again.
+#: The world in which each bug was found, written by `python -m tests.sim --mutants --record`. When the engine
+#: changes, or the way worlds are drawn, bugs show elsewhere and are looked for longer, until this is recorded again.
 RECORD: Final = Path(__file__).with_name("found.json")
 FOUND: Final[dict[str, int]] = json.loads(RECORD.read_text())
 NO_MUTANT: Final = Mutant("none")

@@ -164,9 +164,7 @@ async def test_b6_a_primary_that_became_read_only_is_left_for_the_new_one(
     assert len(await far.journal(run)) == 1
 
 
-async def test_b7_a_database_that_swallows_everything_is_given_up(
-    far: PostgresStore, proxy: FaultProxy
-) -> None:
+async def test_b7_a_database_that_swallows_everything_is_given_up(far: PostgresStore, proxy: FaultProxy) -> None:
     node = await Node.register(far)
     run = await node.started()
     await far.run(1, run)

@@ -15,7 +15,7 @@ from detent.python.functions import Run, gather, workflow
 from detent.run.outcomes import Done, Suspend
 from detent.steps.actions import RetryLater
 from tests.python.function.ports import Port, Stage
-from tests.python.function.test_engine import begin, ended, engine
+from tests.python.function.test_engine import begin, ended, engine, until
 from tests.python.function.test_hard_cases import error_of
 
 
@@ -137,7 +137,7 @@ GATE = asyncio.Event()
 async def fails_once() -> str:
     TRIES.append(1)
     if len(TRIES) == 1:
-        raise RetryLater(0.3, "not yet")
+        raise RetryLater(1.0, "not yet")
     return "second try"
 
 
@@ -156,9 +156,9 @@ async def test_a_retry_that_comes_due_during_a_pause_is_made_when_the_run_goes_o
     GATE.clear()
     async with engine() as app:
         run = await begin(app, "retries_beside")
-        await asyncio.sleep(0.1)
+        await until(app, run, lambda _: len(TRIES) == 1)
         await app.commands.pause(run, by="test")
-        await asyncio.sleep(0.5)
+        await asyncio.sleep(1.5)  # longer than the retry has to wait
         assert len(TRIES) == 1
         await app.commands.resume(run, by="test")
         async with asyncio.timeout(60):
