@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -106,8 +107,12 @@ class Node:
         """One request and its JSON answer; POST if there is a body."""
         data = None if body is None else (body if isinstance(body, bytes) else json.dumps(body).encode())
         request = urllib.request.Request(self.url(path), data=data, headers=dict(headers or {}))
-        with urllib.request.urlopen(request, timeout=timeout) as response:
-            return json.load(response)
+        try:
+            with urllib.request.urlopen(request, timeout=timeout) as response:
+                return json.load(response)
+        except urllib.error.HTTPError as refused:
+            refused.close()  # it has a socket, and a thread may hand it on in a cycle
+            raise
 
     def save(self, definition: Mapping[str, Any] | None) -> None:
         """Store a workflow; null: it is code, and nodes store it themselves."""
