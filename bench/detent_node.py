@@ -17,8 +17,10 @@ import psutil
 
 from bench.load import FlushCounter, burst, each, one_at_a_time, run_to_end
 from bench.serving import Voice, serve
+from detent.auth.caller import local_caller
 from detent.clock import SystemClock
-from detent.commands import Commands, RunInput, encode_input
+from detent.commands import EngineCommands
+from detent.commands.start import encode_input
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
 from detent.engine.start import PreparedStart, start_run
@@ -29,13 +31,16 @@ from detent.observe import listen
 from detent.process import run_process
 from detent.python.classes.executor import ClassExecutor
 from detent.python.functions.executor import FunctionExecutor
+from detent.python.functions.step_runner import StepRunner
 from detent.python.registry import CodeKind
 from detent.python.registry import registry as python_registry
+from detent.run.start import StartRequest
 from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import load_modules
 from detent.steps.egress import EgressPolicy
 from detent.steps.http.step import HttpExecutor
 from detent.steps.protocol import StepExecutor
+from detent.steps.user_code import ThreadPool
 from detent.store.factory import open_store
 from detent.store.protocol import Store
 
@@ -50,7 +55,7 @@ class NodeUnderMeasurement:
 
     def __init__(self, engine: Engine, store: Store) -> None:
         self._engine, self._store = engine, store
-        self._commands = Commands(engine, limits=Limits(steps=MOST_STEPS))
+        self._commands = EngineCommands(engine, limits=Limits(steps=MOST_STEPS)).for_caller(local_caller("bench"))
         self._counter = FlushCounter(store)
         self._requests: dict[str, PreparedStart] = {}
         self._ended: dict[bytes, int] = {}
@@ -59,9 +64,9 @@ class NodeUnderMeasurement:
 
     async def apply(self, document: str) -> str:
         """Save a workflow and give its name, by which the other requests call it."""
-        row, _, _ = await self._commands.save_workflow(document, replace=True)
+        row, _, _ = await self._commands.workflows.save(document, replace=True)
         prepared = self._engine.graphs.put((row.id, row.version), row.name, row.graph)
-        given, _ = encode_input(RunInput(body={"order": 7}))
+        given, _ = encode_input(StartRequest(row.name, {"order": 7}))
         self._requests[row.name] = PreparedStart(TENANT, row.id, row.version, row.name, prepared, given, watch=True)
         return row.name
 
@@ -69,9 +74,9 @@ class NodeUnderMeasurement:
         """Save a workflow of `bench.python_workflows`."""
         known = python_registry.find(workflow)
         assert known is not None
-        row = await self._commands.save_python(known.compiled, known.source)
+        row = await self._commands.workflows.save_python(known.compiled, known.source)
         prepared = self._engine.graphs.put((row.id, row.version), row.name, row.graph)
-        given, _ = encode_input(RunInput(body={"order": 7} if known.kind is CodeKind.FUNCTION else None))
+        given, _ = encode_input(StartRequest(row.name, {"order": 7} if known.kind is CodeKind.FUNCTION else None))
         self._requests[row.name] = PreparedStart(
             TENANT, row.id, row.version, row.name, prepared, given, watch=True, code=known.compiled.code
         )
@@ -171,11 +176,12 @@ async def main() -> None:
     voice = Voice()
     clock = SystemClock()
     store = await open_store(arguments.database, clock, role="engine", migrate=True)
+    pool = ThreadPool()
     executors: dict[StepKind, StepExecutor] = {
-        StepKind.ACTION: ActionExecutor(),
+        StepKind.ACTION: ActionExecutor(pool=pool),
         StepKind.HTTP: HttpExecutor(EgressPolicy.from_texts(["127.0.0.0/8"])),
-        StepKind.PYTHON: ClassExecutor(),
-        StepKind.FUNCTION: FunctionExecutor(clock=clock),
+        StepKind.PYTHON: ClassExecutor(pool=pool),
+        StepKind.FUNCTION: FunctionExecutor(clock=clock, steps=StepRunner(pool)),
     }
     if arguments.python:
         load_modules(["bench.python_workflows"])

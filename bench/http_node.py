@@ -9,9 +9,10 @@ from typing import Any
 from bench.load import each
 from bench.serving import Meter, Voice, serve
 from detent.api.server.listener import listening
-from detent.commands import RunInput
+from detent.auth.caller import local_caller
 from detent.observe import listen
 from detent.process import App, bind, run_app, run_process
+from detent.run.start import StartRequest
 from detent.settings import Settings
 
 WIDTH = 500
@@ -22,6 +23,7 @@ class Door:
 
     def __init__(self, app: App, folder: Path) -> None:
         self._app, self._folder = app, folder
+        self._commands = app.commands.for_caller(local_caller("bench"))
         self._meter = Meter()
         self._ended = 0
         listen(self._note)
@@ -33,7 +35,7 @@ class Door:
         return self._app.local_url
 
     async def apply(self, document: str) -> str:
-        row, _, _ = await self._app.commands.save_workflow(document, replace=True)
+        row, _, _ = await self._commands.workflows.save(document, replace=True)
         return row.name
 
     async def waiting(self, workflow: str, step: str, count: int) -> str:
@@ -41,7 +43,7 @@ class Door:
         tokens: list[str] = []
 
         async def one() -> None:
-            started = await self._app.commands.start(workflow, RunInput(body={}))
+            started = await self._commands.starts.start(StartRequest(workflow, {}))
             tokens.append(self._app.engine.tokens.token(started.run, step))
 
         await each(one, count=count, width=WIDTH)

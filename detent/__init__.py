@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from detent.python.functions.workflow import workflow
     from detent.python.heroes import HeroRef, heroes
     from detent.python.transactions import transactions
-    from detent.steps.actions import ActionContext, ActionError, Permanent, RetryLater, action
+    from detent.steps.actions import ActionContext, action
+    from detent.steps.errors import ActionError, Permanent, RetryLater
     from detent.values.durations import days, hours, minutes, seconds, weeks
 
 __version__ = VERSION
@@ -84,7 +85,8 @@ _NAMES_BY_HOME = {
     "detent.python.flow": "reattempt",
     "detent.python.transactions": "transactions",
     "detent.python.classes.workflow": "Workflow",
-    "detent.steps.actions": "ActionContext ActionError Permanent RetryLater action",
+    "detent.steps.actions": "ActionContext action",
+    "detent.steps.errors": "ActionError Permanent RetryLater",
 }
 _HOMES = {name: home for home, names in _NAMES_BY_HOME.items() for name in names.split()}
 

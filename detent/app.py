@@ -1,7 +1,7 @@
-"""Puts a process together: the store that the settings name, an engine on it, and the commands that doors call.
+"""Build an app: the store that the settings name, an engine on it, and the commands that API and CLI call.
 
-It knows no executor. A process that only starts runs and answers needs none and loads none; who runs workflows too
-brings his own, as `detent.process` does.
+This module loads no executor. A process that only starts runs and answers requests needs none; a process that runs
+workflows passes them in, as `detent.process` does.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from detent.clock import Clock, SystemClock
-from detent.commands import Commands
+from detent.commands import EngineCommands
 from detent.engine.background import Retention
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
@@ -30,7 +30,7 @@ from detent.steps.protocol import StepExecutor
 from detent.store.factory import open_store
 from detent.store.protocol import Store
 from detent.store.url import is_shared
-from detent.triggers.commands import TriggerCommands
+from detent.triggers.commands import EngineTriggers
 from detent.views.feeds import Feeds
 
 Address = tuple[str, int]
@@ -46,8 +46,8 @@ class App:
     settings: Settings
     store: Store
     engine: Engine
-    commands: Commands
-    triggers: TriggerCommands
+    commands: EngineCommands
+    triggers: EngineTriggers
     feeds: Feeds
     base_url: str  # where the outside world reaches it
     local_url: str  # where this machine does
@@ -85,7 +85,7 @@ async def build_app(
         engine = await _build_engine(settings, store, clock, base_url, tuning, executors)
         commands = _build_commands(settings, engine)  # before the engine: its first run may want a child
         await engine.start()
-        triggers = TriggerCommands(commands, store, now=engine.time.now, new_id=new_id, base_url=base_url)
+        triggers = EngineTriggers(commands, store, now=engine.time.now, new_id=new_id, base_url=base_url)
         app = App(settings, store, engine, commands, triggers, feeds, base_url, local_url)
         stack.push_async_callback(app.drain)
         start_background(Retention(store, clock, settings.retention), stack)
@@ -113,11 +113,11 @@ async def _build_engine(
     )
 
 
-def _build_commands(settings: Settings, engine: Engine) -> Commands:
-    """Where other nodes may have other code, an action this one lacks is no mistake."""
+def _build_commands(settings: Settings, engine: Engine) -> EngineCommands:
+    """Build the commands. On a shared database an action that this node lacks is valid: another node may have it."""
     alone = not is_shared(settings.database_url)
     known = (*CORE.names(), *registry.names()) if alone else None
-    return Commands(engine, limits=Limits(steps=settings.max_steps_per_workflow), actions=known)
+    return EngineCommands(engine, limits=Limits(steps=settings.max_steps_per_workflow), actions=known)
 
 
 def tuning_of(settings: Settings) -> Tuning:
@@ -130,6 +130,7 @@ def tuning_of(settings: Settings) -> Tuning:
         drain=settings.drain_seconds,
         slots=settings.max_parallel_steps,
         poison_after=settings.poison_attempts,
+        poison_delay=settings.poison_delay,
         queues=settings.queues or None,
     )
 

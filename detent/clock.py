@@ -1,8 +1,7 @@
-"""The only door to the machine's time.
+"""The machine's time. No other module reads it.
 
-What the engine calls "now" is the *database's* time: the time
-in its last reply plus the monotonic time since that reply arrived, so it is never ahead of the database and a wrong
-clock on a node changes nothing.
+What the engine calls "now" is the *database's* time: the time in its last reply plus the monotonic time since that
+reply arrived. So it is never ahead of the database, and a wrong clock on a node changes nothing.
 """
 
 from __future__ import annotations
@@ -46,6 +45,10 @@ class DatabaseTime:
     def heard(self, said: Instant) -> None:
         """The database said this time in a reply that has just arrived."""
         self._said, self._at = said, self._clock.monotonic()
+
+    def monotonic(self) -> float:
+        """Seconds of this node's own clock, which only go forward."""
+        return self._clock.monotonic()
 
     def now(self) -> Instant:
         """A time the database has certainly reached."""

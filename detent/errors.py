@@ -6,18 +6,19 @@
     |  `- TooLarge             an input beyond its limit
     |- Forbidden               this caller may not
     |- NotFound                no such workflow, run or callback
-    |- Conflict                the state of things forbids it
+    |- Conflict                the current state does not allow it
     |  |- NameTaken            there is a workflow of that name already
     |  |- NotStartable         the workflow is disabled or not active
     |  |- AlreadyActive        the hero has an open run of that workflow; `run` says which
     |  `- RequestIdReused      the same request id came with something else
-    |- Gone                    it was there, and its time is over
+    |- LimitExceeded           this caller has sent too many requests; `retry_after` says when to try again
     |- Unavailable             not now: full, draining or without its database; try again
-    |  `- StartBlocked               somebody else's open transaction is starting the same
+    |  `- StartBlocked         another open transaction starts the same
     |- StoreError              the database refused or failed
-    |  |- CommitUnknown        nobody knows whether the last statement was applied
+    |  |- CommitUnknown        it is unknown whether the last statement was applied
     |  |- StoreBusy            a lock or a conflict; the same call may be made again
-    |  |  `- StoreLocked       somebody else's transaction holds what the call needs
+    |  |  |- StoreLocked       another transaction locks what the call needs
+    |  |  `- StoreFull         there is no room on its disk
     |  |- SchemaMismatch       the tables are older or newer than this code
     |  `- StoreInUse           another process has the database file; `pid` and `url` say who
     `- EngineError             a rule inside the engine was broken: always a bug
@@ -31,6 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +139,14 @@ class PreconditionFailed(DetentError):
     code = "precondition_failed"
 
 
-class Gone(DetentError):
-    """Its time is over."""
+class LimitExceeded(DetentError):
+    """Too many requests; try again later."""
 
-    code = "gone"
+    code = "limit_exceeded"
+
+    def __init__(self, message: str | None = None, retry_after: float = 1.0) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class Unavailable(DetentError):
@@ -154,29 +160,41 @@ class Unavailable(DetentError):
 
 
 class StartBlocked(Unavailable):
-    """another transaction is starting the same just now; try again"""
+    """another open transaction starts the same run; try again"""
 
 
 class StoreError(DetentError):
     """The database refused or failed."""
 
     code = "store_error"
+    #: What is wrong with the database, for a caller who may not know its address.
+    outage: ClassVar[str] = "the database fails"
 
 
 class CommitUnknown(StoreError):
     """The connection was lost while a statement was on its way: it may or may not have been applied."""
 
     code = "commit_unknown"
+    outage = "the database does not answer"
 
 
 class StoreBusy(StoreError):
     """The database was busy (a lock, a deadlock, a conflict); nothing was applied, the call may be made again."""
 
     code = "store_busy"
+    outage = "the database cannot be used now"
 
 
 class StoreLocked(StoreBusy):
     """Another transaction held a row or a key for too long; nothing was applied, the call may be made again."""
+
+    outage = "another transaction blocks the database"
+
+
+class StoreFull(StoreBusy):
+    """The database has no room on its disk; nothing was applied, the call may be made again."""
+
+    outage = "the disk of the database is full"
 
 
 class SchemaMismatch(StoreError):

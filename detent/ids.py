@@ -52,7 +52,7 @@ def parse(prefix: str, text: str) -> Id:
     for digit in digits:
         value = _VALUES.get(digit)
         if value is None:
-            raise InvalidId(f"{text!r} is not an id: {digit!r} cannot stand in one")
+            raise InvalidId(f"{text!r} is not an id: {digit!r} cannot be part of one")
         number = number << 5 | value
     if number >> 128:
         raise InvalidId(f"{text!r} is not an id: it is too large")

@@ -1,6 +1,6 @@
-"""The engines that run workflows in this process, for code of the user's that starts runs from inside it.
+"""The apps that run workflows in this process, so that user code in it can start runs without HTTP.
 
-A process that was forked from one with an engine has none itself: its threads stayed behind.
+A forked process has none of its own: the threads of the engine stay in the parent.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Final
 
 @dataclass(frozen=True, slots=True)
 class Resident:
-    """A composed application, and the loop and the thread it lives on."""
+    """An app with its loop and its thread."""
 
     app: Any
     database_url: str
@@ -28,19 +28,19 @@ _RESIDENTS: Final[list[Resident]] = []
 
 
 def register_local(app: Any, database_url: str) -> Callable[[], None]:
-    """Let it be found, on the running loop; gives the way out."""
+    """Register an app that runs on this loop. Return a function that removes it."""
     resident = Resident(app, database_url, asyncio.get_running_loop(), os.getpid(), get_ident())
     _RESIDENTS.append(resident)
 
-    def move_out() -> None:
+    def remove() -> None:
         if resident in _RESIDENTS:
             _RESIDENTS.remove(resident)
 
-    return move_out
+    return remove
 
 
 def resident(database_url: str | None) -> Resident | None:
-    """The one that moved in last, of those on that database if one is named."""
+    """Return the app that was registered last, of those on that database if one is named."""
     for one in reversed(_RESIDENTS):
         if one.process == os.getpid() and database_url in (None, one.database_url):
             return one

@@ -20,6 +20,7 @@ from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from detent.app import Address, App, Executors, build_app, start_background
+from detent.auth.caller import local_caller
 from detent.clock import Clock, SystemClock
 from detent.engine.background import Presence
 from detent.engine.tuning import Tuning
@@ -39,6 +40,7 @@ from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import registry
 from detent.steps.egress import EgressPolicy
 from detent.steps.http.step import HttpExecutor, HttpSettings
+from detent.steps.user_code import ThreadPool
 from detent.store.url import is_shared, scheme
 from detent.triggers.worker import TriggerWork
 
@@ -83,28 +85,30 @@ async def run_app(
 async def _begin_work(app: App, clock: Clock, stack: AsyncExitStack) -> None:
     """What goes on beside an engine that runs workflows."""
     store, now = app.store, app.engine.time.now
+    workflows = app.commands.for_caller(local_caller("detent")).workflows
     for one in python_registry.all():
-        await app.commands.save_python(one.compiled, one.source)
+        await workflows.save_python(one.compiled, one.source)
     work = TriggerWork(store, app.triggers.processor, now=now, clock=clock, new_id=new_id)
     app.working = asyncio.create_task(work.work())
     stack.callback(register_local(app, app.settings.database_url))
     stack.push_async_callback(app.drain)  # while the attempts in flight still find it
     start_background(Presence(store, queues=app.engine.tuning.queues, actions=app.engine.serves), stack)
     for url in app.settings.outbox_urls:
-        relay = Relay(open_outbox(url), app.commands)
+        relay = Relay(open_outbox(url), app.commands.for_caller(local_caller("outbox")))
         stack.push_async_callback(relay.close)
         start_background(relay, stack)
 
 
 def _executors(settings: Settings, clock: Clock, own: Address | None, allow: Iterable[str]) -> Executors:
-    """One for each kind of steps."""
+    """Return the executor of each kind of step. They share one pool of threads for user code."""
     policy = EgressPolicy.from_texts((*settings.egress_allow, *allow), _own_addresses(settings, own))
     http = HttpSettings(ca_file=Path(settings.ca_file) if settings.ca_file else None)
+    pool = ThreadPool()
     return {
         StepKind.HTTP: HttpExecutor(policy, http, wall=clock.wall),
-        StepKind.ACTION: ActionExecutor(registry),
-        StepKind.PYTHON: ClassExecutor(now=clock.wall, keeper=keeper),
-        StepKind.FUNCTION: FunctionExecutor(clock=clock, bodies=StepRunner(keeper=keeper)),
+        StepKind.ACTION: ActionExecutor(registry, pool=pool),
+        StepKind.PYTHON: ClassExecutor(pool=pool, now=clock.wall, transactions=keeper),
+        StepKind.FUNCTION: FunctionExecutor(clock=clock, steps=StepRunner(pool, keeper)),
     }
 
 
@@ -142,8 +146,8 @@ def run_process(main: Coroutine[Any, Any, T]) -> T:
     """Run a process that lasts, on the fastest loop there is.
 
     A node makes and drops some twenty small objects per step, none of them in circles. The collector's usual pace would
-    look through all of its runs every few hundred steps for nothing, so it is told to look rarely, and never at what
-    was loaded before the work began. And a thread that comes back from the disk or from a user's function asks for
+    look through all of its runs every few hundred steps for nothing, so its thresholds are high, and what was loaded
+    before the work began is frozen. And a thread that comes back from the disk or from a user's function asks for
     Python's lock: it gets it within half a millisecond, not five, or SQLite would stand idle most of the time."""
     gc.collect()
     gc.freeze()
@@ -155,13 +159,14 @@ def run_process(main: Coroutine[Any, Any, T]) -> T:
 
 async def wait_for_signal() -> None:
     """Return at the first SIGTERM or SIGINT. A second one ends the process at once, which harms nothing durable."""
-    loop, told = asyncio.get_running_loop(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+    received = asyncio.Event()
 
-    def hear(number: signal.Signals) -> None:
-        if told.is_set():
+    def receive(number: signal.Signals) -> None:
+        if received.is_set():
             os._exit(128 + number)
-        told.set()
+        received.set()
 
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, hear, number)
-    await told.wait()
+        loop.add_signal_handler(number, receive, number)
+    await received.wait()

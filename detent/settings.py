@@ -138,7 +138,12 @@ class Settings:
     max_steps_per_workflow: int = _setting(_whole(1, 1_000_000), 1_000, "how many steps a definition may have")
     lease_seconds: float = _setting(_seconds(1, 3600), 10.0, "how long a silent node keeps its runs")
     drain_seconds: float = _setting(_seconds(0, 3600), 25.0, "how long a stopping node waits for attempts in flight")
-    poison_attempts: int = _setting(_whole(1, 1_000), 3, "crashes without progress after which a step is given up")
+    poison_attempts: int = _setting(
+        _whole(1, 1_000), 5, "crashes while an attempt of a suspect run is in flight after which its step is given up"
+    )
+    poison_delay: float = _setting(
+        _seconds(0, 86_400), 300.0, "the longest delay before an attempt of a suspect run, in seconds; it begins at 1"
+    )
     queues: tuple[str, ...] = _setting(_names, (), "the queues this node serves; none named: all of them")
     imports: tuple[str, ...] = _setting(_names, (), "Python modules to load, which register actions")
     retention: tuple[tuple[str, int], ...] = _setting(
@@ -162,7 +167,7 @@ FIELDS: Final = {_SPELLED.get(item.name, item.name): item for item in fields(Set
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The settings, where each that was given came from, and remarks about names nobody knows."""
+    """The settings, where each that was given came from, and remarks about unknown names."""
 
     settings: Settings
     sources: Mapping[str, str]
@@ -170,7 +175,7 @@ class Loaded:
 
 
 def load_settings(flags: Mapping[str, Any], *, environ: Mapping[str, str], folder: Path) -> Loaded:
-    """Read all settings, or InvalidInput with everything that is wrong. A flag that is null was not given."""
+    """Read all settings, or InvalidInput with everything that is wrong. A flag that is `None` was not given."""
     values: dict[str, Any] = {}
     sources: dict[str, str] = {}
     problems: list[Problem] = []

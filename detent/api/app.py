@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Final, Protocol
+from typing import Final
 
 from litestar import Litestar, get
 from litestar.datastructures import State
@@ -32,11 +32,10 @@ from detent.api.routes import (
     workflows,
 )
 from detent.api.server.guards import OriginGuard, Throttle, known_hosts
+from detent.app import App
+from detent.auth.caller import Caller, local_caller
 from detent.commands import Commands
-from detent.engine.engine import Engine
 from detent.errors import DetentError, StoreError, Unavailable
-from detent.settings import Settings
-from detent.store.protocol import Store
 from detent.triggers.commands import TriggerCommands
 from detent.values.limits import INPUT_LIMIT
 from detent.version import VERSION
@@ -56,14 +55,17 @@ async def live() -> Health:
 
 @get("/health/ready", tags=["health"], summary="Can it take work", responses=refusals())
 async def ready(request: AnyRequest) -> Health:
-    """`ok` while the engine has its place and the database answers; 503 when starting, draining or cut off."""
-    if not request.app.state["is_ready"]():
-        raise Unavailable("the engine is starting, draining or without its database")
+    """`ok` while the engine has its place and the database can be written; otherwise 503, and `message` says why."""
+    outage = request.app.state["outage"]()
+    if outage is not None:
+        raise Unavailable(outage)
     try:
         async with asyncio.timeout(PATIENCE):
             await request.app.state["check"]()
-    except (TimeoutError, StoreError):
+    except TimeoutError:
         raise Unavailable("the database does not answer") from None
+    except StoreError as error:
+        raise Unavailable(error.outage) from None
     return Health("ok")
 
 
@@ -98,13 +100,13 @@ def build_api(
     trigger_commands: TriggerCommands,
     feeds: Feeds,
     *,
-    is_ready: Callable[[], bool],
+    outage: Callable[[], str | None],
     check: Callable[[], Awaitable[object]],
     base_url: str,
     loose: bool = False,
 ) -> Litestar:
-    """The API before one engine's commands. `check` asks the database for a sign of life. With `loose` it answers to
-    any host name."""
+    """The API before one engine's commands. `outage` says why the engine takes no work; `check` raises StoreError if
+    the database does not. With `loose` it answers to any host name."""
     hosts = known_hosts(base_url, loose=loose)
 
     def guard(app: ASGIApp) -> ASGIApp:
@@ -114,10 +116,11 @@ def build_api(
         route_handlers=ROUTES,
         state=State(
             {
+                "caller": commands.caller,
                 "commands": commands,
                 "triggers": trigger_commands,
                 "feeds": feeds,
-                "is_ready": is_ready,
+                "outage": outage,
                 "check": check,
                 "guesses": Throttle(),
                 "forgeries": Throttle(),
@@ -147,38 +150,20 @@ def _openapi() -> OpenAPIConfig:
     )
 
 
-# The API before an engine that runs already, wherever its requests come from.
+def api_caller() -> Caller:
+    """Return the caller of every request, while the API has no authentication."""
+    return local_caller("api")
 
 
-class Served(Protocol):
-    """What stands behind the API."""
-
-    @property
-    def settings(self) -> Settings: ...
-    @property
-    def store(self) -> Store: ...
-    @property
-    def engine(self) -> Engine: ...
-    @property
-    def commands(self) -> Commands: ...
-    @property
-    def triggers(self) -> TriggerCommands: ...
-    @property
-    def feeds(self) -> Feeds: ...
-    @property
-    def base_url(self) -> str: ...
-    @property
-    def local_url(self) -> str: ...
-
-
-def api_of(app: Served) -> Litestar:
-    """The API before a running engine."""
+def api_of(app: App) -> Litestar:
+    """Build the API of a running app."""
+    caller = api_caller()
     return build_api(
-        app.commands,
-        app.triggers,
+        app.commands.for_caller(caller),
+        app.triggers.for_caller(caller),
         app.feeds,
-        is_ready=lambda: app.engine.is_ready,
-        check=app.store.now,
+        outage=app.engine.outage,
+        check=app.store.check,
         base_url=app.base_url,
         loose=app.settings.allow_loose_auth,
     )

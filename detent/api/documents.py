@@ -172,6 +172,7 @@ class RunDocument(RunSummary, kw_only=True):
     paused_step: str | None
     callbacks: list[CallbackDocument]
     tasks: dict[str, dict[str, Any]]
+    suspect: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
     cancel_requested: bool | msgspec.UnsetType = msgspec.UNSET
     pause_requested: bool | msgspec.UnsetType = msgspec.UNSET
     resume_requested: bool | msgspec.UnsetType = msgspec.UNSET

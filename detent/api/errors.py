@@ -17,11 +17,12 @@ from litestar.exceptions import HTTPException
 
 from detent.errors import (
     AlreadyActive,
+    CommitUnknown,
     Conflict,
     DetentError,
     Forbidden,
-    Gone,
     InvalidInput,
+    LimitExceeded,
     NameTaken,
     NotFound,
     PreconditionFailed,
@@ -50,7 +51,7 @@ _KINDS: Final[tuple[tuple[type[DetentError], tuple[int, str, str | None]], ...]]
     (RequestIdTaken, (409, "conflict", "WFENG001")),
     (PreconditionFailed, (412, "precondition_failed", None)),
     (Conflict, (409, "conflict", ILLEGAL_STATE)),
-    (Gone, (410, "gone", None)),
+    (LimitExceeded, (429, "limit_exceeded", None)),
     (Unavailable, (503, "unavailable", None)),
     (StoreError, (503, "unavailable", None)),
 )
@@ -126,12 +127,6 @@ def refuse_callback(receipt: Receipt) -> Response[Refusal]:
     return refuse(status, error, f"webhook_{receipt}", message)
 
 
-def refuse_guesses(wait: float) -> Response[Refusal]:
-    """The answer to too many tokens that nobody made."""
-    headers = {"Retry-After": str(math.ceil(wait))}
-    return refuse(429, "limit_exceeded", "limit_exceeded", "too many unknown callback addresses", headers=headers)
-
-
 def on_detent_error(request: Request[Any, Any, Any], error: DetentError) -> Response[Refusal]:
     """What a command refused."""
     return answer_of(error, request.method, request.url.path)
@@ -144,11 +139,18 @@ def answer_of(error: Exception, method: str, path: str) -> Response[Refusal]:
         return surprised(error, method, path)
     status, word, code = found
     problems = error.problems if isinstance(error, InvalidInput) else ()
-    message = error.message if not isinstance(error, StoreError) else "the database cannot be reached just now"
+    message = _outage(error) if isinstance(error, StoreError) else error.message
     wait = math.ceil(getattr(error, "retry_after", 1.0))
-    headers = {"Retry-After": str(wait)} if status == 503 else None
+    headers = {"Retry-After": str(wait)} if status in (429, 503) else None
     run_id = error.run if isinstance(error, AlreadyActive) else None
     return refuse(status, word, code or error.code, message, problems=problems, run_id=run_id, headers=headers)
+
+
+def _outage(error: StoreError) -> str:
+    """What a caller learns of a database that fails: never its address."""
+    if isinstance(error, CommitUnknown):
+        return f"{error.outage}: it is unknown whether this was done. Look, or send it again with its Idempotency-Key"
+    return f"{error.outage}; try again"
 
 
 def on_http_error(request: Request[Any, Any, Any], error: HTTPException) -> Response[Refusal]:

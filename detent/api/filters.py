@@ -1,46 +1,35 @@
-"""Which runs are meant: the same filter in the query of a list and in the body of a bulk request.
+"""Filters and pages of lists. A list of runs and a bulk request have the same filter.
 
-Everything that is wrong with a filter is told at once; a name that no filter has is a problem too, so that a word with
-a slip in it never means every run.
+All problems of a filter are reported at once. An unknown name is a problem too, so that a typo never selects every run.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 from detent.api.request import (
     CursorScope,
-    Spellings,
+    QueryValues,
     aliases,
     flag_of,
-    grouped,
     instant_of,
     normalize_names,
-    number_of,
     pair_of,
-    refuse_if_any,
     word_of,
 )
 from detent.commands import Commands
 from detent.errors import NotFound
 from detent.forms.compiled import TriggerType
-from detent.ids import RUN, TRIGGER, WORKFLOW, InvalidId, parse
+from detent.ids import RUN, TRIGGER, parse
 from detent.run.status import OPEN, Status
-from detent.settings import DEFAULT_TENANT
 from detent.store.rows import RunCriteria, TimelineCursor
-from detent.values.fields import Problems, described, shown
+from detent.values.fields import Problems
 
-T = TypeVar("T")
-Values = Mapping[str, Sequence[Any]]
-
-MOST_ROWS: Final = 200
-ROWS: Final = 50
 ID_BYTES: Final = 16
 LIST_MESSAGE: Final = "the list cannot be read"
-_MOST_VALUES: Final = 64
 _LONGEST_REQUEST_ID: Final = 255
 _FILTER: Final = aliases(
     *("status", "workflow", "trigger", "hero", "label", "request_id", "origin", "started_after", "started_before"),
@@ -56,14 +45,13 @@ _PLACE: Final = struct.Struct(">q16si")  # when, the run, its entry
 
 
 class StatusFilter(NamedTuple):
-    """What a word for a state of runs means: their statuses, and whether a node has them in its hands."""
+    """What a status word of a filter selects: statuses, and whether a node owns the run."""
 
     statuses: frozenset[Status]
     owned: bool | None = None
 
 
-#: What people ask for and no status says: `ready` runs could go on and nobody is at them, somebody is at `performing`
-#: ones.
+#: Status words beside the statuses: no node owns a `ready` run, a node owns a `performing` one.
 SCOPES: Final[Mapping[str, StatusFilter]] = {
     "active": StatusFilter(OPEN),
     "ready": StatusFilter(OPEN - {Status.PAUSED}, owned=False),
@@ -122,7 +110,7 @@ class VersionPage:
 
 @dataclass(frozen=True, slots=True)
 class PlacesPage:
-    """A page of a list that is made whole each time: those from a place on."""
+    """A page of a list that is built whole each time: its part from an index on."""
 
     limit: int
     begin: int
@@ -130,7 +118,7 @@ class PlacesPage:
 
 @dataclass(frozen=True, slots=True)
 class HeroPage:
-    """A page of what happened to a hero: what comes behind a place."""
+    """A page of a hero's timeline: what comes behind a cursor."""
 
     hero: tuple[str, str]
     limit: int
@@ -142,119 +130,76 @@ class HeroPage:
 
 
 async def read_run_page(commands: Commands, query: bytes, *, below: bytes | None = None) -> RunPage:
-    """The page of runs that a query asks for; `below` is the workflow in whose list it stands."""
-    problems = Problems()
+    """Read the query of a list of runs; `below` is the workflow whose list it is."""
     known = {**_FILTER, **_PAGE}
     if below is not None:
         known = {spelling: name for spelling, name in known.items() if name != "workflow"}
-    values = _Values(_query(query, known, problems), "", problems)
+    values = QueryValues.of_query(query, known)
     where = await _filter(commands, values, below)
     oldest_first = values.one("sort", _order) or False
-    scope = CursorScope("runs", DEFAULT_TENANT, sorted(where.given().items()), oldest_first)
-    limit = values.one("limit", lambda text: number_of(text, 1, MOST_ROWS)) or ROWS
-    cursor = values.one("cursor", lambda text: scope.place(text, ID_BYTES)) if not problems.found else None
-    refuse_if_any(problems, LIST_MESSAGE)
+    scope = CursorScope("runs", commands.caller.tenant, sorted(where.given().items()), oldest_first)
+    limit = values.limit()
+    cursor = values.cursor(lambda text: scope.place(text, ID_BYTES))
+    values.refuse(LIST_MESSAGE)
     return RunPage(where, oldest_first, limit, cursor, scope)
 
 
 async def read_filter(
     commands: Commands, document: Mapping[str, Any], problems: Problems, path: str = "filter"
 ) -> RunCriteria:
-    """The filter in a JSON object. A field is one value or a list; labels may be an object, and so may a hero."""
+    """Read the filter in a JSON object. A field is one value or a list; labels and a hero may be objects."""
     found = normalize_names(document, _FILTER, problems, path)
     written = {name: _written(name, value) for name, value in found.items() if value is not None}
-    return await _filter(commands, _Values(written, f"{path}.", problems), None)
+    return await _filter(commands, QueryValues(written, problems, f"{path}."), None)
 
 
-def read_workflow_page(query: bytes) -> WorkflowPage:
-    """The page of workflows that a query asks for."""
-    problems = Problems()
-    values = _Values(_query(query, _WORKFLOWS, problems), "", problems)
+def read_workflow_page(query: bytes, tenant: int) -> WorkflowPage:
+    """Read the query of a list of workflows."""
+    values = QueryValues.of_query(query, _WORKFLOWS)
     enabled, labels = values.one("enabled", flag_of), values.many("label", pair_of)
-    scope = CursorScope("workflows", DEFAULT_TENANT, enabled, sorted(labels))
-    limit = values.one("limit", lambda text: number_of(text, 1, MOST_ROWS)) or ROWS
-    after = values.one("cursor", lambda text: word_of(scope.place(text).decode())) if not problems.found else None
-    refuse_if_any(problems, LIST_MESSAGE)
+    scope = CursorScope("workflows", tenant, enabled, sorted(labels))
+    limit = values.limit()
+    after = values.cursor(lambda text: word_of(scope.place(text).decode()))
+    values.refuse(LIST_MESSAGE)
     return WorkflowPage(enabled, labels, limit, after, scope)
 
 
-def read_version_page(query: bytes, workflow: bytes) -> VersionPage:
-    """The page of a workflow's versions that a query asks for."""
-    problems = Problems()
-    values = _Values(_query(query, aliases("limit", "cursor"), problems), "", problems)
-    scope = CursorScope("versions", DEFAULT_TENANT, workflow)
-    limit = values.one("limit", lambda text: number_of(text, 1, MOST_ROWS)) or ROWS
-    before = values.one("cursor", lambda text: int(scope.place(text).decode()))
-    refuse_if_any(problems, LIST_MESSAGE)
+def read_version_page(query: bytes, tenant: int, workflow: bytes) -> VersionPage:
+    """Read the query of a list of versions."""
+    values = QueryValues.of_query(query, aliases("limit", "cursor"))
+    scope = CursorScope("versions", tenant, workflow)
+    limit = values.limit()
+    before = values.cursor(lambda text: int(scope.place(text).decode()))
+    values.refuse(LIST_MESSAGE)
     return VersionPage(limit, before, scope)
 
 
 def read_places_page(query: bytes, scope: CursorScope) -> PlacesPage:
-    """The page of a list that is made whole each time."""
-    problems = Problems()
-    values = _Values(_query(query, aliases("limit", "cursor"), problems), "", problems)
-    limit = values.one("limit", lambda text: number_of(text, 1, MOST_ROWS)) or ROWS
-    begin = values.one("cursor", lambda text: int(scope.place(text).decode())) or 0
-    refuse_if_any(problems, LIST_MESSAGE)
+    """Read the query of a list that is built whole each time."""
+    values = QueryValues.of_query(query, aliases("limit", "cursor"))
+    limit = values.limit()
+    begin = values.cursor(lambda text: int(scope.place(text).decode())) or 0
+    values.refuse(LIST_MESSAGE)
     return PlacesPage(limit, begin)
 
 
-def read_hero_page(query: bytes, hero: tuple[str, str] | None) -> HeroPage:
-    """The page of a timeline; without a hero, of the one that the query names."""
-    problems = Problems()
+def read_hero_page(query: bytes, tenant: int, hero: tuple[str, str] | None) -> HeroPage:
+    """Read the query of a timeline; without a `hero` the query names it."""
     known = aliases("limit", "cursor") if hero else aliases("limit", "cursor", "hero")
-    values = _Values(_query(query, known, problems), "", problems)
+    values = QueryValues.of_query(query, known)
     about = hero or values.one("hero", pair_of)
-    if about is None and not problems.found:
-        problems.add("hero", "is missing; write for example User:42")
-    scope = CursorScope("timeline", DEFAULT_TENANT, about)
-    limit = values.one("limit", lambda text: number_of(text, 1, MOST_ROWS)) or ROWS
-    after = values.one("cursor", lambda text: _place(scope.place(text, _PLACE.size))) if not problems.found else None
-    refuse_if_any(problems, LIST_MESSAGE)
+    if about is None and not values.problems.found:
+        values.add_problem("hero", "is missing; write for example User:42")
+    scope = CursorScope("timeline", tenant, about)
+    limit = values.limit()
+    after = values.cursor(lambda text: _place(scope.place(text, _PLACE.size)))
+    values.refuse(LIST_MESSAGE)
     return HeroPage(about or ("", ""), limit, after, scope)
 
 
 def _place(packed: bytes) -> TimelineCursor:
     at, run, seq = _PLACE.unpack(packed)
     return at, run, seq
-
-
-@dataclass(slots=True)
-class _Values:
-    """Values by name, read one by one; `prefix` stands before the names in problems."""
-
-    values: Values
-    prefix: str
-    problems: Problems
-
-    def one(self, name: str, read: Callable[[str], T]) -> T | None:
-        found = self.many(name, read)
-        if len(self.values.get(name, ())) > 1:
-            self.problems.add(self.prefix + name, "is there more than once")
-        return found[0] if found else None
-
-    def many(self, name: str, read: Callable[[str], T]) -> tuple[T, ...]:
-        given = self.values.get(name, ())
-        if len(given) > _MOST_VALUES:
-            self.problems.add(self.prefix + name, f"is there {len(given)} times; at most {_MOST_VALUES} are taken")
-            return ()
-        return tuple(found for value in given if (found := self._read(name, value, read)) is not None)
-
-    def _read(self, name: str, value: Any, read: Callable[[str], T]) -> T | None:
-        if not isinstance(value, str):
-            self.problems.add(self.prefix + name, f"must be text, not {described(value)}")
-            return None
-        try:
-            return read(value)
-        except InvalidId:
-            self.problems.add(self.prefix + name, f"{shown(value)} is not an id")
-        except ValueError as error:
-            self.problems.add(self.prefix + name, str(error))
-        return None
-
-
-def _query(query: bytes, known: Spellings, problems: Problems) -> Values:
-    return normalize_names(grouped(query), known, problems)
 
 
 def _written(name: str, value: Any) -> Sequence[Any]:
@@ -265,7 +210,7 @@ def _written(name: str, value: Any) -> Sequence[Any]:
     return value if isinstance(value, list) else [value]
 
 
-async def _filter(commands: Commands, values: _Values, below: bytes | None) -> RunCriteria:
+async def _filter(commands: Commands, values: QueryValues, below: bytes | None) -> RunCriteria:
     key = values.one("workflow", word_of)
     workflow = below if key is None else await _workflow(commands, key, values)
     trigger = values.one("trigger", _trigger)
@@ -287,24 +232,20 @@ async def _filter(commands: Commands, values: _Values, below: bytes | None) -> R
     )
 
 
-async def _workflow(commands: Commands, key: str, values: _Values) -> bytes | None:
-    """By id, whether it is there or was deleted, or by name."""
+async def _workflow(commands: Commands, key: str, values: QueryValues) -> bytes | None:
+    """Return the id of a workflow, by id or by name, whether it is there or was deleted."""
     try:
-        return parse(WORKFLOW, key)
-    except InvalidId:
-        pass
-    try:
-        return (await commands.workflow(key)).id
+        return await commands.workflows.id_of(key)
     except NotFound as error:
-        values.problems.add(values.prefix + "workflow", error.message)
+        values.add_problem("workflow", error.message)
         return None
 
 
-def _scope(values: _Values) -> StatusFilter:
-    """Any of the words. One that asks whose hands a run is in stands alone, since the others do not ask that."""
+def _scope(values: QueryValues) -> StatusFilter:
+    """Combine the status words. A word about the owner must be alone, since the others do not ask for it."""
     found = values.many("status", _status)
     if len(set(found)) > 1 and any(one.owned is not None for one in found):
-        values.problems.add(values.prefix + "status", "'ready' and 'performing' each stand alone")
+        values.add_problem("status", "'ready' and 'performing' each stand alone")
     return StatusFilter(frozenset().union(*(one.statuses for one in found)), found[0].owned if found else None)
 
 

@@ -1,4 +1,8 @@
-"""What comes in: requests of the framework, and what of them every handler reads."""
+"""The request kit of the API: commands of the caller, bodies, queries, names in both spellings, cursors.
+
+Readers of single values (`instant_of`, `number_of`, ...) raise ValueError that says what is wrong. `QueryValues` and
+`read_fields` collect all problems of a request.
+"""
 
 from __future__ import annotations
 
@@ -6,55 +10,73 @@ import base64
 import binascii
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import parse_qsl
 
 from litestar import Request
 
+from detent.auth.caller import Caller
 from detent.commands import Commands
 from detent.errors import InvalidInput, Problem
+from detent.ids import InvalidId
 from detent.instant import SECOND, Instant
+from detent.triggers.commands import TriggerCommands
 from detent.values.durations import parse_duration
-from detent.values.fields import Problems, described, inside, shown
-from detent.values.http_body import read_headers
+from detent.values.fields import Fields, Problems, described, inside, shown
 from detent.values.json import decode_json
 from detent.values.limits import INPUT_LIMIT
+from detent.views.feeds import Feeds
 
 AnyRequest = Request[Any, Any, Any]
+T = TypeVar("T")
 
 
 def commands(request: AnyRequest) -> Commands:
-    """What every handler calls."""
+    """Return the commands, bound to the caller of a request."""
     found: Commands = request.app.state["commands"]
     return found
 
 
+def tenant_of(request: AnyRequest) -> int:
+    """Return the tenant of the caller of a request."""
+    caller: Caller = request.app.state["caller"]
+    return caller.tenant
+
+
+def triggers(request: AnyRequest) -> TriggerCommands:
+    """Return the commands on triggers, bound to the caller of a request."""
+    found: TriggerCommands = request.app.state["triggers"]
+    return found
+
+
+def feeds(request: AnyRequest) -> Feeds:
+    """Return the feeds, which know when runs change and end."""
+    found: Feeds = request.app.state["feeds"]
+    return found
+
+
 def read_json(data: bytes, *, empty: Any) -> Any:
-    """The JSON value in a body; `empty` if there is none."""
+    """Return the JSON value in a body; `empty` if there is none."""
     return decode_json(data, INPUT_LIMIT) if data and not data.isspace() else empty
 
 
-def headers_of(request: AnyRequest) -> Mapping[str, str]:
-    """The headers, if they are not too many or too long."""
-    return read_headers(request.scope["headers"])
-
-
 def filename_of(request: AnyRequest) -> str | None:
-    """A name whose ending says the syntax of a definition, if the content type says it."""
+    """Return a file name whose ending says the syntax of a definition, if the content type says it."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind.endswith(("/yaml", "/x-yaml", "+yaml")):
         return "body.yaml"
     return "body.json" if kind == "application/json" else None
 
 
-# Query strings, and the values that stand in them: instants, durations, numbers, `key:value` pairs.
-
-
 LONGEST_WAIT: Final = 60.0
+MOST_ROWS: Final = 200
+ROWS: Final = 50
 LONGEST_WORD: Final = 200
 _MOST_FIELDS: Final = 1_000
+_MOST_VALUES: Final = 64
+_MARK_BYTES: Final = 9
 _EXAMPLE: Final = "2026-02-22T10:00:00Z"
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 # In a query a "+" that was not escaped arrives as a blank.
@@ -63,7 +85,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def query_pairs(query: bytes) -> list[tuple[str, str]]:
-    """The names and values of a query string, in order."""
+    """Return the names and values of a query string, in order."""
     if not query:
         return []
     try:
@@ -74,7 +96,7 @@ def query_pairs(query: bytes) -> list[tuple[str, str]]:
 
 
 def grouped(query: bytes) -> dict[str, list[str]]:
-    """The values of a query string by name."""
+    """Return the values of a query string by name."""
     found: dict[str, list[str]] = {}
     for name, value in query_pairs(query):
         found.setdefault(name, []).append(value)
@@ -82,7 +104,7 @@ def grouped(query: bytes) -> dict[str, list[str]]:
 
 
 def instant_of(text: str) -> Instant:
-    """An instant in ISO 8601; a date is its first moment in UTC. ValueError says what is wrong."""
+    """Read an instant in ISO 8601; a date is its first moment in UTC."""
     try:
         found = datetime.fromisoformat(_LOST_PLUS.sub(r"\1+", text))
     except ValueError:
@@ -96,7 +118,7 @@ def instant_of(text: str) -> Instant:
 
 
 def seconds_of(text: str) -> float:
-    """A duration; a bare number counts seconds. ValueError says what is wrong."""
+    """Read a duration; a bare number counts seconds."""
     try:
         return parse_duration(int(text) if text.isascii() and text.isdigit() and len(text) < 12 else text)
     except InvalidInput as error:
@@ -104,7 +126,7 @@ def seconds_of(text: str) -> float:
 
 
 def wait_of(text: str) -> float:
-    """How long an answer may be kept back. ValueError says what is wrong."""
+    """Read how long an answer may wait."""
     wait = seconds_of(text)
     if wait > LONGEST_WAIT:
         raise ValueError(f"must be at most {LONGEST_WAIT:g}s")
@@ -112,14 +134,14 @@ def wait_of(text: str) -> float:
 
 
 def number_of(text: str, least: int, most: int) -> int:
-    """A whole number. ValueError says what is wrong."""
+    """Read a whole number."""
     if text.isascii() and text.isdigit() and len(text) < 10 and least <= int(text) <= most:
         return int(text)
     raise ValueError(f"must be a number from {least} to {most}")
 
 
 def flag_of(text: str) -> bool:
-    """`true` or `false`. ValueError says what is wrong."""
+    """Read `true` or `false`."""
     try:
         return {"true": True, "false": False}[text.lower()]
     except KeyError:
@@ -127,7 +149,7 @@ def flag_of(text: str) -> bool:
 
 
 def word_of(text: str, most: int = LONGEST_WORD) -> str:
-    """A text that can be kept and looked for. ValueError says what is wrong."""
+    """Read a text that can be stored and searched for."""
     if not text.strip() or len(text) > most:
         raise ValueError(f"must have 1 to {most} characters")
     if _CONTROL.search(text):
@@ -136,21 +158,18 @@ def word_of(text: str, most: int = LONGEST_WORD) -> str:
 
 
 def pair_of(text: str) -> tuple[str, str]:
-    """`key:value`. ValueError says what is wrong."""
+    """Read `key:value`."""
     key, colon, value = text.partition(":")
     if not colon:
         raise ValueError("must be two words with a colon between them, for example customer:42")
     return word_of(key), word_of(value)
 
 
-# Names as requests write them. Ours are snake_case; the same name in camelCase is understood everywhere.
+Aliases = Mapping[str, str]
 
 
-Spellings = Mapping[str, str]
-
-
-def aliases(*names: str, **others: str) -> Spellings:
-    """Every spelling of our names, and further names with what they mean."""
+def aliases(*names: str, **others: str) -> Aliases:
+    """Return our names by every spelling: snake_case, camelCase, and `others` with what they mean."""
     found = {spelling: name for name in names for spelling in (name, camel_case(name))}
     return found | {spelling: name for other, name in others.items() for spelling in (other, camel_case(other))}
 
@@ -160,10 +179,8 @@ def camel_case(name: str) -> str:
     return first + "".join(part.capitalize() for part in rest)
 
 
-def normalize_names(
-    document: Mapping[str, Any], known: Spellings, problems: Problems, path: str = ""
-) -> dict[str, Any]:
-    """The same under our names. A name that nobody knows, or that is there in two spellings, is a problem."""
+def normalize_names(document: Mapping[str, Any], known: Aliases, problems: Problems, path: str = "") -> dict[str, Any]:
+    """Return the document under our names. An unknown name, or one in two spellings, is a problem."""
     found: dict[str, Any] = {}
     for name, value in document.items():
         ours = known.get(name)
@@ -179,7 +196,7 @@ def normalize_names(
 
 
 def object_body(data: bytes, message: str) -> dict[str, Any]:
-    """The JSON object in a body; an empty body is an empty one."""
+    """Return the JSON object in a body; an empty body is an empty object."""
     value = read_json(data, empty={})
     if not isinstance(value, dict):
         raise InvalidInput(f"{message}: the body must be a JSON object, not {described(value)}")
@@ -187,30 +204,100 @@ def object_body(data: bytes, message: str) -> dict[str, Any]:
 
 
 def refuse_if_any(problems: Problems, message: str) -> None:
-    """InvalidInput with everything that is wrong with a request."""
+    """Raise InvalidInput if there are problems."""
     if problems.found:
         raise InvalidInput(message, problems.found)
 
 
-# Where the next page of a list begins. A cursor belongs to one list with one filter and one order, and to no other.
+async def read_fields(request: AnyRequest, *known: str, message: str, required: Collection[str] = ()) -> Fields:
+    """Return the fields of a body that is a JSON object. Raise InvalidInput if some are unknown or missing; further
+    problems of the fields are for the handler to add and refuse."""
+    problems = Problems()
+    found = normalize_names(object_body(await request.body(), message), aliases(*known), problems)
+    for name in required:
+        if found.get(name) is None:
+            problems.add(name, "is missing")
+    refuse_if_any(problems, message)
+    return Fields(found, "", problems)
 
 
-_MARK_BYTES: Final = 9
+class QueryValues:
+    """Values by name, each one text or several, of a query or of a filter in a body. Problems are collected."""
+
+    def __init__(self, values: Mapping[str, Sequence[Any]], problems: Problems, prefix: str = "") -> None:
+        self.problems = problems
+        self.prefix = prefix
+        self._values = values
+
+    @classmethod
+    def of_query(cls, query: bytes, known: Aliases) -> QueryValues:
+        """Read a query string. An unknown name is a problem."""
+        problems = Problems()
+        return cls(normalize_names(grouped(query), known, problems), problems)
+
+    def one(self, name: str, read: Callable[[str], T]) -> T | None:
+        """Return the value of a name that may be given once."""
+        found = self.many(name, read)
+        if len(self._values.get(name, ())) > 1:
+            self.add_problem(name, "is there more than once")
+        return found[0] if found else None
+
+    def last(self, name: str, read: Callable[[str], T]) -> T | None:
+        """Return the last value of a name; those before it do not count."""
+        given = self._values.get(name, ())
+        return self._read(name, given[-1], read) if given else None
+
+    def many(self, name: str, read: Callable[[str], T]) -> tuple[T, ...]:
+        """Return all values of a name."""
+        given = self._values.get(name, ())
+        if len(given) > _MOST_VALUES:
+            self.add_problem(name, f"is there {len(given)} times; at most {_MOST_VALUES} are taken")
+            return ()
+        return tuple(found for value in given if (found := self._read(name, value, read)) is not None)
+
+    def limit(self) -> int:
+        """Return how many rows a page has at most."""
+        return self.one("limit", lambda text: number_of(text, 1, MOST_ROWS)) or ROWS
+
+    def cursor(self, read: Callable[[str], T]) -> T | None:
+        """Return where a page begins. It is not read if there are problems: they may be why it does not fit."""
+        return None if self.problems.found else self.one("cursor", read)
+
+    def add_problem(self, name: str, message: str) -> None:
+        self.problems.add(self.prefix + name, message)
+
+    def refuse(self, message: str) -> None:
+        """Raise InvalidInput if there are problems."""
+        refuse_if_any(self.problems, message)
+
+    def _read(self, name: str, value: Any, read: Callable[[str], T]) -> T | None:
+        if not isinstance(value, str):
+            self.add_problem(name, f"must be text, not {described(value)}")
+            return None
+        try:
+            return read(value)
+        except InvalidId:
+            self.add_problem(name, f"{shown(value)} is not an id")
+        except ValueError as error:
+            self.add_problem(name, str(error))
+        return None
+
+
 FOREIGN: Final = "is not a cursor of this list; use `next_cursor` of the same query"
 
 
 class CursorScope:
-    """The cursors of one list. `facts` are what makes it this list: its name, tenant, filter and order."""
+    """The cursors of one list. `facts` identify it: its name, tenant, filter and order."""
 
     def __init__(self, *facts: object) -> None:
         self._mark = hashlib.sha256(repr(facts).encode()).digest()[:_MARK_BYTES]
 
     def cursor(self, place: bytes) -> str:
-        """The text of a place in the list."""
+        """Return the text of a place in the list."""
         return base64.urlsafe_b64encode(self._mark + place).rstrip(b"=").decode()
 
     def place(self, cursor: str, size: int | None = None) -> bytes:
-        """The place, of `size` bytes. ValueError if another list gave the cursor, or nobody did."""
+        """Return the place of a cursor, of `size` bytes. Raise ValueError if it is not a cursor of this list."""
         try:
             raw = base64.b64decode(cursor.encode() + b"=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         except (binascii.Error, ValueError):

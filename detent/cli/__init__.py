@@ -33,11 +33,20 @@ COMMANDS: Final = {
 }
 #: Modules stay: to look through them again and again while they are loaded is a tenth of what a short command costs.
 _COLLECTOR: Final = (50_000, 20, 100)
+#: The exit code of a program that SIGINT ended.
+INTERRUPTED: Final = 130
 _USAGE: Final = "usage: detent COMMAND [OPTIONS]"
 
 
 def main() -> None:
-    """The program `detent`."""
+    """The program `detent`. Ctrl-C ends it without a word, also while its modules are loaded."""
+    try:
+        _main()
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+
+
+def _main() -> None:
     gc.set_threshold(*_COLLECTOR)
     arguments = sys.argv[1:]
     name = arguments[0] if arguments else "--help"

@@ -158,6 +158,7 @@ class RunDocument(RunSummary, kw_only=True):
     paused_step: str | None = None
     callbacks: list[Callback] = []
     steps: dict[str, StepDocument] = msgspec.field(name="tasks", default_factory=dict)
+    suspect: dict[str, Json] | None = None
     cancel_requested: bool = False
     pause_requested: bool = False
     resume_requested: bool = False
@@ -221,8 +222,8 @@ class Happening(Entry, kw_only=True):
 
 
 class PastAttempt(msgspec.Struct, kw_only=True):
-    """One attempt of a run that is over. `state` is completed, failed, skipped or canceled, and the instant of the same
-    name is there; `outcome` is success, reattempted, skipped, canceled or failed."""
+    """One attempt of a run that is over. `state` is completed, failed, skipped or cancelled, and the instant of the
+    same name is there; `outcome` is success, reattempted, skipped, cancelled or failed."""
 
     step: str
     attempt: int
@@ -233,9 +234,9 @@ class PastAttempt(msgspec.Struct, kw_only=True):
     completed_at: datetime | None = None
     failed_at: datetime | None = None
     skipped_at: datetime | None = None
-    canceled_at: datetime | None = None
+    cancelled_at: datetime | None = None
     error_message: str | None = None
-    error_backtrace: str | None = None
+    error_traceback: str | None = None
 
 
 class Reason(msgspec.Struct, kw_only=True):

@@ -87,7 +87,7 @@ class AlreadyActive(Conflict, errors.AlreadyActive):
         return self.run_id
 
 
-class Gone(ApiError, errors.Gone):
+class Gone(ApiError):
     """Its time is over."""
 
 

@@ -1,24 +1,63 @@
-"""What can be asked of Detent. The API, the command line, the triggers and the tests all call this and nothing else.
+"""Commands: everything that can be asked of Detent. The API, the command line, triggers and tests call nothing else.
 
-No rule lives in a door: a door translates what it got, calls one command, and renders the answer.
+No rule is in the API or the command line. They translate a request, call one command and render the answer.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from detent.auth.caller import Caller
 from detent.commands.bulk import BulkCommands
 from detent.commands.callbacks import CallbackCommands
-from detent.commands.control import FlowCommands
-from detent.commands.runs import HeroCommands, WhyCommands
-from detent.commands.signals import FunctionCommands
-from detent.commands.start import RunInput, StartAnswer, StartOptions, encode_input
+from detent.commands.children import ChildStarts
+from detent.commands.context import CommandContext
+from detent.commands.control import ControlCommands
+from detent.commands.rerun import RerunCommands
+from detent.commands.runs import RunCommands
+from detent.commands.signals import SignalCommands
+from detent.commands.start import StartAnswer, StartCommands
 from detent.commands.workflows import WorkflowCommands
-from detent.settings import DEFAULT_TENANT
-from detent.values.limits import INPUT_LIMIT
+from detent.engine.engine import Engine
+from detent.forms.compiled import Limits
+from detent.instant import Instant
 
-__all__ = ["DEFAULT_TENANT", "INPUT_LIMIT", "Commands", "RunInput", "StartAnswer", "StartOptions", "encode_input"]
+__all__ = ["Commands", "EngineCommands", "StartAnswer"]
 
 
-class Commands(
-    FunctionCommands, FlowCommands, WorkflowCommands, BulkCommands, WhyCommands, HeroCommands, CallbackCommands
-):
-    """Commands on one engine's store."""
+class Commands:
+    """Everything a caller can ask of Detent, as that caller."""
+
+    def __init__(self, context: CommandContext, caller: Caller) -> None:
+        self.caller = caller
+        self.workflows = WorkflowCommands(context, caller)
+        self.runs = RunCommands(context, caller)
+        self.starts = StartCommands(context, caller)
+        self.reruns = RerunCommands(context, caller, self.runs, self.starts)
+        self.control = ControlCommands(context, caller, self.runs)
+        self.bulk = BulkCommands(context, caller, self.reruns)
+        self.signals = SignalCommands(context, caller, self.runs)
+        self.callbacks = CallbackCommands(context, caller)
+        self._context = context
+
+    def now(self) -> Instant:
+        """Return the time of the database's clock, as far as this process knows it."""
+        return self._context.now()
+
+    def nudge(self) -> None:
+        """Let the engine of this process read the inbox now, not at its next poll."""
+        self._context.nudge()
+
+
+class EngineCommands:
+    """The commands on one engine's store. `for_caller` binds them; the engine starts child runs through them."""
+
+    def __init__(self, engine: Engine, *, limits: Limits | None = None, actions: Collection[str] | None = None) -> None:
+        self._context = CommandContext(engine, limits or Limits(), actions)
+        children = ChildStarts(self._context)
+        engine.family.start = children.start
+        engine.family.cancel_heirs = children.cancel_heirs
+
+    def for_caller(self, caller: Caller) -> Commands:
+        """Return the commands of one caller. It costs a few objects and no read."""
+        return Commands(self._context, caller)

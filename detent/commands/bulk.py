@@ -1,4 +1,4 @@
-"""The same wish for many runs, chosen by a filter: first counted, then done."""
+"""Bulk commands: the same action on many runs, chosen by a filter."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
-from detent.commands.context import encoder
-from detent.commands.control import ControlCommands
-from detent.commands.rerun import AgainCommands
+from detent.auth.caller import Caller
+from detent.commands.context import CommandContext, CommandPart, encoder
+from detent.commands.rerun import RerunCommands
 from detent.errors import Conflict, DetentError, StoreError
 from detent.ids import RUN, show
 from detent.run.status import OPEN, Status
-from detent.settings import DEFAULT_TENANT
 from detent.store.rows import MessageKind, RunCriteria, RunRow
 
 MOST: Final = 10_000
@@ -20,7 +19,7 @@ _PAGE: Final = 200
 
 
 class BulkAction(StrEnum):
-    """What can be wished for many runs at once."""
+    """What can be done to many runs at once."""
 
     CANCEL = "cancel"
     PAUSE = "pause"
@@ -29,7 +28,7 @@ class BulkAction(StrEnum):
     RERUN = "rerun"
 
 
-#: Which runs are meant when the filter names no status.
+#: The statuses of the runs to change, if the filter names none.
 _MEANT: Final[dict[BulkAction, tuple[str, ...]]] = {
     BulkAction.CANCEL: tuple(sorted(OPEN)),
     BulkAction.PAUSE: (Status.RUNNING,),
@@ -41,8 +40,7 @@ _MEANT: Final[dict[BulkAction, tuple[str, ...]]] = {
 
 @dataclass(slots=True)
 class BulkResult:
-    """`matched` is counted up to 10,000. `done` and `refused` are what came of those that were taken up; `more` says
-    that there are others."""
+    """`matched` is counted up to 10,000. `done` and `refused` are the runs that were tried. `more`: others match."""
 
     wish: BulkAction
     matched: int
@@ -51,40 +49,42 @@ class BulkResult:
     more: bool = False
 
 
-class BulkCommands(ControlCommands, AgainCommands):
+class BulkCommands(CommandPart):
     """Control of many runs."""
 
-    async def bulk(
-        self, wish: BulkAction, where: RunCriteria, *, by: str, limit: int, dry_run: bool, tenant: int = DEFAULT_TENANT
-    ) -> BulkResult:
-        """Count the runs that match, and unless it is a dry run do it for the oldest `limit` of them. Runs that this
-        itself makes are never among them."""
+    def __init__(self, context: CommandContext, caller: Caller, reruns: RerunCommands) -> None:
+        super().__init__(context, caller)
+        self._reruns = reruns
+
+    async def apply(self, wish: BulkAction, where: RunCriteria, *, limit: int, dry_run: bool) -> BulkResult:
+        """Count the runs that match. Unless it is a dry run, apply the action to the oldest `limit` of them, and never
+        to a run that this call itself has made."""
         if not where.statuses:
             where = replace(where, statuses=_MEANT[wish])
-        matched = await self._store.count_runs(tenant, where=where, limit=MOST)
+        matched = await self._store.count_runs(self._tenant, where=where, limit=MOST)
         result = BulkResult(wish, matched, more=matched > limit)
         if dry_run:
             return result
         newest, cursor, seen = self._engine.new_id(), None, 0
         while len(result.done) < limit and seen < MOST:
-            rows = await self._store.runs(tenant, limit=_PAGE, where=where, cursor=cursor, oldest_first=True)
+            rows = await self._store.runs(self._tenant, limit=_PAGE, where=where, cursor=cursor, oldest_first=True)
             mine = [row for row in rows if row.id < newest]
-            for place, row in enumerate(mine):
+            for index, row in enumerate(mine):
                 if len(result.done) == limit:
-                    result.more = place < len(mine)
+                    result.more = index < len(mine)
                     break
-                await self._grant(result, row, by)
+                await self._try(result, row)
             else:
                 result.more = len(mine) == _PAGE
                 if not result.more:
                     break
             seen, cursor = seen + len(rows), rows[-1].id
-        self.nudge()
+        self._context.nudge()
         return result
 
-    async def _grant(self, result: BulkResult, row: RunRow, by: str) -> None:
+    async def _try(self, result: BulkResult, row: RunRow) -> None:
         try:
-            await self._do(result.wish, row, by)
+            await self._change(result.wish, row)
         except StoreError:
             raise
         except DetentError as error:
@@ -92,20 +92,20 @@ class BulkCommands(ControlCommands, AgainCommands):
         else:
             result.done.append(row.id)
 
-    async def _do(self, wish: BulkAction, row: RunRow, by: str) -> None:
+    async def _change(self, wish: BulkAction, row: RunRow) -> None:
         match wish:
             case BulkAction.RETRY | BulkAction.RERUN:
-                await self._once_more(wish, row)
+                await self._run_again(wish, row)
             case _:
                 kind = MessageKind(str(wish))
-                if not await self._store.send(row.tenant, row.id, kind, encoder.encode({"by": by})):
+                if not await self._store.send(row.tenant, row.id, kind, encoder.encode({"by": self._caller.name})):
                     raise Conflict(f"Cannot {wish} a finished workflow")
 
-    async def _once_more(self, wish: BulkAction, row: RunRow) -> None:
+    async def _run_again(self, wish: BulkAction, row: RunRow) -> None:
         made = await self._store.runs(row.tenant, limit=_PAGE, where=RunCriteria(origin=row.id))
         before = [one for one in made if one.origin_kind == wish]
         if before:
             raise Conflict(f"it was run again already, as {show(RUN, before[0].id)}")
-        again = self.retry if wish is BulkAction.RETRY else self.rerun
-        # Whoever wishes the same at the same time gets the same run.
-        await again(show(RUN, row.id), request_id=f"{wish}:{row.id.hex()}", tenant=row.tenant)
+        again = self._reruns.retry if wish is BulkAction.RETRY else self._reruns.rerun
+        # Two callers that ask for the same at the same time get the same run.
+        await again(row, request_id=f"{wish}:{row.id.hex()}")

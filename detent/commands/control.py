@@ -1,107 +1,136 @@
-"""Steering runs that are on their way: cancel, pause, resume, and saying whether something happened."""
+"""Control of open runs: cancel, pause, resume, resolve, skip, reattempt and finish."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 import msgspec
 
-from detent.commands.context import encoder
+from detent.auth.caller import Caller
+from detent.commands.context import CommandContext, CommandPart, encoder
 from detent.commands.runs import RunCommands
-from detent.errors import Conflict, NotFound, TooLarge
+from detent.errors import CommitUnknown, Conflict, NotFound, StoreError, TooLarge
 from detent.graph.model import StepKind
-from detent.ids import RUN, parse
+from detent.ids import RUN, show
 from detent.planner.flow import can_reattempt, can_skip
 from detent.planner.prepared import Prepared
 from detent.run.journal import Kind
-from detent.run.outcomes import result_of
+from detent.run.outcomes import stated_result
 from detent.run.state import Phase, RunState
 from detent.run.status import TERMINAL, Status
-from detent.settings import DEFAULT_TENANT
 from detent.store.rows import MessageKind, RunRow
 from detent.values.limits import INPUT_LIMIT
 from detent.values.nearest import nearest
 
-#: How long a command waits for the run's owner to journal it before it answers with the run as it is.
+#: How long a command waits until the owner of the run has journaled it. Then it answers with the run as it is.
 PATIENCE: Final = 2.0
 LOOK_AGAIN: Final = 0.02
 _FINISHED: Final = {"completed": "finished", "timeout": "timed-out", "cancelled": "canceled"}
+_WORDS: Final = {Phase.PENDING: "its turn has not come", Phase.WAITING: "it waits", Phase.SLEEPING: "it sleeps"}
+_OVER: Final = (Kind.CANCELLED, Kind.EXPIRED, Kind.FINISHED)
 
 
-class ControlCommands(RunCommands):
-    """Each answers with the run as it is; `<wish>_requested` says that its owner has not applied it yet."""
+class ControlCommands(CommandPart):
+    """Control of one open run. Each command answers with the run as it is; `<command>_requested` is true while its
+    owner has not applied the command."""
 
-    async def cancel(self, run: str, *, by: str, tenant: int = DEFAULT_TENANT) -> dict[str, Any]:
+    def __init__(self, context: CommandContext, caller: Caller, runs: RunCommands) -> None:
+        super().__init__(context, caller)
+        self._runs = runs
+
+    async def cancel(self, run: str | RunRow) -> dict[str, Any]:
         """Cancel a run."""
-        return await self._control(run, MessageKind.CANCEL, Status.CANCELLED, by, tenant)
+        return await self._control(run, MessageKind.CANCEL, Status.CANCELLED)
 
-    async def pause(self, run: str, *, by: str, tenant: int = DEFAULT_TENANT) -> dict[str, Any]:
+    async def pause(self, run: str | RunRow) -> dict[str, Any]:
         """Pause a run: attempts in flight finish, nothing new starts."""
-        return await self._control(run, MessageKind.PAUSE, Status.PAUSED, by, tenant)
+        return await self._control(run, MessageKind.PAUSE, Status.PAUSED)
 
-    async def resume(self, run: str, *, by: str, tenant: int = DEFAULT_TENANT) -> dict[str, Any]:
+    async def resume(self, run: str | RunRow) -> dict[str, Any]:
         """Let a paused run go on."""
-        return await self._control(run, MessageKind.RESUME, Status.RUNNING, by, tenant)
+        return await self._control(run, MessageKind.RESUME, Status.RUNNING)
 
-    async def resolve(
-        self, run: str, step: str, *, happened: bool, output: Any, by: str, tenant: int = DEFAULT_TENANT
-    ) -> dict[str, Any]:
-        """Say whether a step of which nobody knows has happened; the run goes on once that is known of all."""
-        row = await self.run_row(run, tenant=tenant)
-        document = await self._document(row)
+    async def resolve(self, run: str | RunRow, step: str, *, happened: bool, output: Any) -> dict[str, Any]:
+        """Say whether an uncertain step happened. The run goes on when no step of it is uncertain."""
+        row = await self._runs.row(run)
+        document = await self._runs.document(row)
         if step not in document["tasks"]:
             raise NotFound(f"the run has no step {step[:80]!r}")
         if document["tasks"][step].get("reason") != "uncertain":
             raise Conflict(f"it is not uncertain whether {step!r} happened: it is {document['tasks'][step]['status']}")
-        said: dict[str, Any] = {"step": step, "happened": happened, "by": by}
+        said: dict[str, Any] = {"step": step, "happened": happened, "by": self._caller.name}
         if output is not None:
-            prepared = await self.prepared(row)
+            prepared = await self._runs.prepared(row)
             said["result"] = msgspec.Raw(told_result(prepared.steps[prepared.numbers[step]].kind, output))
         data = encoder.encode(said)
         if len(data) > INPUT_LIMIT:
             raise TooLarge(f"an output may have {INPUT_LIMIT} bytes")
         await self._send(row, MessageKind.RESOLVE, data)
-        return await self._watch(
-            run, tenant, MessageKind.RESOLVE, lambda now: now["tasks"][step].get("reason") != "uncertain"
-        )
+        return await self._watch(row, MessageKind.RESOLVE, lambda now: now["tasks"][step].get("reason") != "uncertain")
 
-    async def _control(self, run: str, kind: MessageKind, wanted: Status, by: str, tenant: int) -> dict[str, Any]:
-        row = await self.run_row(run, tenant=tenant)
-        document = await self._document(row)
+    async def skip(self, run: str | RunRow, step: str | None = None) -> dict[str, Any]:
+        """Skip a step, or the one the run is at. Its attempt is stopped and the run goes on behind it, even if it was
+        paused."""
+        return await self._steer(run, MessageKind.SKIP, step, can_skip)
+
+    async def reattempt(self, run: str | RunRow, step: str | None = None, *, wait: float = 0.0) -> dict[str, Any]:
+        """Start a new attempt of a step after `wait` seconds, or of the one the run is at. Its current attempt is
+        stopped. A paused run goes on."""
+        return await self._steer(run, MessageKind.REATTEMPT, step, can_reattempt, wait=wait)
+
+    async def finish(self, run: str | RunRow) -> dict[str, Any]:
+        """Complete a run with the output of its last step. Steps that have not run are skipped."""
+        row = await self._runs.row(run)
+        document = await self._runs.document(row)
+        if document["status"] == Status.COMPLETED:
+            return document
+        if document["status"] == Status.PENDING:
+            raise Conflict("Cannot finish a pending workflow")
+        await self._send(row, MessageKind.FINISH, self._by())
+        return await self._watch(row, MessageKind.FINISH, lambda now: False)
+
+    async def _control(self, run: str | RunRow, kind: MessageKind, wanted: Status) -> dict[str, Any]:
+        row = await self._runs.row(run)
+        document = await self._runs.document(row)
         if document["status"] == wanted:
             return document
         if document["status"] == Status.PENDING and kind is not MessageKind.CANCEL:
             raise Conflict(f"Cannot {kind} a pending workflow")
-        # A run that is paused again at once was resumed all the same: the journal says so.
+        # A resumed run may pause again at once. Only the journal shows that it was resumed.
         after = await self._last_seq(row) if kind is MessageKind.RESUME else None
-        await self._send(row, kind, encoder.encode({"by": by}))
-        return await self._watch(run, tenant, kind, lambda now: now["status"] == wanted, resumed_after=after)
+        await self._send(row, kind, self._by())
+        return await self._watch(row, kind, lambda now: now["status"] == wanted, resumed_after=after)
+
+    def _by(self) -> bytes:
+        return encoder.encode({"by": self._caller.name})
 
     async def _last_seq(self, row: RunRow) -> int:
         return max((entry.seq for entry in await self._store.journal(row.id)), default=0)
 
     async def _send(self, row: RunRow, kind: MessageKind, data: bytes) -> None:
-        if row.status in TERMINAL or not await self._store.send(row.tenant, row.id, kind, data):
-            now = await self._store.run(row.tenant, row.id) or row  # it may have ended since it was read
+        if row.status in TERMINAL or not await self._store.send(self._tenant, row.id, kind, data):
+            now = await self._store.run(self._tenant, row.id) or row  # it may have ended since it was read
             raise Conflict(f"Cannot {kind} a {_FINISHED.get(now.status, now.status)} workflow")
-        self.nudge()
+        self._context.nudge()
 
     async def _watch(
         self,
-        run: str,
-        tenant: int,
+        row: RunRow,
         kind: MessageKind,
         is_done: Callable[[dict[str, Any]], bool],
         *,
         resumed_after: int | None = None,
     ) -> dict[str, Any]:
+        """Wait until the run has applied the message, and return its document."""
         until = self._engine.clock.monotonic() + PATIENCE
         while True:
-            # The journal before the document: what is told must not be older than what it is told for.
-            resumed = resumed_after is not None and await self._was_resumed(parse(RUN, run), resumed_after)
-            document = await self._document(await self.run_row(run, tenant=tenant))
+            with _after_sending():
+                # Read the journal first, so that the document is at least as new as the entry we waited for.
+                resumed = resumed_after is not None and await self._was_resumed(row.id, resumed_after)
+                document = await self._runs.document(await self._runs.row(show(RUN, row.id)))
             done = resumed or is_done(document) or document["status"] in TERMINAL
             if done or self._engine.clock.monotonic() >= until:
                 return document | {f"{kind}_requested": not done}
@@ -110,76 +139,50 @@ class ControlCommands(RunCommands):
     async def _was_resumed(self, run: bytes, after: int) -> bool:
         return any(entry.kind == Kind.RESUMED for entry in await self._store.journal(run, after=after))
 
-
-def told_result(kind: StepKind, output: Any, status_code: int | None = None) -> bytes:
-    """The result of a step from what a person says it gave. An answer that somebody vouches for was a good one."""
-    default = 200 if kind is StepKind.HTTP else None
-    return result_of(kind, encoder.encode(output), default if status_code is None else status_code)
-
-
-# Flow control from outside: leaving out a step, having it tried now or later, and saying that a run is done.
-
-
-_WORDS = {Phase.PENDING: "its turn has not come", Phase.WAITING: "it waits", Phase.SLEEPING: "it sleeps"}
-
-
-class FlowCommands(ControlCommands):
-    """The step is chosen here and named in the message, so that a run which goes on meanwhile does not lose another."""
-
-    async def skip(self, run: str, step: str | None = None, *, by: str, tenant: int = DEFAULT_TENANT) -> dict[str, Any]:
-        """Leave out a step, or the one the run is at: what it is doing is stopped, and the run goes on behind it, also
-        if it was paused."""
-        return await self._steer(run, MessageKind.SKIP, step, can_skip, by, tenant)
-
-    async def reattempt(
-        self, run: str, step: str | None = None, *, wait: float = 0.0, by: str, tenant: int = DEFAULT_TENANT
-    ) -> dict[str, Any]:
-        """Have a step tried (again) after `wait` seconds, or the one the run is at: what it is doing is stopped. A run
-        that was paused goes on."""
-        return await self._steer(run, MessageKind.REATTEMPT, step, can_reattempt, by, tenant, wait=wait)
-
-    async def finish(self, run: str, *, by: str, tenant: int = DEFAULT_TENANT) -> dict[str, Any]:
-        """Say that a run is done: it is completed with what its last step gave, and what has not run is skipped."""
-        row = await self.run_row(run, tenant=tenant)
-        document = await self._document(row)
-        if document["status"] == Status.COMPLETED:
-            return document
-        if document["status"] == Status.PENDING:
-            raise Conflict("Cannot finish a pending workflow")
-        await self._send(row, MessageKind.FINISH, encoder.encode({"by": by}))
-        return await self._watch(run, tenant, MessageKind.FINISH, lambda now: False)
-
     async def _steer(
         self,
-        run: str,
+        run: str | RunRow,
         kind: MessageKind,
         step: str | None,
         choose: Callable[[RunState, int | None], int | None],
-        by: str,
-        tenant: int,
         **given: Any,
     ) -> dict[str, Any]:
-        row = await self.run_row(run, tenant=tenant)
-        prepared, state = await self.folded(row)
+        """Send a message about one step. The step is chosen here, so that a run that goes on meanwhile does not lose
+        another one."""
+        row = await self._runs.row(run)
+        prepared, state = await self._runs.folded(row)
         name = _chosen(prepared, state, kind, step, choose)
-        await self._send(row, kind, encoder.encode({"step": name, "by": by, **given}))
+        await self._send(row, kind, encoder.encode({"step": name, "by": self._caller.name, **given}))
         return await self._see_done(row, state.seq, kind, name or "")
 
     async def _see_done(self, row: RunRow, seq: int, kind: MessageKind, step: str) -> dict[str, Any]:
-        """The run when the journal says that it was done, or that the step has ended some other way."""
+        """Wait until the journal has the entry of the step, or the run is over, and return the document of the run."""
         until = self._engine.clock.monotonic() + PATIENCE
         done = False
         while not done and self._engine.clock.monotonic() < until:
-            entries = await self._store.journal(row.id, after=seq)
+            with _after_sending():
+                entries = await self._store.journal(row.id, after=seq)
             done = any(entry.kind in (Kind.ENDED, Kind.RETRY) and entry.step == step for entry in entries)
             done = done or any(entry.kind in _OVER for entry in entries)
             if not done:
                 await asyncio.sleep(LOOK_AGAIN)
-        document = await self._document(await self._store.run(row.tenant, row.id) or row)
+        document = await self._runs.document(await self._store.run(self._tenant, row.id) or row)
         return document | {f"{kind}_requested": not done}
 
 
-_OVER = (Kind.CANCELLED, Kind.EXPIRED, Kind.FINISHED)
+@contextmanager
+def _after_sending() -> Iterator[None]:
+    """Raise CommitUnknown if the run cannot be read after its message was stored. An answer that says that nothing was
+    done would be wrong."""
+    try:
+        yield
+    except StoreError as error:
+        raise CommitUnknown(f"the message was sent, and what came of it cannot be read: {error.message}") from error
+
+
+def told_result(kind: StepKind, output: Any, status_code: int | None = None) -> bytes:
+    """Build the result of a step from the output that a person states."""
+    return stated_result(kind, encoder.encode(output), status_code)
 
 
 def _chosen(
@@ -189,7 +192,7 @@ def _chosen(
     step: str | None,
     choose: Callable[[RunState, int | None], int | None],
 ) -> str | None:
-    """The name of the step that is meant; null for a run that is over, which is refused when it is told so."""
+    """Return the name of the step; `None` for a run that is over, which refuses the message."""
     if state.is_over:
         return None
     if state.opens_at is not None:

@@ -1,5 +1,4 @@
-"""Doing it again: a retry, a rerun and a fork are new runs that say where they come from. A run that has ended stays as
-it is."""
+"""Retry, rerun and fork: new runs that name the run they come from. A run that has ended never changes."""
 
 from __future__ import annotations
 
@@ -9,85 +8,86 @@ from typing import Any, Final
 
 import msgspec
 
+from detent.auth.caller import Caller
+from detent.commands.context import CommandContext, CommandPart
 from detent.commands.control import told_result
 from detent.commands.runs import RunCommands
-from detent.commands.start import ATTEMPTS, RunInput, StartAnswer, StartCommands, StartOptions
+from detent.commands.start import ATTEMPTS, StartAnswer, StartCommands
 from detent.engine.start import PreparedStart, StartRefused, key_of, refuse_if_active, start_run
 from detent.errors import Conflict, NotFound, TooLarge, Unavailable
 from detent.ids import WORKFLOW, show
 from detent.planner.prepared import Prepared
 from detent.planner.reuse import Reuse, fork_plan, retry_plan
 from detent.run.journal import placed_in
+from detent.run.start import StartRequest
 from detent.run.status import TERMINAL, Status
-from detent.settings import DEFAULT_TENANT
 from detent.store.rows import RunRow, hero_of
 from detent.values.limits import INPUT_LIMIT
 
 RETRY: Final = "retry"
 RERUN: Final = "rerun"
 FORK: Final = "fork"
-#: All of it goes into the flush that starts the run, and every other run of the node waits for that.
+#: Reused results are written in the flush that starts the run, and every other run of the node waits for that flush.
 MOST_REUSED: Final = 8_000_000
 MOST_OPERATIONS: Final = 5_000
-#: So many versions are looked at for the code that a run was moved to.
+#: How many versions are searched for the code that a run was moved to.
 _NEWEST: Final = 20
 _PARTS: Final = ("body", "headers", "query")
 
 
-class AgainCommands(StartCommands, RunCommands):
-    """The same `request_id` again gives the run that was made first."""
+class RerunCommands(CommandPart):
+    """New runs of old ones. The same `request_id` again returns the run that was started first."""
 
-    async def retry(self, run: str, *, request_id: str | None = None, tenant: int = DEFAULT_TENANT) -> StartAnswer:
-        """Try a run that did not complete again, from its failed steps: what succeeded before them is kept."""
-        row = await self.run_row(run, tenant=tenant)
+    def __init__(self, context: CommandContext, caller: Caller, runs: RunCommands, starts: StartCommands) -> None:
+        super().__init__(context, caller)
+        self._runs = runs
+        self._starts = starts
+
+    async def retry(self, run: str | RunRow, *, request_id: str | None = None) -> StartAnswer:
+        """Start a run that repeats the failed steps of one that did not complete, and reuses what succeeded."""
+        row = await self._runs.row(run)
         if row.status not in TERMINAL or row.status == Status.COMPLETED:
             word = "finished" if row.status == Status.COMPLETED else row.status
             raise Conflict(f"Cannot retry a {word} workflow")
-        prepared, state = await self.folded(row)
+        prepared, state = await self._runs.folded(row)
         return await self._continue(row, prepared, retry_plan(prepared, state), (RETRY, b""), request_id)
 
     async def rerun(
-        self,
-        run: str,
-        *,
-        body: Any = msgspec.UNSET,
-        request_id: str | None = None,
-        tenant: int = DEFAULT_TENANT,
+        self, run: str | RunRow, *, body: Any = msgspec.UNSET, request_id: str | None = None
     ) -> StartAnswer:
-        """Run the whole workflow again, in its current version, with the same input or another body."""
-        row = await self.run_row(run, tenant=tenant)
+        """Start the whole workflow again, in its current version, with the same input or another body."""
+        row = await self._runs.row(run)
         given, placed = msgspec.json.decode(row.input), placed_in(row.opening)
-        options = StartOptions(
+        request = StartRequest(
+            workflow=show(WORKFLOW, row.workflow),
+            body=given.get("body") if body is msgspec.UNSET else body,
+            headers=given.get("headers") or {},
+            query=given.get("query") or {},
+            extra={name: value for name, value in given.items() if name not in _PARTS},
             request_id=request_id,
             labels=json.loads(row.labels) if row.labels else {},
             hero=hero_of(row),
             priority=placed.priority if placed.asked else None,
             trigger=row.trigger,
-            origin=(row.id, RERUN),
-            allow_multiple=await self.was_one_of_several(row),
+            origin=row.id,
+            origin_kind=RERUN,
+            allow_multiple=await self._runs.was_one_of_several(row),
         )
-        whole = RunInput(
-            body=given.get("body") if body is msgspec.UNSET else body,
-            headers=given.get("headers") or {},
-            query=given.get("query") or {},
-            extra={name: value for name, value in given.items() if name not in _PARTS},
-        )
-        return await self.start(show(WORKFLOW, row.workflow), whole, options, tenant=tenant)
+        return await self._starts.start(request)
 
     async def fork(
         self,
-        run: str,
+        run: str | RunRow,
         step: str,
         *,
         output: Any = msgspec.UNSET,
         status_code: int | None = None,
         request_id: str | None = None,
-        tenant: int = DEFAULT_TENANT,
     ) -> StartAnswer:
-        """Begin again at a step: everything that does not depend on it is kept, and the step runs anew, or is taken to
-        have given `output`."""
-        row = await self.run_row(run, tenant=tenant)
-        prepared, state = await self.folded(row)
+        """Start a run that begins at a step and reuses everything that does not depend on it. The step runs again, or
+        has the result `output`."""
+        row = await self._runs.row(run)
+        prepared, state = await self._runs.folded(row)
         index = prepared.numbers.get(step)
         if index is None:
             raise NotFound(f"the run has no step {step[:80]!r}")
@@ -109,7 +109,8 @@ class AgainCommands(StartCommands, RunCommands):
         request_id: str | None,
         begin: str | None = None,
     ) -> StartAnswer:
-        """`prepared` is the graph the run was at in the end; `what` kind it is, and what is meant by it."""
+        """Start the new run. `prepared` is the graph at the end of the old one; `what` is the kind of rerun and the
+        bytes that tell one request from another."""
         kind, meant = what
         version, graph = await self._version_of(row, prepared)
         if begin not in (None, *graph.numbers):
@@ -142,9 +143,9 @@ class AgainCommands(StartCommands, RunCommands):
         return await self._begin(request, digest)
 
     async def _version_of(self, row: RunRow, prepared: Prepared) -> tuple[int, Prepared]:
-        """The version to begin a run again with, and its graph: the run's own. A run that was moved to changed code
-        begins again with the version that was saved of that, if one was; else it will be moved anew."""
-        own = await self.prepared(row)
+        """Return the version to start with, and its graph: that of the run. A run that was moved to changed code starts
+        with the version that was saved of that code, if there is one; else it will be moved again."""
+        own = await self._runs.prepared(row)
         if own.graph == prepared.graph:
             return row.version, own
         newest = (await self._store.versions(row.tenant, row.workflow))[:_NEWEST]
@@ -159,8 +160,7 @@ class AgainCommands(StartCommands, RunCommands):
             try:
                 started = await start_run(self._engine, request)
             except StartRefused:
-                options = StartOptions(request_id=request.request_id)
-                known = await self._known(request.tenant, options, digest, request.workflow)
+                known = await self._starts.known(request.request_id, digest, request.workflow)
                 if known is not None:
                     return known
                 await refuse_if_active(self._store, request)

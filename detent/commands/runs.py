@@ -1,4 +1,4 @@
-"""Looking at runs, and waiting for them."""
+"""Runs: read them, their history, their hero's timeline, and why they do not go on."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
-from detent.commands.context import CommandContext
+from detent.commands.context import CommandPart
 from detent.engine.background import ANY_QUEUE
+from detent.errors import NotFound
+from detent.ids import RUN, InvalidId, parse
 from detent.instant import Instant, iso
 from detent.planner.history import PastAttempt, history
 from detent.planner.moves import graph_of
@@ -17,64 +19,58 @@ from detent.planner.why import ReasonKind, sentence, why
 from detent.run.journal import Entry, EntryData, Kind, decode_data
 from detent.run.state import RunState
 from detent.run.status import TERMINAL, Status
-from detent.settings import DEFAULT_TENANT
+from detent.store.protocol import CommandStore
 from detent.store.rows import NodeOffer, RunCriteria, RunRow, TimelineCursor, TimelineRow
 from detent.views.runs import facts_of_row, fold_row, run_document
 
 EVERY = RunCriteria()
+#: A page of a timeline is read in pieces until it has this many bytes.
+PAGE_BYTES: Final = 1024 * 1024
+_PIECE: Final = 25
+#: Reasons of steps that could start at once if a node claimed the run.
+_STARTABLE: Final = frozenset({ReasonKind.READY, ReasonKind.NOT_STARTED})
 
 
-class RunCommands(CommandContext):
-    """Nothing here changes anything."""
+class Happenings(NamedTuple):
+    """A page of a timeline. `is_last`: there was no more when it was read."""
 
-    async def run(self, run: str, *, tenant: int = DEFAULT_TENANT) -> dict[str, Any]:
-        """The document of a run."""
-        return await self._document(await self.run_row(run, tenant=tenant))
+    found: list[TimelineRow]
+    is_last: bool
 
-    async def runs(
-        self,
-        *,
-        limit: int,
-        where: RunCriteria = EVERY,
-        cursor: bytes | None = None,
-        oldest_first: bool = False,
-        tenant: int = DEFAULT_TENANT,
-    ) -> list[RunRow]:
-        """Runs by the order they were accepted in, newest first unless asked otherwise."""
-        return await self._store.runs(tenant, limit=limit, where=where, cursor=cursor, oldest_first=oldest_first)
 
-    async def count_runs(self, *, where: RunCriteria, limit: int, tenant: int = DEFAULT_TENANT) -> int:
-        """How many there are, counted up to `limit`."""
-        return await self._store.count_runs(tenant, where=where, limit=limit)
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """One reason why a run does not go on."""
 
-    async def entries(self, run: bytes, *, after: int = 0, limit: int = 100_000) -> list[Entry]:
-        """The journal of a run, from a place on."""
-        return await self._store.journal(run, after=after, limit=limit)
+    kind: str
+    message: str
+    step: str | None = None
+    since: Instant | None = None
+    until: Instant | None = None
+    details: dict[str, Any] | None = None
 
-    async def prepared(self, row: RunRow) -> Prepared:
-        """The graph a run runs on."""
-        graphs = await self._engine.graphs.get([(row.workflow, row.version)])
-        return graphs[row.workflow, row.version][1]
 
-    async def was_one_of_several(self, row: RunRow) -> bool:
-        """Whether a run was allowed beside another of its hero."""
-        return row.active_key is None and (await self.prepared(row)).graph.one_per_hero
+class RunCommands(CommandPart):
+    """Reads of runs. Nothing here changes anything."""
 
-    async def folded(self, row: RunRow) -> tuple[Prepared, RunState]:
-        """The graph of a run, and its state by its journal."""
-        prepared, tokens = await self.prepared(row), self._engine.tokens
-        entries = await self._store.journal(row.id)
-        state = fold_row(row, prepared, entries, lambda step: tokens.url(row.id, step))
-        return graph_of(prepared, state), state
+    async def row(self, run: str | RunRow) -> RunRow:
+        """Return the row of a run by its id, or raise NotFound. A row that was read already is returned as it is."""
+        if isinstance(run, RunRow):
+            return run
+        try:
+            row = await self._store.run(self._tenant, parse(RUN, run))
+        except InvalidId:
+            row = None
+        if row is None:
+            raise NotFound(f"there is no run {run[:80]!r}")
+        return row
 
-    async def children(self, runs: Sequence[bytes], *, tenant: int = DEFAULT_TENANT) -> list[RunRow]:
-        """The runs that these have started."""
-        found: list[RunRow] = []
-        for run in runs:
-            found += await self._store.runs(tenant, limit=200, where=RunCriteria(parent=run), oldest_first=True)
-        return found
+    async def get(self, run: str) -> dict[str, Any]:
+        """Return the document of a run."""
+        return await self.document(await self.row(run))
 
-    async def _document(self, row: RunRow) -> dict[str, Any]:
+    async def document(self, row: RunRow) -> dict[str, Any]:
+        """Return the document of a run whose row was read."""
         prepared = await self.prepared(row)
         entries = await self._store.journal(row.id)
         callbacks = await self._store.callbacks(row.id)
@@ -86,42 +82,58 @@ class RunCommands(CommandContext):
             document = run_document(row, prepared, entries, callbacks, lambda step: tokens.url(id_, step))
         return document
 
+    async def find(
+        self, *, limit: int, where: RunCriteria = EVERY, cursor: bytes | None = None, oldest_first: bool = False
+    ) -> list[RunRow]:
+        """Return runs in the order they were accepted, newest first unless `oldest_first`."""
+        return await self._store.runs(self._tenant, limit=limit, where=where, cursor=cursor, oldest_first=oldest_first)
 
-# Looking at runs as a story: the attempts of one, and everything that happened to one hero.
+    async def count(self, *, where: RunCriteria, limit: int) -> int:
+        """Count runs, up to `limit`."""
+        return await self._store.count_runs(self._tenant, where=where, limit=limit)
 
+    async def entries(self, run: bytes, *, after: int = 0, limit: int = 100_000) -> list[Entry]:
+        """Return the journal of a run behind the entry `after`."""
+        return await self._store.journal(run, after=after, limit=limit)
 
-#: Entries are read a few at a time, until a page has this many bytes.
-PAGE_BYTES: Final = 1024 * 1024
-_PIECE: Final = 25
+    async def prepared(self, row: RunRow) -> Prepared:
+        """Return the graph of a run."""
+        graphs = await self._engine.graphs.get([(row.workflow, row.version)])
+        return graphs[row.workflow, row.version][1]
 
+    async def was_one_of_several(self, row: RunRow) -> bool:
+        """Return whether a run was allowed beside another run of its hero."""
+        return row.active_key is None and (await self.prepared(row)).graph.one_per_hero
 
-class Happenings(NamedTuple):
-    """A page of a timeline. `is_last`: there was no more when it was read."""
+    async def folded(self, row: RunRow) -> tuple[Prepared, RunState]:
+        """Return the graph of a run and its state, folded from its journal."""
+        prepared, tokens = await self.prepared(row), self._engine.tokens
+        entries = await self._store.journal(row.id)
+        state = fold_row(row, prepared, entries, lambda step: tokens.url(row.id, step))
+        return graph_of(prepared, state), state
 
-    found: list[TimelineRow]
-    is_last: bool
+    async def children(self, runs: Sequence[bytes]) -> list[RunRow]:
+        """Return the runs that these runs have started."""
+        found: list[RunRow] = []
+        for run in runs:
+            found += await self.find(limit=200, where=RunCriteria(parent=run), oldest_first=True)
+        return found
 
-
-class HeroCommands(RunCommands):
-    """Nothing here changes anything."""
-
-    async def history(self, run: str, *, tenant: int = DEFAULT_TENANT) -> list[PastAttempt]:
-        """The attempts of a run that are over, in the order they ended."""
-        row = await self.run_row(run, tenant=tenant)
+    async def history(self, run: str) -> list[PastAttempt]:
+        """Return the attempts of a run that are over, in the order they ended."""
+        row = await self.row(run)
         tokens = self._engine.tokens
         facts = facts_of_row(row, lambda step: tokens.url(row.id, step))
         return history(await self.prepared(row), facts, row.opening, await self._store.journal(row.id))
 
-    async def timeline(
-        self, hero: tuple[str, str], *, limit: int, after: TimelineCursor | None = None, tenant: int = DEFAULT_TENANT
-    ) -> Happenings:
-        """What happened in all runs of a hero behind that place: at most `limit`, and no more than a page may hold
-        unless the first alone does."""
+    async def timeline(self, hero: tuple[str, str], *, limit: int, after: TimelineCursor | None = None) -> Happenings:
+        """Return the entries of all runs of a hero behind `after`: at most `limit` of them and at most a page of bytes,
+        but at least one."""
         found: list[TimelineRow] = []
         size = 0
         while True:
             asked = min(_PIECE, limit + 1 - len(found))
-            piece = await self._store.timeline(tenant, hero, limit=asked, after=after)
+            piece = await self._store.timeline(self._tenant, hero, limit=asked, after=after)
             for one in piece:
                 size += len(one.entry.data)
                 if len(found) == limit or (found and size > PAGE_BYTES):
@@ -131,32 +143,9 @@ class HeroCommands(RunCommands):
                 return Happenings(found, is_last=True)
             after = found[-1].place()
 
-
-# Why a run does not go on: what the planner says of its steps, and what is missing around it.
-
-
-#: What may begin at once, if only a node took it.
-_STARTABLE: Final = frozenset({ReasonKind.READY, ReasonKind.NOT_STARTED})
-
-
-@dataclass(frozen=True, slots=True)
-class Obstacle:
-    """One reason, ready to be shown."""
-
-    kind: str
-    message: str
-    step: str | None = None
-    since: Instant | None = None
-    until: Instant | None = None
-    details: dict[str, Any] | None = None
-
-
-class WhyCommands(RunCommands):
-    """The question an operator asks at night."""
-
-    async def why(self, run: str, *, tenant: int = DEFAULT_TENANT) -> tuple[RunRow, str, list[Obstacle]]:
-        """The run, its status, and what keeps it from going on: what blocks first, then what waits for that."""
-        row = await self.run_row(run, tenant=tenant)
+    async def why(self, run: str) -> tuple[RunRow, str, list[Obstacle]]:
+        """Return a run, its status, and what keeps it from going on: first what blocks it, then what waits for that."""
+        row = await self.row(run)
         prepared, state = await self.folded(row)
         if row.status in TERMINAL and not state.is_over:
             return row, row.status, [_ended_by_engine(row)]
@@ -172,45 +161,49 @@ class WhyCommands(RunCommands):
         if status in TERMINAL:
             return row, status, found
         is_due = row.wake_at is not None and row.wake_at <= now
-        around = await self._around(row, is_due=is_due or any(one.kind in _STARTABLE for one in reasons))
-        return row, status, around + found
+        is_due = is_due or any(one.kind in _STARTABLE for one in reasons)
+        return row, status, await _missing_around(self._store, row, is_due=is_due) + found
 
-    async def _around(self, row: RunRow, *, is_due: bool) -> list[Obstacle]:
-        """What is missing outside the run; `is_due`: it would go on at once, if only a node took it."""
-        offers = await self._store.offers()
-        if any(offer.node == row.owner for offer in offers):
-            return []
-        if all(offer.queues == () for offer in offers):  # doors that start runs and leave them to others
-            return [Obstacle("no_node", "No node is at work: nothing goes on until `detent serve` or `worker` runs.")]
-        unserved = await self._unserved(row, offers) if is_due or row.owner is not None else []
-        if row.owner is None or unserved:
-            return unserved
-        return [Obstacle("node_lost", "The node that had the run is gone; another one takes it over in a moment.")]
 
-    async def _unserved(self, row: RunRow, offers: list[NodeOffer]) -> list[Obstacle]:
-        serving = [offer for offer in offers if offer.queues is None or row.queue in offer.queues]
-        if not serving:
-            seen = await self._last_seen("queue", row.queue)
-            return [Obstacle("queue", f"No node serves its queue '{row.queue}'; {seen}.", details={"queue": row.queue})]
-        needed = set(json.loads(row.code)) if row.code else set()
-        if any(needed <= set(offer.actions) for offer in serving):
-            return []
-        missing = sorted(needed - {action for offer in serving for action in offer.actions}) or sorted(needed)
-        seen = await self._last_seen("action", missing[0])
-        wanted = ", ".join(map(_in_words, missing))
-        message = f"No node of its queue '{row.queue}' has the code it needs: {wanted}; {seen}."
-        return [Obstacle("code", message, details={"actions": missing})]
+async def _missing_around(store: CommandStore, row: RunRow, *, is_due: bool) -> list[Obstacle]:
+    """Find what a run lacks outside of itself. `is_due`: it would go on at once if a node claimed it."""
+    offers = await store.offers()
+    if any(offer.node == row.owner for offer in offers):
+        return []
+    if all(offer.queues == () for offer in offers):  # processes that start runs and leave them to other nodes
+        return [Obstacle("no_node", "No node is at work: nothing goes on until `detent serve` or `worker` runs.")]
+    unserved = await _unserved(store, row, offers) if is_due or row.owner is not None else []
+    if row.owner is None or unserved:
+        return unserved
+    return [Obstacle("node_lost", "The node that had the run is gone; another one takes it over in a moment.")]
 
-    async def _last_seen(self, kind: str, name: str) -> str:
-        found = [await self._store.last_served(kind, name)]
-        if kind == "queue":
-            found.append(await self._store.last_served(kind, ANY_QUEUE))
-        at = max((one for one in found if one is not None), default=None)
-        return "no node ever did" if at is None else f"one was last seen at {iso(at)}"
+
+async def _unserved(store: CommandStore, row: RunRow, offers: list[NodeOffer]) -> list[Obstacle]:
+    """Say which queue or code no node offers."""
+    serving = [offer for offer in offers if offer.queues is None or row.queue in offer.queues]
+    if not serving:
+        seen = await _last_seen(store, "queue", row.queue)
+        return [Obstacle("queue", f"No node serves its queue '{row.queue}'; {seen}.", details={"queue": row.queue})]
+    needed = set(json.loads(row.code)) if row.code else set()
+    if any(needed <= set(offer.actions) for offer in serving):
+        return []
+    missing = sorted(needed - {action for offer in serving for action in offer.actions}) or sorted(needed)
+    seen = await _last_seen(store, "action", missing[0])
+    wanted = ", ".join(map(_in_words, missing))
+    message = f"No node of its queue '{row.queue}' has the code it needs: {wanted}; {seen}."
+    return [Obstacle("code", message, details={"actions": missing})]
+
+
+async def _last_seen(store: CommandStore, kind: str, name: str) -> str:
+    found = [await store.last_served(kind, name)]
+    if kind == "queue":
+        found.append(await store.last_served(kind, ANY_QUEUE))
+    at = max((one for one in found if one is not None), default=None)
+    return "no node ever did" if at is None else f"one was last seen at {iso(at)}"
 
 
 def _ended_by_engine(row: RunRow) -> Obstacle:
-    """A run whose journal does not have its end: it is over all the same, and its row says why."""
+    """Explain a run that has ended and whose journal does not have its end. Its row says why."""
     at = "" if row.ended_at is None else f" at {iso(row.ended_at)}"
     why = f" {sentence(row.error)}" if row.error else ""
     message = f"The run is over: it ended {row.status}{at}.{why}"
@@ -218,7 +211,7 @@ def _ended_by_engine(row: RunRow) -> Obstacle:
 
 
 def _why_cancelled(entries: Sequence[Entry]) -> str:
-    """Who or what cancelled a run, as one more sentence."""
+    """Say in one more sentence what cancelled a run."""
     last = next((entry for entry in reversed(entries) if entry.kind == Kind.CANCELLED), None)
     data = EntryData() if last is None else decode_data(last.data)
     reason = data.by if data.error is None else data.error.message
@@ -228,7 +221,7 @@ def _why_cancelled(entries: Sequence[Entry]) -> str:
 
 
 def _in_words(code: str) -> str:
-    """What a run needs, as people call it."""
+    """Describe the code that a run needs."""
     kind, _, name = code.partition(":")
     if kind != "workflow" or not name:
         return f"the action '{code}'"

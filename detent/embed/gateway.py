@@ -24,8 +24,9 @@ from detent.client.documents import Started
 from detent.client.errors import NoConnection
 from detent.embed.config import configured, server_address, settings_of
 from detent.embed.remote import HttpTransport, Threads
-from detent.embed.request import StartOrder, must_be_outside
+from detent.embed.request import must_be_outside
 from detent.local_apps import Resident, resident
+from detent.run.start import StartRequest
 from detent.settings import Settings
 from detent.store.url import scheme
 
@@ -40,8 +41,8 @@ class Transport(Protocol):
 
     def send(self, request: Request) -> Answer: ...
     async def deliver(self, request: Request) -> Answer: ...
-    def start(self, order: StartOrder) -> Started: ...
-    async def begin(self, order: StartOrder) -> Started: ...
+    def start(self, order: StartRequest) -> Started: ...
+    async def begin(self, order: StartRequest) -> Started: ...
 
 
 class DatabaseTransport:
@@ -58,10 +59,10 @@ class DatabaseTransport:
     async def deliver(self, request: Request) -> Answer:
         return await (await self._awaited()).deliver(request)
 
-    def start(self, order: StartOrder) -> Started:
+    def start(self, order: StartRequest) -> Started:
         return self._way().start(order)
 
-    async def begin(self, order: StartOrder) -> Started:
+    async def begin(self, order: StartRequest) -> Started:
         return await (await self._awaited()).begin(order)
 
     def close(self) -> None:
@@ -98,10 +99,10 @@ class SqliteTransport:
     async def deliver(self, request: Request) -> Answer:
         return await self._threads.call(partial(self.send, request))
 
-    def start(self, order: StartOrder) -> Started:
+    def start(self, order: StartRequest) -> Started:
         return self._reached(lambda way: way.start(order))
 
-    async def begin(self, order: StartOrder) -> Started:
+    async def begin(self, order: StartRequest) -> Started:
         return await self._threads.call(partial(self.start, order))
 
     def close(self) -> None:

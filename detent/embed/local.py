@@ -12,13 +12,16 @@ from urllib.parse import unquote
 
 from detent.api.app import api_of
 from detent.app import App, build_app
+from detent.auth.caller import local_caller
 from detent.client.calls import Answer, Request
 from detent.client.documents import Started
-from detent.commands import RunInput, StartAnswer, StartOptions
-from detent.embed.request import StartOrder, running_loop
+from detent.commands import StartAnswer
+from detent.embed.request import running_loop
 from detent.errors import NotFound, StoreInUse
 from detent.ids import RUN, WORKFLOW, show
 from detent.instant import as_datetime
+from detent.python.registry import registry
+from detent.run.start import StartRequest
 from detent.settings import Settings
 from detent.store.url import scheme
 
@@ -43,11 +46,11 @@ class InProcessTransport:
         """The whole answer, from any loop."""
         return await self._join(self._answered(request))
 
-    def start(self, order: StartOrder) -> Started:
+    def start(self, order: StartRequest) -> Started:
         return self._wait(self._started(order))
 
-    async def begin(self, order: StartOrder) -> Started:
-        """StartAnswer it, from any loop."""
+    async def begin(self, order: StartRequest) -> Started:
+        """Start it, from any loop."""
         return await self._join(self._started(order))
 
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:
@@ -64,25 +67,17 @@ class InProcessTransport:
             return await work
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
-    async def _started(self, order: StartOrder) -> Started:
-        commands = self._app.commands
-        options = StartOptions(
-            request_id=order.request_id,
-            start_at=order.begins(commands.now()),
-            labels=order.labels,
-            hero=order.hero,
-            priority=order.priority,
-            allow_multiple=order.allow_multiple,
-        )
-        given = RunInput(order.body)
+    async def _started(self, order: StartRequest) -> Started:
+        commands = self._app.commands.for_caller(local_caller("python"))
         try:
-            start = await commands.start(order.workflow, given, options)
+            start = await commands.starts.start(order)
         except NotFound:
-            if order.registered is None:
+            known = registry.find(order.workflow)
+            if known is None:
                 raise
             # Nobody ran this code on this database before.
-            await commands.save_python(order.registered.compiled, order.registered.source)
-            start = await commands.start(order.workflow, given, options)
+            await commands.workflows.save_python(known.compiled, known.source)
+            start = await commands.starts.start(order)
         return _document(start)
 
     async def _answered(self, request: Request) -> Answer:

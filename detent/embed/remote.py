@@ -27,9 +27,11 @@ from detent.client.documents import Started
 from detent.client.errors import NoConnection
 from detent.client.runs import start as start_call
 from detent.client.transports import Connections
-from detent.embed.request import StartOrder
 from detent.errors import NotFound
+from detent.ids import new_id
 from detent.instant import as_datetime
+from detent.python.registry import registry
+from detent.run.start import StartRequest
 from detent.steps.user_code import ThreadPool
 
 T = TypeVar("T")
@@ -46,7 +48,7 @@ class Threads:
         self._pool = ThreadPool(_THREADS)
 
     async def call(self, function: Callable[[], T]) -> T:
-        result, error = await self._pool.run(partial(_tried, function))
+        result, error = await self._pool.submit(lambda: (function(), None), lambda error: (None, error))
         if error is not None:
             raise error
         assert result is not None
@@ -54,13 +56,6 @@ class Threads:
 
     def close(self) -> None:
         self._pool.close()
-
-
-def _tried(function: Callable[[], T]) -> tuple[T | None, BaseException | None]:
-    try:
-        return function(), None
-    except BaseException as error:  # noqa: BLE001 - raised again where the call is awaited
-        return None, error
 
 
 class HttpTransport:
@@ -78,19 +73,20 @@ class HttpTransport:
         """The whole answer, from any loop."""
         return await self._threads.call(partial(self.send, request))
 
-    def start(self, order: StartOrder) -> Started:
+    def start(self, order: StartRequest) -> Started:
         try:
             return told(start_request(order), RetryPolicy(), self.send)
         except NotFound as error:
-            if order.registered is None:
+            known = registry.find(order.workflow)
+            if known is None:
                 raise
-            module = order.registered.place.partition(":")[0]
+            module = known.place.partition(":")[0]
             raise NotFound(
                 f"{error.message} at {self.url}; the engine there has it once it imports {module}, "
                 f"as in `detent serve --import {module}`"
             ) from error
 
-    async def begin(self, order: StartOrder) -> Started:
+    async def begin(self, order: StartRequest) -> Started:
         """Start it, from any loop."""
         return await self._threads.call(partial(self.start, order))
 
@@ -98,9 +94,10 @@ class HttpTransport:
         self._connections.close()
 
 
-def start_request(order: StartOrder) -> Call[Started]:
+def start_request(order: StartRequest) -> Call[Started]:
     """A start as a request. It is sent with an id, so that sending it again does not start two."""
     begins: Any = None
+    request_id = order.request_id or (order.id or new_id()).hex()
     if order.delay is not None:
         begins = duration(order.delay)
     elif order.start_at is not None:
@@ -109,13 +106,13 @@ def start_request(order: StartOrder) -> Call[Started]:
         return start_call(
             order.workflow,
             order.body,
-            request_id=order.request_id or order.id.hex(),
+            request_id=request_id,
             start_at=begins,
             labels=order.labels,
             hero=order.hero,
         )
     envelope = {
-        "requestId": order.request_id or order.id.hex(),
+        "requestId": request_id,
         "trigger": order.body,
         "priority": order.priority,
         "labels": dict(order.labels),

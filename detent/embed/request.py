@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -12,10 +11,12 @@ import msgspec
 
 from detent.errors import InvalidInput, NotFound, Problem
 from detent.ids import new_id
-from detent.instant import SECOND, Instant
+from detent.instant import Instant
 from detent.python.heroes import hero as hero_of
 from detent.python.registry import CodeKind, Registered, registry
-from detent.steps.output import OutputTooLarge, Unserialisable, encode_output
+from detent.run.start import StartRequest
+from detent.steps.errors import OutputTooLarge, Unserialisable
+from detent.steps.output import encode_output
 from detent.values.durations import parse_duration
 
 # Durable functions are run again and again: whoever asks Detent for something from inside one would ask each time.
@@ -41,28 +42,6 @@ def must_be_outside(what: str) -> None:
 UNSET: Final[Any] = msgspec.UNSET
 When = datetime | str
 Span = float | timedelta | str
-LONGEST_REQUEST_ID: Final = 255
-
-
-@dataclass(frozen=True, slots=True)
-class StartOrder:
-    """A run to be started. `body` is plain JSON; `registered` is the code behind the name, if this process has it."""
-
-    workflow: str
-    body: Any
-    registered: Registered | None = None
-    hero: tuple[str, str] | None = None
-    request_id: str | None = None
-    start_at: Instant | None = None
-    delay: float | None = None
-    labels: Mapping[str, str] = field(default_factory=dict)
-    priority: int | None = None
-    allow_multiple: bool = False
-    id: bytes = field(default_factory=new_id)
-
-    def begins(self, now: Instant) -> Instant | None:
-        """When it shall begin; null means at once."""
-        return now + round(self.delay * SECOND) if self.delay is not None else self.start_at
 
 
 def build_start(
@@ -78,25 +57,30 @@ def build_start(
     labels: Mapping[str, str] | None = None,
     priority: int | None = None,
     allow_multiple: bool = False,
-) -> StartOrder:
-    """The order that the arguments of `start` make, or InvalidInput; NotInFunction in the code of a durable function
-    itself, which starts runs with `run.child`, or in a step."""
+) -> StartRequest:
+    """Build the request that the arguments of `start` mean. Raise InvalidInput, or NotInFunction in the code of a
+    durable function itself, which starts runs with `run.child`, or in a step."""
     must_be_outside("detent.start")
     name, known = named(workflow)
     if start_at is not None and delay is not None:
         raise InvalidInput("a run begins at `start_at` or after `delay`; give one of them")
-    return StartOrder(
+    request = StartRequest(
         workflow=name,
         body=_body(name, known, (args, arguments), input),
-        registered=known,
         hero=hero_pair(hero),
-        request_id=None if request_id is None else _request_id(request_id),
+        request_id=request_id,
         start_at=None if start_at is None else instant_of(start_at),
         delay=None if delay is None else _seconds(delay),
-        labels={} if labels is None else _labels(labels),
+        labels=labels or {},
         priority=priority,
         allow_multiple=allow_multiple,
+        id=new_id(),
     )
+    request.check()
+    for label in request.labels:
+        if not label or ":" in label:
+            raise _wrong(f"labels.{label}", "the name of a label has no colon and is not empty")
+    return request
 
 
 def named(workflow: Any) -> tuple[str, Registered | None]:
@@ -134,14 +118,6 @@ def _seconds(span: Span) -> float:
     return parse_duration(span.total_seconds() if isinstance(span, timedelta) else span)
 
 
-def _request_id(given: Any) -> str:
-    if not isinstance(given, str):
-        raise _wrong("request_id", f"is a text, not {type(given).__name__}")
-    if not 0 < len(given) <= LONGEST_REQUEST_ID:
-        raise _wrong("request_id", f"must have 1 to {LONGEST_REQUEST_ID} characters")
-    return given
-
-
 def _wrong(field_: str, message: str) -> InvalidInput:
     problem = Problem(field_, message)
     return InvalidInput(f"the run cannot be started: {problem}", [problem])
@@ -174,12 +150,3 @@ def plain(value: Any) -> Any:
         return msgspec.json.decode(encode_output(value))["output"]
     except (Unserialisable, OutputTooLarge) as error:
         raise InvalidInput(str(error).replace("the output", "the input")) from None
-
-
-def _labels(labels: Any) -> dict[str, str]:
-    if not isinstance(labels, Mapping):
-        raise _wrong("labels", "are names with their texts")
-    for key, value in labels.items():
-        if not isinstance(key, str) or not isinstance(value, str) or not key or ":" in key:
-            raise _wrong(f"labels.{key}", "a label is text, and its name has no colon")
-    return dict(labels)

@@ -1,4 +1,8 @@
-"""Attempts in flight: so many at once, each within its time, and nothing that one does may hurt the engine."""
+"""Attempts in flight: a limited number at once, each within its time limit.
+
+The same code runs every kind of step: the executor declares what its step needs (`Needs`), and the engine provides it.
+Whatever an executor does ends as an outcome.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +10,26 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping
 from types import CoroutineType
-from typing import Any
+from typing import Any, Final
 
 from detent.clock import Clock
 from detent.engine.owned_run import OwnedRun
 from detent.graph.model import StepKind
 from detent.observe.failpoints import reach
-from detent.planner.calls import make_call
-from detent.run.call import FunctionPort, StepCall
-from detent.run.outcomes import Fail, Outcome, StepError
+from detent.planner.calls import build_view, make_call
+from detent.run.call import FunctionPort, RunView, StepCall
+from detent.run.outcomes import Fail, Outcome
 from detent.run.plan import StartAttempt
-from detent.steps.protocol import StepExecutor
-from detent.steps.user_code import describe, traceback_of
+from detent.steps.protocol import Needs, StepExecutor
+from detent.steps.user_code import failure_of, run_on_loop
 
 Work = Coroutine[Any, Any, Outcome]
 
+_NOTHING: Final = Needs.NOTHING
+
 
 class Attempts:
-    """Begins attempts while there are slots; the others wait. `ended` is told the outcome of each."""
+    """Starts attempts while there are free slots; other attempts wait. `ended` receives the outcome of each."""
 
     def __init__(
         self,
@@ -44,14 +50,24 @@ class Attempts:
         self.in_flight = 0
 
     def admit(self, held: OwnedRun, start: StartAttempt) -> None:
-        """Begin an attempt, which may begin now, if there is a free slot; else it waits for one."""
+        """Start an attempt if there is a free slot; otherwise it waits. The caller knows that it may start."""
         if self._is_free():
             self._begin(held, start)
         else:
             self._waiting.setdefault(held, deque()).append(start)
 
+    def begin_alone(self, held: OwnedRun, start: StartAttempt, over: Callable[[OwnedRun], None]) -> None:
+        """Begin the attempt of a suspect run, whether or not a slot is free: its start is on record, so it must not
+        wait. `over` is called when it is not in flight any more."""
+        self._begin(held, start)
+        attempt = held.attempts.get(start.step)
+        if attempt is None:
+            over(held)
+        else:
+            attempt.add_done_callback(lambda _: over(held))
+
     def let_waiting_in(self) -> None:
-        """Begin those that waited, as far as there is room: one step of each run in turn, so that wide ones share."""
+        """Start waiting attempts while there is room: one step of each run in turn, so that a wide run leaves slots."""
         while self._waiting and self._is_free():
             held = next(iter(self._waiting))
             starts = self._waiting.pop(held)
@@ -64,15 +80,16 @@ class Attempts:
                 self._begin(held, start)
 
     def forget_waiting(self) -> None:
+        """Drop all waiting attempts."""
         self._waiting.clear()
 
     def stop(self, held: OwnedRun) -> None:
-        """End the attempts of a run that are in flight; nobody wants to know what becomes of them."""
+        """Cancel the attempts of a run that are in flight. Their outcomes are not used."""
         for attempt in list(held.attempts.values()):
             attempt.cancel()
 
     def stop_one(self, held: OwnedRun, step: int) -> None:
-        """End the attempt of one step."""
+        """Cancel the attempt of one step."""
         attempt = held.attempts.pop(step, None)
         if attempt is not None:
             attempt.cancel()
@@ -82,37 +99,49 @@ class Attempts:
 
     def _begin(self, held: OwnedRun, start: StartAttempt) -> None:
         step, number, begun = start.step, start.attempt, self._clock.monotonic()
-        kind = held.prepared.steps[step].kind
-        port = self._port_of(held) if kind is StepKind.FUNCTION else None
-        call = make_call(held.prepared, held.state, step, generation=held.generation, port=port)
+        prepared = held.prepared
+        try:
+            executor = self._executors[prepared.steps[step].kind]
+            needs = executor.needs(prepared.graph.steps[step])
+        except Exception as error:  # noqa: BLE001 - an executor that is missing or raises has failed
+            self._tell(held, step, number, failure_of(error), begun)
+            return
+        view = None if needs is _NOTHING else self._view(held, needs)
+        call = make_call(prepared, held.state, step, view)
         if isinstance(call, Fail):
             self._tell(held, step, number, call, begun)
             return
         reach("before_effect")
-        work = self._ask_executor(call)
-        # The first question is quick, and answers for nearly all: a union is asked class by class.
+        work = _ask(executor, call)
+        # Most work is a coroutine, and this check is quick. Outcome is a union: Python checks it class by class.
         if not isinstance(work, CoroutineType) and isinstance(work, Outcome):
             self._tell(held, step, number, work, begun)
             return
         self.in_flight += 1
-        if kind is StepKind.PYTHON and held.prepared.graph.steps[step].config.get("transactional"):
+        is_locking = needs is not _NOTHING and Needs.ROW_LOCK in needs
+        if is_locking:
             held.locks += 1
         attempt = asyncio.get_running_loop().create_task(run_attempt(work, call.timeout))
         held.attempts[step] = attempt
-        attempt.add_done_callback(lambda attempt: self._done(attempt, held, step, number, work, begun))
+        attempt.add_done_callback(lambda attempt: self._done(attempt, held, step, number, work, begun, is_locking))
 
-    def _ask_executor(self, call: StepCall) -> Outcome | Work:
-        try:
-            return self._executors[call.kind].begin(call)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # noqa: BLE001 - an executor that raises all the same has failed
-            return _surprise(error)
+    def _view(self, held: OwnedRun, needs: Needs) -> RunView | None:
+        if Needs.VIEW not in needs:
+            return None
+        port = self._port_of(held) if Needs.PORT in needs else None
+        return build_view(held.prepared, held.state, held.generation, port)
 
     def _done(
-        self, attempt: asyncio.Task[Outcome], held: OwnedRun, step: int, number: int, work: Work, begun: float
+        self,
+        attempt: asyncio.Task[Outcome],
+        held: OwnedRun,
+        step: int,
+        number: int,
+        work: Work,
+        begun: float,
+        is_locking: bool,
     ) -> None:
-        # Here and not in the attempt itself: one that is stopped before it has begun would never come to its end.
+        # Here and not in the attempt itself: an attempt that is stopped before it has begun never runs to its end.
         self.in_flight -= 1
         is_wanted = held.attempts.get(step) is attempt
         if is_wanted:
@@ -121,7 +150,7 @@ class Attempts:
             work.close()
         elif is_wanted:
             self._tell(held, step, number, attempt.result(), begun)
-        if held.locks and held.prepared.graph.steps[step].config.get("transactional"):
+        if is_locking:
             self._unlock(held)
         self.let_waiting_in()
 
@@ -130,29 +159,19 @@ class Attempts:
         self._ended(held, step, number, outcome, round((self._clock.monotonic() - begun) * 1000, 2))
 
 
-async def run_attempt(work: Work, timeout: float | None) -> Outcome:
-    """The outcome of the work, within its time. An executor that raises all the same has failed."""
-    limit = None if timeout is None else asyncio.timeout(timeout)
+def run_attempt(work: Work, timeout: float | None) -> Work:
+    """Await the work of an executor, within its time, and return its outcome. A failure of the executor is a Fail."""
+    return run_on_loop(lambda: work, _failed, limit=timeout)
+
+
+def _ask(executor: StepExecutor, call: StepCall) -> Outcome | Work:
     try:
-        if limit is None:
-            return await work
-        async with limit:
-            return await work
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # whatever a step does must end as an outcome
-        if limit is not None and limit.expired():
-            return Fail(StepError("timeout", f"the step took longer than {timeout:g} s"), timed_out=True)
-        if isinstance(error, asyncio.CancelledError) and _is_stopped():
-            raise
-        return _surprise(error)
+        return executor.begin(call)
+    except BaseException as error:  # noqa: BLE001 - an executor must not raise; if it does, the attempt has failed
+        return _failed(error)
 
 
-def _is_stopped() -> bool:
-    """Whether it was the engine that stopped the attempt, and not a step that stopped itself."""
-    attempt = asyncio.current_task()
-    return attempt is not None and attempt.cancelling() > 0
-
-
-def _surprise(error: BaseException) -> Fail:
-    return Fail(StepError("exception", describe(error), {"traceback": traceback_of(error)}))
+def _failed(error: BaseException) -> Outcome:
+    if isinstance(error, KeyboardInterrupt):
+        raise error
+    return failure_of(error)

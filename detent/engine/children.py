@@ -19,9 +19,9 @@ from detent.errors import StoreError
 from detent.graph.model import Ending
 from detent.ids import RUN, NewId, parse, show
 from detent.observe import emit
-from detent.run.call import Child
 from detent.run.outcomes import EMPTY_RESULT, StepError
 from detent.run.plan import RunEnd
+from detent.run.start import StartRequest
 from detent.run.state import RunFacts, RunState
 from detent.run.status import Status
 from detent.store.rows import Message, MessageKind
@@ -32,7 +32,7 @@ CONTINUED: Final = "continued"
 #: After these pauses in seconds it is tried again to find the runs that children continue as.
 _PAUSES: Final = (0.2, 1.0, 5.0, 20.0)
 
-StartChild = Callable[[RunFacts, bytes, Child, bool], Awaitable[None]]
+StartChild = Callable[[RunFacts, bytes, StartRequest, bool], Awaitable[None]]
 CancelHeirs = Callable[[Sequence[Message]], Awaitable[None]]
 
 _ENDINGS: Final = {Status.COMPLETED: Ending.SUCCESS, Status.CANCELLED: Ending.CANCELLED, Status.TIMEOUT: Ending.TIMEOUT}

@@ -109,7 +109,8 @@ class Claims:
         if run.adopted and not is_quarantined(state.paused_by):
             reach("inside_recovery")
             emit("run.adopted", run=run.id)
-            self._runner.handle(held, events.Adopted(self._node.hex(), self._tuning.poison_after))
+            tuning = self._tuning
+            self._runner.handle(held, events.Adopted(self._node.hex(), tuning.poison_after, tuning.poison_delay))
 
     async def _set_aside(self, broken: list[tuple[ClaimedRun, list[Entry], Exception]]) -> None:
         mails = await self._mailbox.look()

@@ -96,11 +96,11 @@ class ContendedStarts:
         self._remember(keys)
         return [*units, *self._take_with(keys)]
 
-    def take_all(self) -> list[PendingWrite]:
+    def take_all(self) -> list[Group]:
         """All that wait, who will not be sent any more."""
-        units = [unit for group in self._groups for unit in group.units]
+        groups = list(self._groups)
         self._groups.clear()
-        return units
+        return groups
 
     def _take_with(self, keys: set[Key]) -> list[PendingWrite]:
         """Those that wait by themselves for the same."""
@@ -140,6 +140,9 @@ def _is_for(group: Group, keys: set[Key]) -> bool:
 
 BUSY_PAUSE: Final = 0.05
 LONGEST_PAUSE: Final = 1.0
+#: So much later than others a start is answered whose flush is on its way: by then the flush certainly hangs.
+GRACE: Final = 2 * LONGEST_PAUSE
+_STOPPED: Final = "the engine stopped before this was written; try again"
 #: What is raised for a value that cannot be sent. Whatever else may come of a sending is no fault of a run.
 _UNSENDABLE: Final = (ValueError, TypeError, OverflowError, RecursionError, msgspec.MsgspecError)
 
@@ -166,6 +169,10 @@ class _Locked(Exception):
         self.again = again
 
 
+class _Overdue(Exception):
+    """The database cannot be written for too long. Nothing of the flush was."""
+
+
 class Committer:
     """`durable` is called with the units of a flush that has returned; `refused` with one that could not be written."""
 
@@ -189,6 +196,10 @@ class Committer:
         self._wake = asyncio.Event()
         self._sent = False
         self._over: Exception | None = None  # why nothing is written any more
+        self._batch: list[PendingWrite] = []  # that is being sent
+        self._since: float | None = None  # when that began
+        self._fault: StoreError | None = None  # of its last sending
+        self._may_be_written = False  # whether a sending of it may have been applied
         self.is_unsure = False  # a flush is of unknown fate: nothing may be claimed meanwhile
 
     def add(self, unit: PendingWrite) -> None:
@@ -203,6 +214,36 @@ class Committer:
     def is_full(self) -> bool:
         """Whether so much waits to be written that nothing new should be begun."""
         return self._bytes >= self._tuning.queue_bytes
+
+    def outage(self) -> str | None:
+        """Say why nothing can be written now, or return None."""
+        waited = self._waited()
+        if self._fault is not None and waited >= LONGEST_PAUSE:
+            return self._fault.outage
+        return CommitUnknown.outage if waited >= self._tuning.write_patience else None
+
+    def is_overdue(self) -> bool:
+        """Whether a flush has been on its way for longer than a start may wait."""
+        return self._waited() >= self._tuning.write_patience
+
+    def refuse_overdue(self) -> None:
+        """Answer the starts that have waited too long. One whose flush may have been applied is of unknown fate, and
+        stays where it is; the others are not made."""
+        if not self.is_overdue():
+            return
+        starts = {unit.run for unit in self._queue if unit.start is not None}
+        if starts:
+            refused = [unit for unit in self._queue if unit.run in starts]
+            self._queue = deque(unit for unit in self._queue if unit.run not in starts)
+            self._bytes -= sum(unit.size for unit in refused)
+            self._refuse(refused)
+        if self._waited() >= self._tuning.write_patience + GRACE:
+            for unit in self._batch:
+                if unit.start is not None:
+                    _tell(unit, _unknown())
+
+    def _waited(self) -> float:
+        return 0.0 if self._since is None else self._time.monotonic() - self._since
 
     def stands_by(self, epoch: int) -> bool:
         """Whether this node has not itself made that epoch void, or is about to."""
@@ -224,12 +265,15 @@ class Committer:
                     await self._make_sure()
                 if self._rivals:
                     await self._commit_rivals()
-                self._sent = False
+                self._sent, self._since = False, None
 
     def give_up(self, error: Exception) -> None:
         """Nothing will be written any more, now or later: tell those who wait."""
         self._over = error
-        for unit in (*self._queue, *self._rivals.take_all()):
+        for group in self._rivals.take_all():
+            for unit in group.units:
+                _tell(unit, _unknown() if group.again else error)
+        for unit in self._queue:
             _tell(unit, error)
         self._queue.clear()
 
@@ -266,8 +310,16 @@ class Committer:
         for unit in batch:
             unit.add_to(flush)
         reach("before_flush")
+        self._batch, self._may_be_written = batch, True
+        if self._since is None:
+            self._since = self._time.monotonic()
         try:
             flushed = await self._send(flush, again=again, patience=patience)
+        except _Overdue:
+            starts = {unit.run for unit in batch if unit.start is not None}
+            self._refuse([unit for unit in batch if unit.run in starts])
+            await self._commit([unit for unit in batch if unit.run not in starts])
+            return
         except _Refused as refused:
             await self._bisect(batch, refused)
             return
@@ -278,8 +330,11 @@ class Committer:
             return
         except BaseException:
             for unit in batch:
-                _tell(unit, Unavailable("the engine stopped before this was written; try again"))
+                _tell(unit, _unknown() if self._may_be_written else Unavailable(_STOPPED))
             raise
+        finally:
+            self._batch = []
+        self._since = self._fault = None
         reach("after_flush")
         self._time.heard(flushed.now)
         emit("flush.sent", rows=len(flush.entries) + len(flush.starts) + len(flush.ends) + len(flush.parks))
@@ -291,13 +346,18 @@ class Committer:
             await self._commit(group.units, again=group.again, patience=PATIENCE)
         except _Locked as locked:
             for unit in self._rivals.held_up(group._replace(again=locked.again)):
-                self._put_off(unit)
+                self._put_off(unit, _unknown() if locked.again else None)
 
-    def _put_off(self, unit: PendingWrite) -> None:
+    def _put_off(self, unit: PendingWrite, error: Exception | None = None) -> None:
         """A start is not made now. (If an earlier sending made it after all, it is a run that this node owns and does
         not hold: it is given back, as every such run.)"""
-        _tell(unit, StartBlocked())
+        _tell(unit, error or StartBlocked())
         self._durable([unit], Flushed(self._time.now(), frozenset(), frozenset({unit.run})))
+
+    def _refuse(self, units: Sequence[PendingWrite]) -> None:
+        reason = StoreBusy.outage if self._fault is None else self._fault.outage
+        for unit in units:
+            self._put_off(unit, Unavailable(f"{reason}; nothing was written, try again", LONGEST_PAUSE))
 
     async def _bisect(self, batch: list[PendingWrite], refused: _Refused) -> None:
         """The database refuses the flush as such: find the one run it is about, so that the others go on."""
@@ -311,6 +371,8 @@ class Committer:
         try:
             await self._commit([unit for unit in batch if unit.run in half], again=refused.again)
         except BaseException:
+            for unit in rest if refused.again else ():
+                _tell(unit, _unknown())
             self._queue.extendleft(reversed(rest))  # for `give_up` to find
             raise
         await self._commit(rest, again=refused.again)
@@ -324,15 +386,21 @@ class Committer:
                     reach("before_repeat")
                     again = True
                     emit("flush.repeated", epoch=self.epoch)
+                self._may_be_written = True
                 flushed = await self._store.flush(self._node, self.epoch, flush, again=again, patience=patience)
-            except StoreLocked:
+            except StoreLocked as error:
+                self._failed(error, again)
                 # While it is unsure what was applied, it was the epoch that could not be raised: no start is to blame.
                 if not self.is_unsure and any(map(keys_of, flush.starts)):
                     raise _Locked(again) from None
                 await asyncio.sleep(pause)
-            except StoreBusy:
+            except StoreBusy as error:
+                self._failed(error, again)
+                if flush.starts and not self._may_be_written and self.is_overdue():
+                    raise _Overdue from None
                 await asyncio.sleep(pause)
-            except CommitUnknown:
+            except CommitUnknown as error:
+                self._fault = error
                 self.is_unsure = True
                 await asyncio.sleep(pause)
             except StoreError as error:
@@ -343,10 +411,16 @@ class Committer:
             else:
                 self.is_unsure = False
                 if flushed is None:
+                    self._may_be_written = again
                     emit("flush.refused", epoch=self.epoch)
                     raise Fenced
                 return flushed
             pause = min(LONGEST_PAUSE, pause * 2)
+
+    def _failed(self, error: StoreBusy, again: bool) -> None:
+        """A sending was certainly not applied; an earlier one may have been."""
+        self._fault = error
+        self._may_be_written = again or self.is_unsure
 
     async def _make_sure(self) -> None:
         """What was of unknown fate was given up, and nothing else is to be sent: the doubt ends all the same, or this
@@ -362,6 +436,10 @@ class Committer:
             raise Fenced
         self.epoch = epoch
         self.is_unsure = False
+
+
+def _unknown() -> CommitUnknown:
+    return CommitUnknown("the database did not answer in time: it is unknown whether this was written")
 
 
 def _tell(unit: PendingWrite, error: Exception) -> None:

@@ -55,6 +55,7 @@ class Engine:
         self._node: Node | None = None
         self._serving: asyncio.Task[None] | None = None
         self._is_stopping = False
+        self._outage: str | None = None  # why no new node could be registered
 
     @property
     def node(self) -> Node:
@@ -70,7 +71,15 @@ class Engine:
 
     @property
     def is_ready(self) -> bool:
-        return self._node is not None and not self._is_stopping and self._node.is_sure()
+        return self.outage() is None
+
+    def outage(self) -> str | None:
+        """Say why this engine can take no work now, or return None."""
+        if self._is_stopping:
+            return "the engine is draining"
+        if self._node is None:
+            return self._outage or "the engine is starting"
+        return self._node.outage()
 
     async def start(self) -> None:
         """Register and begin to work. Returns when the first node is up; raises if the store cannot be reached."""
@@ -111,6 +120,7 @@ class Engine:
             try:
                 return await self._register(lost)
             except StoreError as error:
+                self._outage = error.outage
                 emit("engine.error", where="register", error=error.message)
 
     async def _register(self, lost: bytes | None) -> Node:
@@ -124,7 +134,7 @@ class Engine:
         self.time.heard(now)
         if lost is not None:
             await self._retire(lost)  # whatever it still owns is free for the taking at once
-        self._node = Node(self._equipment, id_, epoch)
+        self._node, self._outage = Node(self._equipment, id_, epoch), None
         emit("engine.started", node=id_)
         return self._node
 

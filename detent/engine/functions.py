@@ -16,11 +16,14 @@ from detent.graph.model import Ending
 from detent.ids import RUN, parse, show
 from detent.instant import SECOND, micros
 from detent.planner.advance import advance
+from detent.planner.functions import function_of
+from detent.planner.suspects import is_suspect
 from detent.run import events
-from detent.run.call import Child, FunctionListener
+from detent.run.call import FunctionListener
 from detent.run.journal import Entry, Kind
 from detent.run.outcomes import EMPTY_RESULT, StepError
 from detent.run.plan import Plan
+from detent.run.start import StartRequest
 from detent.run.state import Checkpoint, Operation
 from detent.store.rows import NewCallback
 
@@ -131,7 +134,9 @@ class EnginePort:
         return functions.runner.is_draining or held.gone or held.state.paused_by is not None or not functions.may_act()
 
     def patience(self) -> int:
-        return self._functions.patience
+        # A suspect function must not be in flight while it only waits: a crash would be a strike against it.
+        index = function_of(self._held.prepared)
+        return 0 if index is None or is_suspect(self._held.state, index) else self._functions.patience
 
     def now(self) -> int:
         return self._functions.now()
@@ -161,7 +166,7 @@ class EnginePort:
     def unlock(self) -> None:
         self._functions.unlock(self._held)
 
-    async def start_child(self, key: str, child: Child) -> str:
+    async def start_child(self, key: str, child: StartRequest) -> str:
         start, known = self._functions.family.start, self.operations().get(key)
         if start is None:
             raise Unavailable("this engine cannot start runs")

@@ -26,6 +26,8 @@ from detent.store.rows import Flushed
 #: So many units are followed up before others get the loop; the next flush is on its way meanwhile.
 SLICE: Final = 128
 LEASE_CHECK: Final = 0.2
+#: How long a node that stops tries to write that it gave up its runs, in seconds.
+RELEASE: Final = 5.0
 
 
 class Node:
@@ -50,7 +52,7 @@ class Node:
         self.runner.committer = self.committer
         mailbox = Mailbox(store, id_, runner=self.runner, tuning=tuning)
         self._mail = Polling(mailbox)
-        claims = Claims(equipment, id_, runner=self.runner, committer=self.committer, mailbox=mailbox)
+        self._claimer = claims = Claims(equipment, id_, runner=self.runner, committer=self.committer, mailbox=mailbox)
         self._claims = Polling(claims)
         self._takeovers = Polling(Takeovers(store, id_, tuning=tuning, freed=self._claims.nudge))
         self._watchdog = Polling(
@@ -68,6 +70,10 @@ class Node:
         if self._clock.monotonic() >= until or self._heart.lost():
             self._is_doubtful = True
         return not self._is_doubtful
+
+    def outage(self) -> str | None:
+        """Say why this node cannot do its work now, or return None."""
+        return self.committer.outage() if self.is_sure() else "the database has not renewed the lease of this node"
 
     async def serve(self, *, claims: bool = True) -> None:
         """Work until cancelled. Raises Fenced when this node is gone or cannot be sure that it is not."""
@@ -107,12 +113,19 @@ class Node:
         """Begin nothing new, wait for what is in flight, give everything up."""
         self.runner.drain()
         reach("inside_drain")
-        until = self._clock.monotonic() + self._tuning.drain
+        await self._until_empty(self._tuning.drain)
+        self.runner.release()
+        await self._until_empty(RELEASE)
+
+    async def _until_empty(self, seconds: float) -> None:
+        until = self._clock.monotonic() + seconds
         while self._clock.monotonic() < until and not self.is_empty():  # noqa: ASYNC110 - empty is no single event
             await asyncio.sleep(0.02)
 
     def is_empty(self) -> bool:
-        runner = self.runner
+        runner, claims = self.runner, self._claimer
+        if claims.begun != claims.ended:
+            return False  # a run that is being claimed would be left behind, and adopted
         return not runner.held and not runner.leaving and self.committer.is_idle() and not self._followed
 
     def nudge(self) -> None:
@@ -139,9 +152,10 @@ class Node:
                 await asyncio.sleep(0)
 
     async def _keep(self) -> None:
-        """Tell the heart that the loop lives, and stop when the lease is in doubt."""
+        """Tell the heart that the loop lives, and stop when the lease is in doubt. Answer starts that wait too long."""
         while True:
             self._heart.touch()
             if not self.is_sure():
                 raise Fenced
+            self.committer.refuse_overdue()
             await asyncio.sleep(LEASE_CHECK)

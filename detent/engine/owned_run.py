@@ -51,6 +51,7 @@ class OwnedRun:
     known: int = 0  # checkpoints of a durable function that are durable
     port: Port | None = None  # of a durable function that runs
     signals: dict[str, int] = field(default_factory=dict)  # how many of each name have come, at least
+    is_in_lane: bool = False  # an attempt of it waits for its turn as a suspect, or has it
     locks: int = 0  # attempts that hold a lock on the run's row
     deferred: list[tuple[Event, int | None]] = field(default_factory=list)  # until they do not
     farewell: Callable[[], None] | None = None  # what ends this ownership, then

@@ -89,10 +89,10 @@ class RunRelease:
         """Whether there is something to write of the run, in that ownership."""
         return (run, generation) in self._runs
 
-    def park(self, park: Park) -> None:
+    def park(self, park: Park, held: OwnedRun | None = None) -> None:
         """The run waits for its time, or for something to come in."""
         reach("before_park")
-        self._write(PendingWrite(park.run, None, Plan(None, [], [], []), ROW_BYTES, park=park))
+        self._write(PendingWrite(park.run, None, Plan(None, [], [], []), ROW_BYTES, park=park), held)
 
     def fail(self, held: OwnedRun, reason: str) -> None:
         """The run failed by a fault of the engine's own."""

@@ -18,11 +18,12 @@ from detent.engine.committer import Committer
 from detent.engine.functions import Functions, carried, timed_out
 from detent.engine.owned_run import Locks, OwnedRun, Placement, queue_and_priority
 from detent.engine.release import RunRelease
+from detent.engine.suspects import SuspectLane
 from detent.engine.timers import Timers
 from detent.engine.tuning import Tuning
 from detent.engine.write import ROW_BYTES, PendingWrite
 from detent.errors import StoreError
-from detent.graph.model import StepKind
+from detent.graph.model import OnCrash, StepKind
 from detent.instant import micros
 from detent.observe import emit, heard
 from detent.planner.advance import advance, is_wanted, put_back, take_ready
@@ -92,12 +93,15 @@ def tell_end(end: End) -> None:
 def _error(error: StepError | None) -> dict[str, Any]:
     if error is None:
         return {}
-    detail = error.detail.get("traceback") if isinstance(error.detail, dict) else error.detail
-    trace = {"traceback": detail[-_LONGEST:]} if isinstance(detail, str) else {}
+    trace = {} if error.traceback is None else {"traceback": error.traceback[-_LONGEST:]}
     return {"error": error.message, **trace}
 
 
 _STOP_OR_GO: Final = (events.Paused, events.Resumed)
+
+
+def _must_not_be_repeated(held: OwnedRun, step: int) -> bool:
+    return held.prepared.steps[step].on_crash is not OnCrash.RETRY
 
 
 class Runner:
@@ -133,6 +137,7 @@ class Runner:
         self.held: dict[bytes, OwnedRun] = {}
         self.leaving = RunRelease(time, self._add)
         self._placement = Placement(tuning.queues)
+        self._suspects = SuspectLane(self._begin_suspect)
         self._resting = 0
         self.is_draining = False
 
@@ -264,8 +269,10 @@ class Runner:
             return
         if unit.expiry is not None:
             self._expiry_answered(held, unit.expiry, flushed)
-        if unit.recorded is not None and self._may_begin(held, unit.recorded):
-            self._attempts.admit(held, unit.recorded)
+        if unit.recorded is not None:
+            self._begin_recorded(held, unit.recorded)
+        if held.is_in_lane:
+            self._suspects.look_at(held)
         self._start(held, unit.plan.start)
         self._start_ready(held)
         self._rest(held)
@@ -305,15 +312,39 @@ class Runner:
             if held.state.paused_by is not None or not self._placement.is_here(held, start.step):
                 put_back(held.state, start.step)
                 continue
-            if start.on_record:
-                plan = advance(
-                    held.prepared, held.state, event=events.AttemptStarting(start.step), now=self._time.now()
-                )
-                if plan.entry is not None:
-                    self.write(held, plan, recorded=start)
-                    continue
-                # It is on record already, by an owner that gave the run up before the attempt began.
-            self._attempts.admit(held, start)
+            if start.suspect:
+                self._suspects.add(held, start)
+            elif not start.on_record or not self._record(held, start):
+                self._attempts.admit(held, start)
+
+    def _record(self, held: OwnedRun, start: StartAttempt) -> bool:
+        """Journal the start of an attempt. False if it is on record already, by an owner that gave the run up before
+        the attempt began."""
+        event = events.AttemptStarting(start.step)
+        plan = advance(held.prepared, held.state, event=event, now=self._time.now())
+        if plan.entry is None:
+            return False
+        self.write(held, plan, recorded=start)
+        return True
+
+    def _begin_suspect(self, held: OwnedRun, start: StartAttempt) -> bool:
+        """It is the turn of a suspect attempt. False if it may not begin."""
+        if not self._may_begin(held, start):
+            return False
+        if not self._record(held, start):
+            self._attempts.begin_alone(held, start, self._suspects.leave)
+        return True
+
+    def _begin_recorded(self, held: OwnedRun, start: StartAttempt) -> None:
+        """The start of an attempt is on record: begin it."""
+        if self._may_begin(held, start):
+            if start.suspect:
+                self._attempts.begin_alone(held, start, self._suspects.leave)
+            else:
+                self._attempts.admit(held, start)
+        elif start.suspect:
+            self._suspects.leave(held)
+            self.handle(held, events.Released(start.step))
 
     def _may_begin(self, held: OwnedRun, start: StartAttempt) -> bool:
         if self.is_draining or held.gone or held.state.is_over or not is_wanted(held.state, start):
@@ -366,7 +397,8 @@ class Runner:
             return
         wake = held.state.next_wake()
         if held.has_work():
-            self._mark(held, resting=False)
+            # A run that only waits for its turn as a suspect must not keep others from being claimed.
+            self._mark(held, resting=held.is_in_lane and not held.attempts)
             self._timers.set(held, wake)
             return
         self._mark(held, resting=True)
@@ -387,7 +419,7 @@ class Runner:
     def _park(self, held: OwnedRun, wake: int | None) -> None:
         self._forget(held)
         queue, priority = queue_and_priority(held)
-        self.leaving.park(Park(held.id, held.generation, wake, str(held.state.status), queue, priority))
+        self.leaving.park(Park(held.id, held.generation, wake, str(held.state.status), queue, priority), held)
 
     def _forget(self, held: OwnedRun) -> None:
         held.gone = True
@@ -396,6 +428,8 @@ class Runner:
             held.port = None
         self._mark(held, resting=False)
         self._timers.set(held, None)
+        if held.is_in_lane:
+            self._suspects.leave(held)
         if self.held.get(held.id) is held:
             del self.held[held.id]
 
@@ -449,6 +483,18 @@ class Runner:
             self._leave(held)
             if held.port is not None:
                 held.port.look()
+
+    def release(self) -> None:
+        """The time of the drain is over: stop what is in flight and give up every run, due at once. That is not an
+        adoption, so it counts against no step. Steps that must not be repeated are left to an adoption: nothing else
+        ends them, or asks a person."""
+        for held in list(self.held.values()):
+            if held.state.is_over or any(_must_not_be_repeated(held, index) for index in held.attempts):
+                continue
+            self._attempts.stop(held)
+            for index in list(held.state.begun):
+                self.handle(held, events.Released(index))
+            self._park(held, self._time.now())
 
     def _tell_ended(self, unit: PendingWrite) -> None:
         assert unit.end is not None

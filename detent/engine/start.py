@@ -95,6 +95,8 @@ async def start_run(engine: Engine, request: PreparedStart) -> AcceptedRun:
     node = engine.node
     if node.committer.is_full():
         raise Unavailable("more is waiting to be written than this node takes on; try again in a moment")
+    if node.committer.is_overdue():
+        raise Unavailable(f"{node.committer.outage()}; nothing was written, try again")
     unit, started = _prepare(engine, node, request)
     unit.done = asyncio.get_running_loop().create_future()
     node.committer.add(unit)

@@ -98,7 +98,7 @@ class Expression:
 
 
 def compile_expression(source: str, mode: Mode = Mode.CONDITION) -> Expression:
-    """The expression that `source` spells; SyntaxProblem if it spells none. The same source gives the same object."""
+    """Compile an expression. The same source returns the same object. Raise SyntaxProblem if it cannot be parsed."""
     if not isinstance(source, str):
         raise SyntaxProblem("an expression must be text", 0)
     if len(source) > SOURCE_LIMIT:

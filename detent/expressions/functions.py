@@ -1,6 +1,6 @@
 """The functions of the language, each pure, each bounded. `lower(x)` and `x.lower()` are the same call.
 
-A null as first argument gives null (or false, where the answer is yes or no), so that a condition over a step that
+A null as first argument returns null (or false, where the answer is yes or no), so that a condition over a step that
 was skipped reads like one over a path through null. Functions that have an answer for null say so.
 """
 
@@ -222,7 +222,7 @@ def _round(budget: Budget, value: object, digits: object = 0) -> int | float:
         raise EvaluationError(f"needs 0 to {MOST_DIGITS} digits")
     if isinstance(number, int) or abs(number) >= operators.EXACT_FLOAT:
         return number
-    # By way of the digits a person sees: 1.005 rounds to 1.01, although its float lies below.
+    # By the digits a person sees: 1.005 rounds to 1.01, although its float lies below.
     rounded = decimal.Decimal(repr(number)).quantize(decimal.Decimal((0, (1,), -places)), context=ROUNDING)
     return operators.checked(float(rounded))
 

@@ -40,7 +40,7 @@ class TriggerDefinition:
 
     @property
     def cron(self) -> str | None:
-        """The cron expression; null for every other type."""
+        """The cron expression; `None` for every other type."""
         return self.config.get("cron_expression")
 
     @property
@@ -64,7 +64,7 @@ class Compiled:
     """A workflow: its name, what starts it, and its graph.
 
     `code` names the user's actions it calls, sorted: only a node that has them may run it. `queue` and `priority` are
-    those of its runs; null means the default. `trigger_schema` is the JSON Schema that the body of every start keeps.
+    those of its runs; `None` means the default. `trigger_schema` is the JSON Schema that the body of every start keeps.
     `warnings` are remarks that do not stop it.
     """
 

@@ -28,7 +28,7 @@ def read_name(fields: Fields) -> str:
 
 
 def check_step_name(name: str, path: str, problems: Problems) -> None:
-    """The names of steps stand in addresses, expressions and columns, in every form."""
+    """Check the name of a step, in every form: names are used in addresses, expressions and columns."""
     if not _STEP_NAME.fullmatch(name):
         rule = "letters, digits, - and _, at most 64, the first a letter or _"
         problems.add(path, f"{shown(name)} cannot be the name of a step: {rule}")

@@ -252,7 +252,7 @@ class PayloadSchema:
 
 
 def _validator(schema: dict[str, Any]) -> jsonschema_rs.Validator:
-    # `mask` stands in messages for what was sent: it may be large, or nobody's business.
+    # Messages show `mask` instead of what was sent: it may be large or secret.
     return jsonschema_rs.validator_for(
         schema,
         offline=True,

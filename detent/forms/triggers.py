@@ -46,13 +46,6 @@ def event_pattern_problem(text: str) -> str | None:
     return event_type_problem(text.removesuffix(".*"))
 
 
-def event_matches(pattern: str, event_type: str) -> bool:
-    """Whether this pattern means it: `order.*` means `order.paid` and `order.item.added`, but not `order`."""
-    if pattern == "*":
-        return True
-    return event_type.startswith(pattern[:-1]) if pattern.endswith(".*") else event_type == pattern
-
-
 # The names a trigger's condition may use.
 #
 # trigger.body  trigger.headers  trigger.query  trigger.scheduled_at body  headers  query                    (the
@@ -109,7 +102,7 @@ _ENVIRONMENT_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 
 
 class Preset(StrEnum):
-    """Whose way of signing it is."""
+    """The provider whose signature scheme is used."""
 
     STANDARD = "standard"
     GITHUB = "github"
@@ -129,7 +122,7 @@ class Encoding(StrEnum):
 
 
 _OF_HMAC: Final = ("header", "algorithm", "encoding", "prefix")
-#: What stands in the place of a secret wherever a definition or a trigger is shown.
+#: Shown instead of a secret wherever a definition or a trigger is shown.
 HIDDEN: Final = "***"
 _SIGNATURE_FIELDS: Final = ("preset", "secrets", "tolerance", *_OF_HMAC)
 _TIMED: Final = (Preset.STANDARD, Preset.STRIPE)

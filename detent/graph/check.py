@@ -112,7 +112,7 @@ class Upstream:
 
 
 def upstream(graph: Graph, of: Collection[str]) -> Upstream:
-    """What each step of `of` depends on. A step's set is dropped as soon as nobody needs it any more."""
+    """What each step of `of` depends on. A step's set is dropped as soon as no later step needs it."""
     after = _successors(graph)
     positions = {name: number for number, name in enumerate(after)}
     wanted = frozenset(of)

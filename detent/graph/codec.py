@@ -1,7 +1,7 @@
 """A graph as bytes, and back.
 
 Defaults are left out: a default may never change its meaning under the same `v`. The fingerprint of the bytes is the
-version's checksum; it does not depend on the order in which somebody wrote the keys of a mapping.
+version's checksum; it does not depend on the written order of the keys of a mapping.
 """
 
 from __future__ import annotations

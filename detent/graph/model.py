@@ -25,6 +25,11 @@ class StepKind(StrEnum):
     FUNCTION = "function"
     CONDITION = "condition"
 
+    @property
+    def receives_signals(self) -> bool:
+        """Whether the code of a step of this kind can wait for signals."""
+        return self is StepKind.FUNCTION
+
 
 class Ending(StrEnum):
     """How a step ended. Skipped is an ending like any other."""
@@ -51,7 +56,7 @@ class Join(StrEnum):
 
 
 class FailurePolicy(StrEnum):
-    """What a failure that nobody handles does to the rest of the run."""
+    """What an unhandled failure does to the rest of the run."""
 
     SETTLE = "settle"
     FAIL_FAST = "fail_fast"
@@ -92,7 +97,7 @@ class Step:
     """One node of the graph.
 
     `config` is what its kind needs, as JSON with `{{ }}` templates: http `url method headers body`; action `action
-    with`; sleep `seconds` (a number, or a text that renders to a duration); wait `timeout` (seconds or null) and
+    with`; sleep `seconds` (a number, or a text that renders to a duration); wait `timeout` (seconds or `None`) and
     `early` (`buffer` or `reject`); python and function `workflow` (the name its code is registered by) and `drift`.
     `guard` is evaluated last, when the join is met; false skips the step. `delay` is waited before the first attempt;
     it makes a sleep longer, and the time limit of a wait.
@@ -129,7 +134,7 @@ class Graph:
     """A whole workflow, ready to be planned. Steps keep the written order.
 
     `scope` names the aliases its expressions use (`steps`: trigger.body, tasks.X; `graph`: context.data['X'], ...).
-    `max_duration` is in seconds; null means a run may last for ever. `output` is a template for the run's output.
+    `max_duration` is in seconds; with `None` a run may last for ever. `output` is a template for the run's output.
     `one_per_hero`: a hero has at most one open run of this workflow.
     """
 

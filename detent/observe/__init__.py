@@ -13,7 +13,7 @@ Listener = Callable[[str, dict[str, Any]], None]
 
 EVENTS: Final[dict[str, str]] = {
     "engine.started": "an engine has registered as a node",
-    "engine.lost": "a node lost its lease or its place and begins anew",
+    "engine.lost": "a node lost its lease and registers again",
     "engine.stopped": "an engine has drained and left",
     "engine.error": "a background loop met an error and goes on",
     "run.started": "a run was accepted and is durable",
@@ -22,7 +22,6 @@ EVENTS: Final[dict[str, str]] = {
     "run.paused": "a step paused its run, with its error and the end of the traceback",
     "step.retry": "an attempt of a step failed, and it is tried again",
     "run.adopted": "a run was taken from a node that is gone",
-    "run.dropped": "a run was dropped from memory; another claim will bring it back",
     "run.refused": "a run's entry could not be written and the run was failed",
     "run.quarantined": "a run that could not be planned or read was paused, with the reason in its journal",
     "entry.written": "a journal entry is durable",

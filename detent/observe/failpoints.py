@@ -63,7 +63,7 @@ def _die(place: str) -> Never:
 
 
 def _nothing(place: Failpoint) -> None:
-    """Nobody asked for a failure."""
+    """Do nothing: no failure is configured."""
 
 
 reach: Final[Callable[[Failpoint], None]] = armed(os.environ[VARIABLE]) if VARIABLE in os.environ else _nothing

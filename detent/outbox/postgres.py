@@ -17,7 +17,7 @@ class PostgresOutbox:
 
     async def read(self, without: Sequence[int] = ()) -> Sequence[OutboxRow]:
         if not self._is_made:
-            # Asked first: to make a table takes a right that who fetches its rows need not have.
+            # Look first: a user that may read rows need not have the right to create a table.
             there = await self._link.fetch("select to_regclass($1) is not null", NAME, writing=False)
             if not there[0][0]:
                 await self._link.fetch(CREATE["postgresql"])

@@ -1,8 +1,8 @@
-"""Fetches starts out of the database of an application, one row after the other.
+"""The relay of an outbox: starts the runs whose rows an application has written into its own database.
 
-A run is started with the row's id as its request id, and the row is deleted then: whoever dies in between leaves a row
-whose start is known already. A row that cannot be started says why, and the others go on; so they do while somebody
-else's open transaction is in the way of one.
+A run is started with the row's id as its request id, and then the row is deleted. A process that dies in between leaves
+a row whose start is known. A row that cannot be started gets its error, and the others go on. They also go on while
+another transaction blocks one of them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
-from detent.commands import Commands, RunInput, StartOptions
+from detent.commands import Commands
 from detent.errors import (
     CommitUnknown,
     DetentError,
@@ -28,16 +28,11 @@ from detent.instant import Instant, micros
 from detent.observe import emit
 from detent.outbox.table import BATCH, OutboxRow
 from detent.python.registry import registry
-
-# Rows that somebody else's open transaction is in the way of: each is tried again after a while, and the others go
-# on.
-#
-# Rows that are about the same stay in their order: those behind a row that is held up wait until it is not any more.
-
+from detent.run.start import StartRequest
 
 #: At most this many wait here: they are named in every question for the next rows.
 MOST: Final = 1_000
-#: At most this many are tried again at a time, since each that is held up once more takes a moment.
+#: At most this many are tried again at a time, since each blocked try takes a moment.
 AT_ONCE: Final = 5
 FIRST_PAUSE: Final = 1.0
 LONGEST_PAUSE: Final = 10.0
@@ -51,7 +46,9 @@ class _Front(NamedTuple):
 
 
 class ContendedRows:
-    """Rows by their number, and what they are about."""
+    """Rows that another transaction blocks, by their number. Each is tried again after a pause.
+
+    Rows that are about the same keep their order: those behind a blocked row wait for it."""
 
     def __init__(self) -> None:
         self._fronts: dict[int, _Front] = {}
@@ -73,11 +70,12 @@ class ContendedRows:
                 self.forget(seq)
 
     def is_behind(self, seq: int, about: Set[Hashable]) -> bool:
-        """Whether another row that is held up is about the same."""
+        """Whether another blocked row has the same subject."""
         return self._front(seq, about) != seq
 
     def add(self, seq: int, about: Set[Hashable], now: Instant) -> bool:
-        """The row is held up, perhaps once more, or stands behind one that is. False if there is no room for it."""
+        """Note a row that is blocked, perhaps again, or that follows a blocked row. Return False if there is no
+        room."""
         known = self._fronts.get(seq)
         if known is None and len(self._fronts) + len(self._behind) >= MOST:
             return False
@@ -94,7 +92,7 @@ class ContendedRows:
         return next((self._about[what] for what in about if what in self._about), seq)
 
     def forget(self, seq: int) -> None:
-        """The row is held up no more, nor are those behind it."""
+        """Free a row and those behind it."""
         if self._fronts.pop(seq, None) is not None:
             self._about = {what: front for what, front in self._about.items() if front != seq}
             self._behind = {row: front for row, front in self._behind.items() if front != seq}
@@ -110,7 +108,7 @@ _PASSES: Final = (Unavailable, StoreBusy, CommitUnknown, SchemaMismatch)
 
 
 class _Options(msgspec.Struct):
-    """What stands in a row beside workflow and body."""
+    """What a row has beside workflow and body."""
 
     request_id: str | None = None
     start_at: Instant | None = None
@@ -155,7 +153,7 @@ class Relay:
                         started.append(row.seq)
                 except _PASSES:
                     return AFTER_TROUBLE
-                except Exception as error:  # noqa: BLE001 - one row that nobody can read must not hold up the others
+                except Exception as error:  # noqa: BLE001 - one unreadable row must not block the others
                     await self._refuse(row, error)
         finally:
             if started:
@@ -166,38 +164,38 @@ class Relay:
         await self._outbox.close()
 
     async def _start(self, row: OutboxRow) -> bool:
-        """Whether it is started; if not, it waits for somebody else's transaction."""
-        given, options = RunInput(_read(row.body, Any)), _options(row, _read(row.options, _Options))
-        about = _about(row.workflow, options)
+        """Start a row. Return False if another transaction blocks it."""
+        request = _start_request(row)
+        about = _about(request)
         if not self._held_up.is_behind(row.seq, about):
             with suppress(StartBlocked):
-                await self._begin(row, given, options)
+                await self._begin(request)
                 self._held_up.forget(row.seq)
                 return True
         if not self._held_up.add(row.seq, about, self._commands.now()):
             raise StartBlocked
         return False
 
-    async def _begin(self, row: OutboxRow, given: RunInput, options: StartOptions) -> None:
+    async def _begin(self, request: StartRequest) -> None:
         try:
-            await self._commands.start(row.workflow, given, options)
+            await self._commands.starts.start(request)
         except NotFound:
-            known = registry.find(row.workflow)
+            known = registry.find(request.workflow)
             if known is None:
                 raise
-            await self._commands.save_python(known.compiled, known.source)
-            await self._commands.start(row.workflow, given, options)
+            await self._commands.workflows.save_python(known.compiled, known.source)
+            await self._commands.starts.start(request)
 
     async def _refuse(self, row: OutboxRow, error: Exception) -> None:
         code = error.code if isinstance(error, DetentError) else type(error).__name__
-        told = _that_can_be_kept(f"{code}: {error}")
+        reason = _that_can_be_kept(f"{code}: {error}")
         self._held_up.forget(row.seq)
-        emit("outbox.refused", outbox_id=row.id, workflow=row.workflow, error=told)
-        await self._outbox.refuse(row.seq, told)
+        emit("outbox.refused", outbox_id=row.id, workflow=row.workflow, error=reason)
+        await self._outbox.refuse(row.seq, reason)
 
 
 def _that_can_be_kept(error: str) -> str:
-    """What is wrong with a row may stand in its error too."""
+    """Make the text storable: the error may quote what is wrong with the row."""
     return error[:_LONGEST_ERROR].replace("\0", "\ufffd").encode(errors="replace").decode()
 
 
@@ -208,8 +206,11 @@ def _read(text: str, what: type[T]) -> T:
         raise InvalidInput("it is nested too deep to be read") from None
 
 
-def _options(row: OutboxRow, given: _Options) -> StartOptions:
-    return StartOptions(
+def _start_request(row: OutboxRow) -> StartRequest:
+    given = _read(row.options, _Options)
+    return StartRequest(
+        row.workflow,
+        _read(row.body, Any),
         request_id=given.request_id or f"outbox:{row.id}",
         start_at=given.start_at,
         labels=given.labels or {},
@@ -220,11 +221,11 @@ def _options(row: OutboxRow, given: _Options) -> StartOptions:
     )
 
 
-def _about(workflow: str, options: StartOptions) -> frozenset[tuple[object, ...]]:
-    """What no other run may have beside this one."""
-    about: set[tuple[object, ...]] = {("request_id", options.request_id)}
-    if options.hero is not None and not options.allow_multiple:
-        about.add(("hero", workflow, options.hero))
+def _about(request: StartRequest) -> frozenset[tuple[object, ...]]:
+    """Return what no other run may have beside this one."""
+    about: set[tuple[object, ...]] = {("request_id", request.request_id)}
+    if request.hero is not None and not request.allow_multiple:
+        about.add(("hero", request.workflow, request.hero))
     return frozenset(about)
 
 

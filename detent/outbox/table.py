@@ -10,7 +10,7 @@ import msgspec
 
 NAME: Final = "detent_outbox"
 
-#: `seq` is the order in which rows are started. A row with an `error` waits for a person: set it to null to try again.
+#: `seq` is the order in which rows are started. A row with an `error` waits for a person: set it to NULL to try again.
 CREATE: Final[Mapping[str, str]] = {
     "sqlite": f"""create table if not exists {NAME} (
         seq integer primary key autoincrement, id text not null unique, workflow text not null, body text not null,
@@ -45,7 +45,7 @@ def read(without: Sequence[int]) -> str:
 
 
 def row_of(id_: bytes, workflow: str, body: Any, options: Mapping[str, Any], created_at: int) -> dict[str, str | int]:
-    """The values of a row. `options` are those of the start, by name; what is null is left out."""
+    """The values of a row. `options` are those of the start, by name; what is `None` is left out."""
     given = {name: value for name, value in options.items() if value is not None}
     return {
         "id": id_.hex(),

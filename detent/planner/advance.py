@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from detent.graph.model import Ending
+from detent.graph.model import Ending, OnCrash
 from detent.instant import Instant
 from detent.planner import flow, functions
 from detent.planner.apply import Change, apply, pause_reason, pauses_on_failure
@@ -22,6 +22,7 @@ from detent.planner.prepared import Prepared
 from detent.planner.retry import retry_at
 from detent.planner.rollup import run_end
 from detent.planner.settle import Settling
+from detent.planner.suspects import SUSPECT_AFTER, is_suspect, struck_by_crash, suspect_delay
 from detent.run import events
 from detent.run.call import StepCall
 from detent.run.journal import NO_DATA, Decided, Entry, EntryData, Kind, encode_data
@@ -30,8 +31,6 @@ from detent.run.plan import NOTHING, Plan, RunEnd, StartAttempt
 from detent.run.state import Phase, RunState
 from detent.run.status import Status, moved
 
-#: From this many adoptions without progress on, steps start one at a time, on record, so that the killer is known.
-CAREFUL_AFTER: Final = 2
 #: What people say of one step, and not of the whole run: what it was doing is over, and nobody wants its outcome.
 _BY_PEOPLE: Final = (events.Skipped, events.Reattempted)
 
@@ -97,14 +96,18 @@ def take_ready(prepared: Prepared, state: RunState) -> list[StartAttempt]:
     taken = may_start(state)
     if not taken:
         return []
-    careful = is_careful(state)
     for index in taken:
         del state.ready[index]
         state.phase[index] = Phase.RUNNING
     state.running += len(taken)
-    return [
-        StartAttempt(index, state.attempt_number(index), careful or prepared.steps[index].on_record) for index in taken
-    ]
+    if state.stalled or state.strikes:
+        return [_start(prepared, state, index) for index in taken]
+    return [StartAttempt(index, state.attempt_number(index), prepared.steps[index].on_record) for index in taken]
+
+
+def _start(prepared: Prepared, state: RunState, index: int) -> StartAttempt:
+    suspect = is_suspect(state, index)
+    return StartAttempt(index, state.attempt_number(index), suspect or prepared.steps[index].on_record, suspect)
 
 
 def is_wanted(state: RunState, start: StartAttempt) -> bool:
@@ -116,14 +119,9 @@ def may_start(state: RunState) -> list[int]:
     """The ready steps that nothing holds back: no pause, and no other step where they start one at a time."""
     if not state.ready or state.paused_by is not None:
         return []
-    if is_careful(state):
+    if state.stalled >= SUSPECT_AFTER:
         return [] if state.running else [next(iter(state.ready))]
     return list(state.ready)
-
-
-def is_careful(state: RunState) -> bool:
-    """Whether steps start one at a time, because the run's nodes died and nobody knows which step did it."""
-    return state.stalled >= CAREFUL_AFTER
 
 
 def put_back(state: RunState, step: int) -> None:
@@ -247,19 +245,31 @@ def _stood(state: RunState, index: int, now: Instant) -> float:
 
 
 def _adopted(event: events.Adopted, prepared: Prepared, state: RunState, now: Instant) -> Change:
-    data = EntryData(by=event.by)
-    if state.stalled + 1 >= event.poison_after and state.begun:
-        index, attempt = next(reversed(state.begun.items()))
-        data.crashed = {prepared.steps[index].name: _poison(prepared, state, index, attempt)}
+    data, strikes = EntryData(by=event.by), 0
+    for index in struck_by_crash(prepared, state):
+        strikes = state.strikes.get(index, 0) + 1
+        if strikes >= event.poison_after:
+            data.crashed = {prepared.steps[index].name: _poison(prepared, state, index, strikes)}
+    if strikes or state.stalled + 1 >= SUSPECT_AFTER:
+        data.until = now + suspect_delay(strikes, event.poison_delay)
     return Change(Kind.ADOPTED, None, 0, None, data)
 
 
-def _poison(prepared: Prepared, state: RunState, index: int, attempts: int) -> StepError:
+def _poison(prepared: Prepared, state: RunState, index: int, strikes: int) -> StepError:
     """What people need to know of a step that is given up: what it was given, how often, and its last own failure."""
     name, call, last = prepared.steps[index].name, make_call(prepared, state, index), state.errors.get(index)
-    message = f"'{name}' was running each time its node died ({attempts} attempts); it is not tried again"
+    times = "once" if strikes == 1 else f"{strikes} times"
+    message = f"the node of '{name}' died {times} while this step was in flight alone; it is not tried again"
     payload = call.parameters if isinstance(call, StepCall) else None
+    attempts = state.attempt_number(index)
     return StepError("poison", message, {"attempts": attempts, "payload": payload, "last_error": last and last.message})
+
+
+def _released(event: events.Released, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
+    index = event.step
+    if index not in state.begun or prepared.steps[index].on_crash is not OnCrash.RETRY:
+        return None
+    return Change(Kind.RETRY, index, 0, None, EntryData(retry_at=now, released=True))
 
 
 def _reused(event: events.Reused, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
@@ -314,6 +324,7 @@ _CHANGES: Final[dict[type, Callable[[Any, Prepared, RunState, Instant], Change |
     events.WaitExpired: _wait_expired,
     events.Received: _received,
     events.Adopted: _adopted,
+    events.Released: _released,
     events.Reused: _reused,
     events.Opened: _opened,
     events.Resolved: _resolved,

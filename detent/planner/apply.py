@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
-from detent.graph.model import Ending, FailurePolicy, OnCrash
+from detent.graph.model import Ending, FailurePolicy, OnCrash, StepKind
 from detent.instant import Instant
 from detent.planner.judge import Judge
 from detent.planner.prepared import Prepared
 from detent.planner.settle import Settling
-from detent.run.call import Op, name_of
+from detent.planner.suspects import delay_suspects, struck_by_crash
+from detent.run.call import Op, name_of, op_of
 from detent.run.journal import EntryData, Kind
 from detent.run.outcomes import StepError
 from detent.run.state import Checkpoint, Operation, Phase, RunState
 from detent.run.status import Status, moved
 
 UNCERTAIN = "uncertain"
+_WAITING: Final = (StepKind.SLEEP, StepKind.WAIT)
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -36,7 +40,7 @@ def apply(
     settling = Settling(prepared, state, judge, now)
     match change.kind:
         case Kind.ENDED:
-            _ended(state, change, settling)
+            _ended(prepared, state, change, settling)
         case Kind.CHECKPOINT | Kind.BEGAN:
             _operation(prepared, state, change, now)
         case Kind.RETRY:
@@ -113,12 +117,13 @@ def _unpause(state: RunState) -> None:
     state.paused_by = state.paused_at = state.paused_step = None
 
 
-def _ended(state: RunState, change: Change, settling: Settling) -> None:
+def _ended(prepared: Prepared, state: RunState, change: Change, settling: Settling) -> None:
     index, data = change.step, change.data
     assert index is not None
     assert change.ending is not None
     was_in_doubt = index in state.doubts
-    state.stalled = 0
+    if state.stalled and prepared.steps[index].kind not in _WAITING:
+        state.stalled = 0  # the end of a sleep or a wait says nothing about the step that kills its nodes
     state.attempts[index] += 1
     if data is not None and data.result:
         state.results[index] = bytes(data.result)
@@ -140,7 +145,9 @@ def _retry(state: RunState, change: Change) -> None:
     index, data = change.step, change.data
     assert index is not None
     assert data is not None
-    state.stalled = 0
+    if not data.released:
+        state.stalled = 0
+        state.strikes.pop(index, None)
     _has_tried(state, index, data.error, counts=change.attempt > 0)
     state.set_timer(index, Phase.RETRYING, data.retry_at)
     _go_on(state, data)
@@ -169,6 +176,7 @@ def _stopped_by_itself(state: RunState, change: Change) -> None:
     """A step whose own code stopped its run; if that goes on, it is tried again."""
     if change.step is not None:
         state.stalled = 0
+        state.strikes.pop(change.step, None)
         _has_tried(state, change.step, change.data.error if change.data else None)
         _make_ready(state, change.step)
 
@@ -182,7 +190,8 @@ def _operation(prepared: Prepared, state: RunState, change: Change, now: Instant
     """A durable function began something, or something of it has ended; then it is to look at it."""
     key, data = change.key, change.data or EntryData()
     assert key is not None
-    state.stalled = 0
+    if state.stalled or state.strikes:
+        _function_went_on(prepared, state, key)
     if change.kind is Kind.BEGAN:
         state.operations[key] = Operation(key, data.until, data.child, change.attempt, data.error, now)
         return
@@ -196,6 +205,16 @@ def _operation(prepared: Prepared, state: RunState, change: Change, now: Instant
         _make_ready(state, 0)
 
 
+def _function_went_on(prepared: Prepared, state: RunState, key: str) -> None:
+    """A step of a suspect function has ended, so the function is not suspect any more. Sleeps, waits, signals and
+    children do not count: they go on beside a step that kills its nodes."""
+    if op_of(key) is Op.STEP:
+        state.stalled = 0
+        state.strikes.pop(0, None)
+        if prepared.steps and prepared.steps[0].on_crash is OnCrash.RETRY:
+            state.begun.pop(0, None)
+
+
 def _heard(state: RunState, key: str) -> None:
     """A signal came: the one who asked for it first has got it."""
     asked = f"{Op.ASK}:{name_of(key)}"
@@ -205,6 +224,7 @@ def _heard(state: RunState, key: str) -> None:
 
 
 def _adopted(prepared: Prepared, state: RunState, change: Change, settling: Settling, now: Instant) -> None:
+    struck = struck_by_crash(prepared, state)
     state.adoptions += 1
     state.stalled += 1
     for index, until in state.until.items():
@@ -219,17 +239,23 @@ def _adopted(prepared: Prepared, state: RunState, change: Change, settling: Sett
             crashed[step.name] = StepError("crashed", f"the node that ran '{step.name}' died; it may have happened")
         elif step.on_crash is OnCrash.ASK:
             _doubt(state, index, now)
+    for index in struck:
+        state.begun.pop(index, None)
+        state.strikes[index] = state.strikes.get(index, 0) + 1
     ends = {prepared.numbers[name]: error for name, error in crashed.items()}
     for index in ends:
         take(state, index)  # each was in flight, so none is given up because another one failed
     for index, error in ends.items():
         state.stalled = 0
+        state.strikes.pop(index, None)
         if pauses_on_failure(prepared, index, Ending.FAILED):
             _has_tried(state, index, error, counts=False)
             _make_ready(state, index)
             _pause(state, pause_reason(prepared, index), now, index)
         else:
             settling.end(index, Ending.FAILED, error)
+    if change.data and change.data.until is not None:
+        delay_suspects(state, struck, change.data.until, now)
 
 
 def pauses_on_failure(prepared: Prepared, index: int, ending: Ending) -> bool:

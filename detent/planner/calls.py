@@ -1,11 +1,9 @@
-"""A ready step made into a call: its parameters rendered, strictly."""
+"""Builds the call of a ready step: renders its parameters, strictly."""
 
 from __future__ import annotations
 
-from typing import Final
-
 from detent.expressions import ExpressionError
-from detent.graph.model import Ending, StepKind
+from detent.graph.model import Ending
 from detent.planner.judge import TEMPLATE_ERROR
 from detent.planner.prepared import Prepared
 from detent.planner.scope import build_scope
@@ -13,15 +11,12 @@ from detent.run.call import FunctionPort, RunView, StepCall
 from detent.run.outcomes import Fail, StepError
 from detent.run.state import RunState
 
-_SEE_THEIR_RUN: Final = (StepKind.PYTHON, StepKind.FUNCTION)
 
+def make_call(prepared: Prepared, state: RunState, index: int, view: RunView | None = None) -> StepCall | Fail:
+    """Return the call for the next attempt of a step, or the failure of a template in it.
 
-def make_call(
-    prepared: Prepared, state: RunState, index: int, *, generation: int = 0, port: FunctionPort | None = None
-) -> StepCall | Fail:
-    """The call for the next attempt of a step, or the failure that a template of it could not be filled in.
-
-    Nothing is ever sent with a value missing: that would be more dangerous than to fail where people can see it."""
+    No call is sent with a value missing: that would be more dangerous than a failure that people can see.
+    """
     step = prepared.steps[index]
     parameters = step.config.source
     if not step.config.is_constant:
@@ -30,11 +25,11 @@ def make_call(
         except ExpressionError as error:
             return Fail(StepError(TEMPLATE_ERROR, error.message), retry=False)
     facts, number = state.facts, state.attempt_number(index)
-    view = _view(prepared, state, generation, port) if step.kind in _SEE_THEIR_RUN else None
     return StepCall(facts.id, facts.tenant, step.name, step.kind, number, parameters, step.timeout, view)
 
 
-def _view(prepared: Prepared, state: RunState, generation: int, port: FunctionPort | None) -> RunView:
+def build_view(prepared: Prepared, state: RunState, generation: int, port: FunctionPort | None) -> RunView:
+    """Return what user code may know of its run: the facts, the graph and what earlier steps have done."""
     numbers, results, endings = prepared.numbers, state.results, state.ending
 
     def result_of(name: str) -> bytes | None:

@@ -60,7 +60,7 @@ def attempt_ended(
         case Move(graph):
             return move(prepared, state, index, graph)
         case Suspend(until, seen):
-            return suspended(state, index, until, seen)
+            return suspended(prepared, state, index, until, seen, now)
 
 
 def _without_another_try(outcome: FlowOutcome) -> FlowOutcome | Fail:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from detent.graph.model import StepKind
+from detent.graph.model import OnCrash, StepKind
 from detent.instant import Instant
 from detent.planner.apply import Change
 from detent.planner.prepared import Prepared
@@ -24,11 +24,19 @@ def function_of(prepared: Prepared) -> int | None:
     return first.index if first is not None and first.kind is StepKind.FUNCTION else None
 
 
-def suspended(state: RunState, index: int, until: int | None, seen: int) -> Plan:
-    """The function has nothing to do until then. No entry: whoever folds the run calls it, and it will say so again."""
+def suspended(
+    prepared: Prepared, state: RunState, index: int, until: int | None, seen: int, now: Instant
+) -> Plan | Change:
+    """Plan that the function has nothing to do until then.
+
+    No entry is written: the node that folds the run calls the function, and it says so again. Only if its start is on
+    record, because its run is suspect, an entry says that it is no longer in flight."""
+    is_new = len(state.history) > seen
+    if index in state.begun and prepared.steps[index].on_crash is OnCrash.RETRY:
+        return Change(Kind.RETRY, index, 0, None, EntryData(retry_at=now if is_new else until))
     state.running -= 1
     state.begun.pop(index, None)
-    if len(state.history) > seen:
+    if is_new:
         state.phase[index] = Phase.READY
         state.ready[index] = None
     else:

@@ -26,7 +26,7 @@ class AttemptState(StrEnum):
     COMPLETED = "completed"
     FAILED = "failed"
     SKIPPED = "skipped"
-    CANCELED = "canceled"
+    CANCELLED = "cancelled"
 
 
 class AttemptOutcome(StrEnum):
@@ -35,7 +35,7 @@ class AttemptOutcome(StrEnum):
     SUCCESS = "success"
     REATTEMPTED = "reattempted"
     SKIPPED = "skipped"
-    CANCELED = "canceled"
+    CANCELLED = "cancelled"
     FAILED = "failed"
 
 
@@ -57,17 +57,17 @@ _LOST: Final = StepError("lost", "the node that had it died")
 _DONE: Final = (AttemptState.COMPLETED, AttemptOutcome.SUCCESS)
 _FAILED: Final = (AttemptState.FAILED, AttemptOutcome.FAILED)
 _SKIPPED: Final = (AttemptState.SKIPPED, AttemptOutcome.SKIPPED)
-_CANCELED: Final = (AttemptState.CANCELED, AttemptOutcome.CANCELED)
+_CANCELLED: Final = (AttemptState.CANCELLED, AttemptOutcome.CANCELLED)
 _BY_ENDING: Final[dict[Ending, _Verdict]] = {
     Ending.SUCCESS: _DONE,
     Ending.SKIPPED: _SKIPPED,
-    Ending.CANCELLED: _CANCELED,
+    Ending.CANCELLED: _CANCELLED,
     **dict.fromkeys(FAILURES, _FAILED),
 }
 _NOT_AT_HAND: Final = (Phase.PENDING, Phase.ENDED)
 _WAITING: Final = (StepKind.SLEEP, StepKind.WAIT, StepKind.FUNCTION)
 #: What ends a whole run, and the steps it was at.
-_STOPS: Final = {Kind.CANCELLED: _CANCELED, Kind.EXPIRED: _CANCELED, Kind.FINISHED: _SKIPPED}
+_STOPS: Final = {Kind.CANCELLED: _CANCELLED, Kind.EXPIRED: _CANCELLED, Kind.FINISHED: _SKIPPED}
 
 
 def history(prepared: Prepared, facts: RunFacts, opening: bytes | None, entries: Sequence[Entry]) -> list[PastAttempt]:
@@ -207,8 +207,8 @@ def _verdict(entry: Entry, data: EntryData) -> _Verdict | None:
         case Kind.RETRY:
             return state, AttemptOutcome.REATTEMPTED
         case Kind.CANCELLED:
-            return _CANCELED if data.error is None else (AttemptState.FAILED, AttemptOutcome.CANCELED)
+            return _CANCELLED if data.error is None else (AttemptState.FAILED, AttemptOutcome.CANCELLED)
         case Kind.PAUSED:
-            return _CANCELED if data.error is None else _FAILED
+            return _CANCELLED if data.error is None else _FAILED
         case _:
             return None

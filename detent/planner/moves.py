@@ -75,7 +75,8 @@ def moved_state(old: Prepared, was: RunState, step: str | None, attempts: int, d
     state.paused_by, state.paused_at = was.paused_by, was.paused_at
     achieved = _achieved(old, was)
     for name, noted in data.carried.items():
-        how = _complete(noted, achieved.get(name, noted))
+        known = achieved.get(name, noted)  # the entry names the steps alone: what they returned is in entries before it
+        how = journal.CarriedEntry(noted.ending, result=known.result, error=known.error, explicit=noted.explicit)
         if name in numbers:
             state.carried[numbers[name]] = Carried(Ending(how.ending), how.error)
             if how.result:
@@ -93,16 +94,6 @@ def moved_state(old: Prepared, was: RunState, step: str | None, attempts: int, d
     state.reused_skips = {same[index]: None for index in was.reused_skips if index in same}
     state.passed = _passed(prepared, state)
     return state
-
-
-def _complete(noted: journal.CarriedEntry, achieved: journal.CarriedEntry) -> journal.CarriedEntry:
-    """The entry names the steps alone: what they gave stands in entries before it. (Once it stood in this one too.)"""
-    return journal.CarriedEntry(
-        noted.ending,
-        result=noted.result or achieved.result,
-        error=noted.error or achieved.error,
-        explicit=noted.explicit,
-    )
 
 
 def _passed(prepared: Prepared, state: RunState) -> frozenset[int]:

@@ -70,6 +70,8 @@ class Settling:
         state.doubts.pop(index, None)
         state.until.pop(index, None)
         state.ready.pop(index, None)
+        if state.strikes:
+            state.strikes.pop(index, None)
 
     def _end(self, index: int, ending: Ending, error: StepError | None = None) -> None:
         state = self._state
@@ -159,6 +161,8 @@ class Settling:
                 self._end(index, _ending_of(until), until)
             else:
                 state.set_timer(index, Phase.SLEEPING if step.kind is StepKind.SLEEP else Phase.RETRYING, until)
+        elif state.stalled and state.suspect_until > self._now:
+            state.set_timer(index, Phase.RETRYING, state.suspect_until)
         else:
             state.phase[index] = Phase.READY
             state.ready[index] = None

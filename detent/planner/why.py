@@ -12,11 +12,12 @@ from enum import StrEnum
 from typing import Any, Final
 
 from detent.instant import SECOND, Instant, iso
-from detent.planner.advance import is_careful, may_start
+from detent.planner.advance import may_start
 from detent.planner.apply import UNCERTAIN
 from detent.planner.functions import function_of
 from detent.planner.prepared import Prepared
 from detent.planner.rollup import unhandled
+from detent.planner.suspects import waits_as_suspect
 from detent.run.call import Op, op_of
 from detent.run.state import Operation, Phase, RunState
 from detent.run.status import Status
@@ -40,6 +41,7 @@ class ReasonKind(StrEnum):
     CHILD = "child"
     RETRY = "retry"
     SLEEP = "sleep"
+    SUSPECT = "suspect"
     RUNNING = "running"
     NEEDS = "needs"
 
@@ -49,6 +51,7 @@ class Reason:
     """One link of the chain. `message` is whole sentences; `details` are JSON values, by kind:
 
     `retry` attempt, attempts, retry, retries, last_error · `running`, `uncertain` attempt · `paused` by ·
+    `suspect` attempt, adoptions, strikes, waits_for ("delay" or "turn") ·
     `needs` waits_for, blocked_by, or more (steps that are left out) · `ended` status."""
 
     kind: ReasonKind
@@ -76,6 +79,8 @@ class Seen:
     def kind(self, index: int) -> ReasonKind:
         """What holds up a step that is decided to run."""
         match self.state.phase[index]:
+            case _ if waits_as_suspect(self.state, index):
+                return ReasonKind.SUSPECT
             case Phase.SLEEPING:
                 return ReasonKind.SLEEP
             case Phase.WAITING:
@@ -162,14 +167,33 @@ def _ready(seen: Seen, index: int) -> Reason:
     state, name = seen.state, seen.name(index)
     if state.paused_by is not None:
         message = f"Step '{name}' is ready, and starts when the run is resumed."
-    elif is_careful(state) and index in state.ready and index not in seen.startable:
-        message = (
-            f"Step '{name}' is ready, but the run lost its node {state.stalled} times without getting on: "
-            "its steps start one at a time, and another one goes first."
-        )
     else:
         message = f"Step '{name}' is ready, and no node has taken the run yet."
     return seen.reason(ReasonKind.READY, index, message)
+
+
+def _suspect(seen: Seen, index: int) -> Reason:
+    state, name, until = seen.state, seen.name(index), seen.state.until.get(index)
+    strikes, adoptions = state.strikes.get(index, 0), state.stalled
+    times = "once" if strikes == 1 else f"{strikes} times"
+    if strikes:
+        message = f"Step '{name}' is suspect: its node died {times} while it was in flight."
+    else:
+        message = f"Step '{name}' is suspect: its run lost its node {adoptions} times without progress."
+    if until is not None and until > seen.now:
+        message += f" It starts after a delay, at {when(until, seen.now)}, when no other suspect attempt is in flight."
+    elif seen.owned:
+        message += " It waits for its turn: a node makes the attempts of suspect runs one at a time."
+    else:
+        message += " No node has taken the run yet."
+    waits_for = "delay" if until is not None and until > seen.now else "turn"
+    details = {
+        "attempt": state.attempt_number(index),
+        "adoptions": adoptions,
+        "strikes": strikes,
+        "waits_for": waits_for,
+    }
+    return seen.reason(ReasonKind.SUSPECT, index, message, until=until, details=details)
 
 
 def _uncertain(seen: Seen, index: int) -> Reason:
@@ -187,6 +211,7 @@ _REASONS: Final[Mapping[ReasonKind, Callable[[Seen, int], Reason]]] = {
     ReasonKind.RETRY: _retry,
     ReasonKind.RUNNING: _running,
     ReasonKind.READY: _ready,
+    ReasonKind.SUSPECT: _suspect,
     ReasonKind.UNCERTAIN: _uncertain,
 }
 
@@ -276,6 +301,7 @@ _DOES: Final = {
     ReasonKind.RETRY: "failed and is tried again",
     ReasonKind.RUNNING: "is running",
     ReasonKind.READY: "is ready and has not been started",
+    ReasonKind.SUSPECT: "is suspect and has not been started",
     ReasonKind.UNCERTAIN: "may or may not have happened",
 }
 

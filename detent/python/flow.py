@@ -12,7 +12,7 @@ from typing import Any, Final, NoReturn
 
 from detent.errors import InvalidInput
 from detent.run.outcomes import LONGEST_REASON, Cancel, Pause, Reattempt, Skip, StepError
-from detent.steps.actions import Permanent, RetryLater, wait_of
+from detent.steps.errors import Permanent, RetryLater, wait_of
 from detent.values.durations import Duration, in_seconds
 from detent.values.nearest import nearest
 from detent.values.text import plain_text
@@ -124,7 +124,7 @@ def _read_policy(given: object) -> Policy:
     if not isinstance(policy, Policy):
         raise InvalidInput(f"on_exception: {_shown(given)} is not a valid policy; {_choices(ACTIONS)}")
     if policy.action not in ACTIONS:
-        raise InvalidInput(f"on_exception: {policy.action!r} is no policy{_hint(policy.action, ACTIONS)}")
+        raise InvalidInput(f"on_exception: {policy.action!r} is not a valid policy{_hint(policy.action, ACTIONS)}")
     if policy.then not in ENDS:
         raise InvalidInput(f"reattempt: `then` cannot be {policy.then!r}{_hint(policy.then, ENDS)}")
     if policy.max is not None and not _is_number(policy.max, int, 1, 1_000_000):

@@ -5,14 +5,48 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable
+from datetime import date, datetime, time
+from decimal import Decimal
+from enum import Enum
 from typing import Any, Final
 from uuid import UUID
 
 from sqlalchemy.exc import UnboundExecutionError
+from sqlalchemy.types import TypeDecorator
 
 from detent.errors import InvalidInput
 
+Reader = Callable[[Any], Any]
+
 _HERE: Final = (None, "", "localhost", "127.0.0.1", "::1")
+#: How the text of an id becomes a value of that type again.
+_READERS: Final[dict[type[Any], Reader]] = {
+    str: str,
+    int: int,
+    float: float,
+    UUID: UUID,
+    Decimal: Decimal,
+    date: date.fromisoformat,
+    datetime: datetime.fromisoformat,
+    time: time.fromisoformat,
+}
+
+
+class UnreadableHero(InvalidInput):
+    """The stored id of a hero is not a key that its model can be asked for. It does not say that the hero is gone."""
+
+
+def write_id(id_: object) -> str:
+    """Return an id as text. Raise InvalidInput if it has no text of its own, only one for programmers."""
+    if isinstance(id_, str):
+        return str.__str__(id_)
+    if isinstance(id_, int | float) and not isinstance(id_, bool):
+        return str(id_.real)
+    if isinstance(id_, bool | bytes | bytearray) or type(id_).__str__ is object.__str__:
+        raise InvalidInput(
+            f"{id_!r:.80} cannot be the id of a hero; give a text or a number, or what is written as one, as a UUID is"
+        )
+    return str(id_)
 
 
 class SqlAlchemyModel:
@@ -24,7 +58,9 @@ class SqlAlchemyModel:
             raise InvalidInput(f"{model.__qualname__} is not a mapped class of SQLAlchemy")
         self._session, self._model, self.name = session, model, model.__name__
         self._keys = [mapper.get_property_by_column(column).key for column in mapper.primary_key]
-        self._types = [_python_type(column) for column in mapper.primary_key]
+        self._readers = [_reader(column) for column in mapper.primary_key]
+        #: Types of key columns whose values only their own code can make of a text.
+        self._opaque = [type(column.type).__name__ for column in mapper.primary_key if _is_opaque(column)]
         self.load: Callable[[str], Any] = self._load_async if _is_async(session) else self._load
 
     @classmethod
@@ -42,9 +78,9 @@ class SqlAlchemyModel:
     def _identity(self, id_: str) -> Any:
         try:
             parts = [id_] if len(self._keys) == 1 else json.loads(id_)
-            values = tuple(make(part) for make, part in zip(self._types, parts, strict=True))
-        except (ValueError, TypeError):
-            raise InvalidInput(f"{id_!r} is not the key of a {self.name}") from None
+            values = tuple(read(part) for read, part in zip(self._readers, parts, strict=True))
+        except (ValueError, TypeError, LookupError, ArithmeticError):
+            raise UnreadableHero(f"{id_!r} is not the key of a {self.name}") from None
         return values if len(values) > 1 else values[0]
 
     def _load(self, id_: str) -> Any:
@@ -53,7 +89,7 @@ class SqlAlchemyModel:
             found = session.get(self._model, self._identity(id_))
             if found is not None:
                 session.expunge(found)
-            return found
+            return self._checked(id_, found)
 
     async def _load_async(self, id_: str) -> Any:
         assert self._session is not None
@@ -61,7 +97,16 @@ class SqlAlchemyModel:
             found = await session.get(self._model, self._identity(id_))
             if found is not None:
                 session.expunge(found)
-            return found
+            return self._checked(id_, found)
+
+    def _checked(self, id_: str, found: Any) -> Any:
+        """Return the row, or None if it is gone. Raise UnreadableHero if the key may only have been read wrongly."""
+        if found is None and self._opaque:
+            raise UnreadableHero(
+                f"no {self.name} has the key {id_!r}, but {self._opaque[0]}, the type of its column, may "
+                f"write it otherwise; give a loader that reads it: heroes.register({self.name!r}, load=...)"
+            )
+        return found
 
     def is_at_home(self, session: Any) -> bool:
         """Whether that session, plain or async, is of the database that heroes are loaded from."""
@@ -102,10 +147,15 @@ class DjangoModel:
     def load(self, id_: str) -> Any:
         """The object, or null. A plain function: Django's connections belong to threads, and one that its server has
         closed meanwhile is opened anew."""
+        from django.core.exceptions import ValidationError
         from django.db import close_old_connections
 
         close_old_connections()
-        return self._model._base_manager.filter(pk=id_).first()  # noqa: SLF001 - the way to rows a manager hides
+        try:
+            key = self._model._meta.pk.to_python(id_)  # noqa: SLF001 - the documented way to the fields of a model
+        except (ValidationError, ValueError, TypeError):
+            raise UnreadableHero(f"{id_!r} is not the key of a {self.name}") from None
+        return self._model._base_manager.filter(pk=key).first()  # noqa: SLF001 - the way to rows a manager hides
 
 
 def _is_async(session: Any) -> bool:
@@ -123,9 +173,32 @@ def _place(session: Any, model: type[Any]) -> tuple[Any, ...] | None:
     return url.get_backend_name(), "" if url.host in _HERE else url.host, url.port, url.database
 
 
-def _python_type(column: Any) -> Callable[[str], Any]:
+def _python_type(column: Any) -> type[Any] | None:
     try:
-        kind = column.type.python_type
+        found: type[Any] = column.type.python_type
     except NotImplementedError:
-        return str
-    return kind if kind in (int, UUID) else str
+        return None
+    return found
+
+
+def _is_opaque(column: Any) -> bool:
+    """Whether the type of a column has code of the user's between Python and the database, or no type of Python."""
+    own = isinstance(column.type, TypeDecorator)
+    overrides = own and type(column.type).process_bind_param is not TypeDecorator.process_bind_param
+    return overrides or (_python_type(column) not in _READERS and not _is_enum(_python_type(column)))
+
+
+def _is_enum(kind: type[Any] | None) -> bool:
+    return kind is not None and issubclass(kind, Enum)
+
+
+def _reader(column: Any) -> Reader:
+    """Return the function that makes the value of a key column of its text, or of its part of a composite key."""
+    kind = _python_type(column)
+    if kind is None or not issubclass(kind, Enum):
+        return str if kind is None else _READERS.get(kind, str)
+    # A member is looked for as it is written, then by its name or value, which other programs may have sent.
+    members = list(kind.__members__.items())
+    texts = {str(member.value): member for _, member in members} | dict(members)
+    texts |= {write_id(member): member for _, member in members}
+    return lambda part: texts[str(part)]

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from typing import Any, Final, NamedTuple, TypeVar
 
 from detent.errors import Conflict, InvalidInput
-from detent.python.hero_adapters import DjangoModel, SqlAlchemyModel
+from detent.python.hero_adapters import DjangoModel, SqlAlchemyModel, write_id
 from detent.values.nearest import nearest
 
 Loader = Callable[[str], Any]
@@ -140,20 +140,7 @@ def _id_of(hero: Any) -> Any:
 def _checked(name: object, id_: object) -> HeroRef:
     if id_ is None:
         raise InvalidInput(f"a hero of type {name!r} has no id yet; save it first")
-    return HeroRef(_check(name, "type"), _check(_written(id_), "id"))
-
-
-def _written(id_: object) -> str:
-    """An id as text. What has no text of its own, but only something that programmers are shown, is none."""
-    if isinstance(id_, str):
-        return str.__str__(id_)
-    if isinstance(id_, int | float) and not isinstance(id_, bool):
-        return str(id_.real)
-    if isinstance(id_, bool | bytes | bytearray) or type(id_).__str__ is object.__str__:
-        raise InvalidInput(
-            f"{id_!r:.80} cannot be the id of a hero; give a text or a number, or what is written as one, as a UUID is"
-        )
-    return str(id_)
+    return HeroRef(_check(name, "type"), _check(write_id(id_), "id"))
 
 
 def _check(text: object, what: str) -> str:

@@ -105,7 +105,7 @@ class Transactions:
                 connection.execute(*_kept(said, call, result, place))
         return result
 
-    async def keep_async(self, call: StepCall, generation: int, body: Callable[[Any], Awaitable[bytes]]) -> bytes:
+    async def run_once_async(self, call: StepCall, generation: int, body: Callable[[Any], Awaitable[bytes]]) -> bytes:
         """The same for a coroutine."""
         if self._awaited is None:
             raise _needed("an `async def` step", "async_sessionmaker")

@@ -1,38 +1,36 @@
-"""One attempt of one step, ready to be carried out: the step's parameters with every template filled in."""
+"""One attempt of one step, ready to run: the step's parameters with every template filled in."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, Protocol
 
 import msgspec
 
 from detent.graph.model import Ending, Graph, StepKind
+from detent.run.start import StartRequest
 from detent.run.state import Checkpoint, Operation, RunFacts
-
-# What code of the user's may know of its run: never more than what is durable.
 
 
 class FunctionListener(Protocol):
-    """What a durable function is told while it runs. It must only take note, and act later by itself."""
+    """Receives what happens to a durable function while it runs. It only takes note and acts later."""
 
     def ended(self, checkpoint: Checkpoint) -> None:
-        """This stands in the journal now."""
+        """The checkpoint is in the journal."""
 
     def begun(self, key: str) -> None:
-        """That this was begun, or will be tried again, stands in the journal now."""
+        """The journal records that the operation began, or that it will be tried again."""
 
     def look(self) -> None:
-        """Perhaps it must stop."""
+        """Check whether the function must stop."""
 
 
 class FunctionPort(Protocol):
-    """What a durable function asks of the engine. What is to be written is only queued here; the listener is told when
-    it is durable. If it cannot be written, the function is stopped."""
+    """What a durable function asks of the engine. Writes are only queued here; the listener is notified when they are
+    durable. If a write fails, the function is stopped."""
 
     def history(self) -> Sequence[Checkpoint]:
         """What is on record, in the journal's order."""
@@ -53,7 +51,7 @@ class FunctionPort(Protocol):
         """The database's time."""
 
     def call_at(self, when: int, callback: Callable[[], None]) -> Callable[[], None]:
-        """Call back at that time; gives the way to call it off."""
+        """Call back at that time. Return a function that cancels the call."""
 
     def begin(self, operation: Operation, *, callback: bool = False) -> None:
         """Put on record that it was begun; with `callback` make the place where its answer is received."""
@@ -62,8 +60,7 @@ class FunctionPort(Protocol):
         """Put on record that it has ended, unless it has already."""
 
     def expire(self, key: str) -> None:
-        """The time of a wait is over: it ends as timed out, unless its answer came before. Either way it then stands in
-        the history."""
+        """End a wait whose time is over as timed out, unless its answer came before. The history then has its end."""
 
     def lock(self) -> None:
         """Something begins that locks the run's row: what would stop the function waits."""
@@ -71,21 +68,9 @@ class FunctionPort(Protocol):
     def unlock(self) -> None:
         """It is over."""
 
-    async def start_child(self, key: str, child: Child) -> str:
-        """Start the child of an operation, once, however often it is asked for; gives its id. Its end will stand in the
-        history. Raises what a start raises."""
-
-
-@dataclass(frozen=True, slots=True)
-class Child:
-    """A run that a durable function starts. `origin_kind`: it does not serve the function but takes over from it."""
-
-    workflow: str
-    body: Any
-    hero: tuple[str, str] | None = None
-    priority: int | None = None
-    labels: Mapping[str, str] = field(default_factory=dict)
-    origin_kind: str | None = None
+    async def start_child(self, key: str, child: StartRequest) -> str:
+        """Start the child of an operation once, however often this is called, and return its id. With an `origin_kind`
+        the run takes over from the function. Its end will be in the history. Raise what a start raises."""
 
 
 class RunView(msgspec.Struct, frozen=True):
@@ -107,7 +92,7 @@ _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 
 
 class Op(StrEnum):
-    """What an operation is; all but steps are told by how their key begins."""
+    """The kind of an operation. Every kind but a step has its own prefix of the key."""
 
     STEP = ""
     SLEEP = "@sleep"
@@ -157,6 +142,10 @@ class StepCall(msgspec.Struct, frozen=True):
 
     @property
     def idempotency_key(self) -> str:
-        """A stable key of (tenant, run, step), sent with every effect so that a repeated one can be recognised."""
-        text = b"%d\x00%b\x00%b" % (self.tenant, self.run_id, self.step.encode())
-        return hashlib.sha256(text).hexdigest()[:40]
+        """Return the key that every attempt of this step of this run sends with its effect."""
+        return idempotency_key(self.tenant, self.run_id, self.step)
+
+
+def idempotency_key(tenant: int, run: bytes, step: str) -> str:
+    """Return a stable key of a step of a run, so that a receiver can recognise a repeated effect."""
+    return hashlib.sha256(b"%d\x00%b\x00%b" % (tenant, run, step.encode())).hexdigest()[:40]

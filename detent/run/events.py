@@ -45,10 +45,18 @@ class Received(msgspec.Struct, frozen=True):
 
 
 class Adopted(msgspec.Struct, frozen=True):
-    """The run was taken from a node that is gone. `poison_after`: adoptions without progress until a step is blamed."""
+    """The run was taken from a node that is gone. After `poison_after` strikes a step ends as poison. An attempt of a
+    suspect run starts after a delay that grows up to `poison_delay` seconds."""
 
     by: str
-    poison_after: int = 3
+    poison_after: int = 5
+    poison_delay: float = 300.0
+
+
+class Released(msgspec.Struct, frozen=True):
+    """The attempt of a suspect run, with its start on record, is not in flight: its node gave it up or never began."""
+
+    step: int
 
 
 class Reused(msgspec.Struct, frozen=True):
@@ -65,7 +73,7 @@ class Opened(msgspec.Struct, frozen=True):
 
 
 class Resolved(msgspec.Struct, frozen=True):
-    """A person says whether an attempt that nobody knows the end of happened. `result` as in Done; null: unknown."""
+    """A person says whether an uncertain attempt happened. `result` as in Done; `None`: unknown."""
 
     step: int
     happened: bool
@@ -98,14 +106,14 @@ class OperationEnded(msgspec.Struct, frozen=True):
 
 
 class Skipped(msgspec.Struct, frozen=True):
-    """A person wants a step left out; null: the one the run is at."""
+    """A person skips a step; `None`: the current one."""
 
     step: int | None
     by: str
 
 
 class Reattempted(msgspec.Struct, frozen=True):
-    """A person wants a step tried (again) after `wait` seconds; null: the one the run is at."""
+    """A person tries a step (again) after `wait` seconds; `None`: the current one."""
 
     step: int | None
     wait: float
@@ -141,6 +149,7 @@ Event = (
     | WaitExpired
     | Received
     | Adopted
+    | Released
     | Reused
     | Opened
     | Resolved

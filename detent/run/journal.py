@@ -1,7 +1,8 @@
 """The journal: what happened in a run, append-only, one entry per ended attempt.
 
 An entry carries everything that was decided because of it, so that nothing is ever decided twice: `fold` of the entries
-over the graph gives the state, and evaluates no expression. `data` is JSON text, kept as the bytes that were written.
+over the graph returns the state and evaluates no expression. `data` is JSON text, stored as the bytes that were
+written.
 """
 
 from __future__ import annotations
@@ -11,8 +12,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from detent.run.outcomes import LONGEST_REASON, StepError
-from detent.values.text import plain_text
+from detent.run.outcomes import StepError
 
 
 class Kind(StrEnum):
@@ -39,8 +39,8 @@ class Kind(StrEnum):
 
 
 class Placed(msgspec.Struct, omit_defaults=True, frozen=True):
-    """The queue and priority that a run was started with: its row has those of the step it waits for. `asked`: whoever
-    started it named the priority, else it is the workflow's."""
+    """The queue and priority that a run was started with: its row has those of the step it waits for. `asked`: the
+    start named the priority; else it is the workflow's."""
 
     queue: str = "default"
     priority: int = 0
@@ -53,8 +53,8 @@ class Decided(msgspec.Struct, omit_defaults=True):
     `edges` are the answers of edge conditions (by the edge's index), `skipped` every step that was decided not to run,
     `given_up` those skipped because the run is failing, `errors` steps that ended at once because a condition or a
     duration could not be evaluated, `sleep` and `wait` until when, `run` the final status if this ended the run.
-    `start` stands only in a run's opening: nothing is decided yet, an entry `opened` will be at that time or after it.
-    So does `placed`, null where all of it is as usual.
+    `start` is only in a run's opening: nothing is decided yet, an entry `opened` will be at that time or after it.
+    So is `placed`, `None` for the default queue and priority.
     """
 
     edges: dict[int, bool] = {}
@@ -89,7 +89,8 @@ class EntryData(msgspec.Struct, omit_defaults=True):
     """The part of an entry that is text in the database. Which fields are there depends on the kind: `crashed` are the
     steps that an adoption ended because they took their node down with them; `until` and `child` are of an operation of
     a durable function; `finished`: the run ends with this step; `graph` is what the run goes on by, `carried` how each
-    step ended that it brings along."""
+    step ended that it brings along. In an adoption, `until` says when the attempt that was in flight may start again.
+    `released`: the attempt whose start is on record was given up, and nothing is known of its effect."""
 
     result: msgspec.Raw = msgspec.Raw(b"")
     error: StepError | None = None
@@ -102,6 +103,7 @@ class EntryData(msgspec.Struct, omit_defaults=True):
     until: int | None = None
     child: str | None = None
     finished: bool = False
+    released: bool = False
     graph: bytes = b""
     carried: dict[str, CarriedEntry] = {}
 
@@ -124,7 +126,6 @@ NO_DATA: Final = b"{}"
 
 _encoder = msgspec.json.Encoder()
 _data_decoder = msgspec.json.Decoder(EntryData)
-_fields_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _decided_decoder = msgspec.json.Decoder(Decided)
 
 
@@ -133,20 +134,12 @@ def encode_data(data: EntryData) -> bytes:
 
 
 def decode_data(raw: bytes) -> EntryData:
-    try:
-        return _data_decoder.decode(raw)
-    except msgspec.ValidationError:
-        fields = _fields_decoder.decode(raw)
-        if "by" not in fields:
-            raise
-        # A reason was once written as it came: a number, say.
-        by = plain_text(msgspec.json.decode(fields["by"]), LONGEST_REASON)
-        return _data_decoder.decode(_encoder.encode({**fields, "by": by}))
+    return _data_decoder.decode(raw)
 
 
 def encode_opening(opening: Decided, placed: Placed = USUAL) -> bytes | None:
-    """What was decided at a run's start and where it was placed; null when only its entry steps became ready, in the
-    usual place, so that a start is one row."""
+    """What was decided at a run's start and where it was placed; `None` when only its entry steps became ready, in
+    the default queue, so that a start is one row."""
     if placed != USUAL:
         opening = msgspec.structs.replace(opening, placed=placed)
     return None if opening.is_empty() else _encoder.encode(opening)

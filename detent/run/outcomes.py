@@ -1,13 +1,12 @@
 """How one attempt of a step ended: a value, not an exception.
 
-An executor gives back one of these and nothing else; what follows from it (a retry, the next step, the end of the run)
-is the planner's decision. The words in them often come from user code: they are made plain text of bounded length here,
-where nobody can forget it.
+An executor returns one of these and nothing else. The planner decides what follows: a retry, the next step, the end of
+the run. Their texts often come from user code, so each outcome turns them into plain text of bounded length.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
@@ -18,23 +17,23 @@ LONGEST_CODE: Final = 128
 LONGEST_MESSAGE: Final = 4_000
 LONGEST_REASON: Final = 1_000
 
-if TYPE_CHECKING:
-    Code = str
-else:
-    # In journals of old there are codes as user code gave them; they are read as text.
-    Code = str | int | float
-
 
 class StepError(msgspec.Struct, frozen=True, omit_defaults=True):
     """Why a step failed. `code` is stable: `http_status`, `connect`, `timeout`, `egress_denied`, `poison`, ..."""
 
-    code: Code
+    code: str
     message: str
     detail: Any = None
 
     def __post_init__(self) -> None:
         _settle(self, "code", LONGEST_CODE)
         _settle(self, "message", LONGEST_MESSAGE)
+
+    @property
+    def traceback(self) -> str | None:
+        """The end of the traceback, if an exception of user code is the reason."""
+        found = self.detail.get("traceback") if isinstance(self.detail, dict) else None
+        return found if isinstance(found, str) else None
 
 
 class Done(msgspec.Struct, frozen=True):
@@ -83,7 +82,7 @@ class Cancel(msgspec.Struct, frozen=True):
 
 
 class Pause(msgspec.Struct, frozen=True):
-    """The run is to stand still until somebody resumes it; then the step is tried again."""
+    """The run pauses until a person resumes it; then the step is tried again."""
 
     reason: str
     error: StepError | None = None
@@ -106,8 +105,8 @@ class Move(msgspec.Struct, frozen=True):
 
 
 class Suspend(msgspec.Struct, frozen=True):
-    """A durable function has nothing to do before `until` (null: before something comes in) and gives up its memory. It
-    has taken into account the first `seen` checkpoints of the run: if there are more by now, it is called again at
+    """A durable function has nothing to do before `until` (`None`: before a message arrives) and releases its memory.
+    It has taken into account the first `seen` checkpoints of the run: if there are more by now, it is called again at
     once."""
 
     until: int | None
@@ -127,11 +126,18 @@ def _settle(outcome: msgspec.Struct, name: str, longest: int) -> None:
 
 
 def result_of(kind: StepKind, output: bytes = b"null", status_code: int | None = None) -> bytes:
-    """A result that nobody computed, in the shape a step of that kind has. `output` is JSON: what a person says the
-    step gave. Answers (http, callbacks) carry it as their body; a sleep has none."""
+    """Build the result of a step that did not compute it, in the shape of that kind. `output` is JSON that a person
+    supplied. Answers (http, callbacks) carry it as their body; a sleep has none."""
     if kind is StepKind.SLEEP:
         return EMPTY_RESULT
     if kind in (StepKind.HTTP, StepKind.WAIT):
         empty: dict[str, str] = {}
         return msgspec.json.encode({"status_code": status_code, "headers": empty, "body": msgspec.Raw(output)})
     return msgspec.json.encode({"output": msgspec.Raw(output)})
+
+
+def stated_result(kind: StepKind, output: bytes, status_code: int | None = None) -> bytes:
+    """Return the result of a step whose output a person states. An HTTP answer without a status code was a success."""
+    if status_code is None and kind is StepKind.HTTP:
+        status_code = 200
+    return result_of(kind, output, status_code)

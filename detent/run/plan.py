@@ -20,18 +20,20 @@ class RunEnd(NamedTuple):
 
 
 class StartAttempt(NamedTuple):
-    """An attempt to be started, by its number. `on_record`: journal its start first."""
+    """An attempt to be started, by its number. `on_record`: journal its start first. `suspect`: it waits for its turn
+    among the suspect attempts of the node."""
 
     step: int
     attempt: int
     on_record: bool
+    suspect: bool = False
 
 
 class Plan(msgspec.Struct):
     """`entry` is to be journalled; then `start` the attempts, activate and expire callbacks, or end the run.
 
     `expire` asks for a wait's callback to be expired in the store; only its answer decides who won. The attempts of
-    `stop` are ended at once, and nobody wants their outcome. `moved`: the state of the run from now on, over another
+    `stop` are ended at once, and their outcome is ignored. `moved`: the state of the run from now on, over another
     graph.
     """
 

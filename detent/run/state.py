@@ -96,7 +96,8 @@ class RunState:
     edge_errors: dict[int, StepError] = field(default_factory=dict)
     ready: dict[int, None] = field(default_factory=dict)  # in the order they became so
     begun: dict[int, int] = field(default_factory=dict)  # steps with a `started` entry and no end: attempt
-    doubts: dict[int, int] = field(default_factory=dict)  # uncertain steps: the attempt nobody knows the end of
+    strikes: dict[int, int] = field(default_factory=dict)  # steps in flight, on record, when their node died: how often
+    doubts: dict[int, int] = field(default_factory=dict)  # uncertain steps: the attempt whose end is unknown
     history: dict[str, Checkpoint] = field(default_factory=dict)  # of a durable function, in the journal's order
     operations: dict[str, Operation] = field(default_factory=dict)  # of it, begun and not ended
     carried: dict[int, Carried] = field(default_factory=dict)  # how steps ended before the run was moved
@@ -104,7 +105,7 @@ class RunState:
     passed: frozenset[int] = frozenset()  # steps that stand before those, in the graph the run was moved to
     undelayed: int | None = None  # the step that waited long enough before its run was moved
     moved_graph: bytes | None = None  # what the run goes on by since it was moved
-    is_finished: bool = False  # somebody said that the run is done, whatever was left
+    is_finished: bool = False  # a person finished the run, whatever was left
     finisher: int | None = None  # the step that said so
     left_out: dict[int, None] = field(default_factory=dict)  # steps skipped by their own code, or by a person
     reused: dict[int, bytes] = field(default_factory=dict)  # results of another run, for steps that need not run again
@@ -117,12 +118,13 @@ class RunState:
     running: int = 0
     seq: int = 0
     adoptions: int = 0
-    stalled: int = 0  # adoptions since anything was achieved
+    stalled: int = 0  # adoptions since an attempt ended
+    suspect_until: int = 0  # no step of a suspect run starts before this time
     failing: bool = False  # fail_fast has fired
     paused_by: str | None = None
     paused_at: int | None = None
     paused_step: int | None = None  # the step that the run stands still for
-    opens_at: int | None = None  # when a run that is not open yet is to begin; null once it has
+    opens_at: int | None = None  # when a run that is not open yet is to begin; None once it has
 
     def __post_init__(self) -> None:
         size = len(self.undecided)
@@ -144,7 +146,7 @@ class RunState:
         self.opens_at = at
 
     def may_open(self, now: int) -> bool:
-        """Whether the run is to be opened: its time has come, and nobody set it aside."""
+        """Whether the run is to be opened: its time has come, and it is not paused."""
         return self.opens_at is not None and self.opens_at <= now and self.paused_by is None
 
     def attempt_number(self, step: int) -> int:

@@ -22,15 +22,12 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import timedelta
-from math import isnan
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from detent.errors import Conflict, InvalidInput, Problem
-from detent.run.outcomes import LONGEST_CODE
 from detent.steps.arguments import ActionContext, Bind, compile_binding, innermost
-from detent.values.text import plain_text
+from detent.steps.errors import ActionError, Permanent, RetryLater
 
 __all__ = [
     "Action",
@@ -49,62 +46,6 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 CORE_PREFIX: Final = "core."
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*")
 _LONGEST_NAME: Final = 128
-LONGEST_WAIT: Final = 366 * 86_400.0
-EXCEPTION: Final = "exception"
-
-
-class ActionError(Exception):
-    """An action failed and says how. `code` is what the step's error shows."""
-
-    code: str = EXCEPTION  # also of a class of errors that does not call this one's `__init__`
-
-    def __init__(self, message: str = "", *, code: str = EXCEPTION) -> None:
-        super().__init__(message)
-        self.code = code
-
-
-class Permanent(ActionError):
-    """The action failed and another attempt would not help."""
-
-
-class RetryLater(ActionError):
-    """The action failed and should not be tried again before so many seconds have passed. Null, or what is no length
-    of time: as long as the step would wait anyway."""
-
-    seconds: float | None = None
-
-    def __init__(self, seconds: float | None, message: str = "", *, code: str = EXCEPTION) -> None:
-        wait = _in_seconds(seconds)
-        super().__init__(message or ("try again later" if wait is None else f"try again in {wait:g} s"), code=code)
-        self.seconds = wait
-
-
-def code_of(error: BaseException) -> str:
-    """The code an error is kept with, whatever it says of itself."""
-    if not issubclass(type(error), ActionError):
-        return EXCEPTION
-    given = _asked(error, "code")
-    return EXCEPTION if given is None else plain_text(given, LONGEST_CODE) or EXCEPTION
-
-
-def wait_of(error: BaseException) -> float | None:
-    """How many seconds an error asks to wait; null if it does not say, or nothing that is a length of time."""
-    return _in_seconds(_asked(error, "seconds")) if issubclass(type(error), RetryLater) else None
-
-
-def _asked(error: BaseException, name: str) -> object:
-    try:
-        return getattr(error, name, None)
-    except BaseException:  # noqa: BLE001 - a property of the user's may raise anything
-        return None
-
-
-def _in_seconds(given: Any) -> float | None:
-    try:
-        seconds = float(given.total_seconds() if isinstance(given, timedelta) else given)
-    except BaseException:  # noqa: BLE001 - as above
-        return None
-    return None if isnan(seconds) else min(max(0.0, seconds), LONGEST_WAIT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ import msgspec
 from detent import ids
 from detent.errors import InvalidInput
 from detent.run.call import StepCall
+from detent.steps.errors import InvalidParameters
 from detent.values.nearest import nearest
 
 
@@ -34,10 +35,6 @@ class ActionContext:
     @classmethod
     def of(cls, call: StepCall) -> ActionContext:
         return cls(ids.show(ids.RUN, call.run_id), call.step, call.attempt, call.idempotency_key, call.tenant)
-
-
-class InvalidParameters(ValueError):
-    """The step gave the action other parameters than it takes."""
 
 
 Bind = Callable[[Any, StepCall], Mapping[str, Any]]

@@ -20,20 +20,13 @@ from uuid import UUID
 
 import msgspec
 
+from detent.steps.errors import OutputTooLarge, Unserialisable
 from detent.steps.user_code import describe
 from detent.values.limits import BODY_LIMIT, LARGEST_INTEGER, NESTING_LIMIT, SMALLEST_INTEGER
 
 _TEXT_FORMS: Final = (datetime, date, time, timedelta, UUID, Decimal)
 _PLAIN: Final[tuple[type[Any], ...]] = (str, int, float, list, tuple)
 _FRAME: Final = len(b'{"output":}')
-
-
-class Unserialisable(ValueError):
-    """The value has no JSON form."""
-
-
-class OutputTooLarge(ValueError):
-    """The value takes more room than a step's output may."""
 
 
 def encode_output(value: Any) -> bytes:

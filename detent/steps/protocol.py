@@ -1,30 +1,44 @@
 """The seam for kinds of steps: an executor turns one call into one outcome.
 
-Built-in kinds go through it like anyone's. An executor holds no lock and no database connection, is told nothing about
-the run but its call, and must be safe to repeat: a call whose node dies is made again with the same idempotency key.
+Built-in kinds use it like any other. An executor declares what it needs of the engine; without that it knows nothing of
+the run but its call, and holds no lock and no connection to the store. It must be safe to repeat: if a node dies, the
+call is made again with the same idempotency key.
 """
 
 from __future__ import annotations
 
 from collections.abc import Coroutine
+from enum import Flag, auto
 from typing import Any, ClassVar, Protocol
 
-from detent.graph.model import StepKind
+from detent.graph.model import Step, StepKind
 from detent.run.call import StepCall
 from detent.run.outcomes import Outcome
 
 
+class Needs(Flag):
+    """What an executor needs of the engine to run a step, beside the call."""
+
+    NOTHING = 0
+    VIEW = auto()  # `call.view`: the run's facts, graph and earlier results
+    PORT = auto()  # `call.view.port`: operations of a durable function; only together with VIEW
+    ROW_LOCK = auto()  # the attempt may lock the run's row: the engine does not stop it, and waits for its end
+
+
 class StepExecutor(Protocol):
-    """Carries out attempts of one kind of step."""
+    """Runs attempts of one kind of step."""
 
     kind: ClassVar[StepKind]
 
-    def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
-        """Do the work. Work that takes no time at all may give its outcome at once; the rest is a coroutine.
+    def needs(self, step: Step) -> Needs:
+        """Return what attempts of this step need. The same step always needs the same."""
 
-        The caller enforces `call.timeout` by cancelling the coroutine. Neither the call nor the coroutine raises:
-        whatever goes wrong is a Fail. (Cancellation passes through.)
+    def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
+        """Run one attempt. Return its outcome if the work takes no time at all, else a coroutine that returns it.
+
+        The engine enforces `call.timeout` by cancelling the coroutine. Neither the call nor the coroutine raises:
+        every failure is a Fail. A cancellation passes through.
         """
 
     async def close(self) -> None:
-        """Let go of connections and threads."""
+        """Close connections and end threads."""

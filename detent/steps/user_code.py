@@ -1,7 +1,12 @@
-"""A bounded pool of threads for plain functions.
+"""Runs user code: inline, on the event loop or in a thread.
 
-Unlike the standard pool its threads never keep the process from ending: a function that hangs cannot be killed, and a
-node that is told to stop must be able to.
+Every executor runs user code with the parts of this module, so that the same rules hold for every kind of step:
+
+- An exception becomes a result: `failed(error)` makes it. Nothing that user code raises ends the node.
+- Code that did not end within its time limit has failed with `TimeLimit`, whatever it does after that.
+- A cancellation of the attempt passes through. A `CancelledError` that the code raised by itself is its failure.
+- Plain functions share a bounded pool of threads. Python cannot stop a thread: a function that is given up runs to its
+  end, and its result is ignored. A function with a transaction has a `CommitGuard` and rolls back instead.
 """
 
 from __future__ import annotations
@@ -10,38 +15,85 @@ import asyncio
 import queue
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from contextvars import Context, copy_context
-from typing import Final, Generic, TypeVar
+from contextvars import copy_context
+from typing import Any, Final, Generic, TypeVar
 
+from detent.run.outcomes import Fail, StepError
+from detent.steps.errors import (
+    EXCEPTION,
+    ActionError,
+    InvalidParameters,
+    OutputTooLarge,
+    Permanent,
+    Unserialisable,
+    code_of,
+    wait_of,
+)
 from detent.values.text import UNSHOWN, plain_text
 
-# What is kept of an exception of the user's code: its kind, message and traceback, as text that any store takes.
-#
-# Nothing here raises or trusts the exception: its class, its attributes and its texts are the user's too.
+Result = TypeVar("Result")
 
+#: How many plain functions of users a node runs at once.
+THREADS: Final = 32
+#: Called in a thread after each function that ran there; exceptions are ignored. A framework that keeps something per
+#: thread, such as a database connection, cleans up here.
+TIDYING: Final[list[Callable[[], None]]] = []
 
 LONGEST_KIND: Final = 200
 LONGEST_MESSAGE: Final = 1000
 LONGEST_TRACEBACK: Final = 8 * 1024
+#: Errors that another attempt would meet again, with their codes.
+_PERMANENT: Final[dict[type[Exception], str]] = {
+    InvalidParameters: "invalid_parameters",
+    Unserialisable: "unserialisable",
+    OutputTooLarge: "output_too_large",
+}
+
+
+class TimeLimit(TimeoutError):
+    """User code did not end within its time limit."""
+
+    def __init__(self, limit: float) -> None:
+        super().__init__(f"the step did not end within {limit:g} s")
+
+
+# -- failures
+
+
+def failure_of(error: BaseException) -> Fail:
+    """Return the outcome of user code that raised this error. Never raise.
+
+    The class of the error decides, because its attributes are code of the user, too.
+    """
+    kind = type(error)
+    for known, code in _PERMANENT.items():
+        if issubclass(kind, known):
+            return Fail(StepError(code, error_message(error)), retry=False)
+    if issubclass(kind, ActionError):
+        stored = StepError(code_of(error), error_message(error))
+        return Fail(stored, retry=not issubclass(kind, Permanent), retry_after=wait_of(error))
+    if kind is TimeLimit:
+        return Fail(StepError("timeout", error_message(error)), timed_out=True)
+    return Fail(StepError(EXCEPTION, describe(error), exception_detail(error)))
 
 
 def describe(error: BaseException) -> str:
-    """`ValueError: no funds`."""
+    """Return the class and message of an error: `ValueError: no funds`."""
     return f"{class_name(error)}: {error_message(error)}"
 
 
 def class_name(error: BaseException) -> str:
-    """The name of its class."""
+    """Return the name of the error's class, even if its metaclass raises."""
     try:
         return plain_text(type(error).__name__, LONGEST_KIND)
-    except BaseException:  # noqa: BLE001 - a class of a metaclass that raises
+    except BaseException:  # noqa: BLE001 - a metaclass of the user may raise anything
         return UNSHOWN
 
 
 def qualified_name(error: BaseException) -> str:
-    """The name of its class with its module, unless that is Python's own."""
+    """Return the name of the error's class with its module. Python's own classes have no module here."""
     try:
         kind = type(error)
         name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
@@ -51,16 +103,16 @@ def qualified_name(error: BaseException) -> str:
 
 
 def error_message(error: BaseException) -> str:
-    """The error's message, even where asking for it fails."""
+    """Return the error's message, even if its `__str__` raises."""
     try:
         text = str(error)
-    except BaseException:  # noqa: BLE001 - an exception whose __str__ raises is still a failure of its code
+    except BaseException:  # noqa: BLE001 - as above
         text = "(its message cannot be shown)"
     return plain_text(text, LONGEST_MESSAGE)
 
 
 def traceback_of(error: BaseException) -> str:
-    """The end of the traceback, which names the place."""
+    """Return the end of the error's traceback, which names the failing line."""
     try:
         text = "".join(traceback.format_exception(error))
     except BaseException:  # noqa: BLE001 - as above
@@ -68,101 +120,236 @@ def traceback_of(error: BaseException) -> str:
     return plain_text(text[-LONGEST_TRACEBACK:], LONGEST_TRACEBACK)
 
 
-Result = TypeVar("Result")
-
-#: Called in a thread after each function it carried out; what they raise is passed over. Frameworks that keep something
-#: per thread, such as a database connection, look after it here.
-TIDYING: Final[list[Callable[[], None]]] = []
+def exception_detail(error: BaseException) -> dict[str, str]:
+    """Return the `detail` of an error that stands for this exception: its class and the end of its traceback."""
+    return {"type": qualified_name(error), "traceback": traceback_of(error)}
 
 
-class Escaped(RuntimeError):
-    """A function raised that was to make a result of everything. Its error is the cause: it is not raised itself, since
-    some errors mean something to whoever awaits them."""
+# -- inline and on the loop
 
 
-class _Order(Generic[Result]):
-    """One function to be called, and the future its result goes to."""
+def run_inline(code: Callable[[], Result], failed: Callable[[BaseException], Result]) -> Result:
+    """Call user code here and return its result, or what `failed` makes of its exception."""
+    try:
+        return code()
+    except BaseException as error:  # noqa: BLE001 - nothing that user code raises may end the node
+        return failed(error)
 
-    def __init__(self, function: Callable[[], Result]) -> None:
-        self._function = function
-        self._context: Context = copy_context()
-        self._loop = asyncio.get_running_loop()
-        self.result: asyncio.Future[Result] = self._loop.create_future()
 
-    def execute(self) -> None:
-        # Given up while it waited in the queue: nobody wants its effect any more.
-        if self.result.cancelled():
-            return
-        result = self._context.run(self._function)
-        # The loop may be closed by now; then nobody is left to tell.
-        with suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._deliver, result)
+async def run_on_loop(
+    code: Callable[[], Awaitable[Result]],
+    failed: Callable[[BaseException], Result],
+    *,
+    limit: float | None = None,
+    guard: CommitGuard | None = None,
+) -> Result:
+    """Await user code and return its result, or what `failed` makes of its exception or of its time limit.
 
-    def fail(self, error: BaseException) -> None:
-        escaped = Escaped(f"the function raised {describe(error)}")
-        escaped.__cause__ = error
-        with suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._deliver_error, escaped)
+    `guard` belongs to a transaction that the code runs in a thread. Such code is ended by its limit only before its
+    transaction has begun; after that, the transaction rolls back and the code ends with it.
+    """
+    deadline = None if limit is None else asyncio.timeout(limit if guard is None else None)
+    timer = None
+    try:
+        if limit is None or deadline is None:
+            return await code()
+        if guard is not None:
+            timer = asyncio.get_running_loop().call_later(limit, _expire, deadline, guard, limit)
+        async with deadline:
+            result = await code()
+        if not deadline.expired():
+            return result
+    except BaseException as error:  # if this coroutine was closed, its result is not used
+        if isinstance(error, asyncio.CancelledError) and is_cancelled():
+            raise
+        if deadline is None or not deadline.expired():
+            return failed(error)
+    finally:
+        if timer is not None:
+            timer.cancel()
+        if guard is not None:
+            guard.give_up(_cancelled())
+    assert limit is not None
+    return failed(TimeLimit(limit))
 
-    def _deliver(self, result: Result) -> None:
-        if not self.result.done():
-            self.result.set_result(result)
 
-    def _deliver_error(self, error: Escaped) -> None:
-        if not self.result.done():
-            self.result.set_exception(error)
+def is_cancelled() -> bool:
+    """Return whether the current task is being cancelled. If not, a CancelledError comes from user code."""
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
+
+
+def _expire(deadline: asyncio.Timeout, guard: CommitGuard, limit: float) -> None:
+    if guard.give_up(TimeLimit(limit)):
+        deadline.reschedule(asyncio.get_running_loop().time())
+
+
+def _cancelled() -> RuntimeError:
+    return RuntimeError("the attempt was cancelled")
+
+
+# -- in threads
+
+
+class CommitGuard:
+    """Decides whether the transaction of a function in a thread still counts.
+
+    The transaction locks the row of its run. So the attempt must know whether it has begun: if not, it never will; if
+    so, it rolls back when the function returns, and only then is the attempt over. `reason` is why it was given up.
+    """
+
+    __slots__ = ("_has_begun", "_lock", "reason")
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._has_begun = False
+        self.reason: Exception | None = None
+
+    def give_up(self, reason: Exception) -> bool:
+        """Make the transaction roll back, if it is not committed yet. Return True if it has not begun and never will.
+
+        The first reason counts.
+        """
+        with self._lock:
+            if self.reason is None:
+                self.reason = reason
+            return not self._has_begun
+
+    def hold(self, transaction: Callable[[], Result]) -> Result:
+        """Run the transaction, in the thread, and return its result. Raise the reason if it was given up."""
+        with self._lock:
+            if self.reason is not None:
+                raise self.reason
+            self._has_begun = True
+        try:
+            return transaction()
+        except BaseException as error:
+            # A database that ends a transaction for taking too long raises its own error.
+            self.check(error)
+            raise
+
+    def check(self, error: BaseException | None = None) -> None:
+        """Raise the reason, in the thread, if the transaction was given up; it then rolls back."""
+        reason = self.reason
+        if reason is not None and reason is not error:
+            raise reason from error
 
 
 class ThreadPool:
-    """Up to `limit` threads, made when needed; when all are busy, calls wait their turn."""
+    """Up to `limit` threads for plain functions, started when needed. If all are busy, calls wait in a queue.
 
-    def __init__(self, limit: int) -> None:
+    Its threads are daemons: a function that hangs cannot be stopped, and must not keep the process from ending.
+    """
+
+    def __init__(self, limit: int = THREADS) -> None:
         self._limit = limit
-        self._orders: queue.SimpleQueue[_Order[object] | None] = queue.SimpleQueue()
+        self._calls: queue.SimpleQueue[ThreadCall[Any] | None] = queue.SimpleQueue()
         self._idle = threading.Semaphore(0)
         self._threads = 0
 
-    async def run(self, function: Callable[[], Result]) -> Result:
-        """What the function gives back, or Escaped. Cancelled, a running function goes on and is forgotten."""
-        return await self.order(function)
+    def submit(
+        self, code: Callable[[], Result], failed: Callable[[BaseException], Result], *, limit: float | None = None
+    ) -> asyncio.Future[Result]:
+        """Call user code in a thread. The future gets its result, or what `failed` makes of its exception or limit.
 
-    def order(self, function: Callable[[], Result]) -> asyncio.Future[Result]:
-        """The same, for those who do not wait in a coroutine."""
-        order = _Order(function)
-        self._orders.put(order)  # type: ignore[arg-type]  # a queue of orders of any result
-        if not self._idle.acquire(blocking=False) and self._threads < self._limit:
-            self._add_thread(order)
-        return order.result
+        If the future is cancelled, code that waits in the queue never runs, and the result of running code is ignored.
+        """
+        call = ThreadCall(code, failed)
+        if limit is not None:
+            timer = asyncio.get_running_loop().call_later(limit, call.expire, limit)
+            call.future.add_done_callback(lambda _: timer.cancel())
+        self._start(call)
+        return call.future
+
+    async def run_guarded(
+        self, code: Callable[[], Result], failed: Callable[[BaseException], Result], guard: CommitGuard
+    ) -> Result:
+        """Call user code that runs a transaction under this guard.
+
+        If this is cancelled, it ends when the transaction has ended, because that locks the run. A second cancellation
+        does not wait.
+        """
+        future = self.submit(code, failed)
+        try:
+            return await asyncio.shield(future)
+        except asyncio.CancelledError:
+            if guard.give_up(_cancelled()):
+                future.cancel()
+            else:
+                await future
+            raise
 
     def close(self) -> None:
-        """Let idle threads go; busy ones go when they are done."""
-        for _ in range(self._threads):
-            self._orders.put(None)
+        """End idle threads now and busy ones after their call. Nothing may be submitted after that."""
+        threads, self._threads = self._threads, 0
+        for _ in range(threads):
+            self._calls.put(None)
 
-    def _add_thread(self, order: _Order[Result]) -> None:
+    def _start(self, call: ThreadCall[Any]) -> None:
+        self._calls.put(call)
+        if self._idle.acquire(blocking=False) or self._threads >= self._limit:
+            return
         try:
             threading.Thread(target=self._work, name=f"detent-action-{self._threads}", daemon=True).start()
-        except RuntimeError:
-            # The machine has no more threads: those we have will come to it. Without any it is given up.
+        except RuntimeError as error:
+            # The machine has no thread left. The threads of this pool will take the call, if there are any.
             if self._threads == 0:
-                order.result.cancel()
-                raise
+                call.deliver_failure(error)
         else:
             self._threads += 1
 
     def _work(self) -> None:
-        while (order := self._orders.get()) is not None:
-            try:
-                order.execute()
-            except BaseException as error:  # noqa: BLE001 - a thread outlives whatever a function does
-                order.fail(error)
-            if TIDYING:
-                _tidy()
-            del order
+        while (call := self._calls.get()) is not None:
+            call.run()
+            for tidy in TIDYING:
+                with suppress(BaseException):
+                    tidy()
+            del call
             self._idle.release()
 
 
-def _tidy() -> None:
-    for tidy in TIDYING:
-        with suppress(BaseException):
-            tidy()
+class ThreadCall(Generic[Result]):
+    """One call of user code in a thread, and the future that gets its result."""
+
+    __slots__ = ("_code", "_context", "_failed", "_loop", "future")
+
+    def __init__(self, code: Callable[[], Result], failed: Callable[[BaseException], Result]) -> None:
+        self._code = code
+        self._failed = failed
+        self._context = copy_context()
+        self._loop = asyncio.get_running_loop()
+        self.future: asyncio.Future[Result] = self._loop.create_future()
+
+    def run(self) -> None:
+        """Call the code in this thread and send its result to the loop. Never raise."""
+        try:
+            if self.future.done():
+                return  # given up while it waited in the queue
+            result = self.execute()
+            with suppress(RuntimeError):  # the loop is closed, and the result is not used
+                self._loop.call_soon_threadsafe(self.deliver, result)
+        except BaseException as error:  # noqa: BLE001 - e.g. one that another thread raised here; this thread goes on
+            with suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self.deliver_failure, error)
+
+    def execute(self) -> Result:
+        """Call the code in its context and return its result, or what `failed` makes of its exception."""
+        return self._context.run(run_inline, self._code, self._failed)
+
+    def deliver(self, result: Result) -> None:
+        """Set the result of the future, on the loop, unless it was given up."""
+        if not self.future.done():
+            self.future.set_result(result)
+
+    def deliver_failure(self, error: BaseException) -> None:
+        """Set what `failed` makes of this error. If that raises, the future raises RuntimeError."""
+        if self.future.done():
+            return
+        try:
+            self.future.set_result(self._failed(error))
+        except BaseException as second:  # noqa: BLE001 - a future that is never done would leave its caller waiting
+            self.future.set_exception(RuntimeError(f"the error {describe(error)} led to {describe(second)}"))
+
+    def expire(self, limit: float) -> None:
+        """End the call, on the loop, because its time is over."""
+        self.deliver_failure(TimeLimit(limit))

@@ -38,46 +38,54 @@ async def open_store(url: str, clock: Clock, *, role: Role = "engine", migrate: 
             return await PostgresStore.open(url, clock, migrated=bool(migrate))
 
 
-async def migrate_store(url: str, to: str | None = None) -> str:
-    """Bring the tables to a revision, by default the newest, and give it."""
+async def migrate_store(url: str, to: str | None = None, *, force: bool = False) -> str:
+    """Bring the tables to a revision, by default the newest that can be reached now, and return it. Only with `force`
+    on a way down that deletes data."""
     match scheme(url):
         case "memory":
             return ""
         case "sqlite":
-            return migrate_file(sqlite_path(url), to)
+            return migrate_file(sqlite_path(url), to, force=force)
         case "mysql":
             _require_mysql()
             from detent.store.sql.mysql.connection import Address as MysqlAddress
             from detent.store.sql.mysql.migration import migrate as migrate_mysql
 
-            return await migrate_mysql(MysqlAddress.parse(url), to)
+            return await migrate_mysql(MysqlAddress.parse(url), to, force=force)
         case _:
             _require_postgres()
             from detent.store.sql.postgres.connection import Address
             from detent.store.sql.postgres.migration import migrate
 
-            return await migrate(Address.parse(url), to)
+            return await migrate(Address.parse(url), to, force=force)
 
 
 async def stored_revision(url: str) -> str | None:
-    """The revision of the tables at that URL; null if there are none yet."""
+    """Return the revision of the tables at that URL; `None` if there are none yet."""
     match scheme(url):
         case "memory":
             return None
         case "sqlite":
-            return file_revision(sqlite_path(url))
+            return file_revision(sqlite_path(url)).revision
         case "mysql":
             _require_mysql()
             from detent.store.sql.mysql.connection import Address as MysqlAddress
             from detent.store.sql.mysql.migration import revision as mysql_revision
 
-            return await mysql_revision(MysqlAddress.parse(url))
+            return (await mysql_revision(MysqlAddress.parse(url))).revision
         case _:
             _require_postgres()
             from detent.store.sql.postgres.connection import Address
             from detent.store.sql.postgres.migration import revision
 
-            return await revision(Address.parse(url))
+            return (await revision(Address.parse(url))).revision
+
+
+def newest_revision() -> str:
+    """Return the newest revision that this code can bring tables to."""
+    from detent.store.migrations.plan import revisions  # Alembic: only when it is needed
+
+    return revisions()[-1]
 
 
 def _require_postgres() -> None:

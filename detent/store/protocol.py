@@ -159,6 +159,9 @@ class CommandStore(Protocol):
     async def workflow(self, tenant: int, key: bytes | str) -> WorkflowRow | None:
         """By id or by name; deleted ones are not found."""
 
+    async def deleted_workflow(self, tenant: int, name: str) -> bytes | None:
+        """Return the id of the workflow of that name that was deleted last."""
+
     async def workflows(
         self, tenant: int, *, limit: int, after: str | None = None, enabled: bool | None = None
     ) -> list[WorkflowRow]:
@@ -289,6 +292,9 @@ class MaintenanceStore(Protocol):
 
     async def now(self) -> int:
         """The database's time."""
+
+    async def check(self) -> None:
+        """Raise StoreError unless the database answers. A store without a heartbeat that writes must write here."""
 
     async def setting(self, name: str, default: str) -> str:
         """The stored value of a setting, which is `default` if nobody stored one before; the same for every node."""

@@ -15,9 +15,9 @@ from detent.graph.model import StepKind
 from detent.instant import Instant, micros
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
-from detent.steps.action_step import failure_of
 from detent.steps.http.step import HttpAnswer, outcome_of
 from detent.steps.output import encode_output
+from detent.steps.user_code import failure_of
 from detent.testing.clock import Length, seconds_of
 
 # An exception of a class that the code under test knows, made without knowing how that class is made.
@@ -29,7 +29,7 @@ def raised(place: str, message: str = "", *, code: str | None = None) -> Excepti
     kind = _found(place)
     try:
         error = kind.__new__(kind, message)
-    except Exception:  # noqa: BLE001 - a class that is made in its own way: at least the name is the same
+    except Exception:  # noqa: BLE001 - a class with its own constructor: at least the name is the same
         error = type(kind.__name__, (Exception,), {})(message)
     if code is not None:
         error.code = code
@@ -73,8 +73,8 @@ class After:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The answer to a step of a workflow class where what it gives does not say enough: the `state` it leaves, as plain
-    JSON, and what it asks for in the end: `then` is "skip", "finish", "pause" or "cancel", the last two with a
+    """The answer to a step of a workflow class where its return value does not say enough: the `state` it leaves, as
+    plain JSON, and what it asks for in the end: `then` is "skip", "finish", "pause" or "cancel", the last two with a
     `reason`. A child of a durable function can be answered so as well: it can `cancel`."""
 
     value: Any = None
@@ -93,7 +93,7 @@ class StepRequest:
 
 
 class Answers:
-    """By the name of a step or wait: a value, an exception (or its class) to be raised, or a callable that gives or
+    """By the name of a step or wait: a value, an exception (or its class) to be raised, or a callable that returns or
     raises one. TimeoutError says that nothing comes: a wait is left to its time limit, a step of a definition or of a
     durable function ends as if it had run out of its own.
 
@@ -171,7 +171,7 @@ def _outcome(call: StepCall, answer: Any) -> Outcome:
 
 
 def value_of(answer: Any) -> Any:
-    """What a step gives that is answered so."""
+    """The result of a step that is answered so."""
     return answer.value if isinstance(answer, Output) else answer
 
 

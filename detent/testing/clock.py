@@ -62,7 +62,7 @@ def seconds_of(length: Length = 0.0, /, **units: float) -> float:
 # An event loop whose time is a FakeClock's.
 #
 # Where a loop would wait, it asks `when_idle` what is to happen, which may move the clock. Only what happens outside
-# of this thread is waited for: threads, and sockets while somebody uses them. The clock then goes on as the machine's
+# of this thread is waited for: threads, and sockets in use. The clock then goes on as the machine's
 # does.
 
 
@@ -190,7 +190,7 @@ class FakeLoop(asyncio.SelectorEventLoop):
     def run_in_executor(self, executor: Any, func: Callable[[*Ts], Any], *args: *Ts) -> asyncio.Future[Any]:
         future = super().run_in_executor(executor, func, *args)
         self._threads += 1
-        # In nobody's context: that of a process which is dead by then would keep it from being called.
+        # In an empty context: the context of a process that is dead by then would prevent the call.
         future.add_done_callback(self._thread_ended, context=NOBODY)
         return future
 
@@ -256,7 +256,7 @@ def end(work: Any) -> None:
     try:
         work.close()
     except RuntimeError:
-        return  # it wants to wait for something while it ends: nobody does
+        return  # it waits for something while it ends, and nothing will come
 
 
 def outside_of_loops() -> AbstractContextManager[None]:

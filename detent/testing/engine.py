@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from contextlib import ExitStack
 from typing import Any
 
-from detent.commands import Commands, StartOptions
+from detent.commands import Commands
 from detent.embed.request import UNSET
 from detent.ids import RUN, show
 from detent.instant import micros
@@ -18,7 +18,7 @@ from detent.testing.world import World
 
 
 class MemoryEngine:
-    """Nothing happens but what is told: `start` a run, `advance` the clock, look at the run.
+    """Nothing happens by itself: `start` a run, `advance` the clock, look at the run.
 
     with MemoryEngine() as engine:
         run = engine.start(Signup, hero=user)
@@ -48,7 +48,6 @@ class MemoryEngine:
         """Start a run, and let everything happen that happens at once. The arguments are those of `speedrun`."""
         subject = subject_of(workflow, args, hero=hero, given=input)
         self._stack.enter_context(standing_in(hero))
-        options = StartOptions(request_id=request_id, hero=subject.hero, trigger="manual", labels=labels or {})
 
         async def begin() -> bytes:
             await self._boot()
@@ -57,7 +56,8 @@ class MemoryEngine:
                 self._world.serves |= code
                 self._world.leave()
                 await self._world.boot()
-            started = await self._world.ask(lambda commands: commands.start(subject.name, subject.given, options))
+            request = subject.request(request_id, labels)
+            started = await self._world.ask(lambda commands: commands.starts.start(request))
             return started.run
 
         run = self._world.run(begin())
@@ -174,13 +174,13 @@ class MemoryRun:
         self._engine.signal(self, name, data)
 
     def cancel(self) -> None:
-        self._engine.ask(lambda commands: commands.cancel(self.id, by="test"))
+        self._engine.ask(lambda commands: commands.control.cancel(self.id))
 
     def pause(self) -> None:
-        self._engine.ask(lambda commands: commands.pause(self.id, by="test"))
+        self._engine.ask(lambda commands: commands.control.pause(self.id))
 
     def resume(self) -> None:
-        self._engine.ask(lambda commands: commands.resume(self.id, by="test"))
+        self._engine.ask(lambda commands: commands.control.resume(self.id))
 
     def __repr__(self) -> str:
         return repr(self.now)

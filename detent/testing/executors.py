@@ -12,27 +12,30 @@ from typing import Any, ClassVar, cast
 import msgspec
 
 from detent.clock import Clock
-from detent.graph.model import Ending, StepKind
+from detent.graph.model import Ending, Step, StepKind
 from detent.process import LOOPBACK
+from detent.python.classes.executor import ClassExecutor
 from detent.python.functions.executor import FunctionExecutor
 from detent.python.transactions import Transactions, keeper
-from detent.run.call import Child, FunctionPort, StepCall
+from detent.run.call import FunctionPort, StepCall
 from detent.run.outcomes import EMPTY_RESULT, Outcome, StepError
+from detent.run.start import StartRequest
 from detent.run.state import Checkpoint
 from detent.settings import Settings
-from detent.steps.action_step import ActionExecutor, failure_of
+from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import registry
 from detent.steps.egress import EgressPolicy
 from detent.steps.http.step import HttpExecutor, HttpSettings
 from detent.steps.output import encode_output
-from detent.steps.protocol import StepExecutor
+from detent.steps.protocol import Needs, StepExecutor
+from detent.steps.user_code import failure_of
 from detent.testing.answers import Output, StepRequest, value_of
 from detent.testing.ids import WISHED, id_of_child
-from detent.testing.python_stage import StagedBodies, StagedChainStep, StagedRegistry
+from detent.testing.python_stage import StagedBodies, StagedRegistry
 from detent.testing.stage import Counted, SameThread, Stage, Staged, is_dead
 from detent.testing.store import for_ever
 
-# The children of durable functions: each has an id that follows from its parent, and an answer can stand in for it.
+# The children of durable functions: each has an id that follows from its parent, and an answer can replace it.
 
 
 class WithChildren:
@@ -42,6 +45,9 @@ class WithChildren:
 
     def __init__(self, inner: FunctionExecutor, stage: Stage) -> None:
         self._inner, self._stage = inner, stage
+
+    def needs(self, step: Step) -> Needs:
+        return self._inner.needs(step)
 
     def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
         view = call.view
@@ -63,7 +69,7 @@ class _Port:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
-    async def start_child(self, key: str, child: Child) -> str:
+    async def start_child(self, key: str, child: StartRequest) -> str:
         name = None if child.origin_kind else self._answers.name_for(key)
         if name is None:
             WISHED.set([id_of_child(self._run, key)])
@@ -77,7 +83,7 @@ class _Port:
         return ""
 
     async def _end(self, key: str, asked: StepRequest) -> Checkpoint | None:
-        """How the child ends; null if it never does."""
+        """How the child ends; `None` if it never does."""
         now, given = self._inner.now(), None
         try:
             given = self._answers.of(asked)
@@ -119,9 +125,11 @@ class MemoryKeeper(Transactions):
             self._kept[key] = result
         return self._kept[key]
 
-    async def keep_async(self, call: StepCall, generation: int, body: Callable[[object], Awaitable[bytes]]) -> bytes:
+    async def run_once_async(
+        self, call: StepCall, generation: int, body: Callable[[object], Awaitable[bytes]]
+    ) -> bytes:
         if self._awaited is None:
-            return await super().keep_async(call, generation, body)
+            return await super().run_once_async(call, generation, body)
         key = (call.run_id, call.step)
         if key not in self._kept:
             async with self._awaited() as session, session.begin():
@@ -141,16 +149,17 @@ def executors(
 ) -> Mapping[StepKind, StepExecutor]:
     """One for each kind of steps. Steps may call this machine; `kept` is what transactional ones keep.
     If `strict`, durable functions must do the same in every replay."""
-    policy = _policy(settings.egress_allow)
+    policy, pool = _policy(settings.egress_allow), SameThread()
     http = HttpSettings(ca_file=Path(settings.ca_file) if settings.ca_file else None)
     whole: list[StepExecutor] = [
         HttpExecutor(policy, http, wall=clock.wall),
-        ActionExecutor(registry, threads=SameThread()),
+        ActionExecutor(registry, pool=pool),
     ]
-    staged, keeper = StagedRegistry(stage, initial_state), MemoryKeeper(kept)
-    functions = FunctionExecutor(clock=clock, registry=staged, bodies=StagedBodies(stage, keeper), strict=strict)
+    staged, transactions = StagedRegistry(stage, initial_state), MemoryKeeper(kept)
+    steps = StagedBodies(stage, pool, transactions)
+    functions = FunctionExecutor(clock=clock, registry=staged, steps=steps, strict=strict)
     inside: list[StepExecutor] = [
-        StagedChainStep(staged, clock.wall, keeper),
+        ClassExecutor(staged, pool=pool, now=clock.wall, transactions=transactions),
         WithChildren(functions, stage),
     ]
     made: dict[StepKind, Any] = {one.kind: Staged(one, stage) for one in whole}

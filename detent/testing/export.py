@@ -1,4 +1,4 @@
-"""A run that happened, written down as a test: what it began with, what its steps gave, and the way it took.
+"""A run that happened, written down as a test: what it began with, what its steps returned, and its route.
 
 Pure: documents of the API go in, the text of a Python file comes out.
 """
@@ -143,7 +143,7 @@ class _Saved:
     in_order: bool = False  # whether its steps can end in one order only
     stopped: str | None = None  # the step that it did not get past
     goes_on: bool = False  # as a new run
-    edited: bool = False  # while it was under way, and nobody knows what of it
+    edited: bool = False  # while it was running, and the journal does not say what
 
 
 def as_test(run: Document, definition: Document, entries: Iterable[Document], *, edited: bool = False) -> str:
@@ -251,11 +251,11 @@ def _input(given: Document, definition: Document) -> Any:
 
 
 def _checks(saved: _Saved, run: Document) -> list[str]:
-    """What is asserted of the way it took."""
+    """What is asserted of its route."""
     lines = [f"assert run.status == {run['status']!r}, run"]
     route, unsure = saved.told.route, sorted(saved.told.unsure)
     if saved.edited:
-        lines.append("# its code was edited while it was under way: what that leaves out by now is not looked for")
+        lines.append("# its code was edited while it ran: what that leaves out by now is not looked for")
         lines.append(f"assert {{*run.route}} <= {{*{_indented(_shown(sorted(route)), 4)}}}")
     elif saved.in_order:
         lines.append(f"assert run.route == {_indented(_shown(route), 4)}")

@@ -11,7 +11,7 @@ from typing import Any, Final
 Document = Mapping[str, Any]
 
 TIMEOUT: Final = "timeout"
-_OF_DETENT: Final = "detent.steps.actions."
+_OF_DETENT: Final = "detent.steps.errors."
 _THEN: Final = {"skipped": "skip", "paused": "pause", "cancelled": "cancel"}
 #: Raised where an answer is given, these would mean something else.
 _PECULIAR: Final = (TimeoutError, StopIteration, StopAsyncIteration)
@@ -31,7 +31,7 @@ class Code:
 
 
 def call(name: str, *values: Any, **named: Any) -> Code:
-    """A call of something that Detent has. Named arguments that are null are left out."""
+    """A call of something that Detent has. Named arguments that are `None` are left out."""
     module = "detent" if name in ("Permanent", "RetryLater") else "detent.testing"
     given = [repr(value) for value in values]
     given += [f"{key}={value!r}" for key, value in named.items() if value is not None]

@@ -1,4 +1,4 @@
-"""What a durable function was told in a run that happened, as the answers and the route of a test."""
+"""What a durable function received in a run that happened, as the answers and the route of a test."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ NOTHING_COMES: Final = Code("TimeoutError")
 
 @dataclass(slots=True)
 class FunctionAnswers:
-    """`answers` by key. `unsure` is what of the route may differ in a test: signals that came before anybody asked for
-    them, so that no journal tells whether anybody did, and what was given up, which is told only if it was on record by
-    then that it was begun."""
+    """`answers` by key. `unsure` is what of the route may differ in a test: signals that came before the function asked
+    for them, so that no journal says whether it did, and operations it gave up, which are recorded only if their begin
+    was on record by then."""
 
     answers: dict[str, Any] = field(default_factory=dict)
     times: dict[str, str] = field(default_factory=dict)  # when those of a function came

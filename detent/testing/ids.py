@@ -1,4 +1,4 @@
-"""Ids that are the same in every world: what a run does depends on its code alone, and never on who died when."""
+"""Ids that are the same in every world: what a run does depends on its code alone, never on crashes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _RUNS: Final = b"\x01\x90" + bytes(4) + b"\x70\x00\x80"
 _CHILDREN: Final = b"\x01\x90" + bytes(4) + b"\x70\x01\x80"
 _NODES: Final = b"\x01\x90" + bytes(4) + b"\x70\x02\x80"
 
-#: The id that the next run to be started is to have, for whoever starts a child.
+#: The id of the next run that is started, set by the start of a child.
 WISHED: ContextVar[list[bytes] | None] = ContextVar("WISHED", default=None)
 
 

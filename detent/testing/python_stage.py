@@ -20,27 +20,19 @@ from detent.embed.request import UNSET
 from detent.errors import InvalidInput
 from detent.ids import RUN, parse
 from detent.python.classes.compiled import CompiledClass, CompiledStep
-from detent.python.classes.executor import ClassExecutor
 from detent.python.classes.state import StateType
 from detent.python.functions.operations import Pending, StepWork
 from detent.python.functions.run import Run
 from detent.python.functions.step import StepContext, StepFunction
-from detent.python.functions.step_runner import CallOff, StepResult, StepRunner, Told
+from detent.python.functions.step_runner import CancelStep, Ended, StepResult, StepRunner
 from detent.python.functions.workflow import FunctionWorkflow
 from detent.python.registry import CodeKind, PythonRegistry, Registered, registry
 from detent.python.transactions import Transactions
 from detent.run.outcomes import Fail, StepError
+from detent.steps.user_code import ThreadPool
 from detent.testing.answers import Answers, Output, StepRequest, value_of
-from detent.testing.stage import Killed, SameThread, Stage
+from detent.testing.stage import Killed, Stage
 from detent.values.durations import Duration
-
-
-class StagedChainStep(ClassExecutor):
-    """The executor of workflow classes, with plain functions in the test's thread."""
-
-    def __init__(self, staged: StagedRegistry, now: Callable[[], int], keeper: Transactions) -> None:
-        super().__init__(staged, now=now, keeper=keeper)
-        self._pool = SameThread()
 
 
 class StagedRegistry(PythonRegistry):
@@ -81,7 +73,7 @@ def _staged(link: CompiledStep, stage: Stage) -> CompiledStep:
             return _nobody_hears(stage, body.is_async)
         return stage.waited_for(name, output) if inspect.isawaitable(output) else output
 
-    # What stands in for a body changes nothing in a database, and needs none.
+    # An answer in place of a body changes nothing in a database, and needs none.
     is_transactional = link.is_transactional and name not in stage.answers
     return replace(link, body=replace(body, call=call), is_transactional=is_transactional)
 
@@ -130,7 +122,7 @@ def _listening(target: FunctionWorkflow, stage: Stage) -> FunctionWorkflow:
 
         run.signal = signal  # type: ignore[method-assign]  # of this one run
         given = await function(run, **arguments)
-        if not isinstance(given, Pending):  # which is told as an error
+        if not isinstance(given, Pending):  # which is reported as an error
             stage.forgotten.update(dict.fromkeys(one.call for one in run.unwanted.values()))
         return given
 
@@ -171,14 +163,13 @@ def check_state(workflow: str, given: Any) -> None:
 class StagedBodies(StepRunner):
     """The steps of durable functions, plain ones in the test's thread."""
 
-    def __init__(self, stage: Stage, keeper: Transactions) -> None:
-        super().__init__(1, keeper=keeper)
+    def __init__(self, stage: Stage, pool: ThreadPool, transactions: Transactions) -> None:
+        super().__init__(pool, transactions)
         self._stage = stage
-        self._pool = SameThread()
 
     def begin(
-        self, work: StepWork, context: StepContext, told: Told, returned: Callable[[], None] = lambda: None
-    ) -> CallOff:
+        self, work: StepWork, context: StepContext, ended: Ended, unlocked: Callable[[], None] = lambda: None
+    ) -> CancelStep:
         stage, key = self._stage, context.step
         if not stage.comes(key):
             return _nothing
@@ -186,18 +177,18 @@ class StagedBodies(StepRunner):
 
         def tell(given: StepResult | Fail) -> None:
             if stage.ended(key):
-                told(given)
+                ended(given)
                 if is_answered and work.function.transactional:
-                    returned()
+                    unlocked()
 
         if silence is not None:
             nothing_came = Fail(StepError("timeout", silence), timed_out=True)
             return asyncio.get_running_loop().call_later(stage.time_left(key), tell, nothing_came).cancel
         if is_answered and (left := stage.time_left(key)):
-            return _later(left, lambda: self._perform(work, context, tell, returned))
-        return self._perform(work, context, tell, returned)
+            return _later(left, lambda: self._perform(work, context, tell, unlocked))
+        return self._perform(work, context, tell, unlocked)
 
-    def _perform(self, work: StepWork, context: StepContext, tell: Told, returned: Callable[[], None]) -> CallOff:
+    def _perform(self, work: StepWork, context: StepContext, tell: Ended, unlocked: Callable[[], None]) -> CancelStep:
         stage, key = self._stage, context.step
         is_answered = key in stage.answers
         body = _answered(work, stage, context) if is_answered else work.function.function
@@ -207,19 +198,19 @@ class StagedBodies(StepRunner):
             context=None if is_answered else work.function.context,
             transactional=work.function.transactional and not is_answered,
         )
-        return super().begin(_with(work, staged), context, tell, returned)
+        return super().begin(_with(work, staged), context, tell, unlocked)
 
 
-def _later(seconds: float, begin: Callable[[], CallOff]) -> CallOff:
+def _later(seconds: float, begin: Callable[[], CancelStep]) -> CancelStep:
     """Begin it so much later, unless it is called off before."""
-    ways: list[CallOff] = []
+    ways: list[CancelStep] = []
     timer = asyncio.get_running_loop().call_later(seconds, lambda: ways.append(begin()))
     ways.append(timer.cancel)
     return lambda: [way() for way in ways]
 
 
 def _answered(work: StepWork, stage: Stage, context: StepContext) -> Callable[..., Any]:
-    """A body that gives the answer instead."""
+    """A body that returns the answer instead."""
     asked = StepRequest(stage.answers.name_for(context.step) or context.step, context.attempt, work.args)
 
     async def later(*_: Any, **__: Any) -> Any:

@@ -30,7 +30,7 @@ _SILENT: Final = ("@sleep", "@now", "@random", "@uuid", "@timer", "@continue")
 
 @dataclass(frozen=True, slots=True)
 class StepRun:
-    """One step that has ended, or was tried. `outcome`: success, skipped, failed, timeout, ..., or null if it has not
+    """One step that has ended, or was tried. `outcome`: success, skipped, failed, timeout, ..., or `None` if it has not
     ended. `result` is what it gave: an output, or the body of an answer or a callback."""
 
     name: str
@@ -50,7 +50,7 @@ class StepRun:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Speedrun:
-    """How a run ended. `steps` stand in the order they ended in; `slept` is the time that passed for the run."""
+    """How a run ended. `steps` are in the order of their ends; `slept` is the time that passed for the run."""
 
     workflow: str
     run_id: str
@@ -100,8 +100,8 @@ class Speedrun:
 
 async def ending_of(commands: Commands, run: bytes) -> Speedrun:
     """What the store says of a run."""
-    row = await commands.run_row(show(RUN, run))
-    prepared, entries = await commands.prepared(row), await commands.entries(run)
+    row = await commands.runs.row(show(RUN, run))
+    prepared, entries = await commands.runs.prepared(row), await commands.runs.entries(run)
     state = fold_row(row, prepared, entries, str)
     past = history(prepared, state.facts, row.opening, entries)
     steps = _steps(graph_of(prepared, state), state, past)
@@ -154,9 +154,7 @@ def _operation(state: RunState, key: str, attempts: int, error: StepError | None
 def _step(name: str, outcome: str | None, attempts: int, result: Any, error: StepError | None) -> StepRun:
     if error is None:
         return StepRun(name, outcome, attempts, result)
-    detail = error.detail
-    trace = detail.get("traceback") if isinstance(detail, dict) else detail if isinstance(detail, str) else None
-    return StepRun(name, outcome, attempts, result, error.message, trace)
+    return StepRun(name, outcome, attempts, result, error.message, error.traceback)
 
 
 def _value(kind: StepKind, raw: bytes | None) -> Any:

@@ -4,7 +4,7 @@
     assert run.route == ["welcome", "remind:skipped", "complete"]
 
 It is the engine that runs, on a memory store under a fake clock: sleeps of days take no time, and between two steps
-that wait the run leaves memory and is read again from its journal, and its hero anew.
+that wait the run leaves memory and is read again from its journal, and its hero is loaded again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, Final
 
-from detent.commands import Commands, RunInput, StartOptions
+from detent.commands import Commands
 from detent.embed.request import UNSET, build_start, named, plain
 from detent.engine.children import CONTINUED
 from detent.errors import InvalidDefinition, InvalidInput, NotFound
@@ -29,6 +29,7 @@ from detent.instant import Instant, micros
 from detent.python.heroes import HeroRef, heroes
 from detent.python.registry import CodeKind, registry
 from detent.run.call import Op
+from detent.run.start import StartRequest
 from detent.run.status import Status
 from detent.steps.actions import is_core
 from detent.store.memory.tables import StoredRun, StoredWorkflow
@@ -64,16 +65,24 @@ class Subject:
     headers: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def given(self) -> RunInput:
-        """What it is started with."""
-        return RunInput(self.body, self.headers, self.query)
+    def request(self, request_id: str | None, labels: Mapping[str, str] | None = None) -> StartRequest:
+        """Return the start of its run."""
+        return StartRequest(
+            self.name,
+            self.body,
+            hero=self.hero,
+            labels=labels or {},
+            headers=self.headers,
+            query=self.query,
+            request_id=request_id,
+            trigger="manual",
+        )
 
     async def save(self, commands: Commands) -> set[str]:
-        """Save it, and every Python workflow it could start; gives the code that a node must have to run them."""
+        """Save it and every Python workflow it could start. Return the code that a node needs to run them."""
         code: set[str] = set()
         for one in registry.all():
-            await commands.save_python(one.compiled, one.source)
+            await commands.workflows.save_python(one.compiled, one.source)
             code.update(one.compiled.code)
         if self.definition is not None:
             code.update(await self._save_definition(commands, self.definition))
@@ -81,7 +90,7 @@ class Subject:
 
     async def _save_definition(self, commands: Commands, given: Definition) -> list[str]:
         try:
-            row, _, compiled = await commands.save_workflow(given.text, filename=given.filename, replace=True)
+            row, _, compiled = await commands.workflows.save(given.text, filename=given.filename, replace=True)
         except InvalidDefinition as error:
             for problem in error.problems:
                 error.add_note(f"  {problem}")
@@ -108,7 +117,7 @@ def subject_of(workflow: Any, args: tuple[Any, ...], *, hero: Any, given: Any) -
 
 
 def _definition(workflow: Any) -> Definition | None:
-    """The text of a definition; null for what is code."""
+    """The text of a definition; `None` for code."""
     match workflow:
         case Mapping():
             return Definition(json.dumps(workflow))
@@ -137,7 +146,7 @@ def _read(path: Path) -> Definition:
 
 
 def ref_of(hero: Any) -> HeroRef:
-    """Type and id of any object: what nobody has registered is called by its class."""
+    """Type and id of any object: an object that is not registered is named by its class."""
     try:
         return heroes.ref(hero)
     except InvalidInput:
@@ -207,7 +216,7 @@ class NeverEnds(AssertionError):
 
 
 class NotDeterministic(AssertionError):
-    """A durable function took another way when it was replayed."""
+    """A durable function took another route when it was replayed."""
 
 
 class Trial:
@@ -254,8 +263,7 @@ class Trial:
         await world.boot()
         prepare(world)
         subject = self._subject
-        options = StartOptions(request_id=_REQUEST, hero=subject.hero, trigger="manual")
-        started = await world.ask(lambda commands: commands.start(subject.name, subject.given, options))
+        started = await world.ask(lambda commands: commands.starts.start(subject.request(_REQUEST)))
         world.is_stuck = lambda parked: self._is_forgotten(world, parked)
         until, run = world.clock.wall() + self._longest, started.run
         endings = [await self._end(world, run, until)]
@@ -266,7 +274,7 @@ class Trial:
         return _joined(endings)
 
     async def _end(self, world: World, run: bytes, until: Instant) -> Speedrun:
-        """How one run ends, or NeverEnds; NotTheSame if a replay of it took another way."""
+        """How one run ends, or NeverEnds; NotDeterministic if a replay of it took another route."""
         store = world.store
         await world.settle(until, lambda: store.open_run(run) is None)
         ending = await ending_of(world.commands, run)
@@ -305,14 +313,14 @@ class Trial:
                 raise InvalidInput(f"answers: {self._subject.name!r} has no step {name!r}{hint}")
 
     def _is_forgotten(self, world: World, parked: StoredRun) -> bool:
-        """Whether nothing but the end of its time is ahead of a run that waits for a callback nobody gives."""
+        """Whether nothing but the end of its time is ahead of a run that waits for a callback without an answer."""
         if parked.wake_at is None or parked.wake_at != parked.new.expires_at:
             return False
         waits = [*world.open_waits(parked.new.id), *world.open_signals(parked.new.id)]
         return any(self._answers.silence(key) is None for _, key, _ in waits)
 
     async def _complaint(self, world: World, run: bytes, ending: Speedrun) -> str:
-        _, _, reasons = await world.commands.why(show(RUN, run))
+        _, _, reasons = await world.commands.runs.why(show(RUN, run))
         told = "\n".join(f"  {reason.message}" for reason in reasons)
         waits = _awaited(world, run)
         limit = timedelta(microseconds=self._longest)
@@ -362,7 +370,7 @@ def speedrun(
     max_wait: Length = LONGEST_WAIT,
     follow: bool = True,
 ) -> Speedrun:
-    """Run a workflow to its end and tell how it went. NeverEnds if it waits for what nobody answers.
+    """Run a workflow to its end and return how it went. Raise NeverEnds if it waits for something without an answer.
 
     `workflow` is a Workflow class, a function made by @workflow, the name of one, or a definition: its path, its text
     or a dict. `answers` give waits their callback and steps their result without running their body, by name: a

@@ -8,10 +8,11 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Never, TypeVar
 
+from detent.graph.model import Step
 from detent.run.call import StepCall
 from detent.run.outcomes import Outcome
-from detent.steps.protocol import StepExecutor
-from detent.steps.user_code import ThreadPool
+from detent.steps.protocol import Needs, StepExecutor
+from detent.steps.user_code import ThreadCall, ThreadPool
 from detent.testing.answers import Answers
 from detent.testing.clock import LIFE, FakeLoop, end, outside_of_loops
 from detent.testing.store import for_ever
@@ -20,7 +21,7 @@ Result = TypeVar("Result")
 
 
 class Killed(BaseException):
-    """The process died in a plain function's place; nobody is left to hear of it."""
+    """The process died in a plain function's place; nothing in it can notice."""
 
 
 class SameThread(ThreadPool):
@@ -28,24 +29,18 @@ class SameThread(ThreadPool):
     pass meanwhile, but what is due before the function returns happens before it is known what it gave: a time limit
     counts."""
 
-    def __init__(self) -> None:
-        super().__init__(1)
-
-    def order(self, function: Callable[[], Result]) -> asyncio.Future[Result]:
+    def _start(self, call: ThreadCall[Any]) -> None:
         loop = asyncio.get_running_loop()
         assert isinstance(loop, FakeLoop)
-        result: asyncio.Future[Result] = loop.create_future()
-        loop.call_soon(_carry_out, loop, function, result)
-        return result
+        loop.call_soon(_execute, loop, call)
 
 
-def _carry_out(loop: FakeLoop, function: Callable[[], Result], result: asyncio.Future[Result]) -> None:
-    if result.done():
+def _execute(loop: FakeLoop, call: ThreadCall[Any]) -> None:
+    if call.future.done():
         return  # given up before it began
     with loop.called(), outside_of_loops():
-        given = function()
-    if not result.done():
-        result.set_result(given)
+        result = call.execute()
+    call.deliver(result)
 
 
 class Stage:
@@ -76,14 +71,14 @@ class Stage:
         return not is_dead()
 
     def ended(self, step: str) -> bool:
-        """A body has ended; false: its process has died, and nobody will know."""
+        """A body has ended. Return False if its process has died meanwhile."""
         if is_dead():
             return False
         self.effect("after", step)
         return not is_dead()
 
     def performed(self, step: str, body: Callable[[], Result]) -> Result:
-        """What a plain body gives. One that raises has ended too."""
+        """Run a plain body. One that raises has ended too."""
         try:
             given = body()
         except BaseException:
@@ -101,7 +96,7 @@ class Stage:
         self._loop.time_passes()
 
     async def waited_for(self, step: str, work: Awaitable[Result]) -> Result:
-        """What a body gives that takes time, unless its process dies first. One that raises has ended too."""
+        """Run a body that takes time, unless its process dies first. One that raises has ended too."""
         try:
             result = await work
         except Exception:
@@ -145,6 +140,9 @@ class Staged:
     def __init__(self, inner: StepExecutor, stage: Stage) -> None:
         self._inner, self._stage = inner, stage
 
+    def needs(self, step: Step) -> Needs:
+        return self._inner.needs(step)
+
     def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
         stage = self._stage
         if not stage.begins(call.step):
@@ -163,6 +161,9 @@ class Counted:
 
     def __init__(self, inner: StepExecutor, stage: Stage) -> None:
         self._inner, self._stage = inner, stage
+
+    def needs(self, step: Step) -> Needs:
+        return self._inner.needs(step)
 
     def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
         if self._stage.is_beyond(call.run_id):

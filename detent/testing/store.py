@@ -56,7 +56,7 @@ class WatchedStore(MemoryStore):
             await for_ever()
 
     def parked(self) -> list[StoredRun]:
-        """Runs that nobody owns and that wait for a time."""
+        """Runs without an owner that wait for a time."""
         return [run for run in self.table.values() if run.is_open() and run.owner is None and run.wake_at is not None]
 
     def end_lease(self, node: bytes) -> None:

@@ -13,7 +13,8 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from detent.commands import Commands
+from detent.auth.caller import local_caller
+from detent.commands import Commands, EngineCommands
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
 from detent.engine.tuning import Tuning
@@ -22,7 +23,7 @@ from detent.ids import RUN, show
 from detent.instant import SECOND, Instant
 from detent.run.call import Op, name_of
 from detent.run.journal import Kind
-from detent.settings import DEFAULT_TENANT, Settings
+from detent.settings import Settings
 from detent.steps.actions import registry
 from detent.store.memory.tables import StoredRun
 from detent.store.rows import CallbackState, MessageKind
@@ -49,6 +50,7 @@ TUNING: Final = Tuning(
     horizon=0.0,
 )
 _SETTINGS: Final = Settings()
+_CALLER: Final = local_caller("test")
 
 
 class World:
@@ -85,7 +87,7 @@ class World:
     # -- from outside
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """What the coroutine gives, run in this world."""
+        """Run a coroutine in this world and return its result."""
         with outside_of_loops():
             return self.loop.run_until_complete(work)
 
@@ -132,7 +134,7 @@ class World:
         await self.loop.create_task(engine.start(), context=life.context.copy())
         self._life = life
         self._engines.append(engine)
-        self.commands = Commands(engine)
+        self.commands = EngineCommands(engine).for_caller(_CALLER)
 
     def kill(self) -> None:
         """The process vanishes at this moment, with all it had in memory; another one begins."""
@@ -222,7 +224,8 @@ class World:
         return None if timer is None else self.clock.wall() + int((timer - self.clock.monotonic()) * SECOND) + 1
 
     def _next_parked(self) -> tuple[bytes, int, Instant] | None:
-        """The run that is due next, with its ownership and when. One that nobody took when it was due is left out."""
+        """The run that is due next, with its ownership and when. One that no node claimed when it was due is left
+        out."""
         places = [
             (run.new.id, run.generation, run.wake_at or 0) for run in self.store.parked() if not self.is_stuck(run)
         ]
@@ -264,7 +267,7 @@ class World:
         return self._began + self.answers.after(key)
 
     def _next_answer(self) -> Instant | None:
-        """When somebody is answered next who waits for it."""
+        """When the next answer is due."""
         waits = [*self.open_waits(), *self.open_signals()]
         return min((self._due(key) for run, key, _ in waits if self._has_answer(run, key)), default=None)
 
@@ -294,14 +297,14 @@ class World:
     async def signal(self, run: bytes, name: str, data: Any) -> None:
         """Send a signal to a durable function."""
         message = msgspec.json.encode({"name": name, "data": plain(data)})
-        await self.store.send(DEFAULT_TENANT, run, MessageKind.SIGNAL, message)
+        await self.store.send(_CALLER.tenant, run, MessageKind.SIGNAL, message)
 
     async def deliver(self, run: bytes, step: str, answer: Any) -> None:
         """Call a wait back."""
         response = answer if isinstance(answer, Response) else Response(answer)
         token, body = self.tokens.token(run, step), plain(response.body)
         await self.ask(
-            lambda commands: commands.deliver(
+            lambda commands: commands.callbacks.deliver(
                 token, body=body, headers=response.headers, query=response.query, message_id=show(RUN, run)
             )
         )

@@ -1,5 +1,5 @@
-"""Triggers start runs by themselves: at a time, for a request, for an event.
+"""Triggers start runs: at a time, for a request, for an event.
 
-`slots` says when a schedule is due, `signatures` who sent a request, `conditions` whether a firing starts anything:
-all three are pure. Whatever fires is first a durable row, so that a node which dies loses none of it.
+`forms/schedule` computes slots, `signatures` checks senders and `record` evaluates conditions; all three are pure. A
+firing is a durable row before anything else happens, so that a node that dies loses none.
 """

@@ -1,13 +1,47 @@
-"""What can be asked of triggers. The API, the command line and the tests all call this and nothing else."""
+"""Commands on triggers: everything that can be asked of them. The API, the command line and tests call nothing else."""
 
 from __future__ import annotations
 
-from detent.triggers.editor import MOST_PREVIEWED, KeepingCommands
-from detent.triggers.firing import Backfilled
-from detent.triggers.receiver import FORGED, ReceivingCommands, Sent
+from collections.abc import Callable
 
-__all__ = ["FORGED", "MOST_PREVIEWED", "Backfilled", "Sent", "TriggerCommands"]
+from detent.auth.caller import Caller
+from detent.commands import EngineCommands
+from detent.ids import NewId
+from detent.instant import Instant
+from detent.store.protocol import TriggerStore
+from detent.triggers.context import TriggerContext
+from detent.triggers.editor import MOST_PREVIEWED, TriggerEditor
+from detent.triggers.firing import Backfilled, FiringCommands
+from detent.triggers.processor import Processor
+from detent.triggers.receiver import FORGED, ReceiverCommands, Sent
+
+__all__ = ["FORGED", "MOST_PREVIEWED", "Backfilled", "EngineTriggers", "Sent", "TriggerCommands"]
 
 
-class TriggerCommands(KeepingCommands, ReceivingCommands):
-    """Commands on the triggers of one engine's store."""
+class TriggerCommands:
+    """Everything a caller can ask of triggers, as that caller."""
+
+    def __init__(self, context: TriggerContext, caller: Caller) -> None:
+        self.caller = caller
+        self.base_url = context.base_url
+        self.editor = TriggerEditor(context, caller)
+        self.firings = FiringCommands(context, caller, self.editor)
+        self.receiver = ReceiverCommands(context, caller, self.editor, self.firings.intake)
+
+
+class EngineTriggers:
+    """The commands on the triggers of one engine's store. `for_caller` binds them."""
+
+    def __init__(
+        self, commands: EngineCommands, store: TriggerStore, *, now: Callable[[], Instant], new_id: NewId, base_url: str
+    ) -> None:
+        self._context = TriggerContext(commands, store, now=now, new_id=new_id, base_url=base_url)
+
+    @property
+    def processor(self) -> Processor:
+        """The processor of firings, for the node's worker too."""
+        return self._context.processor
+
+    def for_caller(self, caller: Caller) -> TriggerCommands:
+        """Return the commands of one caller."""
+        return TriggerCommands(self._context, caller)

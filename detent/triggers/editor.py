@@ -1,4 +1,4 @@
-"""Making, changing and looking at triggers."""
+"""Create, change and read triggers. The documents of requests are read strictly, with names of older clients."""
 
 from __future__ import annotations
 
@@ -10,16 +10,13 @@ from detent.errors import Conflict, InvalidDefinition, InvalidInput, NotFound, P
 from detent.forms.compiled import TriggerDefinition, TriggerType
 from detent.forms.schedule import CRON_FIELDS, next_slots
 from detent.forms.triggers import read_trigger_config
-from detent.ids import TRIGGER, show
+from detent.ids import TRIGGER, InvalidId, parse, show
 from detent.instant import Instant, iso
-from detent.settings import DEFAULT_TENANT
+from detent.store.rows import WorkflowRow
 from detent.store.trigger_rows import NewTrigger, TriggerRow
-from detent.triggers.context import ATTEMPTS, TriggerContext, refuse_owned
+from detent.triggers.context import TriggerPart
 from detent.triggers.view import unhide
 from detent.values.fields import Fields, Problems
-
-# What people send to make or change a trigger, read strictly; names of older clients are translated.
-
 
 _LONGEST_NAME: Final = 200
 _LONGEST_NOTE: Final = 1_000
@@ -38,12 +35,12 @@ _ALIASES: Final = {
 _CONFIG: Final = (*CRON_FIELDS, "signature", "dedup_header", "event")
 _SETTLED: Final = ("workflow", "type")
 _OWN: Final = ("name", "enabled", "condition", "note", "config")
-#: Stand in the document, and may be sent back with it.
+#: Fields of the document that a client may send back.
 _SHOWN: Final = ("id", "owned_by", "url", "next_at", "last_fired_at", "inserted_at", "updated_at")
 
 
 class TriggerInput(NamedTuple):
-    """A trigger as it is to be."""
+    """A trigger as a request wants it."""
 
     trigger: TriggerDefinition
     name: str | None
@@ -52,7 +49,7 @@ class TriggerInput(NamedTuple):
 
 
 class Before(NamedTuple):
-    """A trigger as it is."""
+    """A trigger as it is stored."""
 
     kind: str
     config: dict[str, Any]
@@ -63,7 +60,7 @@ class Before(NamedTuple):
 
 
 def plain_fields(document: object) -> dict[str, Any]:
-    """The fields of what was sent, under the names they have here."""
+    """Return the fields of a request under our names."""
     if not isinstance(document, Mapping):
         raise InvalidInput("a trigger is sent as a JSON object")
     fields: dict[str, Any] = {}
@@ -76,7 +73,7 @@ def plain_fields(document: object) -> dict[str, Any]:
 
 
 def read_new(fields: Mapping[str, Any]) -> TriggerInput:
-    """A trigger to be made, or InvalidDefinition with everything that is wrong with it."""
+    """Read a new trigger. Raise InvalidDefinition with every problem of it."""
     nothing = Before("", {}, None, None, True, None)
     if not isinstance(fields.get("workflow"), str):
         raise InvalidDefinition("trigger validation failed", [Problem("workflow", "is missing: its id or its name")])
@@ -84,7 +81,7 @@ def read_new(fields: Mapping[str, Any]) -> TriggerInput:
 
 
 def read_change(fields: Mapping[str, Any], before: Before) -> TriggerInput:
-    """A trigger as it is to be: what was sent, and for the rest what it was."""
+    """Read a change: the fields that were sent, and the stored ones for the rest."""
     kind = fields.get("type")
     if kind is not None and (not isinstance(kind, str) or _word(kind) != before.kind):
         message = f"is {before.kind} and cannot be changed; make a new trigger"
@@ -108,7 +105,7 @@ def _read(fields: Mapping[str, Any], before: Before, kind: object) -> TriggerInp
 
 
 def read_note(document: object) -> str | None:
-    """The note of a pause."""
+    """Read the note of a pause."""
     if not isinstance(document, Mapping):
         raise InvalidInput("a pause is sent as a JSON object")
     problems = Problems()
@@ -121,7 +118,7 @@ def read_note(document: object) -> str | None:
 
 
 def _config(own: Fields, before: Before) -> tuple[dict[str, Any], str]:
-    """The config that was sent, as a block or beside the other fields; else the one there was."""
+    """Return the config that was sent, as a block or beside the other fields; else the stored one."""
     block, flat = own.mapping("config"), own.written(_CONFIG)
     if block is not None and flat:
         own.problems.add(flat[0], "belongs inside config")
@@ -158,31 +155,26 @@ def _word(kind: str) -> str:
 
 
 MOST_PREVIEWED: Final = 100
+#: How often a change is tried again because another caller changed the trigger at the same moment.
+_ATTEMPTS: Final = 5
 
 Change = Callable[[TriggerRow], NewTrigger]
 
 
-class KeepingCommands(TriggerContext):
-    """Nothing here fires anything."""
+class TriggerEditor(TriggerPart):
+    """Creates, changes and reads triggers. Nothing here fires anything."""
 
-    async def create(self, document: object, *, tenant: int = DEFAULT_TENANT) -> TriggerRow:
-        """A new trigger, from what was sent; InvalidDefinition with everything that is wrong with it."""
-        fields = plain_fields(document)
-        written = read_new(fields)
-        workflow = await self._commands.workflow(fields["workflow"], tenant=tenant)
-        new = NewTrigger(
-            id=self._new_id(),
-            tenant=tenant,
-            workflow=workflow.id,
-            kind=str(written.trigger.type),
-            owned=False,
-            **_columns(written, self._next(written.trigger) if written.enabled else None),
-        )
-        if not await self._store.add_trigger(new):
-            raise NotFound(f"there is no workflow {workflow.name!r}")
-        return await self.trigger(show(TRIGGER, new.id), tenant=tenant)
+    async def get(self, trigger: str) -> TriggerRow:
+        """Return a trigger by its id, or raise NotFound."""
+        try:
+            row = await self._store.trigger(self._tenant, parse(TRIGGER, trigger))
+        except InvalidId:
+            row = None
+        if row is None:
+            raise NotFound(f"there is no trigger {trigger[:80]!r}")
+        return row
 
-    async def triggers(
+    async def find(
         self,
         *,
         limit: int,
@@ -190,20 +182,39 @@ class KeepingCommands(TriggerContext):
         workflow: str | None = None,
         kind: str | None = None,
         enabled: bool | None = None,
-        tenant: int = DEFAULT_TENANT,
     ) -> list[TriggerRow]:
-        """Triggers in the order they were made, those after one."""
-        of = None if workflow is None else (await self._commands.workflow(workflow, tenant=tenant)).id
-        return await self._store.triggers(tenant, limit=limit, after=after, workflow=of, kind=kind, enabled=enabled)
+        """Return triggers in the order they were made, from the first one behind `after` on."""
+        of = None if workflow is None else (await self._workflow(workflow)).id
+        return await self._store.triggers(
+            self._tenant, limit=limit, after=after, workflow=of, kind=kind, enabled=enabled
+        )
 
-    async def update(self, trigger: str, document: object, *, tenant: int = DEFAULT_TENANT) -> TriggerRow:
-        """Change what was sent and keep the rest. With `updated_at` it must be the trigger that was read."""
+    async def create(self, document: object) -> TriggerRow:
+        """Create a trigger from a document. Raise InvalidDefinition with every problem of it."""
+        fields = plain_fields(document)
+        written = read_new(fields)
+        workflow = await self._workflow(fields["workflow"])
+        new = NewTrigger(
+            id=self._context.new_id(),
+            tenant=self._tenant,
+            workflow=workflow.id,
+            kind=str(written.trigger.type),
+            owned=False,
+            **_columns(written, self._next(written.trigger) if written.enabled else None),
+        )
+        if not await self._store.add_trigger(new):
+            raise NotFound(f"there is no workflow {workflow.name!r}")
+        return await self.get(show(TRIGGER, new.id))
+
+    async def update(self, trigger: str, document: object) -> TriggerRow:
+        """Change the fields in a document and keep the others. With `updated_at`, the trigger must still be the one
+        that was read."""
         fields = plain_fields(document)
         workflow = fields.get("workflow")
-        of = None if workflow is None else (await self._commands.workflow(str(workflow), tenant=tenant)).id
+        of = None if workflow is None else (await self._workflow(str(workflow))).id
 
         def change(row: TriggerRow) -> NewTrigger:
-            refuse_owned(row, "changed")
+            _refuse_owned(row, "changed")
             if fields.get("updated_at") not in (None, iso(row.updated_at)):
                 raise PreconditionFailed("the trigger was changed by somebody else; read it again")
             if of is not None and of != row.workflow:
@@ -211,52 +222,53 @@ class KeepingCommands(TriggerContext):
                 raise InvalidDefinition("trigger validation failed", [Problem("workflow", message)])
             return self._changed(row, read_change(fields, _before(row)))
 
-        return await self._change(trigger, change, tenant)
+        return await self._change(trigger, change)
 
-    async def pause(self, trigger: str, document: object, *, tenant: int = DEFAULT_TENANT) -> TriggerRow:
-        """Let it fire no more until it is resumed. What has fired already goes on."""
+    async def pause(self, trigger: str, document: object) -> TriggerRow:
+        """Let a trigger fire no more until it is resumed. Firings that exist go on."""
         note = read_note(document)
-        return await self._change(
-            trigger, lambda row: _new(row)._replace(enabled=False, next_at=None, note=note), tenant
-        )
+        return await self._change(trigger, lambda row: _new(row)._replace(enabled=False, next_at=None, note=note))
 
-    async def resume(self, trigger: str, *, tenant: int = DEFAULT_TENANT) -> TriggerRow:
-        """Let it fire again, from now on: slots that passed meanwhile stay passed."""
+    async def resume(self, trigger: str) -> TriggerRow:
+        """Let a trigger fire again, from now on. Slots that passed meanwhile do not fire."""
 
         def change(row: TriggerRow) -> NewTrigger:
             if row.enabled:
                 return _new(row)
             return _new(row)._replace(enabled=True, next_at=self._next(trigger_of(row)), note=None)
 
-        return await self._change(trigger, change, tenant)
+        return await self._change(trigger, change)
 
-    async def delete(self, trigger: str, *, tenant: int = DEFAULT_TENANT) -> TriggerRow:
-        """Put a trigger away; the runs it started go on. Gives what it was."""
-        row = await self.trigger(trigger, tenant=tenant)
-        refuse_owned(row, "deleted")
-        if not await self._store.drop_trigger(tenant, row.id):
+    async def delete(self, trigger: str) -> TriggerRow:
+        """Delete a trigger and return what it was. The runs it started go on."""
+        row = await self.get(trigger)
+        _refuse_owned(row, "deleted")
+        if not await self._store.drop_trigger(self._tenant, row.id):
             raise NotFound(f"there is no trigger {trigger[:80]!r}")
         return row
 
-    async def coming(self, trigger: str, count: int, *, tenant: int = DEFAULT_TENANT) -> list[Instant]:
-        """The next slots of a cron trigger, whether or not it is paused."""
-        row = await self.trigger(trigger, tenant=tenant)
+    async def coming(self, trigger: str, count: int) -> list[Instant]:
+        """Return the next slots of a cron trigger, paused or not."""
+        row = await self.get(trigger)
         return next_slots(*schedule_of(row), self._now(), count)
 
     def preview(self, cron_expression: str | None, timezone: str | None, count: int) -> list[Instant]:
-        """The next slots that a schedule would have."""
+        """Return the next slots that a schedule would have."""
         config = {"cron_expression": cron_expression, "timezone": timezone}
         trigger = read_trigger_config(TriggerType.CRON.value, config)
         return next_slots(trigger.cron or "", trigger.timezone, self._now(), count)
 
-    async def _change(self, trigger: str, change: Change, tenant: int) -> TriggerRow:
-        for _ in range(ATTEMPTS):
-            row = await self.trigger(trigger, tenant=tenant)
+    async def _workflow(self, key: str) -> WorkflowRow:
+        return await self._context.commands.for_caller(self._caller).workflows.get(key)
+
+    async def _change(self, trigger: str, change: Change) -> TriggerRow:
+        for _ in range(_ATTEMPTS):
+            row = await self.get(trigger)
             changed = change(row)
             if changed == _new(row):
                 return row
             if await self._store.change_trigger(changed, seen=row.updated_at):
-                return await self.trigger(trigger, tenant=tenant)
+                return await self.get(trigger)
         raise Conflict("the trigger is being changed by somebody else just now; try again")
 
     def _changed(self, row: TriggerRow, written: TriggerInput) -> NewTrigger:
@@ -272,13 +284,22 @@ class KeepingCommands(TriggerContext):
         return next(iter(next_slots(trigger.cron, trigger.timezone, self._now())), None)
 
 
+def _refuse_owned(row: TriggerRow, wish: str) -> None:
+    """Raise Conflict for a trigger of a definition, which changes with it."""
+    if row.owned:
+        raise Conflict(
+            f"the trigger stands in the definition of {row.workflow_name!r} and cannot be {wish} here; edit the "
+            "definition, or pause the trigger"
+        )
+
+
 def trigger_of(row: TriggerRow) -> TriggerDefinition:
-    """The trigger that a row holds."""
+    """Build the trigger that a row stores."""
     return TriggerDefinition(TriggerType(row.kind), json.loads(row.config), row.condition)
 
 
 def schedule_of(row: TriggerRow) -> tuple[str, str]:
-    """Cron expression and time zone of a trigger; InvalidInput if it has none."""
+    """Return cron expression and time zone of a trigger. Raise InvalidInput if it has none."""
     trigger = trigger_of(row)
     if trigger.cron is None:
         raise InvalidInput(f"only a cron trigger has a schedule, and this one is {row.kind}")

@@ -1,7 +1,7 @@
-"""What becomes of a firing: whether it is its turn, its condition, the start, and what is written about it.
+"""The processor of firings: overlap policy, condition, start, and the end that is stored.
 
-A process may die at every line. Until the firing is ended it is open, and whoever looks for open ones takes it up
-again when the lease of the one before is over. The start has the firing's own request id, so it happens once.
+A process may die at every line. Until a firing is ended it is open, and a worker takes it up again when the lease of
+the process before is over. The start has the firing's own request id, so it happens once.
 """
 
 from __future__ import annotations
@@ -11,17 +11,19 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from detent.commands import Commands, StartOptions
+from detent.auth.caller import Caller
+from detent.commands import Commands, EngineCommands
 from detent.errors import AlreadyActive, Conflict, DetentError, InvalidInput, NotFound, NotStartable
 from detent.expressions import ExpressionError
 from detent.ids import RUN, TRIGGER, WORKFLOW, show
 from detent.observe.failpoints import reach
+from detent.run.start import StartRequest
 from detent.store.protocol import TriggerStore
 from detent.store.trigger_rows import FiringRow, FiringState, OverlapRule, TriggerRow, Verdict
 from detent.triggers import record
 from detent.triggers.record import FiringPayload, FiringReason, evaluate, reason, reason_of
 
-#: How long a firing may be at work before somebody else tries.
+#: After this many seconds another process may take up a firing.
 LEASE: Final = 10.0
 MOST_QUEUED: Final = 100
 _CANCELLED_AT_ONCE: Final = 16
@@ -33,13 +35,18 @@ Ending = tuple[FiringState, FiringReason | None, bytes | None]  # with the run
 class Processor:
     """Processes firings. Any number of them may work on the same store."""
 
-    def __init__(self, commands: Commands, store: TriggerStore) -> None:
-        self._commands, self._store = commands, store
+    def __init__(self, commands: EngineCommands, store: TriggerStore) -> None:
+        self._commands = commands
+        self._store = store
+
+    def _as(self, firing: FiringRow) -> Commands:
+        """Return the commands as the trigger of a firing."""
+        return self._commands.for_caller(Caller(firing.tenant, f"trigger {show(TRIGGER, firing.trigger)}"))
 
     async def process(self, firing: FiringRow) -> Verdict:
-        """Do what a firing is for, if it is its turn. When this gives GO, OVER or SKIPPED the firing has ended.
+        """Process a firing if it is its turn. After GO, OVER or SKIPPED the firing has ended.
 
-        Raises Unavailable and StoreError; the firing is then taken up again later."""
+        Raise Unavailable or StoreError; the firing is then taken up again later."""
         trigger = await self._store.trigger(firing.tenant, firing.trigger)
         if trigger is None:
             await self._end(firing, FiringState.REFUSED, reason(NotFound.code, "the trigger was deleted"))
@@ -57,24 +64,23 @@ class Processor:
         return Verdict.GO
 
     async def _was_started(self, firing: FiringRow, overlap: OverlapRule) -> bool:
-        """Finish for the one before, whose run is there. It is asked where starting again would not be enough: the
-        condition may have changed since, and a run must not be cancelled for its own sake."""
+        """End a firing whose run was started by another process before. Starting it again would not be enough: the
+        condition may have changed since, and a run must not be cancelled by its own firing."""
         if firing.state != FiringState.STARTING and overlap is not OverlapRule.CANCEL_PREVIOUS:
             return False
-        run = await self._commands.run_by_request(request_id(firing), tenant=firing.tenant)
+        run = await self._as(firing).starts.run_by_request(request_id(firing))
         if run is not None:
             await self._end(firing, FiringState.STARTED, None, run.id)
         return run is not None
 
     async def _decide(self, firing: FiringRow, trigger: TriggerRow, previous: Sequence[bytes]) -> Ending:
-        request = record.request_of(firing)
+        payload = record.request_of(firing)
         try:
-            given = request.given()
-            if not evaluate(trigger.condition, request.facts(given.body)):
+            request = _start_request(firing, trigger, payload)
+            if not evaluate(trigger.condition, payload.facts(request.body)):
                 return FiringState.IGNORED, FiringReason(None, "the condition is false"), None
             await self._cancel(previous, firing)
-            workflow = show(WORKFLOW, trigger.workflow)
-            start = await self._commands.start(workflow, given, _options(firing, request), tenant=firing.tenant)
+            start = await self._as(firing).starts.start(request)
         except ExpressionError as error:
             return FiringState.ERRORED, reason(CONDITION_ERROR, f"condition: {error}"), None
         except (InvalidInput, NotStartable, AlreadyActive, NotFound) as error:
@@ -84,19 +90,19 @@ class Processor:
 
     async def _cancel(self, runs: Sequence[bytes], firing: FiringRow) -> None:
         room = asyncio.Semaphore(_CANCELLED_AT_ONCE)
+        control = self._as(firing).control
 
         async def cancel(run: bytes) -> None:
             async with room:
                 try:
-                    by = f"trigger {show(TRIGGER, firing.trigger)}"
-                    await self._commands.cancel(show(RUN, run), by=by, tenant=firing.tenant)
+                    await control.cancel(show(RUN, run))
                 except (Conflict, NotFound):
                     return  # it ended meanwhile
 
         await asyncio.gather(*(cancel(run) for run in runs))
 
     async def fail(self, firing: FiringRow, error: Exception) -> None:
-        """Give a firing up that met a mistake of ours: tried again it would meet it again."""
+        """End a firing that met a bug of ours. It would meet the bug again."""
         told = (
             error.message if isinstance(error, DetentError) else "something went wrong inside Detent; its log says more"
         )
@@ -109,18 +115,11 @@ class Processor:
         await self._store.end_firing(firing.id, state=state, run=run, message=message)
 
 
-def _options(firing: FiringRow, request: FiringPayload) -> StartOptions:
-    return StartOptions(
-        request_id=request_id(firing),
-        start_at=request.start_at,
-        labels=request.labels,
-        hero=request.hero,
-        trigger=firing.kind,
-        fired_by=firing.trigger,
-        allow_multiple=request.allow_multiple,
-    )
+def _start_request(firing: FiringRow, trigger: TriggerRow, payload: FiringPayload) -> StartRequest:
+    workflow = show(WORKFLOW, trigger.workflow)
+    return payload.start(workflow, trigger=firing.kind, request_id=request_id(firing), fired_by=firing.trigger)
 
 
 def request_id(firing: FiringRow) -> str:
-    """What makes the start of a firing happen once."""
+    """Return the request id that makes the start of a firing happen once."""
     return f"firing:{firing.id.hex()}"

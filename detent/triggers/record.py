@@ -8,14 +8,11 @@ from typing import Any, Final
 
 import msgspec
 
-from detent.commands import RunInput
 from detent.errors import AlreadyActive, DetentError, InvalidInput, Problem
 from detent.expressions import Headers, Scope, compile_expression
-from detent.forms.compiled import TriggerType
-from detent.forms.triggers import read_condition
 from detent.instant import Instant, iso
+from detent.run.start import StartRequest
 from detent.store.trigger_rows import FiringRow
-from detent.values.fields import Fields, Problems
 from detent.values.http_body import SECRET_HEADERS, Payload, read_payload
 
 # Why a firing ended as it did, in the one column there is for it: plain text, or JSON if there is more to say.
@@ -109,14 +106,6 @@ def evaluate(condition: str | None, facts: Facts) -> bool:
     return condition is None or compile_expression(condition).test(facts.scope())
 
 
-def condition_problems(condition: object, kind: TriggerType, path: str = "condition") -> list[Problem]:
-    """What keeps a text from being the condition of a trigger of this type."""
-    problems = Problems()
-    parent, _, name = path.rpartition(".")
-    read_condition(Fields({name: condition}, parent, problems), name, kind)
-    return problems.found
-
-
 class Event(msgspec.Struct, frozen=True):
     """What an event trigger heard; its data is the body."""
 
@@ -142,8 +131,8 @@ class FiringPayload(msgspec.Struct, frozen=True, omit_defaults=True):
     allow_multiple: bool = False
     forged: bool = False
 
-    def given(self) -> RunInput:
-        """What the run is started with, or InvalidInput if the bytes cannot be read as what they claim to be."""
+    def start(self, workflow: str, *, trigger: str, request_id: str | None, fired_by: bytes | None) -> StartRequest:
+        """Return the start of the firing's run. Raise InvalidInput if the bytes are not what their headers say."""
         payload = self.payload()
         extra: dict[str, Any] = {}
         if payload.encoding is not None:
@@ -152,7 +141,20 @@ class FiringPayload(msgspec.Struct, frozen=True, omit_defaults=True):
             extra["scheduled_at"] = iso(self.scheduled_at)
         if self.event is not None:
             extra["event"] = {"id": self.event.id, "type": self.event.type}
-        return RunInput(payload.body, self.headers, self.query, extra)
+        return StartRequest(
+            workflow,
+            payload.body,
+            hero=self.hero,
+            labels=self.labels,
+            headers=self.headers,
+            query=self.query,
+            extra=extra,
+            request_id=request_id,
+            start_at=self.start_at,
+            allow_multiple=self.allow_multiple,
+            trigger=trigger,
+            fired_by=fired_by,
+        )
 
     def facts(self, body: Any) -> Facts:
         """What a condition reads of it."""

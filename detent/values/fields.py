@@ -1,6 +1,6 @@
 """Reads the fields of a mapping that a person wrote. What is wrong becomes a problem with its path; reading goes on.
 
-A field that is null counts as not written.
+A field whose value is `null` counts as not written.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _CONTROL_OR_LINE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class Problems:
-    """Collects everything that is wrong with a definition, up to a number nobody reads."""
+    """Collect everything that is wrong with a definition, up to a limit."""
 
     def __init__(self) -> None:
         self.found: list[Problem] = []

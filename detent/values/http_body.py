@@ -70,7 +70,7 @@ def _field(part: bytes) -> tuple[str, Any]:
         try:
             return name, content.decode()
         except UnicodeDecodeError:
-            return name, _file(None, kind, content)  # not text, though nobody called it a file
+            return name, _file(None, kind, content)  # not text, although the part has no file name
     return name, _file(parameter(disposition, "filename"), kind, content)
 
 
@@ -163,7 +163,8 @@ def read_message_id(headers: Mapping[str, str]) -> str | None:
 
 
 def read_payload(headers: Mapping[str, str], data: bytes) -> Payload:
-    """The body of a callback or a webhook. Null if there is none; InvalidInput if it is not what its type says."""
+    """The body of a callback or a webhook. `None` if there is none. Raise InvalidInput if it is not what its type
+    says."""
     coding = headers.get("content-encoding", "")
     if coding.strip().lower() not in {"", "identity"}:
         raise InvalidInput(f"Content-Encoding {coding[:40]!r} is not taken; send the body as it is")

@@ -1,4 +1,4 @@
-"""How large what a step sends and gives back may be, and what JSON may hold at our border."""
+"""Limits of what users and remote servers may send, and of what a step may return."""
 
 from __future__ import annotations
 

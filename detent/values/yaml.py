@@ -14,7 +14,7 @@ import yaml
 
 from detent.errors import InvalidDefinition, Problem
 
-# The C parser is in every wheel; the other one gives the same events, slower.
+# The C parser is in every wheel; the Python parser returns the same events, more slowly.
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MOST_VALUES: Final = 200_000
 # The parser compares each with all before it: a megabyte of them would take seconds.

@@ -14,6 +14,7 @@ from detent.instant import iso, micros
 from detent.planner.fold import fold
 from detent.planner.moves import graph_of
 from detent.planner.prepared import Prepared
+from detent.planner.suspects import is_suspect, is_suspect_run, waits_as_suspect
 from detent.run.call import Op, op_of
 from detent.run.journal import Decided, Entry, EntryData, Kind, decode_data
 from detent.run.outcomes import StepError
@@ -207,6 +208,7 @@ def run_document(
         "output": None if row.output is None else _decode(row.output),
         "error": row.error,
         **_pause(prepared, state),
+        **_suspect(prepared, state),
         "origin": origin_of(row),
         "request_id": row.request_id,
         "trigger_id": None if row.fired_by is None else show(TRIGGER, row.fired_by),
@@ -224,6 +226,24 @@ def run_document(
 def _pause(prepared: Prepared, state: RunState) -> dict[str, Any]:
     step = None if state.paused_step is None else prepared.steps[state.paused_step].name
     return {"paused_by": state.paused_by, "paused_step": step}
+
+
+def _suspect(prepared: Prepared, state: RunState) -> dict[str, Any]:
+    """Say that the run is suspect: how often it lost its node without progress, which steps were in flight then, which
+    one is in flight now or what the others wait for. Nothing of a run that is not."""
+    if state.is_over or not is_suspect_run(state):
+        return {}
+    names = [step.name for step in prepared.steps]
+    waiting = [index for index in range(len(names)) if waits_as_suspect(state, index)]
+    times = [until for index in waiting if (until := state.until.get(index)) is not None]
+    suspect = {
+        "adoptions": state.stalled,
+        "strikes": {names[index]: strikes for index, strikes in state.strikes.items()},
+        "in_flight": [names[index] for index in state.begun if is_suspect(state, index)],
+        "waiting": [names[index] for index in waiting],
+        "next_at": iso(min(times)) if times else None,
+    }
+    return {"suspect": suspect}
 
 
 def shown_status(row: RunRow) -> str:
@@ -314,6 +334,8 @@ def _step(
         document["next_at" if phase is Phase.RETRYING else "until"] = iso(until)
     if phase is Phase.UNCERTAIN:
         document["reason"] = "uncertain"
+    elif waits_as_suspect(state, index):
+        document["reason"] = "suspect"
     document |= _result(prepared, state, index)
     document["error"] = _error(state.errors.get(index))
     return document
@@ -326,9 +348,11 @@ def step_status(state: RunState, index: int, *, owned: bool) -> str:
         return str(state.ending[index])
     if phase is Phase.PENDING:
         return "pending"
+    if waits_as_suspect(state, index):
+        return "scheduled"
     if phase is Phase.READY and not owned and state.operations and state.paused_by is None:
         return "waiting"  # a durable function that gave up its memory
-    if phase in (Phase.READY, Phase.RUNNING):
+    if phase in (Phase.READY, Phase.RUNNING) or index in state.begun:
         return "running" if owned and state.paused_by is None else "scheduled"
     return _WAITING.get(phase, "scheduled")
 

@@ -11,7 +11,6 @@ from detent.ids import RUN, show
 from detent.instant import SECOND, Instant
 from detent.run.journal import Kind
 from detent.run.status import OPEN, Status
-from detent.settings import DEFAULT_TENANT
 from detent.store.protocol import Store
 from detent.store.rows import Finding, NodeOffer, RunCriteria, RunRow
 
@@ -25,22 +24,24 @@ PAUSED_LOOKED_AT: Final = 200
 _PAGE: Final = 200
 
 
-async def stuck_runs(store: Store) -> list[Finding]:
+async def stuck_runs(store: Store, tenant: int) -> list[Finding]:
     """What is wrong with the oldest runs that are open; one finding that all is well if nothing is."""
     now, offers = await store.now(), await store.offers()
-    late = [row async for row in _oldest(store, RunCriteria(statuses=_OPEN, owned=False)) if _is_late(row, now)]
-    lost = [row async for row in _oldest(store, RunCriteria(statuses=_OPEN, owned=True)) if _is_lost(row, offers)]
-    found = [*_not_taken(late, offers), *_lost(lost), *await _forgotten(store, now)]
+    late = [row async for row in _oldest(store, tenant, RunCriteria(statuses=_OPEN, owned=False)) if _is_late(row, now)]
+    lost = [
+        row async for row in _oldest(store, tenant, RunCriteria(statuses=_OPEN, owned=True)) if _is_lost(row, offers)
+    ]
+    found = [*_not_taken(late, offers), *_lost(lost), *await _forgotten(store, tenant, now)]
     return found or [Finding("ok", "runs", "none is stuck")]
 
 
 _OPEN: Final = tuple(sorted(OPEN))
 
 
-async def _oldest(store: Store, where: RunCriteria) -> AsyncIterator[RunRow]:
+async def _oldest(store: Store, tenant: int, where: RunCriteria) -> AsyncIterator[RunRow]:
     cursor, seen = None, 0
     while seen < LOOKED_AT:
-        rows = await store.runs(DEFAULT_TENANT, limit=_PAGE, where=where, cursor=cursor, oldest_first=True)
+        rows = await store.runs(tenant, limit=_PAGE, where=where, cursor=cursor, oldest_first=True)
         for row in rows:
             yield row
         seen += len(rows)
@@ -93,9 +94,9 @@ def _lost(rows: list[RunRow]) -> list[Finding]:
     return [Finding("warning", "runs", message)]
 
 
-async def _forgotten(store: Store, now: Instant) -> list[Finding]:
+async def _forgotten(store: Store, tenant: int, now: Instant) -> list[Finding]:
     where = RunCriteria(statuses=(Status.PAUSED,), started_before=now - FORGOTTEN_DAYS * 86400 * SECOND)
-    rows = await store.runs(DEFAULT_TENANT, limit=PAUSED_LOOKED_AT, where=where, oldest_first=True)
+    rows = await store.runs(tenant, limit=PAUSED_LOOKED_AT, where=where, oldest_first=True)
     old = [row for row in rows if await _paused_at(store, row) <= now - FORGOTTEN_DAYS * 86400 * SECOND]
     if not old:
         return []

@@ -21,6 +21,7 @@ from litestar.exceptions import HTTPException
 from detent.api.errors import on_detent_error, on_http_error, on_surprise
 from detent.api.routes.streams import ROUTES
 from detent.api.server.protocol import Connection
+from detent.auth.caller import local_caller
 from detent.clock import SystemClock
 from detent.errors import DetentError
 from detent.ids import RUN, new_id, show
@@ -109,7 +110,7 @@ async def streaming(store: object, *, patience: float = 30.0) -> AsyncIterator[t
     Impatient.patience = patience
     api = Litestar(
         route_handlers=ROUTES,
-        state=State({"feeds": feeds}),
+        state=State({"feeds": feeds, "caller": local_caller("test")}),
         exception_handlers={DetentError: on_detent_error, HTTPException: on_http_error, Exception: on_surprise},
         logging_config=None,
     )

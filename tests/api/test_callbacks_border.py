@@ -81,7 +81,7 @@ async def test_tokens_cannot_be_found_by_trying(detent: Detent, monkeypatch: pyt
     await detent.save(WAIT)
     started = await detent.start("waits", {})
     good = (await detent.run(started))["callbacks"][0]["url"].rpartition("/")[2]
-    run, step = detent.app.commands.callback_place(good) or (b"", "")
+    run, step = detent.app.engine.tokens.read(good) or (b"", "")
     other = CallbackTokens("another key", "http://x").token(run, step)
     unknown_run = detent.app.engine.tokens.token(secrets.token_bytes(16), step)
     unknown_step = detent.app.engine.tokens.token(run, "x")
@@ -97,7 +97,7 @@ async def test_tokens_cannot_be_found_by_trying(detent: Detent, monkeypatch: pyt
 @pytest.mark.case("D9")
 async def test_ten_thousand_random_tokens_are_known_to_nobody(api: Detent) -> None:
     for _ in range(10_000):
-        assert api.app.commands.callback_place(secrets.token_urlsafe(45)) is None
+        assert api.app.engine.tokens.read(secrets.token_urlsafe(45)) is None
 
 
 @pytest.mark.case("D9")

@@ -9,6 +9,7 @@ import secrets
 import pytest
 
 from tests.api.server import Detent
+from tests.callers import commands_of
 
 WORKFLOWS = "/api/v1/workflows"
 RUNS = "/api/v1/runs"
@@ -83,6 +84,6 @@ async def test_what_a_start_or_a_callback_carries_is_data_and_nothing_else(deten
     ended = await detent.ended(started)
     assert (ended["status"], ended["tasks"]["w"]["body"]) == ("completed", claims)
     assert "encoding" not in ended["tasks"]["w"]
-    row = await detent.app.store.run(1, (await detent.app.commands.runs(limit=1))[0].id)
+    row = await detent.app.store.run(1, (await commands_of(detent.app).runs.find(limit=1))[0].id)
     assert row is not None
     assert row.tenant == 1

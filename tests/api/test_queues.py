@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from detent.auth.caller import local_caller
 from detent.ids import RUN, parse
-from detent.settings import DEFAULT_TENANT
 from tests.api.server import Detent, serving
 
 pytestmark = pytest.mark.slow
@@ -23,7 +23,7 @@ tasks:
 
 
 async def row(detent: Detent, started: dict[str, Any]) -> Any:
-    return await detent.app.store.run(DEFAULT_TENANT, parse(RUN, started["run_id"]))
+    return await detent.app.store.run(local_caller("test").tenant, parse(RUN, started["run_id"]))
 
 
 @pytest.mark.parametrize("database_url", ["postgres", "mariadb"], indirect=True)

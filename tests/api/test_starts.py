@@ -10,6 +10,7 @@ import pytest
 
 from tests.api.conftest import POSTGRES_TOO
 from tests.api.server import Answer, Detent
+from tests.callers import commands_of
 
 WORKFLOWS = "/api/v1/workflows"
 ECHO = (
@@ -100,7 +101,7 @@ async def test_all_problems_of_options_are_told_at_once_and_nothing_starts(api: 
 async def test_a_later_start_is_pending_until_its_time_and_then_runs(detent: Detent, start_at: str) -> None:
     await detent.save(ECHO)
     if start_at == "in-iso":
-        now = detent.app.commands.now() / 1_000_000 + 3
+        now = commands_of(detent.app).now() / 1_000_000 + 3
         start_at = datetime.fromtimestamp(now).astimezone().isoformat().replace("+", "%2B")
     answer = await trigger(detent, f"?start_at={start_at}", json={"n": 1})
     assert answer.status == 201, answer.text

@@ -7,9 +7,9 @@ from collections import Counter
 
 import pytest
 
+from detent.auth.caller import local_caller
 from detent.ids import TRIGGER, parse
 from detent.instant import SECOND
-from detent.settings import DEFAULT_TENANT
 from detent.store.protocol import Store
 from detent.store.rows import RunCriteria
 from detent.store.trigger_rows import NewTrigger
@@ -22,7 +22,7 @@ ECHO = '{"name": "echo", "tasks": {"a": {"action": "core.echo"}}}'
 async def _back_in_time(detent: Detent, trigger: str) -> None:
     """Let a schedule stand as if nobody had looked at it for a thousand seconds."""
     store = detent.app.store
-    row = await store.trigger(DEFAULT_TENANT, parse(TRIGGER, trigger))
+    row = await store.trigger(local_caller("test").tenant, parse(TRIGGER, trigger))
     assert row is not None
     changed = NewTrigger(*(getattr(row, name) for name in NewTrigger._fields))
     since = (await store.now() // SECOND - SLOTS) * SECOND
@@ -31,7 +31,7 @@ async def _back_in_time(detent: Detent, trigger: str) -> None:
 
 async def _begun(store: Store, where: RunCriteria) -> None:
     while True:
-        if await store.count_runs(DEFAULT_TENANT, where=where, limit=SLOTS) == SLOTS:
+        if await store.count_runs(local_caller("test").tenant, where=where, limit=SLOTS) == SLOTS:
             return
         await asyncio.sleep(0.2)  # the store is asked, as nothing tells when the last one began
 
@@ -50,7 +50,7 @@ async def test_two_nodes_start_each_of_a_thousand_slots_once(database_url: str) 
             await _begun(store, where)
         await second.call("POST", f"/api/v1/triggers/{trigger}/pause", json={})
         await asyncio.sleep(0.5)  # a second start would come now
-        rows = await store.runs(DEFAULT_TENANT, limit=2 * SLOTS, where=where)
+        rows = await store.runs(local_caller("test").tenant, limit=2 * SLOTS, where=where)
         slots = Counter(row.input for row in rows)
         assert len(rows) >= SLOTS
         assert set(slots.values()) == {1}

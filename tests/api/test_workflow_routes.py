@@ -124,8 +124,12 @@ async def test_runs_go_on_while_their_workflow_is_changed_and_deleted(detent: De
         assert (run["status"], run["version"]) == ("completed", version)
         assert place in shop.paths()
     assert (await detent.call("GET", f"{WORKFLOWS}/{saved['id']}")).status == 404
-    runs = (await detent.call("GET", f"{WORKFLOWS}/{saved['id']}/runs")).json["data"]
-    assert [run["id"] for run in runs] == [second["run_id"], first["run_id"]]
+    for place in (
+        *(f"{WORKFLOWS}/{key}/runs" for key in ("echo", saved["id"])),
+        *(f"/api/v1/runs?workflow={key}" for key in ("echo", saved["id"])),
+    ):
+        runs = (await detent.call("GET", place)).json["data"]
+        assert [run["id"] for run in runs] == [second["run_id"], first["run_id"]]
 
 
 async def test_a_name_is_free_again_once_its_workflow_is_deleted(detent: Detent) -> None:

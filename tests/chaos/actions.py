@@ -31,6 +31,16 @@ def stand_still(ms: int) -> int:
     return ms
 
 
+@REGISTRY.action("chaos.hold")
+async def hold(folder: str, n: int) -> str:
+    """Note in the folder that this was begun, and last until the file `go` is there."""
+    with (Path(folder) / "begun").open("a") as begun:
+        begun.write(f"{n}\n")
+    while not (Path(folder) / "go").exists():
+        await asyncio.sleep(0.02)
+    return "gone"
+
+
 @REGISTRY.action("chaos.abort")
 def abort() -> None:
     """Take the node down."""

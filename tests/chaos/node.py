@@ -23,9 +23,9 @@ from typing import Any
 
 from aiohttp import web
 
+from detent.auth.caller import local_caller
 from detent.clock import SystemClock
-from detent.commands import Commands, RunInput
-from detent.commands.start import StartOptions
+from detent.commands import Commands, EngineCommands
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
 from detent.engine.tuning import Tuning
@@ -37,6 +37,7 @@ from detent.python.classes.executor import ClassExecutor
 from detent.python.functions.executor import FunctionExecutor
 from detent.python.functions.step_runner import StepRunner
 from detent.python.registry import registry as python_registry
+from detent.run.start import StartRequest
 from detent.steps.action_step import ActionExecutor
 from detent.steps.egress import EgressPolicy
 from detent.steps.http.step import HttpExecutor
@@ -74,31 +75,32 @@ class Routes:
         self._engine, self._commands, self._voice = engine, commands, voice
 
     async def save(self, request: web.Request) -> web.StreamResponse:
-        row, _, _ = await self._commands.save_workflow(await request.read(), replace=True)
+        row, _, _ = await self._commands.workflows.save(await request.read(), replace=True)
         return web.json_response({"name": row.name}, status=201)
 
     async def start(self, request: web.Request) -> web.StreamResponse:
-        given, hero = RunInput(body=await request.json()), request.query.get("hero")
-        options = StartOptions(hero=None if hero is None else ("Courier", hero))
+        hero = request.query.get("hero")
+        about = None if hero is None else ("Courier", hero)
+        wanted = StartRequest(request.match_info["name"], await request.json(), hero=about)
         try:
-            started = await self._commands.start(request.match_info["name"], given, options)
+            started = await self._commands.starts.start(wanted)
         except AlreadyActive as error:
             return web.json_response({"active": error.run}, status=409)
         return web.json_response({"run": show(RUN, started.run)}, status=201)
 
     async def show(self, request: web.Request) -> web.StreamResponse:
-        return web.json_response(await self._commands.run(request.match_info["run"]))
+        return web.json_response(await self._commands.runs.get(request.match_info["run"]))
 
     async def cancel(self, request: web.Request) -> web.StreamResponse:
-        return web.json_response(await self._commands.cancel(request.match_info["run"], by="chaos"))
+        return web.json_response(await self._commands.control.cancel(request.match_info["run"]))
 
     async def signal(self, request: web.Request) -> web.StreamResponse:
         where = request.match_info
-        await self._commands.signal(where["run"], where["name"], await request.json())
+        await self._commands.signals.send(where["run"], where["name"], await request.json())
         return web.json_response({})
 
     async def deliver(self, request: web.Request) -> web.StreamResponse:
-        receipt, again = await self._commands.deliver(
+        receipt, again, _ = await self._commands.callbacks.deliver(
             request.match_info["token"],
             body=await request.json(),
             headers={},
@@ -204,8 +206,8 @@ def load_python(options: argparse.Namespace, clock: SystemClock) -> dict[StepKin
         import_module("tests.chaos.python_booking").use_database(options.store)
         keeper = import_module("detent.python.transactions").keeper
     chain, function = (
-        ClassExecutor(now=clock.wall, keeper=keeper),
-        FunctionExecutor(clock=clock, bodies=StepRunner(keeper=keeper)),
+        ClassExecutor(now=clock.wall, transactions=keeper),
+        FunctionExecutor(clock=clock, steps=StepRunner(transactions=keeper)),
     )
     return {StepKind.PYTHON: chain, StepKind.FUNCTION: function}
 
@@ -214,7 +216,7 @@ async def begin(engine: Engine, commands: Commands) -> None:
     """Be a node, and let the workflows be known whose code is here."""
     await patiently(engine.start)
     for one in python_registry.all():
-        await patiently(partial(commands.save_python, one.compiled, one.source))
+        await patiently(partial(commands.workflows.save_python, one.compiled, one.source))
 
 
 async def serve(options: argparse.Namespace, tuning: Tuning) -> None:
@@ -238,7 +240,7 @@ async def serve(options: argparse.Namespace, tuning: Tuning) -> None:
         tuning=tuning,
         new_id=new_id,
     )
-    commands = Commands(engine, actions=REGISTRY.names())
+    commands = EngineCommands(engine, actions=REGISTRY.names()).for_caller(local_caller("chaos"))
     await begin(engine, commands)
     runner = web.AppRunner(build(engine, commands, voice), access_log=None, shutdown_timeout=0.5)
     await runner.setup()
@@ -263,6 +265,7 @@ def main() -> None:
     parser.add_argument("--slots", type=int, default=CHAOS.slots)
     parser.add_argument("--park-after", type=float, default=CHAOS.park_after)
     parser.add_argument("--poison", type=int, default=CHAOS.poison_after)
+    parser.add_argument("--poison-delay", type=float, default=CHAOS.poison_delay)
     parser.add_argument("--skew", type=float, default=0.0)
     parser.add_argument("--no-actions", dest="actions", action="store_false", help="serve none of the user actions")
     parser.add_argument("--python", action="store_true", help="have the workflows that are written in Python")
@@ -271,6 +274,7 @@ def main() -> None:
     tuning = replace(
         CHAOS, lease=options.lease, beat=CHAOS.beat * scale, margin=CHAOS.margin * scale, drain=options.drain,
         slots=options.slots, park_after=options.park_after, poison_after=options.poison,
+        poison_delay=options.poison_delay,
     )  # fmt: skip
     asyncio.run(serve(options, tuning))
 

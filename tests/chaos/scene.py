@@ -84,8 +84,9 @@ class Scene:
         eventually(PATIENCE, lambda: node.run(run)["status"] in statuses)
         return node.run(run)
 
-    def settle(self, node: Node) -> tuple[Verdict, Evidence]:
-        """Send the callbacks that are still wanted, wait for the end, stop every node, and judge."""
+    def settle(self, node: Node, *, releases: int = 0) -> tuple[Verdict, Evidence]:
+        """Send the callbacks that are still wanted, wait for the end, stop every node, and judge. `releases`: how often
+        a node stopped gracefully in the middle of an attempt, which is then made again with its number."""
         programs = {program.name: program for program in self._programs}
         for found in node.ask("/open")["open"]:
             for step in programs[found["workflow"]].callbacks:
@@ -94,4 +95,4 @@ class Scene:
         for other in self.cluster.nodes:
             other.end(signal.SIGTERM)
         evidence = gather(self.store, self.target.ledger, self._folder / "clients")
-        return Checker(evidence, programs).check(), evidence
+        return Checker(evidence, programs, releases).check(), evidence

@@ -13,7 +13,7 @@ from detent.instant import SECOND
 from detent.store.factory import open_store
 from detent.store.protocol import Store
 from detent.store.rows import Flush, NewRun
-from tests.chaos.cluster import eventually
+from tests.chaos.cluster import PATIENCE, eventually
 from tests.chaos.programs import chain, ten_echoes
 from tests.chaos.scene import Scene
 from tests.store.make import Node as Registered
@@ -23,19 +23,26 @@ pytestmark = pytest.mark.slow
 
 ECHOES = ten_echoes()
 SLOW = chain("slow", "slow", "call", a={"url": "{{trigger.body.target}}/slow/600?n={{trigger.body.n}}&step=a"})
-HELD = chain("held", "slow", "call", a={"url": "{{trigger.body.target}}/slow-once/30000?n={{trigger.body.n}}&step=a"})
+LEFT = chain("left", "slow", "call", a={"url": "{{trigger.body.target}}/slow-once/30000?n={{trigger.body.n}}&step=a"})
 SLEEPY = chain("sleepy", "sleep", "echo", a={"sleep": "900ms"})
 POISON = chain("poison", "echo", "fail", b={"action": "chaos.abort"})
+HELD = chain(
+    "held",
+    "echo",
+    "echo",
+    a={"action": "chaos.hold", "with": {"folder": "{{trigger.body.folder}}", "n": "{{trigger.body.n}}"}},
+)
 MANY = 3_000
+RUNS, KILLS, STRIKES = 12, 12, 2
 
 
 @pytest.mark.case("A15")
-def test_a_step_that_kills_its_node_is_blamed_after_three_deaths_and_the_others_go_on(tmp_path: Path) -> None:
+def test_a_step_that_kills_its_node_is_blamed_after_its_strikes_and_the_others_go_on(tmp_path: Path) -> None:
     with Scene(f"sqlite:///{tmp_path}/detent.db", tmp_path, POISON, ECHOES) as scene:
-        node = scene.node()
+        node = scene.node("--poison", str(STRIKES))
         run = scene.begin(node, POISON)
         others = []
-        for deaths in range(1, 4):
+        for deaths in range(1, 2 + STRIKES + 1):
             assert node.wait() == -signal.SIGABRT, f"death {deaths}"
             node.start()
             others.append(scene.begin(node, ECHOES))
@@ -43,7 +50,7 @@ def test_a_step_that_kills_its_node_is_blamed_after_three_deaths_and_the_others_
         document = scene.await_status(node, run, "failed")
         verdict, evidence = scene.settle(node)
     assert document["tasks"]["b"]["error"]["code"] == "poison"
-    assert node.lives == 4
+    assert node.lives == 2 + STRIKES + 1
     assert verdict.broken == []
     assert others[-1] is not None, "after its last death nothing was in the way of a start"
     begun = {parse(RUN, other) for other in others if other is not None}  # it may have died before it answered
@@ -65,15 +72,58 @@ def test_a_node_told_to_go_finishes_what_is_in_flight(store_url: str, tmp_path: 
 
 @pytest.mark.case("A19")
 def test_a_node_told_to_go_at_once_leaves_what_is_in_flight_to_the_next(store_url: str, tmp_path: Path) -> None:
-    with Scene(store_url, tmp_path, HELD) as scene:
+    with Scene(store_url, tmp_path, LEFT) as scene:
         node = scene.node("--drain", "0.1")
-        scene.begin(node, HELD)
+        scene.begin(node, LEFT)
         scene.await_hits(1)
         assert node.end(signal.SIGTERM) == 0
-        verdict, _ = scene.settle(scene.node())
+        verdict, _ = scene.settle(scene.node(), releases=1)
     assert verdict.broken == []
     assert scene.hits("/slow-once") == 2
-    assert verdict.counts["adopted"] == 1
+    assert verdict.counts["adopted"] == 0, "it was released, and not left to be adopted"
+
+
+def begun(folder: Path) -> list[str]:
+    """The runs whose step was begun, as often as it was."""
+    note = folder / "begun"
+    return note.read_text().split() if note.exists() else []
+
+
+@pytest.mark.case("A19")
+def test_a_step_that_outlasts_the_drain_of_four_graceful_stops_is_not_blamed(tmp_path: Path) -> None:
+    with Scene(f"sqlite:///{tmp_path}/detent.db", tmp_path, HELD) as scene:
+        node = scene.node("--drain", "0.1", "--poison", "1")
+        run = scene.begin(node, HELD, folder=str(tmp_path))
+        for stops in range(1, 5):
+            eventually(PATIENCE, lambda stops=stops: len(begun(tmp_path)) == stops)
+            assert node.end(signal.SIGTERM) == 0
+            node.start()
+        (tmp_path / "go").touch()
+        verdict, evidence = scene.settle(node)
+    assert verdict.broken == []
+    assert verdict.counts["adopted"] == 0
+    assert run is not None
+    assert [(entry.kind, entry.attempt) for entry in evidence.journal[parse(RUN, run)]] == [("ended", 1), ("ended", 1)]
+
+
+@pytest.mark.case("A15")
+def test_twelve_kills_of_a_busy_node_fail_none_of_its_runs(tmp_path: Path) -> None:
+    with Scene(f"sqlite:///{tmp_path}/detent.db", tmp_path, HELD) as scene:
+        node = scene.node("--poison", "5", "--poison-delay", "60")
+        for _ in range(RUNS):
+            scene.begin(node, HELD, folder=str(tmp_path))
+        eventually(PATIENCE, lambda: len(begun(tmp_path)) == RUNS)
+        for _ in range(KILLS):
+            before = len(begun(tmp_path))
+            node.end(signal.SIGKILL)
+            node.start()
+            eventually(PATIENCE, lambda before=before: len(begun(tmp_path)) > before)
+        (tmp_path / "go").touch()
+        verdict, evidence = scene.settle(node)
+    assert verdict.broken == []
+    assert {run.status for run in evidence.runs.values()} == {"completed"}
+    # All at once twice, then one at a time, and in the end each once more.
+    assert len(begun(tmp_path)) <= 2 * RUNS + KILLS + RUNS
 
 
 @pytest.mark.case("C4")

@@ -37,6 +37,19 @@ def test_a_new_project_passes_its_tests_and_runs_as_it_is(folder: Path) -> None:
     assert "no setting" not in detent(project, "doctor").stdout
 
 
+def test_a_project_is_not_sent_to_a_pytest_that_is_not_there(folder: Path) -> None:
+    hidden = "import sys; sys.modules['pytest'] = None; import detent.cli; detent.cli.main()"
+    done = subprocess.run(
+        [sys.executable, "-c", hidden, "init", "shop"],
+        cwd=folder,
+        env=environment(folder),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "  cd shop && pip install pytest && pytest" in done.stdout.splitlines(), done.stdout + done.stderr
+
+
 def test_what_a_framework_needs_is_said_and_nothing_written(folder: Path) -> None:
     assert "detent.contrib.django" in detent(folder, "init", "--django").stdout
     assert "detent.sync.start" in detent(folder, "init", "--flask").stdout

@@ -39,6 +39,8 @@ def test_commands_typed_beside_it_find_its_engine(folder: Path) -> None:
     (folder / "echo.yaml").write_text("name: echo\ntasks:\n  a: {action: core.echo, with: {x: 1}}\n")
     with started(folder, "dev", "--port", "0", "--no-examples") as dev:
         dev.wait_for("Try it")
+        assert "example" not in dev.text
+        assert "order-processing" not in dev.text
         assert detent(folder, "apply", "echo.yaml").stdout.split() == ["created", "echo", "version", "1"]
         run = detent(folder, "trigger", "echo").stdout.strip()
         dev.wait_for(rf"completed  echo .*{run}")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import signal
+import time
 from pathlib import Path
 
 import pytest
 
-from tests.cli.program import detent, started
+from tests.cli.program import PATIENCE, detent, started
 
 pytestmark = pytest.mark.slow
 
@@ -196,3 +197,19 @@ def test_a_private_run_leaves_queues_and_outboxes_of_the_settings_alone(shop: Pa
     done = detent(shop, "run", "shop.workflows:Signup", "--hero", "User:7", "-d", '{"plan": "free"}', "--fast")
     assert done.returncode == 0, done.stdout + done.stderr
     assert not (shop / "shop.db").exists()
+
+
+def test_parent_and_child_name_each_other(shop: Path) -> None:
+    with started(shop, "serve", "--port", "0", "--import", "shop.workflows") as server:
+        server.wait_for(r"answers at (http://\S+)")
+        parent = detent(shop, "trigger", "family").stdout.strip()
+        until = time.monotonic() + PATIENCE
+        while not (found := re.search(r"children +(run_\w+) +\S+ \w+ +napping", show(shop, parent))):
+            assert time.monotonic() < until, show(shop, parent)
+        child = found[1]
+        assert re.search(rf"parent +{parent} +\S+ running +family", show(shop, child))
+        assert "children" not in show(shop, child)
+
+
+def show(shop: Path, run: str) -> str:
+    return detent(shop, "runs", "show", run).stdout

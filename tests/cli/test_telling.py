@@ -50,4 +50,4 @@ def test_a_history_tells_each_attempt(served: Served) -> None:
     waiting = served.tells("trigger", "nap")["run_id"]
     assert served.says("runs", "history", waiting) == ""
     served.says("runs", "cancel", waiting)
-    assert re.search(r"a +1 +⊘ canceled +canceled", served.says("runs", "history", waiting))
+    assert re.search(r"a +1 +⊘ cancelled +cancelled", served.says("runs", "history", waiting))

@@ -73,7 +73,6 @@ def test_problems_of_a_definition_are_all_there() -> None:
         (403, errors.Forbidden),
         (404, errors.NotFound),
         (409, errors.Conflict),
-        (410, errors.Gone),
         (412, errors.PreconditionFailed),
         (413, errors.TooLarge),
         (503, errors.Unavailable),

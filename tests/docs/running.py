@@ -11,11 +11,12 @@ from urllib.parse import urlsplit
 from aiohttp import web
 
 from detent.clock import SystemClock
-from detent.commands import Commands, RunInput, StartAnswer
+from detent.commands import Commands, StartAnswer
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
 from detent.graph.model import StepKind
 from detent.ids import RUN, new_id, show
+from detent.run.start import StartRequest
 from detent.run.status import TERMINAL
 from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import registry
@@ -23,6 +24,7 @@ from detent.steps.egress import EgressPolicy
 from detent.steps.http.step import HttpExecutor
 from detent.store.memory.store import MemoryStore
 from detent.store.rows import Receipt
+from tests.callers import commands_of
 
 _HOST: Final = re.compile(r"https?://[a-z0-9.-]+(:[0-9]+)?")
 LONGEST_RUN: Final = 20.0
@@ -94,7 +96,7 @@ async def commands() -> AsyncIterator[Commands]:
     )
     await engine.start()
     try:
-        yield Commands(engine)
+        yield commands_of(engine)
     finally:
         await engine.stop()
 
@@ -103,19 +105,19 @@ async def run(document: dict[str, Any], *, given: Any, answers: list[str], calls
     """Run a definition to its end, and give the document of the run."""
     server = EchoServer(answers)
     async with asyncio.timeout(LONGEST_RUN), server.serving(), commands() as doors:
-        await doors.save_workflow(json.dumps(local(document, server.url)), filename="example.json")
-        started = await doors.start(document["name"], RunInput(body=given))
+        await doors.workflows.save(json.dumps(local(document, server.url)), filename="example.json")
+        started = await doors.starts.start(StartRequest(document["name"], given))
         for call in calls:
             await _call_back(doors, started, call)
-        while (shown := await doors.run(show(RUN, started.run)))["status"] not in TERMINAL:  # noqa: ASYNC110 - as a reader would
+        while (shown := await doors.runs.get(show(RUN, started.run)))["status"] not in TERMINAL:  # noqa: ASYNC110 - as a reader would
             await asyncio.sleep(0.01)
         return shown
 
 
 async def _call_back(doors: Commands, started: StartAnswer, call: str) -> None:
     step, body = call.split(" ", 1)
-    shown = await doors.run(show(RUN, started.run))
+    shown = await doors.runs.get(show(RUN, started.run))
     [url] = [callback["url"] for callback in shown["callbacks"] if callback["step"] == step]
     token = urlsplit(url).path.rpartition("/")[2]
-    receipt, _ = await doors.deliver(token, body=json.loads(body), headers={}, query={}, message_id=None)
+    receipt, *_ = await doors.callbacks.deliver(token, body=json.loads(body), headers={}, query={}, message_id=None)
     assert receipt in {Receipt.ACCEPTED, Receipt.EARLY}

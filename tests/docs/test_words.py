@@ -7,7 +7,7 @@ import pytest
 
 from detent.cli import COMMANDS
 from detent.settings import FIELDS, FILE, PREFIX, load_settings
-from tests.docs.pages import ROOT, Block, blocks, pages, table
+from tests.docs.pages import ROOT, Block, blocks, pages
 
 #: DETENT_URL is read by clients, which have no settings.
 SETTINGS = {f"{PREFIX}{name.upper()}" for name in FIELDS} | {"DETENT_URL"}
@@ -37,12 +37,6 @@ def test_a_file_of_settings_is_read_without_a_remark(block: Block, tmp_path: Pat
     assert loaded.warnings == ()
 
 
-def test_the_glossary_has_the_words_contributors_use() -> None:
-    written = table("../CONTRIBUTING.md", "word", "meaning")
-    words = {word for cell in written for word in cell.split(", ")}
-    assert words - set(table("glossary.md", "word", "meaning")) == set()
-
-
 def test_the_pages_keep_to_the_words_of_the_glossary() -> None:
     wrong = re.compile(r"\b(jobs?|(?<![$/])executions?|DAGs?)\b", re.IGNORECASE)
     found = {page.name: match[0] for page in pages() if (match := wrong.search(page.read_text()))}
@@ -53,3 +47,8 @@ def test_the_pages_keep_to_the_words_of_the_glossary() -> None:
 def test_every_file_of_the_project_a_page_names_exists(page: Path) -> None:
     named = re.findall(r"(?<![\w./-])((?:detent|tests|bench|docs)/[a-z0-9_./-]+\.[a-z]+)", page.read_text())
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+def test_no_page_cancels_a_run_because_a_step_of_it_is_uncertain(page: Path) -> None:
+    assert [line for line in page.read_text().splitlines() if "`uncertain`" in line and "cancel" in line] == []

@@ -289,7 +289,7 @@ async def test_a_bound_of_a_transaction_does_not_outlive_it(database: str, *, is
         engine = create_async_engine(ledger.awaited(database), pool_size=1, max_overflow=0)
         keeper.use(async_sessionmaker(engine))
         with suppress(ValueError):
-            await keeper.keep_async(call, 1, body)
+            await keeper.run_once_async(call, 1, body)
         async with engine.connect() as connection:
             after = tuple(map(str, (await connection.execute(show)).one()))
         await engine.dispose()

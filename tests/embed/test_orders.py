@@ -25,8 +25,8 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "a delay that is no number": ({"delay": object()}, "a duration is a number or a text"),
     "labels that are a list": ({"labels": ["a"]}, "labels: are names with their texts"),
     "labels that are a number": ({"labels": 5}, "labels: are names with their texts"),
-    "a label that is a number": ({"labels": {"a": 5}}, "labels.a: a label is text"),
-    "a label whose name has a colon": ({"labels": {"a:b": "c"}}, "labels.a:b: a label is text, and its name has no"),
+    "a label that is a number": ({"labels": {"a": 5}}, "labels.a: is a text, not int"),
+    "a label whose name has a colon": ({"labels": {"a:b": "c"}}, "labels.a:b: the name of a label has no colon"),
     "a hero of no type": ({"hero": ("", 7)}, "cannot be the type of a hero"),
 }
 

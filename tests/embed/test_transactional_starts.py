@@ -29,6 +29,7 @@ from detent.errors import (
 from detent.forms.definition import read_definition
 from detent.process import App
 from detent.store.factory import migrate_store
+from tests.callers import commands_of
 from tests.embed.callers import CALLERS, Caller, Undone, fresh
 from tests.embed.flows import Greeting, Patient
 from tests.servers import programs
@@ -146,7 +147,7 @@ async def test_a_connection_behind_a_proxy_is_known_by_the_class_it_tells(app: A
 async def test_waits_of_a_run_that_was_started_so_receive_their_callbacks(app: App, database: str) -> None:
     text = "name: approval\ntasks:\n  nap: {sleep: 10ms}\n  ask: {needs: [nap], wait_for_webhook: {timeout: 1h}}\n"
     assert read_definition(text)
-    await app.commands.save_workflow(text.encode(), filename="approval.yaml")
+    await commands_of(app).workflows.save(text.encode(), filename="approval.yaml")
     with psycopg.connect(database) as connection:
         run = sync_id(connection, "approval")
     document = await until(run, lambda found: bool(found.callbacks))

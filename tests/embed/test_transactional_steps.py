@@ -249,7 +249,7 @@ async def test_an_awaited_session_is_not_ended_by_its_body_either(database: str,
             await getattr(session, verb)()
         return b"{}"
 
-    await keeper.keep_async(call_of(run), 1, body)
+    await keeper.run_once_async(call_of(run), 1, body)
     assert booked(database, "of the test") == [1, 2]
     await engine.dispose()
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from detent.commands import Commands, RunInput, StartAnswer, StartOptions
+from detent.commands import Commands, StartAnswer
 from detent.engine.engine import Engine
 from detent.forms.steps.form import compile_steps
 from detent.graph import codec
 from detent.ids import RUN, new_id, show
+from detent.run.start import StartRequest
 from detent.store.rows import NewVersion, SavedVersion
+from tests.callers import commands_of
 from tests.engine.rig import TENANT, Rig
 
 
@@ -35,7 +37,7 @@ async def start(
     engine: Engine, workflow: str, body: Any = None, *, commands: Commands | None = None, **options: Any
 ) -> StartAnswer:
     """Start a run through an engine's commands."""
-    return await (commands or Commands(engine)).start(workflow, RunInput(body=body), StartOptions(**options))
+    return await (commands or commands_of(engine)).starts.start(StartRequest(workflow, body, **options))
 
 
 def run_id(start: StartAnswer) -> str:

@@ -29,13 +29,14 @@ from detent.engine.tuning import Tuning
 from detent.errors import CommitUnknown, StoreBusy, StoreError, StoreLocked
 from detent.forms.steps.form import compile_steps
 from detent.graph import codec
-from detent.graph.model import Graph, StepKind
+from detent.graph.model import Graph, Step, StepKind
 from detent.ids import new_id
 from detent.instant import SECOND
 from detent.observe import listen
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
 from detent.run.status import TERMINAL
+from detent.steps.protocol import Needs
 from detent.store.heartbeat import TaskHeart
 from detent.store.memory.store import MemoryStore
 from detent.store.protocol import Heartbeat, Store
@@ -118,6 +119,8 @@ class Line:
     def __init__(self, store: MemoryStore, clock: Clock) -> None:
         self._store, self._clock = store, clock
         self.faults: dict[str, deque[Fault]] = {}
+        self.always: dict[str, Fault] = {}  # as long as it is there
+        self.hangs: set[str] = set()  # verbs that are not answered
         self.refuses: Callable[[str, tuple[Any, ...]], bool] = lambda verb, arguments: False
         self.holds_up: Callable[[Flush], bool] = lambda flush: False  # somebody else's transaction
         self.waits: list[float | None] = []  # with how much patience flushes waited for it
@@ -137,7 +140,7 @@ class Line:
     async def _send(self, verb: str, *arguments: Any, **named: Any) -> Any:
         self.sent.append(verb)
         await asyncio.sleep(self.delay)
-        if self.is_cut:
+        if self.is_cut or verb in self.hangs:
             await asyncio.get_running_loop().create_future()
         if verb == "flush" and self.holds_up(arguments[2]):
             self.waits.append(named.get("patience"))
@@ -146,7 +149,7 @@ class Line:
         if self.refuses(verb, arguments):
             raise StoreError(f"{verb} was refused")
         waiting = self.faults.get(verb)
-        fault = waiting.popleft() if waiting else None
+        fault = waiting.popleft() if waiting else self.always.get(verb)
         if fault == "busy":
             raise StoreBusy
         if fault == "locked":
@@ -178,10 +181,14 @@ class Hands:
 
     kind: ClassVar[StepKind] = StepKind.ACTION
     scripts: dict[str, Script] = field(default_factory=dict)
+    needed: dict[str, Needs] = field(default_factory=dict)
     calls: list[StepCall] = field(default_factory=list)
     gates: dict[str, asyncio.Event] = field(default_factory=dict)
     now: int = 0
     most: int = 0
+
+    def needs(self, step: Step) -> Needs:
+        return self.needed.get(step.name, Needs.NOTHING)
 
     def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
         self.calls.append(call)

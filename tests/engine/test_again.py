@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from detent.commands import Commands
 from detent.commands.bulk import BulkAction
 from detent.engine.background import Presence
 from detent.errors import Conflict, TooLarge
@@ -16,6 +15,7 @@ from detent.graph import codec
 from detent.instant import SECOND
 from detent.run.outcomes import Cancel, Move
 from detent.store.rows import RunCriteria
+from tests.callers import commands_of
 from tests.engine.doors import run_id, save, start
 from tests.engine.rig import NOON, Rig, done, failed, rig, virtual
 
@@ -36,12 +36,12 @@ async def test_a_retry_is_a_new_run_that_keeps_what_succeeded() -> None:
         engine = await world.engine()
         await save(world, "w", CHAIN)
         first = await _failed_run(world)
-        again = await Commands(engine).retry(run_id(first))
+        again = await commands_of(engine, "ann").reruns.retry(run_id(first))
         assert await world.ended(again.run) == "completed"
         assert [call.step for call in world.hands.calls] == ["a", "b", "b", "c"]
         assert world.kinds(again.run) == [("reused", "a"), ("opened", None), ("ended", "b"), ("ended", "c")]
         assert (await world.row(first.run)).status == "failed"
-        document = await Commands(engine).run(run_id(again))
+        document = await commands_of(engine, "ann").runs.get(run_id(again))
         assert document["origin"] == {"run_id": run_id(first), "kind": "retry"}
         assert document["tasks"]["a"]["status"] == "success"
         assert document["input"]["body"] == {"order": 1}
@@ -53,7 +53,7 @@ async def test_a_retry_with_a_request_id_is_made_once() -> None:
         engine = await world.engine()
         await save(world, "w", CHAIN)
         first = await _failed_run(world)
-        again = [await Commands(engine).retry(run_id(first), request_id="once") for _ in range(3)]
+        again = [await commands_of(engine, "ann").reruns.retry(run_id(first), request_id="once") for _ in range(3)]
         assert len({one.run for one in again}) == 1
 
 
@@ -64,10 +64,10 @@ async def test_only_a_run_that_ended_badly_is_retried() -> None:
         await save(world, "w", {"nap": {"sleep": "20s"}})
         run = await start(engine, "w")
         with pytest.raises(Conflict, match="Cannot retry a running workflow"):
-            await Commands(engine).retry(run_id(run))
+            await commands_of(engine, "ann").reruns.retry(run_id(run))
         await world.ended(run.run)
         with pytest.raises(Conflict, match="Cannot retry a finished workflow"):
-            await Commands(engine).retry(run_id(run))
+            await commands_of(engine, "ann").reruns.retry(run_id(run))
 
 
 @virtual
@@ -77,11 +77,11 @@ async def test_a_rerun_takes_the_current_version_and_another_body() -> None:
         await save(world, "w", CHAIN)
         first = await _failed_run(world)
         await save(world, "w", {"z": {}})
-        again = await Commands(engine).rerun(run_id(first), body={"order": 2})
+        again = await commands_of(engine, "ann").reruns.rerun(run_id(first), body={"order": 2})
         assert await world.ended(again.run) == "completed"
         row = await world.row(again.run)
         assert (row.version, row.origin, row.origin_kind) == (2, first.run, "rerun")
-        assert (await Commands(engine).run(run_id(again)))["input"]["body"] == {"order": 2}
+        assert (await commands_of(engine, "ann").runs.get(run_id(again)))["input"]["body"] == {"order": 2}
 
 
 @virtual
@@ -93,10 +93,10 @@ async def test_a_fork_goes_on_from_an_edited_output() -> None:
         world.hands.scripts["b"] = lambda call: done("no")
         first = await start(engine, "w")
         await world.ended(first.run)
-        fork = await Commands(engine).fork(run_id(first), "b", output="yes")
+        fork = await commands_of(engine, "ann").reruns.fork(run_id(first), "b", output="yes")
         assert await world.ended(fork.run) == "completed"
         assert [call.step for call in world.hands.calls if call.run_id == fork.run] == ["c"]
-        tasks = (await Commands(engine).run(run_id(fork)))["tasks"]
+        tasks = (await commands_of(engine, "ann").runs.get(run_id(fork)))["tasks"]
         assert (tasks["b"]["output"], tasks["c"]["status"]) == ("yes", "success")
 
 
@@ -111,15 +111,15 @@ async def test_a_person_says_whether_an_uncertain_step_happened() -> None:
         world.crash(engine)
         other = await world.engine()
         await world.until(lambda: world.store.table[run.run].status == "paused")
-        commands = Commands(other)
-        _, _, reasons = await commands.why(run_id(run))
+        commands = commands_of(other, "ann")
+        _, _, reasons = await commands.runs.why(run_id(run))
         assert any(reason.kind == "uncertain" and reason.step == "pay" for reason in reasons)
-        document = await commands.resolve(run_id(run), "pay", happened=True, output={"id": 7}, by="ann")
+        document = await commands.control.resolve(run_id(run), "pay", happened=True, output={"id": 7})
         assert document["tasks"]["pay"]["output"] == {"id": 7}
         assert await world.ended(run.run) == "completed"
         assert len(world.hands.attempts("pay")) == 1
         with pytest.raises(Conflict, match="not uncertain"):
-            await commands.resolve(run_id(run), "pay", happened=True, output=None, by="ann")
+            await commands.control.resolve(run_id(run), "pay", happened=True, output=None)
 
 
 @virtual
@@ -129,12 +129,12 @@ async def test_a_bulk_retry_is_counted_first_and_takes_each_run_once() -> None:
         await save(world, "w", CHAIN)
         for _ in range(5):
             await _failed_run(world)
-        commands = Commands(engine)
-        dry = await commands.bulk(BulkAction.RETRY, RunCriteria(), by="ann", limit=100, dry_run=True)
+        commands = commands_of(engine, "ann")
+        dry = await commands.bulk.apply(BulkAction.RETRY, RunCriteria(), limit=100, dry_run=True)
         assert (dry.matched, dry.done, len(world.store.table)) == (5, [], 5)
-        result = await commands.bulk(BulkAction.RETRY, RunCriteria(), by="ann", limit=3, dry_run=False)
+        result = await commands.bulk.apply(BulkAction.RETRY, RunCriteria(), limit=3, dry_run=False)
         assert (len(result.done), result.more) == (3, True)
-        result = await commands.bulk(BulkAction.RETRY, RunCriteria(), by="ann", limit=100, dry_run=False)
+        result = await commands.bulk.apply(BulkAction.RETRY, RunCriteria(), limit=100, dry_run=False)
         assert (len(result.done), len(result.refused), result.more) == (2, 3, False)
         assert "already" in result.refused[0][1]
         assert len(world.store.table) == 10
@@ -149,7 +149,7 @@ async def test_a_bulk_cancel_ends_the_open_runs_only() -> None:
         runs = [await start(engine, "w") for _ in range(4)]
         over = await start(engine, "v")
         await world.ended(over.run)
-        result = await Commands(engine).bulk(BulkAction.CANCEL, RunCriteria(), by="ann", limit=100, dry_run=False)
+        result = await commands_of(engine, "ann").bulk.apply(BulkAction.CANCEL, RunCriteria(), limit=100, dry_run=False)
         assert len(result.done) == 4
         for run in runs:
             assert await world.ended(run.run) == "cancelled"
@@ -162,7 +162,7 @@ async def test_why_names_what_a_run_waits_for_and_until_when() -> None:
         await save(world, "w", {"ask": {"wait_for_webhook": {"timeout": "1h"}}, "then": {"needs": ["ask"]}})
         run = await start(engine, "w")
         await asyncio.sleep(1)
-        _, status, reasons = await Commands(engine).why(run_id(run))
+        _, status, reasons = await commands_of(engine, "ann").runs.why(run_id(run))
         assert status == "running"
         assert (reasons[0].kind, reasons[0].step) == ("callback", "ask")
         assert reasons[0].until is not None
@@ -177,7 +177,7 @@ async def test_why_tells_that_nobody_serves_the_queue_and_when_somebody_did() ->
         await save(world, "w", {"a": {}}, queue="gpu")
         run = await start(engine, "w", start_at=NOON + 2 * SECOND)
         await asyncio.sleep(10)
-        _, _, reasons = await Commands(engine).why(run_id(run))
+        _, _, reasons = await commands_of(engine, "ann").runs.why(run_id(run))
         assert reasons[0].kind == "queue"
         assert "gpu" in reasons[0].message
         assert "last seen" in reasons[0].message
@@ -189,11 +189,11 @@ async def test_why_tells_that_no_node_is_at_work() -> None:
         engine = await world.engine(claims=False)
         await save(world, "w", {"a": {}})
         run = await start(engine, "w")
-        _, _, reasons = await Commands(engine).why(run_id(run))
+        _, _, reasons = await commands_of(engine, "ann").runs.why(run_id(run))
         assert reasons[0].kind == "no_node", "a door that only starts runs is no node that works on them"
         await engine.stop()
         world.engines.remove(engine)
-        _, _, reasons = await Commands(engine).why(run_id(run))
+        _, _, reasons = await commands_of(engine, "ann").runs.why(run_id(run))
         assert reasons[0].kind == "no_node"
 
 
@@ -204,13 +204,11 @@ async def test_a_bulk_retry_of_a_few_at_a_time_reaches_them_all() -> None:
         await save(world, "w", CHAIN)
         for _ in range(5):
             await _failed_run(world)
-        commands = Commands(engine)
-        told = [
-            await commands.bulk(BulkAction.RETRY, RunCriteria(), by="ann", limit=2, dry_run=False) for _ in range(3)
-        ]
+        commands = commands_of(engine, "ann")
+        told = [await commands.bulk.apply(BulkAction.RETRY, RunCriteria(), limit=2, dry_run=False) for _ in range(3)]
         assert [(len(one.done), one.more) for one in told] == [(2, True), (2, True), (1, False)]
         for fork in (True, False):
-            assert (await commands.bulk(BulkAction.RETRY, RunCriteria(), by="ann", limit=9, dry_run=fork)).more is False
+            assert (await commands.bulk.apply(BulkAction.RETRY, RunCriteria(), limit=9, dry_run=fork)).more is False
 
 
 @virtual
@@ -223,7 +221,7 @@ async def test_a_retry_that_would_take_over_too_much_is_refused() -> None:
             world.hands.scripts[name] = lambda call: done("x" * 200_000)
         first = await _failed_run(world)
         with pytest.raises(TooLarge, match="run the whole workflow again"):
-            await Commands(engine).retry(run_id(first))
+            await commands_of(engine, "ann").reruns.retry(run_id(first))
 
 
 async def _moved_and_cancelled(world: Rig) -> tuple[Any, bytes]:
@@ -248,10 +246,10 @@ async def test_a_moved_run_is_retried_with_the_version_it_was_moved_to_if_that_w
         engine = await world.engine()
         first, _ = await _moved_and_cancelled(world)
         await save(world, "w", {"a": {}, "b": {"needs": ["a"]}, "c": {"needs": ["b"]}, "d": {"needs": ["c"]}})
-        again = await Commands(engine).retry(run_id(first))
+        again = await commands_of(engine, "ann").reruns.retry(run_id(first))
         assert await world.ended(again.run) == "completed"
         assert [call.step for call in world.hands.calls] == ["d"]
-        assert (await Commands(engine).run(run_id(again)))["version"] == 2
+        assert (await commands_of(engine, "ann").runs.get(run_id(again)))["version"] == 2
 
 
 @virtual
@@ -259,16 +257,16 @@ async def test_a_moved_run_is_retried_with_its_own_version_where_the_other_is_no
     async with rig() as world:
         engine = await world.engine()
         first, _ = await _moved_and_cancelled(world)
-        assert (await Commands(engine).run(run_id(first)))["tasks"].keys() == {"a", "b", "c", "d"}
-        again = await Commands(engine).retry(run_id(first))
+        assert (await commands_of(engine, "ann").runs.get(run_id(first)))["tasks"].keys() == {"a", "b", "c", "d"}
+        again = await commands_of(engine, "ann").reruns.retry(run_id(first))
         assert await world.ended(again.run) == "completed"
         assert world.hands.calls == []
         assert world.kinds(again.run) == [("reused", "a"), ("reused", "b"), ("opened", None)]
-        forked = await Commands(engine).fork(run_id(first), "b")
+        forked = await commands_of(engine, "ann").reruns.fork(run_id(first), "b")
         assert await world.ended(forked.run) == "completed"
         assert [call.step for call in world.hands.calls] == ["b"]
         with pytest.raises(Conflict, match="'c' is not in the version"):
-            await Commands(engine).fork(run_id(first), "c")
+            await commands_of(engine, "ann").reruns.fork(run_id(first), "c")
 
 
 NO_CODE = "No node of its queue 'default' has the code it needs: the workflow 'Signup' with exactly the code abc; "
@@ -287,7 +285,7 @@ async def test_why_names_the_code_that_no_node_has_also_when_the_node_of_the_run
         world.crash(engine)
         other = await world.engine()
         await asyncio.sleep(30)
-        _, _, reasons = await Commands(other).why(run_id(run))
+        _, _, reasons = await commands_of(other, "ann").runs.why(run_id(run))
         assert reasons[0].kind == "code"
         assert reasons[0].message.startswith(NO_CODE)
         assert not [reason for reason in reasons if reason.kind == "node_lost"]
@@ -302,10 +300,10 @@ async def test_why_names_the_code_that_no_node_has_when_a_sleep_is_over() -> Non
         stored = world.store.table[run.run]
         await world.until(lambda: stored.owner is None, 2)
         stored.new = stored.new._replace(code='["workflow:Signup@abc"]')
-        _, _, early = await Commands(engine).why(run_id(run))
+        _, _, early = await commands_of(engine, "ann").runs.why(run_id(run))
         assert [reason.kind for reason in early] == ["sleep"]
         await asyncio.sleep(90)
-        _, _, reasons = await Commands(engine).why(run_id(run))
+        _, _, reasons = await commands_of(engine, "ann").runs.why(run_id(run))
         assert reasons[0].message.startswith(NO_CODE)
 
 
@@ -317,12 +315,12 @@ async def test_why_of_a_cancelled_run_tells_who_or_what_cancelled_it() -> None:
         world.hands.scripts["a"] = lambda call: Cancel("nobody wants it")
         run = await start(engine, "w")
         assert await world.ended(run.run) == "cancelled"
-        _, _, (reason,) = await Commands(engine).why(run_id(run))
+        _, _, (reason,) = await commands_of(engine, "ann").runs.why(run_id(run))
         assert reason.message.endswith(" Step 'a' cancelled it: nobody wants it.")
         world.hands.scripts.pop("a")
         world.hands.hold("a")
         other = await start(engine, "w")
-        await Commands(engine).cancel(run_id(other), by="ann")
+        await commands_of(engine, "ann").control.cancel(run_id(other))
         assert await world.ended(other.run) == "cancelled"
-        _, _, (reason,) = await Commands(engine).why(run_id(other))
+        _, _, (reason,) = await commands_of(engine, "ann").runs.why(run_id(other))
         assert reason.message.endswith(" It was cancelled by ann.")

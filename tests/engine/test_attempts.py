@@ -8,13 +8,25 @@ import msgspec
 import pytest
 
 from detent.engine.attempts import run_attempt
+from detent.graph.model import NO_RETRY, Ending, Graph, Step, StepKind
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome
+from detent.steps.protocol import Needs
+from detent.store.rows import MessageKind
 from tests.engine.rig import done, rig, virtual
 
 
 async def _lasts(seconds: float) -> Outcome:
     await asyncio.sleep(seconds)
+    return done()
+
+
+async def _swallows() -> Outcome:
+    """Work that goes on after its time is over, and says that all is well."""
+    try:
+        await asyncio.sleep(60)
+    except asyncio.CancelledError:
+        await asyncio.sleep(1)
     return done()
 
 
@@ -34,7 +46,14 @@ async def test_work_beyond_its_time_is_stopped() -> None:
     assert isinstance(outcome, Fail)
     assert outcome.timed_out
     assert outcome.retry
-    assert outcome.error.message == "the step took longer than 2 s"
+    assert outcome.error.message == "the step did not end within 2 s"
+
+
+@virtual
+async def test_work_that_swallows_the_end_of_its_time_has_timed_out() -> None:
+    outcome = await run_attempt(_swallows(), 2.0)
+    assert isinstance(outcome, Fail)
+    assert outcome.timed_out
 
 
 @virtual
@@ -89,3 +108,69 @@ async def test_an_executor_that_leaves_the_process_has_failed() -> None:
         world.hands.scripts["one"] = _exits
         run = await world.start({"one": {"action": "go"}})
         assert await world.ended(run) == "failed"
+
+
+CHAIN = {"one": {"action": "go"}, "two": {"action": "go", "needs": ["one"]}}
+
+
+@virtual
+async def test_a_step_whose_executor_needs_no_view_sees_nothing_of_its_run() -> None:
+    async with rig() as world:
+        await world.engine()
+        assert await world.ended(await world.start(CHAIN)) == "completed"
+        assert [call.view for call in world.hands.calls] == [None, None]
+
+
+@virtual
+async def test_a_step_whose_executor_needs_a_view_sees_what_is_durable_of_its_run() -> None:
+    async with rig() as world:
+        await world.engine()
+        world.hands.needed["two"] = Needs.VIEW
+        run = await world.start(CHAIN)
+        assert await world.ended(run) == "completed"
+        one, two = world.hands.calls
+        assert one.view is None
+        assert two.view is not None
+        assert two.view.facts.id == run
+        assert two.view.result_of("one") == done(1).result
+        assert two.view.ending_of("one") is Ending.SUCCESS
+        assert two.view.ending_of("three") is None
+        assert two.view.port is None
+
+
+@virtual
+async def test_a_step_whose_executor_needs_a_port_gets_one() -> None:
+    async with rig() as world:
+        await world.engine()
+        world.hands.needed["one"] = Needs.VIEW | Needs.PORT
+        assert await world.ended(await world.start({"one": {"action": "go"}})) == "completed"
+        (call,) = world.hands.calls
+        assert call.view is not None
+        assert call.view.port is not None
+
+
+@virtual
+@pytest.mark.parametrize("needs", [Needs.NOTHING, Needs.ROW_LOCK, Needs.VIEW | Needs.ROW_LOCK])
+async def test_an_attempt_that_locks_the_row_of_its_run_is_not_stopped(needs: Needs) -> None:
+    async with rig() as world:
+        await world.engine()
+        world.hands.needed["one"] = needs
+        gate = world.hands.hold("one")
+        run = await world.start(CHAIN)
+        await world.until(lambda: world.hands.now == 1)
+        await world.send(run, MessageKind.CANCEL)
+        await asyncio.sleep(5)
+        locks = Needs.ROW_LOCK in needs
+        assert world.hands.now == (1 if locks else 0)
+        assert (world.store.table[run].status == "cancelled") is not locks
+        gate.set()
+        assert await world.ended(run) == "cancelled"
+        assert world.hands.attempts("two") == []
+
+
+@virtual
+async def test_a_step_without_an_executor_fails() -> None:
+    async with rig() as world:
+        await world.engine()
+        graph = Graph((Step("one", StepKind.PYTHON, {}, retry=NO_RETRY),), ())
+        assert await world.ended(await world.start(graph)) == "failed"

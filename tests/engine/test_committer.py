@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from detent.commands import Commands
-from detent.errors import StartBlocked, StoreError, Unavailable
+from detent.errors import CommitUnknown, StartBlocked, StoreBusy, StoreError, Unavailable
 from detent.forms.steps.form import compile_steps
 from detent.graph import codec
 from detent.ids import new_id
 from detent.instant import SECOND
 from detent.store.rows import Flush, NewVersion
+from tests.callers import commands_of
 from tests.engine.doors import start
 from tests.engine.rig import TENANT, Fault, Line, Rig, done, rig, virtual
 
@@ -105,12 +105,73 @@ async def test_the_entries_of_a_run_are_written_in_order() -> None:
 
 
 @virtual
+async def test_while_nothing_can_be_written_starts_are_refused_and_nothing_of_them_appears() -> None:
+    async with rig() as world:
+        engine = await world.engine(lease=10.0)
+        gate = world.hands.hold("a")
+        under_way = await world.start({"a": {}})
+        await world.until(lambda: len(world.hands.calls) == 1)
+        line = world.lines[engine]
+        line.always["flush"] = "busy"
+        gate.set()
+        begun = world.clock.monotonic()
+        starts = [asyncio.create_task(world.start({"a": {}})) for _ in range(3)]
+        await asyncio.sleep(5)
+        starts += [asyncio.create_task(world.start({"a": {}})) for _ in range(3)]
+        for refused in await asyncio.gather(*starts, return_exceptions=True):
+            assert isinstance(refused, Unavailable), refused
+        assert world.clock.monotonic() - begun < 15
+        assert engine.outage() == StoreBusy.outage
+        with pytest.raises(Unavailable):
+            await world.start({"a": {}})
+        assert world.clock.monotonic() - begun < 15, "it is known by then, and need not be tried"
+        line.always.clear()
+        assert await world.ended(under_way) == "completed"
+        assert engine.outage() is None
+        later = await world.start({"a": {}})
+        assert await world.ended(later) == "completed"
+        found = await world.store.runs(TENANT, limit=100)
+        assert {row.id for row in found} == {under_way, later}
+        assert not engine.node.runner.held
+
+
+@virtual
+@pytest.mark.parametrize("fault", ["lost", "hangs"])
+async def test_a_start_whose_flush_is_of_unknown_fate_is_answered_so_in_time(fault: str) -> None:
+    async with rig() as world:
+        engine = await world.engine(lease=60.0)
+        line = world.lines[engine]
+        if fault == "lost":
+            line.always["flush"] = "lost"
+        else:
+            line.hangs.add("flush")
+        begun = world.clock.monotonic()
+        with pytest.raises(CommitUnknown, match="unknown"):
+            await world.start({"a": {}})
+        assert world.clock.monotonic() - begun < 15
+        assert engine.outage() is not None
+        if fault == "lost":
+            line.always.clear()
+            await world.until(lambda: len(world.hands.calls) == 1)  # it was written in the end, as may be
+
+
+@virtual
+async def test_a_start_on_its_way_when_the_node_is_lost_is_of_unknown_fate() -> None:
+    async with rig() as world:
+        engine = await world.engine(lease=3.0)
+        world.lines[engine].hangs.add("flush")
+        world.lines[engine].always["beat"] = "busy"
+        with pytest.raises(CommitUnknown, match="unknown"):
+            await world.start({"a": {}})
+
+
+@virtual
 async def test_a_start_that_can_no_longer_be_written_is_told_so() -> None:
     async with rig() as world:
         engine = await world.engine()
         world.lines[engine].is_cut = True
         begun = world.clock.monotonic()
-        with pytest.raises(Unavailable):
+        with pytest.raises((Unavailable, CommitUnknown)):
             await world.start({"a": {}})
         assert world.clock.monotonic() - begun < 2
         world.lines[engine].is_cut = False
@@ -126,7 +187,7 @@ async def test_starts_that_wait_behind_a_lost_flush_are_told_too() -> None:
         world.lines[engine].is_cut = True
         starts = [asyncio.ensure_future(world.start({"a": {}})) for _ in range(5)]
         answers = await asyncio.gather(*starts, return_exceptions=True)
-        assert [type(answer) for answer in answers] == [Unavailable] * 5
+        assert [type(answer) for answer in answers] == [CommitUnknown, *[Unavailable] * 4]
 
 
 # -- the engine around it
@@ -220,13 +281,13 @@ async def test_a_start_that_waits_for_another_transaction_holds_up_no_others_and
     async with rig() as world:
         engine = await world.engine(lease=10.0)
         await _one_per_hero(world)
-        commands = Commands(engine)
+        commands = commands_of(engine)
         other = _hold(world, "held")
         begun = world.clock.monotonic()
         held_up = asyncio.ensure_future(start(engine, "w", commands=commands, hero=("User", "held")))
         free = [asyncio.ensure_future(start(engine, "w", commands=commands, hero=("User", str(n)))) for n in range(20)]
         plain = asyncio.ensure_future(world.start({"b": {}}))
-        with pytest.raises(Unavailable, match="another transaction is starting the same"):
+        with pytest.raises(Unavailable, match="another open transaction starts the same run"):
             await held_up
         for one in free:
             assert await world.ended((await one).run) == "completed"
@@ -270,7 +331,7 @@ async def test_a_start_of_unknown_fate_that_is_then_held_up_is_made_once_or_not_
         first = asyncio.ensure_future(start(engine, "w", hero=("User", "held")))
         await world.until(lambda: engine.node.committer.is_unsure)
         other = _hold(world, "held")
-        with pytest.raises(Unavailable):
+        with pytest.raises(CommitUnknown):
             await first
         _let_go(other)
         assert len(world.store.table) == (fault == "applied")

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from detent.commands import Commands
 from detent.engine.engine import Engine
 from detent.errors import StoreError
 from detent.ids import RUN, show
 from detent.run.journal import Entry, Kind
 from detent.run.outcomes import Done
 from detent.store.rows import Flush, MessageKind, Receipt
+from tests.callers import commands_of
 from tests.engine.rig import Fault, Line, Rig, done, rig, virtual
 
 CHAIN: dict[str, Any] = {"a": {}, "b": {"needs": ["a"]}, "c": {"needs": ["b"]}}
@@ -98,7 +98,7 @@ async def test_a_run_that_cannot_be_written_fails_alone() -> None:
             assert await world.ended(run, 5) == ("failed" if run == bad else "completed")
         assert (await world.row(bad)).error == "internal error: flush was refused"
         assert world.told("run.refused")[0]["run"] == bad
-        _, status, (reason,) = await Commands(world.engines[0]).why(show(RUN, bad))
+        _, status, (reason,) = await commands_of(world.engines[0]).runs.why(show(RUN, bad))
         assert (status, reason.kind) == ("failed", "ended")
         assert "it ended failed at " in reason.message
         assert reason.message.endswith(" internal error: flush was refused.")

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from detent.commands import Commands
 from detent.commands.bulk import BulkAction
 from detent.engine.start import LONGEST_KEY, active_key
 from detent.errors import AlreadyActive, Unavailable
 from detent.ids import RUN, show
 from detent.store.rows import RunCriteria
+from tests.callers import commands_of
 from tests.engine.doors import run_id, save, start
 from tests.engine.rig import Rig, failed, rig, virtual
 
@@ -104,7 +104,7 @@ async def test_a_start_whose_obstacle_has_ended_meanwhile_is_made() -> None:
             nonlocal asked
             asked += 1
             if asked == 1:
-                await Commands(engine).cancel(run_id(first), by="ann")
+                await commands_of(engine, "ann").control.cancel(run_id(first))
                 await world.ended(first.run)
             return await real(tenant, key)
 
@@ -137,16 +137,20 @@ async def test_retry_fork_and_rerun_need_the_hero_too() -> None:
         assert await world.ended(first.run) == "failed"
         gate = world.hands.hold("b")
         second = await start(engine, "Signup", hero=ANN)
-        doors = Commands(engine)
-        for again in (doors.retry(run_id(first)), doors.rerun(run_id(first)), doors.fork(run_id(first), "b")):
+        doors = commands_of(engine, "ann")
+        for again in (
+            doors.reruns.retry(run_id(first)),
+            doors.reruns.rerun(run_id(first)),
+            doors.reruns.fork(run_id(first), "b"),
+        ):
             with pytest.raises(AlreadyActive) as refused:
                 await again
             assert refused.value.run == run_id(second)
-        done = await doors.bulk(BulkAction.RETRY, RunCriteria(statuses=("failed",)), by="ann", limit=9, dry_run=False)
+        done = await doors.bulk.apply(BulkAction.RETRY, RunCriteria(statuses=("failed",)), limit=9, dry_run=False)
         assert run_id(second) in done.refused[0][1]
         gate.set()
         await world.ended(second.run)
-        third = await doors.retry(run_id(first))
+        third = await doors.reruns.retry(run_id(first))
         row = await world.row(third.run)
         assert row.active_key == active_key("Signup", ANN)
         assert await world.ended(third.run) == "completed"
@@ -160,7 +164,7 @@ async def test_what_was_one_of_several_may_be_done_again_beside_others() -> None
         await world.ended(several.run)
         world.hands.hold("a")
         await start(engine, "Signup", hero=ANN)
-        again = await Commands(engine).rerun(run_id(several))
+        again = await commands_of(engine, "ann").reruns.rerun(run_id(several))
         assert (await world.row(again.run)).active_key is None
 
 
@@ -170,7 +174,7 @@ async def test_a_run_knows_its_hero_where_it_is_started_claimed_and_looked_at() 
         engine = await _world(world, {**WAITS, "b": {"needs": ["w"]}})
         gate = world.hands.hold("b")
         run = await start(engine, "Signup", hero=ANN)
-        _, state = await Commands(engine).folded(await world.row(run.run))
+        _, state = await commands_of(engine, "ann").runs.folded(await world.row(run.run))
         assert state.facts.hero == ANN
         await world.until(lambda: world.store.table[run.run].owner is None)
         other = await world.engine()

@@ -128,7 +128,7 @@ async def test_a_step_has_its_time_limit() -> None:
         assert await world.ended(run) == "failed"
         entry = world.store.entries[run][1]
         assert entry.outcome == "timeout"
-        assert b"longer than 3 s" in entry.data
+        assert b"within 3 s" in entry.data
 
 
 @pytest.mark.case("A13")

@@ -10,6 +10,7 @@ from detent.commands import Commands, StartAnswer
 from detent.graph import codec
 from detent.graph.model import Edge, Graph, OnCrash, Retry, Step, StepKind
 from detent.run.outcomes import Move
+from tests.callers import commands_of
 from tests.engine.doors import run_id, save, start
 from tests.engine.rig import Rig, done, failed, rig, virtual
 
@@ -182,8 +183,8 @@ async def _save_mailing(world: Rig, **given: Any) -> None:
 
 async def _begin_again(commands: Commands, again: str, run: str) -> StartAnswer:
     if again == "fork":
-        return await commands.fork(run, "send")
-    return await (commands.retry(run) if again == "retry" else commands.rerun(run))
+        return await commands.reruns.fork(run, "send")
+    return await (commands.reruns.retry(run) if again == "retry" else commands.reruns.rerun(run))
 
 
 @pytest.mark.parametrize(("options", "priority"), [({}, 4), ({"priority": 7}, 7), ({"priority": 0}, 0)])
@@ -194,10 +195,10 @@ async def test_a_run_begins_again_in_the_queue_and_with_the_priority_it_was_star
 ) -> None:
     async with rig() as world:
         first = await _failed_in_the_mail(world, **options)
-        commands = Commands(await world.engine(claims=False))
+        commands = commands_of(await world.engine(claims=False))
         second = await _begin_again(commands, again, first)
         assert who(world, second.run) == ("front", priority)
-        third = await commands.rerun(run_id(second))
+        third = await commands.reruns.rerun(run_id(second))
         assert who(world, third.run) == ("front", priority)
 
 
@@ -213,7 +214,7 @@ async def test_a_rerun_takes_queue_and_priority_of_the_current_version_unless_a_
     async with rig() as world:
         first = await _failed_in_the_mail(world, **options)
         await _save_mailing(world, queue="back", priority=6)
-        commands = Commands(await world.engine(claims=False))
+        commands = commands_of(await world.engine(claims=False))
         second = await _begin_again(commands, again, first)
         assert who(world, second.run) == place
 
@@ -228,5 +229,5 @@ async def test_a_run_of_the_default_queue_begins_again_there() -> None:
         assert await world.ended(first.run) == "failed"
         for engine in list(world.engines):
             world.crash(engine)
-        second = await Commands(await world.engine(claims=False)).retry(run_id(first))
+        second = await commands_of(await world.engine(claims=False)).reruns.retry(run_id(first))
         assert who(world, second.run) == ("default", 0)

@@ -7,11 +7,11 @@ import asyncio
 import pytest
 
 from detent.api.documents import run_summary
-from detent.commands import Commands
 from detent.errors import InvalidInput, NotFound, NotStartable, RequestIdReused, RequestIdTaken
 from detent.ids import WORKFLOW, show
 from detent.instant import SECOND
 from detent.store.rows import MessageKind, Receipt
+from tests.callers import commands_of
 from tests.engine.doors import run_id, save, start
 from tests.engine.rig import NOON, TENANT, Rig, rig, virtual
 
@@ -71,7 +71,7 @@ async def test_a_refused_start_leaves_nothing_in_memory() -> None:
 async def test_a_start_takes_the_version_that_another_process_just_saved() -> None:
     async with rig() as world:
         engine = await world.engine()
-        commands = Commands(engine)
+        commands = commands_of(engine)
         await save(world, "w", {"a": {}})
         await start(engine, "w", commands=commands)
         await save(world, "w", {"a": {}, "b": {}})
@@ -85,7 +85,7 @@ async def test_a_start_takes_the_version_that_another_process_just_saved() -> No
 async def test_a_workflow_that_another_process_switched_off_or_deleted_is_not_started() -> None:
     async with rig() as world:
         engine = await world.engine()
-        commands = Commands(engine)
+        commands = commands_of(engine)
         saved = await save(world, "w", {"a": {}})
         await start(engine, "w", commands=commands)
         await world.store.enable_workflow(TENANT, saved.id, enabled=False)
@@ -120,7 +120,7 @@ async def test_a_delayed_start_is_pending_until_its_time_and_survives_every_node
         world.crash(engine)
         await asyncio.sleep(30)
         await world.engine()
-        document = await Commands(world.engines[0]).run(run_id(run))
+        document = await commands_of(world.engines[0]).runs.get(run_id(run))
         assert (document["status"], document["started_at"]) == ("pending", None)
         assert document["start_at"] is not None
         await world.until(lambda: bool(world.hands.calls), within=100)
@@ -156,7 +156,7 @@ async def test_a_start_in_the_past_is_a_start_now() -> None:
 async def test_a_schema_that_another_process_changed_counts_at_once() -> None:
     async with rig() as world:
         engine = await world.engine()
-        commands = Commands(engine)
+        commands = commands_of(engine)
         strict = {"type": "object", "required": ["new"]}
         saved = await save(world, "w", {"a": {}}, trigger_schema={"type": "object", "required": ["old"]})
         for key in ("w", show(WORKFLOW, saved.id)):
@@ -183,7 +183,7 @@ async def test_a_known_request_is_answered_though_its_body_would_not_fit_any_mor
 async def test_a_known_request_of_a_workflow_that_was_made_again_is_told_so_by_every_node() -> None:
     async with rig() as world:
         engine = await world.engine()
-        commands = Commands(engine)
+        commands = commands_of(engine)
         old = await save(world, "w", {"a": {}})
         await start(engine, "w", commands=commands)
         await world.store.delete_workflow(TENANT, old.id)
@@ -196,7 +196,7 @@ async def test_a_known_request_of_a_workflow_that_was_made_again_is_told_so_by_e
 async def test_a_delayed_run_reads_running_as_soon_as_it_works_and_never_began_if_it_was_cancelled_before() -> None:
     async with rig() as world:
         engine = await world.engine()
-        commands = Commands(engine)
+        commands = commands_of(engine)
         await save(world, "w", {"a": {}})
         gate = world.hands.hold("a")
         run = await start(engine, "w", start_at=NOON + 5 * SECOND, request_id="r1")
@@ -206,7 +206,7 @@ async def test_a_delayed_run_reads_running_as_soon_as_it_works_and_never_began_i
         assert (await start(engine, "w", start_at=NOON + 5 * SECOND, request_id="r1")).status == "running"
         await world.send(gone.run, MessageKind.CANCEL)
         assert await world.ended(gone.run) == "cancelled"
-        document = await commands.run(run_id(gone))
+        document = await commands.runs.get(run_id(gone))
         assert (document["started_at"], run_summary(await world.row(gone.run)).started_at) == (None, None)
         gate.set()
         assert await world.ended(run.run) == "completed"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from detent.auth.caller import local_caller
 from detent.graph.model import Graph, Step, StepKind
 from detent.ids import RUN, show
 from detent.run.outcomes import Pause
@@ -14,7 +15,7 @@ DAY = 86400.0
 
 
 async def said(world: Rig) -> list[str]:
-    return [finding.message for finding in await stuck_runs(world.store)]
+    return [finding.message for finding in await stuck_runs(world.store, local_caller("test").tenant)]
 
 
 async def pass_time(world: Rig, seconds: float) -> None:

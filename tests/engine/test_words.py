@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from detent.commands import StartOptions
-from detent.commands.start import check_words
 from detent.errors import InvalidInput
+from detent.run.start import StartRequest
 from tests.engine.doors import save, start
 from tests.engine.rig import rig, virtual
 
@@ -16,7 +15,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "a request id with half a surrogate": ({"request_id": "\udcff"}, "request_id: holds half of a surrogate pair"),
     "a request id with a NUL": ({"request_id": "a\x00"}, "request_id: holds a NUL"),
     "a request id that is a number": ({"request_id": 5}, "request_id: is a text, not int"),
-    "a long request id": ({"request_id": "x" * 256}, "request_id: has 256 characters; at most 255"),
+    "a long request id": ({"request_id": "x" * 256}, "request_id: must have 1 to 255 characters"),
     "a label with half a surrogate": ({"labels": {"a": "\udcff"}}, "labels.a: holds half of a surrogate pair"),
     "a name of a label with half a surrogate": ({"labels": {"\udcff": "a"}}, "labels: holds half of a surrogate pair"),
     "a label that is a number": ({"labels": {"a": 5}}, "labels.a: is a text, not int"),
@@ -49,12 +48,12 @@ async def test_what_no_database_keeps_is_refused_before_anything_is_written(what
 
 def test_everything_that_is_wrong_is_told_at_once() -> None:
     with pytest.raises(InvalidInput) as refused:
-        check_words(StartOptions(request_id="\x00", priority=2**40, labels={"a": "\ud800"}))
+        StartRequest("w", request_id="\x00", priority=2**40, labels={"a": "\ud800"}).check()
     assert [problem.field for problem in refused.value.problems] == ["request_id", "labels.a", "priority"]
 
 
 def test_the_largest_that_fits_is_taken() -> None:
-    check_words(StartOptions(request_id="😀" * 255, hero=("😀" * 255, "😀" * 255), priority=2**31 - 1))
+    StartRequest("w", request_id="😀" * 255, hero=("😀" * 255, "😀" * 255), priority=2**31 - 1).check()
 
 
 @virtual

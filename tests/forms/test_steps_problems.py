@@ -360,3 +360,8 @@ def test_a_definition_with_endless_problems_is_refused_shortly_with_hints_for_th
     assert len(found) == 1001
     assert sum("did you mean" in problem.message for problem in found) == 40
     assert str(found[-1]) == "and 18000 more problems"
+
+
+def test_a_core_action_is_checked_without_a_list_of_actions() -> None:
+    where, what = only({"name": "a", "tasks": {"it": {"action": "core.ehco"}}}, actions=None)
+    assert (where, what) == ("tasks.it.action", "no core action 'core.ehco'; did you mean 'core.echo'?")

@@ -16,11 +16,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from detent.client import AsyncClient
-from detent.commands import RunInput, StartOptions
 from detent.errors import AlreadyActive
 from detent.ids import RUN, show
 from detent.process import LOOPBACK, run_app
+from detent.run.start import StartRequest
 from detent.settings import Settings
+from tests.callers import commands_of
 
 HERO = ("User", "42")
 WORKFLOW = "Signup"
@@ -44,7 +45,7 @@ async def starter(target: str) -> AsyncIterator[Start]:
     async with run_app(Settings(database_url=target), allow=LOOPBACK) as app:
 
         async def on_this_node() -> str:
-            return show(RUN, (await app.commands.start(WORKFLOW, RunInput({}), StartOptions(hero=HERO))).run)
+            return show(RUN, (await commands_of(app).starts.start(StartRequest(WORKFLOW, {}, hero=HERO))).run)
 
         yield on_this_node
 

@@ -87,7 +87,7 @@ def test_cancel_marks_the_workflow_canceled(node: Node) -> None:
     inside, outside = new_user(), new_user()
     run = steered(inside, "cancel", reason="enough")
     assert (ended(run).status, seen(inside)) == ("cancelled", ["first"])
-    assert outcomes(run) == [("first", "canceled")]
+    assert outcomes(run) == [("first", "cancelled")]
     run = standing(outside)
     run.cancel()
     assert (ended(run).status, seen(outside)) == ("cancelled", ["first"])

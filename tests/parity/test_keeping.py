@@ -107,7 +107,7 @@ def test_on_exception_pause_is_the_default(user: User) -> None:
 def test_on_exception_cancel(user: User) -> None:
     run = sync.start(CancelsOnException, hero=user)
     document = ended(run)
-    assert (document.status, outcomes(run)) == ("cancelled", [("charge", "canceled")])
+    assert (document.status, outcomes(run)) == ("cancelled", [("charge", "cancelled")])
     assert endings(document)["after"] == "cancelled"
 
 
@@ -242,7 +242,7 @@ def test_outcome_has_five_values(node: Node) -> None:
     failed = sync.start(PausesByDefault, hero=new_user())
     until(failed, "paused")
     found |= {outcome for _, outcome in outcomes(failed)}
-    assert found == {"success", "reattempted", "skipped", "canceled", "failed"}
+    assert found == {"success", "reattempted", "skipped", "cancelled", "failed"}
 
 
 def test_error_message_and_backtrace_of_every_attempt(user: User) -> None:
@@ -251,8 +251,8 @@ def test_error_message_and_backtrace_of_every_attempt(user: User) -> None:
     first, second, third, _ = run.history()
     for failed in (first, second):
         assert failed.error_message == "ConnectionError: the gateway is away"
-        assert "in fail" in (failed.error_backtrace or "")
-    assert (third.error_message, third.error_backtrace) == (None, None)
+        assert "in fail" in (failed.error_traceback or "")
+    assert (third.error_message, third.error_traceback) == (None, None)
 
 
 def test_individual_timestamps_on_attempts(node: Node) -> None:
@@ -265,7 +265,7 @@ def test_individual_timestamps_on_attempts(node: Node) -> None:
         "completed": first_of(Parcel),
         "failed": first_of(PausesByDefault),
         "skipped": first_of(Steered, "skip"),
-        "canceled": first_of(Steered, "cancel"),
+        "cancelled": first_of(Steered, "cancel"),
     }
     for state, attempt in stamped.items():
         ends = {name: getattr(attempt, f"{name}_at") for name in stamped}

@@ -54,6 +54,7 @@ def settled(state: RunState, woken: frozenset[int] = frozenset()) -> dict[str, A
     names = (
         *("status", "ending", "taken", "undecided", "attempts", "adoptions_before", "since", "results", "errors"),
         *("early", "edge_errors", "failures", "open", "seq", "adoptions", "stalled", "failing", "paused_by"),
+        *("strikes", "suspect_until"),
         *("paused_at", "paused_step", "opens_at", "reused", "reused_skips", "left_out", "doubts"),
         *("is_finished", "finisher", "carried", "left_behind", "passed", "undelayed", "moved_graph"),
         *("history", "operations"),
@@ -269,11 +270,19 @@ class Play:
         self.prepared = moved_to(self.version, self.state)
         self.woken.clear()
 
-    def crash(self, poison_after: int = 3) -> Plan:
+    def crash(self, poison_after: int = 5, poison_delay: float = 300.0) -> Plan:
         """The node dies, and another one adopts the run."""
         self.started.clear()
         self.reload()
-        return self.tell(events.Adopted("another node", poison_after))
+        return self.tell(events.Adopted("another node", poison_after, poison_delay))
+
+    def strike(self, step: str, times: int = 1, poison_after: int = 5) -> None:
+        """The node dies while this step of a suspect run is in flight, so often, and no other step is tried."""
+        for _ in range(times):
+            if self.number(step) not in self.state.begun:
+                self.now += micros(self.until(step))
+                self.wake(self.number(step))
+            self.crash(poison_after)
 
 
 def play(graph: Graph, given: Mapping[str, Any] | None = None, **begins: Any) -> Play:

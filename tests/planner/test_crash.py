@@ -1,4 +1,4 @@
-"""What becomes of attempts whose node died: numbers, careful starts, poison, and steps that must not be repeated."""
+"""What becomes of attempts whose node died: numbers, suspects, strikes, poison, and steps that must not be repeated."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ import pytest
 
 from detent.errors import UnknownEntry
 from detent.graph.model import Edge, Graph, OnCrash, Retry, Step, StepKind
+from detent.instant import SECOND
 from detent.planner import fold
+from detent.run import events
 from detent.run.call import StepCall
+from detent.run.plan import NOTHING, StartAttempt
 from tests.planner.play import Play, play, play_steps
 
 
@@ -17,6 +20,14 @@ def _pair(**given: Any) -> Play:
     """Two parallel steps and one after both."""
     steps = tuple(Step(name, StepKind.ACTION, {"with": {"n": 1}}, **given) for name in ("a", "b", "c"))
     return play(Graph(steps, (Edge("a", "c"), Edge("b", "c"))))
+
+
+def _suspect(run: Play) -> Play:
+    """A run that was adopted twice, with its first step in flight on record."""
+    run.crash()
+    run.crash()
+    run.sleep(1)
+    return run
 
 
 def _kinds(run: Play) -> list[tuple[str, str | None]]:
@@ -75,51 +86,118 @@ def test_a_run_given_up_without_a_crash_keeps_its_numbers() -> None:
     assert run.state.attempt_number(0) == 1
 
 
-def test_after_the_second_adoption_without_progress_steps_start_one_at_a_time_on_record() -> None:
+def test_after_the_second_adoption_without_progress_steps_start_one_at_a_time_on_record_after_a_delay() -> None:
     run = _pair()
     run.crash()
-    assert run.started == ["a", "b"]
+    assert run.started == ["a", "b"], "once may be chance"
     run.crash()
+    assert run.started == []
+    assert (run.until("a"), run.until("b")) == (1.0, 1.0)
+    run.sleep(1)
     assert run.started == ["a"]
     assert _kinds(run) == [("adopted", None), ("adopted", None), ("started", "a")]
     assert run.entries[-1].attempt == 3
+    assert [plan.start for plan in run.plans if plan.start][-1] == [StartAttempt(0, 3, True, True)]
 
 
-def test_the_next_step_starts_when_the_careful_one_has_ended() -> None:
-    run = _pair()
-    run.crash()
-    run.crash()
+def test_a_run_is_not_suspect_any_more_when_an_attempt_has_ended() -> None:
+    run = _suspect(_pair())
     run.give("a", 1)
     assert run.started == ["a", "b"]
-    assert _kinds(run)[-1] == ("ended", "a"), "there was progress, so nothing is careful any more"
+    assert _kinds(run)[-1] == ("ended", "a"), "the start of `b` is not on record"
+
+
+def test_a_crash_in_flight_is_a_strike_and_the_step_waits_longer_each_time() -> None:
+    run = _suspect(_pair())
+    delays = []
+    for strikes in range(1, 5):
+        run.strike("a")
+        assert run.state.strikes == {0: strikes}
+        delays.append(run.until("a"))
+        assert run.until("b") <= 1.0, "it was only ready"
+    assert delays == [4.0, 16.0, 64.0, 256.0]
+
+
+def test_the_delay_grows_up_to_a_setting() -> None:
+    run = _suspect(_pair())
+    for _ in range(4):
+        run.sleep(10)
+        run.crash(poison_after=9, poison_delay=9.5)
+    assert max(run.until("a"), run.until("b")) == 9.5
+    run = _pair()
+    run.crash(poison_delay=0.0)
+    run.crash(poison_delay=0.0)
+    run.sleep(0)
+    assert run.started == ["a"]
+
+
+def test_another_step_goes_first_while_a_struck_one_waits() -> None:
+    run = _suspect(_pair())
+    run.strike("a")
+    run.sleep(1)
+    assert run.started == ["b"]
+    run.give("b", 1)
+    assert run.started == ["b"], "`a` waits for its time"
+    run.sleep(3)
+    assert run.started == ["b", "a"]
+    assert _kinds(run)[-1] == ("started", "a"), "a step with a strike stays suspect, whatever the others do"
 
 
 @pytest.mark.case("A15")
-def test_at_the_third_adoption_the_step_that_was_started_last_is_the_killer() -> None:
-    run = _pair()
-    for _ in range(3):
-        run.crash()
+def test_after_five_strikes_a_step_ends_as_poison_and_the_rest_goes_on() -> None:
+    run = _suspect(_pair())
+    run.strike("a", 4)
+    assert run.statuses()["a"] == "retrying"
+    run.strike("a")
     error = run.error("a")
     assert error.code == "poison"
-    assert error.detail == {"attempts": 3, "payload": {"with": {"n": 1}}, "last_error": None}
-    assert run.statuses() == {"a": "failed", "b": "running", "c": "pending"}
-    assert run.state.attempt_number(run.number("b")) == 4
+    assert error.message == "the node of 'a' died 5 times while this step was in flight alone; it is not tried again"
+    assert error.detail == {"attempts": 7, "payload": {"with": {"n": 1}}, "last_error": None}
+    assert run.state.strikes == {}
+    run.sleep(0)
     run.give("b", 1)
-    assert run.statuses()["c"] == "skipped"
+    assert run.statuses() == {"a": "failed", "b": "success", "c": "skipped"}
     assert run.status == "failed"
 
 
-def test_the_neighbour_of_a_killer_is_not_blamed() -> None:
+def test_a_crash_while_nothing_is_in_flight_on_record_is_nobodys_strike() -> None:
+    run = _suspect(_pair())
+    run.strike("a")
+    for _ in range(20):
+        run.crash(poison_after=1)  # in the delay, before anything has begun
+    assert run.state.strikes == {0: 1}
+    assert run.statuses() == {"a": "retrying", "b": "retrying", "c": "pending"}
+
+
+def test_a_crash_before_the_run_was_suspect_is_nobodys_strike() -> None:
     run = _pair()
+    run.crash(poison_after=1)
+    run.crash(poison_after=1)
+    assert run.state.strikes == {}
+    assert run.state.begun == {}
+
+
+def test_the_neighbour_of_a_killer_is_not_blamed() -> None:
+    run = _suspect(_pair())
+    run.give("a", 1)  # `a` was harmless: progress, and the count begins again
     run.crash()
     run.crash()
-    run.give("a", 1)  # `a` was harmless: progress, and the count begins anew
-    for _ in range(2):
-        run.crash()
-    assert run.started == ["b"]
-    run.crash()
+    run.strike("b", 5)
     assert run.error("b").code == "poison"
     assert run.statuses()["a"] == "success"
+
+
+def test_an_attempt_that_fails_by_itself_takes_its_strikes_back() -> None:
+    run = _suspect(_pair(retry=Retry(attempts=20, delay=0.0)))
+    run.strike("a", 3)
+    run.now += 64 * SECOND
+    run.wake(0)
+    run.fail("a", retry=True)
+    assert run.state.strikes == {}
+    run.crash()
+    run.crash()
+    run.strike("a", 4)
+    assert run.statuses()["a"] == "retrying"
 
 
 def test_poison_tells_the_last_error_of_the_step() -> None:
@@ -127,48 +205,80 @@ def test_poison_tells_the_last_error_of_the_step() -> None:
     run.fail("a", code="exception", retry=True)
     run.give("b", 1)
     run.sleep(0)
-    for _ in range(2):
-        run.crash()
-        run.sleep(0)
-    assert run.started[-1] == "a"
     run.crash()
+    run.sleep(0)
+    run.crash()
+    run.strike("a", 2, poison_after=2)
     assert run.error("a").detail["last_error"] == "it failed with exception"
+    assert "died 2 times" in run.error("a").message
+
+
+def test_one_strike_is_told_as_once() -> None:
+    run = _suspect(_pair())
+    run.strike("a", poison_after=1)
+    assert run.error("a").message.startswith("the node of 'a' died once while")
 
 
 def test_a_poisoned_step_whose_parameters_cannot_be_rendered_has_no_payload() -> None:
-    run = play_steps({"a": {"action": "core.echo", "with": {"x": "{{trigger.body.missing}}"}}})
-    for _ in range(3):
-        run.crash()
+    run = _suspect(play_steps({"a": {"action": "core.echo", "with": {"x": "{{trigger.body.missing}}"}}}))
+    run.strike("a", 5)
     assert run.error("a").detail["payload"] is None
 
 
-def test_how_many_adoptions_make_poison_is_a_setting() -> None:
-    run = _pair()
-    for _ in range(4):
-        run.crash(poison_after=5)
-    assert run.statuses()["a"] == "running"
-    run.crash(poison_after=5)
+def test_the_end_of_a_sleep_is_no_progress_and_what_follows_it_is_suspect_too() -> None:
+    run = play_steps({"killer": {}, "nap": {"sleep": "3s"}, "b": {"needs": ["nap"]}})
+    run.crash()
+    run.now += 3 * SECOND - 1
+    run.crash()
+    run.sleep(0.5)
+    assert run.statuses()["nap"] == "success"
+    assert run.started == []
+    assert run.until("b") == 0.5, "it became ready in a suspect run, so it waits as well"
+    run.sleep(0.5)
+    assert run.started == ["killer"]
+
+
+def test_a_sleep_and_a_wait_are_never_blamed() -> None:
+    run = play_steps({"nap": {"sleep": "5s"}, "pay": {"wait_for_webhook": {"timeout": "1h"}}})
+    for _ in range(20):
+        run.crash(poison_after=1)
+    assert run.statuses() == {"nap": "sleeping", "pay": "waiting"}
+    assert run.state.strikes == {}
+
+
+def test_an_attempt_that_was_released_is_not_in_flight_and_keeps_number_and_strikes() -> None:
+    run = _suspect(_pair())
+    run.strike("a")
+    run.sleep(1)
+    run.give("b", 1)
+    run.sleep(3)
+    assert run.state.begun == {0: 4}
+    run.tell(events.Released(0))
+    assert run.tell(events.Released(0)) is NOTHING
+    assert (run.state.begun, run.state.attempt_number(0)) == ({}, 4)
+    run.reload()
+    run.crash(poison_after=2)
+    assert run.state.strikes == {0: 1}, "only a crash in flight is a strike"
+    run.strike("a", poison_after=2)
     assert run.error("a").code == "poison"
 
 
-def test_nobody_is_blamed_before_a_start_is_on_record() -> None:
-    run = _pair()
-    run.crash(poison_after=1)
-    run.crash(poison_after=1)
-    assert run.statuses()["a"] == run.statuses()["b"].replace("ready", "running") == "running"
-    run.crash(poison_after=1)
-    assert run.error("a").code == "poison"
+def test_a_step_that_must_not_be_repeated_is_not_released() -> None:
+    run = _pair(on_crash=OnCrash.ASK)
+    assert run.tell(events.Released(0)) is NOTHING
 
 
-def test_the_step_started_last_is_blamed_even_if_it_was_started_before() -> None:
-    steps = (Step("a", StepKind.ACTION), Step("b", StepKind.ACTION, retry=Retry(attempts=9, delay=0.0)))
-    run = play(Graph(steps))
-    for _ in range(3):
-        run.crash(poison_after=9)  # from here on one at a time: `a`
-    assert list(run.state.begun) == [0]
-    run.crash(poison_after=4)
-    assert run.error("a").code == "poison"
-    assert run.statuses()["b"] == "running"
+def test_a_struck_step_of_a_run_that_is_not_suspect_waits_alone() -> None:
+    run = _suspect(_pair(retry=Retry(attempts=9, delay=0.0)))
+    run.strike("a")
+    run.sleep(1)
+    run.fail("b", retry=True)  # progress: only `a` is suspect
+    run.sleep(3)
+    run.strike("a")
+    assert run.until("a") == 16.0
+    assert run.statuses()["b"] in ("running", "retrying")
+    run.sleep(0)
+    assert "b" in run.started
 
 
 @pytest.mark.parametrize("policy", [OnCrash.FAIL, OnCrash.ASK])

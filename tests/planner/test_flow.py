@@ -154,8 +154,9 @@ def test_a_failing_run_can_skip_what_is_in_flight() -> None:
 
 
 def _poisoned(run: Play) -> None:
-    for _ in range(3):
-        run.crash()
+    run.crash()
+    run.crash()
+    run.strike("a", 5)
 
 
 FAILURES: tuple[Callable[[Play], object], ...] = (

@@ -60,9 +60,9 @@ def test_a_failed_attempt_that_is_tried_again_was_reattempted_and_the_next_is_du
         (Skip(ERROR), "skipped", "skipped"),
         (Reattempt(5.0), "completed", "reattempted"),
         (Reattempt(5.0, ERROR), "failed", "reattempted"),
-        (Cancel("said so"), "canceled", "canceled"),
-        (Cancel("it failed", ERROR), "failed", "canceled"),
-        (Pause("said so"), "canceled", "canceled"),
+        (Cancel("said so"), "cancelled", "cancelled"),
+        (Cancel("it failed", ERROR), "failed", "cancelled"),
+        (Pause("said so"), "cancelled", "cancelled"),
         (Pause("it failed", ERROR), "failed", "failed"),
         (Finish(answer(200)), "completed", "success"),
     ],
@@ -101,8 +101,8 @@ def test_what_a_run_was_at_when_it_was_cancelled_is_canceled_and_what_it_never_r
     run.cancel()
     assert told(run) == [
         ("a", 1, "completed", "success"),
-        ("b", 1, "canceled", "canceled"),
-        ("w", 1, "canceled", "canceled"),
+        ("b", 1, "cancelled", "cancelled"),
+        ("w", 1, "cancelled", "cancelled"),
     ]
     assert seconds(rows(run)[1].ended_at) == 9.0
 

@@ -182,13 +182,40 @@ def test_a_step_in_doubt_asks_for_a_word() -> None:
     )
 
 
-def test_after_two_crashes_one_step_goes_first() -> None:
+def test_a_suspect_step_says_why_it_is_and_what_it_waits_for() -> None:
     run = play_steps({"a": {}, "b": {}})
     run.crash()
     run.crash()
     reasons = _why(run)
-    assert _kinds(reasons) == [("ready", "b"), ("running", "a")]
-    assert "lost its node 2 times" in reasons[0].message
+    assert _kinds(reasons) == [("suspect", "a"), ("suspect", "b")]
+    assert reasons[0].message == (
+        "Step 'a' is suspect: its run lost its node 2 times without progress. "
+        f"It starts after a delay, at {_at(1)} (in 1s), when no other suspect attempt is in flight."
+    )
+    assert reasons[0].until == NOON + SECOND
+    assert reasons[0].details == {"attempt": 3, "adoptions": 2, "strikes": 0, "waits_for": "delay"}
+    run.sleep(1)
+    reasons = _why(run)
+    assert _kinds(reasons) == [("suspect", "b"), ("running", "a")]
+    assert reasons[0].message.endswith(
+        "It waits for its turn: a node makes the attempts of suspect runs one at a time."
+    )
+    assert reasons[0].details["waits_for"] == "turn"
+    assert _why(run, owned=False)[1].message.endswith("No node has taken the run yet.")
+
+
+def test_a_struck_step_says_how_often() -> None:
+    run = play_steps({"a": {}, "b": {"needs": ["a"]}, "c": {"needs": ["b"]}})
+    run.crash()
+    run.crash()
+    run.strike("a")
+    reasons = _why(run)
+    assert reasons[0].message.startswith("Step 'a' is suspect: its node died once while it was in flight.")
+    assert reasons[-1].message.endswith("What holds it up: step 'a' is suspect and has not been started.")
+    run.strike("a")
+    assert "died 2 times" in _why(run)[0].message
+    run.pause()
+    assert _kinds(_why(run))[:2] == [("paused", None), ("retry", "a")]
 
 
 def test_an_ended_run_says_how_it_ended() -> None:

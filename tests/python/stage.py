@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from detent.clock import SystemClock
-from detent.commands import Commands, RunInput, StartAnswer, StartOptions
+from detent.commands import Commands, StartAnswer
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
 from detent.engine.tuning import Tuning
@@ -29,10 +29,12 @@ from detent.python.heroes import Heroes
 from detent.python.registry import PythonRegistry
 from detent.run.call import RunView, StepCall
 from detent.run.outcomes import Done, Finish, Outcome
+from detent.run.start import StartRequest
 from detent.run.state import RunFacts
 from detent.run.status import TERMINAL
 from detent.store.factory import open_store
 from detent.store.protocol import Store
+from tests.callers import commands_of
 
 RUN_ID = bytes(range(16))
 QUICK = Tuning(lease=5.0, beat=1.0, margin=1.0, poll=0.02, idle_poll=0.05, mail_poll=0.02, watch=0.5, drain=2.0)
@@ -69,7 +71,7 @@ async def play(
     workflow: type[Workflow], step: str, *, heroes: Heroes | None = None, keeper: Any = None, **given: Any
 ) -> Outcome:
     """The outcome of one attempt."""
-    executor = ClassExecutor(workflow.__registry__, heroes or Heroes(), keeper=keeper)
+    executor = ClassExecutor(workflow.__registry__, heroes or Heroes(), transactions=keeper)
     try:
         begun = executor.begin(call_of(workflow, step, **given))
         return await begun if asyncio.iscoroutine(begun) else begun
@@ -110,21 +112,21 @@ class Theatre:
 
     async def save(self, code: PythonRegistry, engine: Engine | None = None) -> None:
         for one in code.all():
-            await self.commands(engine).save_python(one.compiled, one.source)
+            await self.commands(engine).workflows.save_python(one.compiled, one.source)
 
     def commands(self, engine: Engine | None = None) -> Commands:
-        return Commands(engine or self.engines[0])
+        return commands_of(engine or self.engines[0])
 
     async def start(
         self, workflow: type[Workflow] | str, body: Any = None, *, engine: Engine | None = None, **options: Any
     ) -> str:
         """The id of a new run."""
         name = workflow if isinstance(workflow, str) else workflow.name
-        started: StartAnswer = await self.commands(engine).start(name, RunInput(body=body), StartOptions(**options))
+        started: StartAnswer = await self.commands(engine).starts.start(StartRequest(name, body, **options))
         return show(RUN, started.run)
 
     async def run(self, run: str) -> dict[str, Any]:
-        return await self.commands().run(run)
+        return await self.commands().runs.get(run)
 
     async def until(self, run: str, is_so: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         async with asyncio.timeout(PATIENCE):

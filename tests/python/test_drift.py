@@ -136,7 +136,7 @@ async def test_a_strict_run_pauses_with_the_difference(after: list[str], waits: 
         # With the old code back in place it goes on.
         await world.stop(world.engines[0])
         await world.engine(edited.code(["a", "b", "c"]))
-        await world.commands().resume(run, by="ann")
+        await world.commands().control.resume(run)
         assert (await world.ended(run))["status"] == "completed"
 
 
@@ -145,7 +145,7 @@ async def test_a_strict_run_pauses_with_the_difference_on_every_store(store_url:
     async with edited_run(store_url, edited, "a", "c") as (world, run):
         paused = await world.paused(run)
         assert "-b after 0.4 s" in paused["tasks"]["b"]["error"]["detail"]["diff"]
-        _, _, reasons = await world.commands().why(run)
+        _, _, reasons = await world.commands().runs.why(run)
         assert "put the old code back and resume it, or cancel it and start anew" in reasons[0].message
         assert "-b after 0.4 s" in (reasons[0].details or {})["diff"]
 
@@ -159,7 +159,7 @@ async def test_a_pinned_run_waits_for_a_node_with_its_code(after: list[str]) -> 
         await asyncio.sleep(WAIT + 0.3)
         document = await world.run(run)
         assert (document["status"], edited.ran) == ("running", ["a"])
-        _, _, reasons = await world.commands().why(run)
+        _, _, reasons = await world.commands().runs.why(run)
         assert "the workflow 'Signup' with exactly the code " in reasons[0].message
         # New runs are of the new code.
         newer = await world.ended(await world.start("Signup", hero=("User", "2")))

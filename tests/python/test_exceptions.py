@@ -7,6 +7,8 @@ import threading
 from typing import Any
 
 import pytest
+from sqlalchemy import create_engine
+from sqlalchemy.orm import sessionmaker
 
 from detent.python.classes.workflow import Workflow
 from detent.python.decorators import step
@@ -14,6 +16,7 @@ from detent.python.flow import cancel, pause, reattempt, skip
 from detent.python.registry import PythonRegistry
 from detent.run.outcomes import Cancel, Done, Pause, Reattempt, Skip
 from detent.steps.actions import Permanent, RetryLater
+from detent.testing.executors import MemoryKeeper
 from tests.python.stage import play
 
 
@@ -193,3 +196,44 @@ async def test_what_a_thread_still_wants_awaited_when_nobody_waits_any_more_is_c
     async with asyncio.timeout(60):
         while not left or left[0].cr_frame is not None:  # noqa: ASYNC110 - a thread tells nobody
             await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("where", ["body", "skip_if", "before_step_starts", "coroutine", "transaction"])
+async def test_a_policy_decides_about_stop_iteration_too(code: PythonRegistry, where: str) -> None:
+    def stop(self: Any) -> None:
+        next(iter(()))
+
+    async def stop_async(self: Any) -> None:
+        next(iter(()))
+
+    options: dict[str, Any] = {"skip_if": stop} if where == "skip_if" else {}
+    body = {"coroutine": stop_async, "body": stop, "transaction": stop}.get(where, lambda self: None)
+
+    class Stopping(Workflow, registry=code):
+        if where == "before_step_starts":
+
+            def before_step_starts(self, step_name: str) -> None:
+                stop(self)
+
+        step(
+            "work", body, on_exception={StopIteration: "skip"}, transactional=where == "transaction", **options
+        )  # fmt: skip
+
+    keeper = MemoryKeeper({})
+    keeper.use(sessionmaker(create_engine("sqlite://")))
+    outcome = await play(Stopping, "work", keeper=keeper)
+    assert isinstance(outcome, Skip), outcome
+    assert outcome.error is not None
+    assert (outcome.error.message, outcome.error.detail["type"]) == ("StopIteration: ", "StopIteration")
+    assert "next(iter(()))" in outcome.error.detail["traceback"]
+
+
+async def test_what_a_generator_of_the_user_makes_of_stop_iteration_stays(code: PythonRegistry) -> None:
+    def numbers() -> Any:
+        yield next(iter(()))
+
+    class Numbers(Workflow, registry=code):
+        step("work", lambda self: list(numbers()), on_exception={StopIteration: "skip", RuntimeError: "cancel"})
+
+    outcome = await play(Numbers, "work")
+    assert isinstance(outcome, Cancel)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from datetime import date
+from datetime import date, datetime, time
 from decimal import Decimal
 from enum import Enum, IntEnum
 from pathlib import Path
@@ -12,7 +12,8 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from sqlalchemy import String, create_engine
+from sqlalchemy import Date, DateTime, Float, Numeric, String, Time, TypeDecorator, create_engine
+from sqlalchemy import Enum as SqlEnum
 from sqlalchemy.ext.asyncio import async_sessionmaker, create_async_engine
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, sessionmaker
 
@@ -160,6 +161,53 @@ class Seat(Base):
     number: Mapped[int] = mapped_column(primary_key=True)
 
 
+class Plain(Enum):
+    RED = "red"
+    BLUE = "RED"  # the name of one member may be the value of another
+
+
+class OddText(TypeDecorator[Any]):
+    """A column whose values only its own code can make of a text."""
+
+    impl = String
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Any) -> str:
+        return value.name if isinstance(value, Plain) else f"?{value}"
+
+    def process_result_value(self, value: Any, dialect: Any) -> Any:
+        return Plain[value]
+
+
+def keyed_by(kind: Any, name: str) -> type[Any]:
+    return type(name, (Base,), {"__tablename__": name.lower(), "id": mapped_column(kind, primary_key=True)})
+
+
+KEYED = {
+    "enum": (keyed_by(SqlEnum(Plain), "ByEnum"), Plain.RED),
+    "other enum": (keyed_by(SqlEnum(Plain), "ByOtherEnum"), Plain.BLUE),
+    "number": (keyed_by(SqlEnum(Size), "BySize"), Size.LARGE),
+    "text": (keyed_by(SqlEnum(Colour), "ByColour"), Colour.RED),
+    "date": (keyed_by(Date(), "ByDate"), date(2026, 1, 2)),
+    "datetime": (keyed_by(DateTime(), "ByDatetime"), datetime(2026, 1, 2, 3, 4, 5, 678)),  # noqa: DTZ001
+    "time": (keyed_by(Time(), "ByTime"), time(3, 4, 5)),
+    "decimal": (keyed_by(Numeric(10, 2), "ByDecimal"), Decimal("7.50")),
+    "float": (keyed_by(Float(), "ByFloat"), 7.25),
+}
+
+
+class Slot(Base):
+    __tablename__ = "slots"
+    day: Mapped[date] = mapped_column(primary_key=True)
+    colour: Mapped[Plain] = mapped_column(primary_key=True)
+    size: Mapped[Size] = mapped_column(primary_key=True)
+
+
+class Odd(Base):
+    __tablename__ = "odd"
+    id: Mapped[Any] = mapped_column(OddText(10), primary_key=True)
+
+
 @pytest.fixture
 def session(tmp_path: Path) -> Any:
     engine = create_engine(f"sqlite:///{tmp_path / 'app.db'}")
@@ -204,13 +252,77 @@ def test_a_composite_key_is_read_back_as_it_was(heroes: Heroes, session: Any) ->
             adapter.load(wrong)
 
 
+@pytest.mark.parametrize("name", KEYED)
+async def test_a_model_is_found_again_whatever_the_type_of_its_key(
+    code: PythonRegistry, heroes: Heroes, session: Any, name: str
+) -> None:
+    model, key = KEYED[name]
+    heroes.sqlalchemy(session, model)
+    with session.begin() as open_session:
+        open_session.add(model(id=key))
+    seen: list[Any] = []
+
+    class Keyed(Workflow, registry=code):
+        step("look", lambda self: seen.append(self.hero.id))
+
+    ref = tuple(heroes.ref(model(id=key)))
+    assert isinstance(await play(Keyed, "look", heroes=heroes, hero=ref), Done)
+    assert seen == [key]
+    with session.begin() as open_session:
+        open_session.delete(open_session.get(model, key))
+    assert await play(Keyed, "look", heroes=heroes, hero=ref) == Cancel("its hero is gone")
+
+
+def test_a_composite_key_of_any_types_is_read_back(heroes: Heroes, session: Any) -> None:
+    day = date(2026, 1, 2)
+    with session.begin() as open_session:
+        open_session.add(Slot(day=day, colour=Plain.BLUE, size=Size.LARGE))
+    adapter = SqlAlchemyModel(session, Slot)
+    found = adapter.load(adapter.id_of(Slot(day=day, colour=Plain.BLUE, size=Size.LARGE)))
+    assert (found.day, found.colour, found.size) == (day, Plain.BLUE, Size.LARGE)
+
+
+@pytest.mark.parametrize("policy", ["pause", "cancel", "skip"])
+@pytest.mark.parametrize(
+    ("model", "id_"), [(User, "x"), (Ticket, "x"), (KEYED["date"][0], "yesterday"), (KEYED["enum"][0], "green")]
+)
+async def test_a_hero_whose_id_cannot_be_read_is_not_gone(
+    code: PythonRegistry, heroes: Heroes, session: Any, model: type[Any], id_: str, policy: str
+) -> None:
+    heroes.sqlalchemy(session, model)
+
+    class Keyed(Workflow, registry=code):
+        on_exception = policy
+        step("look", lambda self: None)
+
+    outcome = await play(Keyed, "look", heroes=heroes, hero=(model.__name__, id_))
+    assert isinstance(outcome, Pause)
+    assert outcome.reason == f"{id_!r} is not the key of a {model.__name__}"
+
+
+async def test_a_hero_that_is_not_found_by_a_key_of_an_unknown_type_is_not_gone(
+    code: PythonRegistry, heroes: Heroes, session: Any
+) -> None:
+    heroes.sqlalchemy(session, Odd)
+    with session.begin() as open_session:
+        open_session.add(Odd(id=Plain.RED))
+
+    class Keyed(Workflow, registry=code):
+        step("look", lambda self: None)
+
+    outcome = await play(Keyed, "look", heroes=heroes, hero=tuple(heroes.ref(Odd(id=Plain.RED))))
+    assert isinstance(outcome, Pause)
+    assert "OddText" in outcome.reason
+    assert "heroes.register" in outcome.reason
+
+
 def test_a_model_that_nobody_registered_is_known_all_the_same(heroes: Heroes) -> None:
     assert heroes.ref(User(id=3, name="x")) == HeroRef("User", "3")
     with pytest.raises(InvalidInput, match="save it first"):
         heroes.ref(User(name="x"))
-    with pytest.raises(InvalidInput, match="no mapped class"):
+    with pytest.raises(InvalidInput, match="not a mapped class"):
         heroes.sqlalchemy(lambda: None, Person)
-    with pytest.raises(InvalidInput, match="no model of Django"):
+    with pytest.raises(InvalidInput, match="not a model of Django"):
         heroes.django(Person)
 
 

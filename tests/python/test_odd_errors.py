@@ -16,6 +16,7 @@ from detent.python.heroes import Heroes
 from detent.python.registry import PythonRegistry
 from detent.run.outcomes import Cancel, Done, Pause, Reattempt
 from detent.steps.actions import Permanent, RetryLater
+from detent.steps.user_code import ThreadPool
 from tests.python.stage import call_of, play, theatre
 from tests.steps.odd_errors import NAMES, ODD, SECONDS
 
@@ -60,7 +61,7 @@ async def test_no_error_takes_a_thread(code: PythonRegistry, name: str) -> None:
             return 7
 
     bad = raising(code, "thread", ODD[name][0])
-    executor = ClassExecutor(code, Heroes(), threads=1)
+    executor = ClassExecutor(code, Heroes(), pool=ThreadPool(1))
     try:
         async with asyncio.timeout(60):
             outcomes = []
@@ -177,8 +178,8 @@ async def test_a_run_with_odd_words_can_be_read_resumed_and_cancelled(code: Pyth
         fetching, resting = await world.start(Fetching), await world.start(Resting)
         found = await world.paused(fetching)
         assert found["tasks"]["fetch"]["error"]["code"] == "404"
-        await world.commands().cancel(fetching, by="api")
+        await world.commands().control.cancel(fetching)
         assert (await world.ended(fetching))["status"] == "cancelled"
         assert (await world.paused(resting))["paused_by"] == "5"
-        await world.commands().resume(resting, by="api")
+        await world.commands().control.resume(resting)
         assert (await world.ended(resting))["output"] == 7

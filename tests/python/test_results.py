@@ -275,7 +275,7 @@ class Books:
                 raise
         return self.kept[call.step]
 
-    async def keep_async(self, call: Any, generation: int, body: Any) -> bytes:
+    async def run_once_async(self, call: Any, generation: int, body: Any) -> bytes:
         if call.step not in self.kept:
             self.kept[call.step] = await body("an async session")
         return self.kept[call.step]

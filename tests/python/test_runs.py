@@ -101,7 +101,7 @@ async def test_flow_control_from_inside_steers_the_run(store_url: str, code: Pyt
         run = await world.start(Steered, {"verb": "pause"})
         paused = await world.paused(run)
         assert paused["paused_by"] == "step 'first'"
-        await world.commands().resume(run, by="ann")
+        await world.commands().control.resume(run)
         assert (await world.ended(run))["tasks"]["first"]["output"] == 2
 
 
@@ -132,7 +132,7 @@ async def test_an_exception_pauses_with_its_traceback_and_a_resume_tries_again(
         assert "test_runs.py" in error["detail"]["traceback"]
         assert paused["paused_by"] == "an exception in step 'charge'"
         broken[0] = False
-        await world.commands().resume(run, by="ann")
+        await world.commands().control.resume(run)
         ended = await world.ended(run)
         assert ended["status"] == "cancelled"
         assert endings(ended) == {"charge": "success", "receipt": "skipped", "stock": "cancelled"}
@@ -154,7 +154,7 @@ async def test_reattempts_are_counted_across_the_run_and_end_in_a_pause(store_ur
         paused = await world.paused(run)
         assert tries == [1, 2, 3]
         assert [one["attempt"] for one in paused["tasks"]["charge"]["attempts"]][:2] == [1, 2]
-        await world.commands().cancel(run, by="ann")
+        await world.commands().control.cancel(run)
         assert (await world.ended(run))["status"] == "cancelled"
 
 
@@ -197,7 +197,7 @@ async def test_a_node_without_the_class_leaves_the_run_alone_and_why_says_what_i
         await asyncio.sleep(0.3)
         document = await world.run(run)
         assert (document["status"], document["tasks"]["welcome"]["attempts"]) == ("running", [])
-        _, _, reasons = await world.commands().why(run)
+        _, _, reasons = await world.commands().runs.why(run)
         assert "has the code it needs: the workflow 'Signup'; " in reasons[0].message
         await world.engine()
         assert (await world.ended(run))["output"] == "hi"
@@ -212,20 +212,20 @@ async def test_a_workflow_is_saved_once_and_again_when_it_changed(store_url: str
     async with theatre(store_url, code) as world:
         engine = await world.engine()
         commands = world.commands()
-        row = await commands.workflow("Signup")
+        row = await commands.workflows.get("Signup")
         assert (row.form, row.version, row.description) == ("python", 1, "Greets people.")
         await world.save(code, engine)
-        assert (await commands.workflow("Signup")).version == 1
-        await commands.enable_workflow("Signup", enabled=False)
+        assert (await commands.workflows.get("Signup")).version == 1
+        await commands.workflows.enable("Signup", enabled=False)
 
         class Changed(Workflow, registry=code):
             name = "Signup"
             step("welcome", lambda self: "hello")
 
         await world.save(code, engine)
-        row = await commands.workflow("Signup")
+        row = await commands.workflows.get("Signup")
         assert (row.version, row.enabled) == (2, False)
-        await commands.save_workflow('{"name": "Mine", "tasks": {"a": {"sleep": 1}}}')
+        await commands.workflows.save('{"name": "Mine", "tasks": {"a": {"sleep": 1}}}')
 
         class Mine(Workflow, registry=code):
             step("a", lambda self: 1)

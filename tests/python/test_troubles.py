@@ -96,6 +96,6 @@ async def test_a_run_that_was_cancelled_by_its_code_says_why(code: PythonRegistr
         told = [(await world.ended(await world.start(one)))["error"] for one in (Asking, Checking)]
         told.append((await world.ended(await world.start(Greeting, hero=("User", "7"))))["error"])
         by_hand = await world.start(Greeting, hero=("User", "7"), start_at=SystemClock().wall() + 3600 * SECOND)
-        await world.commands().cancel(by_hand, by="api")
+        await world.commands().control.cancel(by_hand)
         told.append((await world.ended(by_hand))["error"])
     assert told == ["ask: nobody \ufffd wants it", "ask: cancel_if 'is_off'", "greet: its hero is gone", None]

@@ -64,21 +64,6 @@ def test_fields_of_a_newer_release_are_passed_over() -> None:
     assert decode_data(b'{"by":"ann","later":1}').by == "ann"
 
 
-def test_words_that_were_once_written_as_they_came_are_read_as_text() -> None:
-    raw = (
-        b'{"by":5,"result":{"output":1e5},"error":{"code":404,"message":"gone","detail":{"a":[1]}},'
-        b'"carried":{"one":{"ending":"failed","result":{"output":1e5},"error":{"code":404,"message":"gone"}},'
-        b'"two":{"ending":"success"}},"crashed":{"x":{"code":1,"message":"m"}},"ms":1.5}'
-    )
-    found = decode_data(raw)
-    assert found.by == "5"
-    assert found.error == StepError("404", "gone", {"a": [1]})
-    assert bytes(found.result) == bytes(found.carried["one"].result) == b'{"output":1e5}'
-    assert found.carried["one"].error == StepError("404", "gone")
-    assert found.carried["two"].ending == "success"
-    assert (found.crashed, found.ms) == ({"x": StepError("1", "m")}, 1.5)
-
-
 def test_data_of_another_shape_is_an_error_still() -> None:
     with pytest.raises(msgspec.ValidationError):
         decode_data(b'{"by":"ann","retry_at":"soon"}')

@@ -4,7 +4,7 @@ import os
 
 import psycopg
 
-from detent.store.sql.mysql.connection import Address, connect
+from detent.store.sql.mysql.connection import Address, connect, is_mariadb
 from detent.store.sql.schema import metadata
 from tests.servers.postgres import PostgresServer
 
@@ -28,6 +28,8 @@ async def empty(url: str) -> None:
     """Empty a database of MariaDB."""
     wire = await connect(Address.parse(url))
     try:
+        if is_mariadb(wire):
+            await wire.send("set session max_statement_time = 0")
         await wire.send_all(f'delete from "{table}"' for table in TABLES)
     finally:
         await wire.ensure_closed()

@@ -17,6 +17,7 @@ from tests.sim.flow_rules import FlowRules
 from tests.sim.programs import Program
 from tests.sim.store import Database, DatabaseClock
 from tests.sim.story import Story, Violation
+from tests.sim.suspect_rules import SuspectRules
 
 EXECUTED = (StepKind.HTTP, StepKind.ACTION)
 Ownership = tuple[bytes | None, int, str]
@@ -32,11 +33,13 @@ class Checks:
         ledger: Ledger,
         programs: dict[bytes, Program],
         count: Callable[[str], None],
+        suspects: SuspectRules,
     ) -> None:
+        self.suspects = suspects
         self._database, self._model, self._clock = database, database.model, clock
         self._programs, self._count = programs, count
         self.stories: dict[bytes, Story] = {}
-        self._effects = EffectRules(database.model, clock, ledger, self.stories, count)
+        self._effects = EffectRules(database.model, clock, ledger, self.stories, count, suspects)
         self.effect = self._effects.begins
         self._again = AgainRules(self.stories, ledger, count)
         self._flow = FlowRules(ledger, count)
@@ -113,7 +116,8 @@ class Checks:
 
     def _check_start(self, start: NewRun) -> None:
         """What a start promises, when it has just been written."""
-        same = [story for story in self.stories.values() if story.row.request_id == start.request_id]
+        key = (start.tenant, start.request_id)
+        same = [story for story in self.stories.values() if (story.row.tenant, story.row.request_id) == key]
         if start.request_id is not None and same:
             raise Violation(f"two runs have the request id {start.request_id!r}")
         self._check_key(start)
@@ -131,7 +135,8 @@ class Checks:
         if start.hero_type is not None and start.active_key is None:
             raise Violation("a run of a workflow that allows one per hero has no active key")
         rows = self._model.table.values()
-        holders = [row.new.id for row in rows if row.new.active_key == start.active_key and row.is_open()]
+        key = (start.tenant, start.active_key)
+        holders = [row.new.id for row in rows if (row.new.tenant, row.new.active_key) == key and row.is_open()]
         if start.active_key is not None and [run for run in holders if run != start.id]:
             raise Violation(f"two open runs have the active key {start.active_key}")
 
@@ -163,6 +168,8 @@ class Checks:
             self._count("run parked" if isinstance(row, Park) else f"run {row.status}")
             if isinstance(row, Park):
                 self._check_park(row)
+                self.stories[row.run].parks += 1
+                self.suspects.parked(self.stories[row.run])
         for run in after:
             self._check_final(run)
         for run, was in before.items():
@@ -294,6 +301,8 @@ class Checks:
                 if story.accepted.get(entry.step) != bytes(data.result):
                     raise Violation(f"{entry.step} received what nobody sent")
                 story.early[entry.step] = bytes(data.result)
+            case Kind.RETRY if data.released:
+                pass
             case Kind.RETRY if self._flow.is_of_people(story, entry, data) or self._flow.is_of_step(story, entry, data):
                 pass
             case Kind.RETRY:
@@ -308,6 +317,7 @@ class Checks:
                 self._flow.is_of_step(story, entry, data)
                 self._count(f"run {entry.kind}")
         ended = story.close_steps()
+        self.suspects.entry(story, entry, data)
         if entry.kind == Kind.ADOPTED:
             self._count_crashed(story, ended)
         if data.decided and data.decided.skipped:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import replace
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from detent.commands import StartOptions
 from detent.errors import AlreadyActive, Conflict, StoreError, Unavailable
 from detent.graph.model import StepKind
 from detent.ids import RUN, parse
 from detent.instant import SECOND
+from detent.run.start import StartRequest
 from detent.run.state import Phase
 from detent.store.protocol import Store
 from detent.store.rows import MessageKind
@@ -26,6 +28,9 @@ from tests.sim.swarm import beside
 if TYPE_CHECKING:
     from tests.sim.world import World
 
+#: A start through a node; the text marks the try.
+Asked = Callable[[SimNode, str], Awaitable[bytes]]
+
 
 class Clients:
     """They come through doors of their own; the starts go through the nodes'."""
@@ -33,8 +38,9 @@ class Clients:
     def __init__(self, world: World) -> None:
         self._world, self._swarm, self._rng = world, world.swarm, world.rng
         self.acknowledged: dict[bytes, None] = {}
+        self.refused: set[str] = set()  # marks of starts that were answered as not made
         self.asking: dict[int, Process] = {}
-        self._requests: dict[str, bytes] = {}  # the run each request id was answered with
+        self._requests: dict[tuple[int, str], bytes] = {}  # the run each request id of a tenant was answered with
         self._heroes = beside(world.rng)
         self._asked = 0
         self._payloads = 0
@@ -51,35 +57,43 @@ class Clients:
     async def _start_some_time(self) -> None:
         await asyncio.sleep(self._rng.uniform(0.05, self._swarm.chaos * 0.6))
         program = self._rng.choice(list(self._world.programs.values()))
-        options = self._options()
-        self._through_a_node(lambda node: self._world.start(node, program, options), options.request_id)
-        while options.request_id is not None and self._rng.random() < 0.5:
+        request = self._request(program.name)
+        self._through_a_node(lambda node, mark: self._begin(node, program.tenant, request, mark), request.request_id)
+        while request.request_id is not None and self._rng.random() < 0.5:
             # The same again, at the same time or later, through any node.
             await asyncio.sleep(self._rng.choice((0.0, 0.0, 0.01, 2.0)))
-            self._through_a_node(lambda node: self._world.start(node, program, options), options.request_id)
+            self._through_a_node(
+                lambda node, mark: self._begin(node, program.tenant, request, mark), request.request_id
+            )
 
-    def _options(self) -> StartOptions:
+    async def _begin(self, node: SimNode, tenant: int, request: StartRequest, mark: str) -> bytes:
+        return await self._world.start(node, tenant, replace(request, labels={"asked": mark}))
+
+    def _request(self, workflow: str) -> StartRequest:
         rng = self._rng
         request_id = f"request {rng.randrange(3)}" if rng.random() < self._swarm.requests else None
         later = rng.random() < self._swarm.delays
         start_at = self._world.clock.wall() + int(rng.uniform(-2, 20) * SECOND) if later else None
         hero = ("user", str(self._heroes.randrange(2))) if self._heroes.random() < self._swarm.heroes else None
-        return StartOptions(request_id=request_id, start_at=start_at, hero=hero)
+        return StartRequest(workflow, {}, request_id=request_id, start_at=start_at, hero=hero)
 
-    def _through_a_node(self, start: Callable[[SimNode], Awaitable[bytes]], request_id: str | None) -> None:
+    def _through_a_node(self, start: Asked, request_id: str | None) -> None:
         alive = [node for node in self._world.nodes if node.is_alive]
         if alive:
             node = self._rng.choice(alive)
             self._world.loop.spawn(node.process, self._start(node, start, request_id))
 
-    async def _start(self, node: SimNode, start: Callable[[SimNode], Awaitable[bytes]], request_id: str | None) -> None:
+    async def _start(self, node: SimNode, start: Asked, request_id: str | None) -> None:
         self._asked += 1
         number, process = self._asked, node.process
-        while True:
+        for tries in count():
             self.asking[number] = process
+            mark = f"{number}.{tries}"
             try:
-                run = await start(node)
-            except (Unavailable, StoreError):
+                run = await start(node, mark)
+            except (Unavailable, StoreError) as error:
+                if isinstance(error, Unavailable):
+                    self.refused.add(mark)
                 del self.asking[number]
                 await asyncio.sleep(1.0)
                 if node.process is not process or node.is_stopping:
@@ -105,7 +119,8 @@ class Clients:
         self.acknowledged[run] = None
         if request_id is None:
             return
-        if self._requests.setdefault(request_id, run) != run:
+        tenant = self._world.database.model.table[run].new.tenant
+        if self._requests.setdefault((tenant, request_id), run) != run:
             self._world.fail(f"{request_id} was answered with two runs")
         elif len(self.acknowledged) > 1:
             self._world.counters.add("start with a request id")
@@ -120,9 +135,9 @@ class Clients:
                 await model.save_workflow(program.version(edition=rng.randrange(1_000)), replace=True)
                 continue
             self._world.schedules.was_switched_off = True
-            await model.enable_workflow(1, program.id, enabled=False)
+            await model.enable_workflow(program.tenant, program.id, enabled=False)
             await asyncio.sleep(rng.uniform(0.1, 3.0))
-            await model.enable_workflow(1, program.id, enabled=True)
+            await model.enable_workflow(program.tenant, program.id, enabled=True)
 
     # -- runs that are there
 
@@ -144,7 +159,7 @@ class Clients:
         step = rng.choice((None, rng.choice(story.prepared.steps).name))
         request_id = f"again {int.from_bytes(run, 'big')}"
         for _ in range(rng.choice((1, 1, 2))):
-            self._through_a_node(lambda node: self._world.again(node, run, step, request_id), request_id)
+            self._through_a_node(lambda node, _: self._world.again(node, run, step, request_id), request_id)
 
     async def _call_back(self, story: Story, step: str) -> None:
         rng = self._rng
@@ -200,7 +215,7 @@ class Clients:
         """By way of a node, which receives what comes together in one statement."""
         token = TOKENS.token(story.row.id, step)
         with suppress(StoreError):
-            await node.commands.deliver(token, body=body, headers={}, query={}, message_id=message_id)
+            await node.commands.callbacks.deliver(token, body=body, headers={}, query={}, message_id=message_id)
 
     async def _control(self, story: Story) -> None:
         rng = self._rng
@@ -220,7 +235,7 @@ class Clients:
         )
         for kind in plan:
             try:
-                await self.door.send(1, story.row.id, kind, b'{"by":"somebody"}')
+                await self.door.send(story.row.tenant, story.row.id, kind, b'{"by":"somebody"}')
             except StoreError:
                 return
             await asyncio.sleep(rng.choice((0.0, 0.2, 6.0)))
@@ -235,5 +250,5 @@ class Clients:
                 step = story.prepared.steps[rng.choice(doubts)].name
                 said = {"step": step, "happened": rng.random() < 0.5, "by": "somebody"}
                 with suppress(StoreError):
-                    await self.door.send(1, story.row.id, MessageKind.RESOLVE, msgspec.json.encode(said))
+                    await self.door.send(story.row.tenant, story.row.id, MessageKind.RESOLVE, msgspec.json.encode(said))
             await asyncio.sleep(rng.uniform(0.5, 3.0))

@@ -14,6 +14,7 @@ from detent.store.rows import MessageKind
 from tests.sim.effects import Effect, Ledger
 from tests.sim.store import DatabaseClock, ModelStore
 from tests.sim.story import Story, Violation
+from tests.sim.suspect_rules import SuspectRules
 
 #: Failures that no effect stands behind.
 WITHOUT_EFFECT = (TEMPLATE_ERROR, "poison", "crashed", "condition_error", "did_not_happen")
@@ -33,7 +34,9 @@ class EffectRules:
         ledger: Ledger,
         stories: dict[bytes, Story],
         count: Callable[[str], None],
+        suspects: SuspectRules,
     ) -> None:
+        self._suspects = suspects
         self._model, self._clock, self._ledger, self._stories, self._count = model, clock, ledger, stories, count
 
     def check_entry(self, story: Story, entry: Entry, data: EntryData) -> None:
@@ -67,8 +70,14 @@ class EffectRules:
         if effects and effects[0].key != effect.key:
             raise Violation(f"{call.step} changed its idempotency key")
         effect.is_stray = not self._has_lease(call, node, generation)
+        story = self._stories[call.run_id]
+        effect.parks = story.parks
         before = self._ledger.attempt(call.run_id, call.step, call.attempt)
-        if not effect.is_stray and before:
+        if not effect.is_stray and before and before.parks < story.parks:
+            # Its node stopped gracefully and gave the run up: that is not an attempt of its own.
+            self._count("released attempt began again")
+            before.is_stray = True
+        elif not effect.is_stray and before:
             # A step that waited for its time had it, began, and lost its node. If the database's clock then steps back,
             # its time has not come for whoever adopts the run and cannot know of that attempt. The key is the same.
             if not self._clock.has_gone_back:
@@ -76,6 +85,8 @@ class EffectRules:
             before.is_stray = True
         if effects and effects[-1].node != node:
             self._count("step ran again after a crash")
+        if not effect.is_stray:
+            self._suspects.begins(story, call.step, node, effect)
         effects.append(effect)
         return effect
 
@@ -109,6 +120,6 @@ class EffectRules:
             raise Violation(f"{call.step} began though the journal says that it is {phase.name} until {until}")
         if call.attempt != state.attempt_number(index):
             raise Violation(f"{call.step} began as attempt {call.attempt}, not {state.attempt_number(index)}")
-        careful = state.stalled >= 2
-        if (story.prepared.steps[index].on_record or careful) and state.begun.get(index) != call.attempt:
+        is_suspect = state.stalled >= 2 or call.step in story.strikes
+        if (story.prepared.steps[index].on_record or is_suspect) and state.begun.get(index) != call.attempt:
             raise Violation(f"{call.step} began before its start was journalled")

@@ -10,21 +10,25 @@ from typing import Any
 
 import msgspec
 
-from detent.graph.model import StepKind
+from detent.graph.model import Step, StepKind
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
+from detent.steps.protocol import Needs
 from tests.sim.swarm import Swarm
 
 
 @dataclass(slots=True)
 class Effect:
-    """One attempt as the outside world saw it. `is_stray`: its node had lost the run, and could not know."""
+    """One attempt as the outside world saw it. `is_stray`: its node had lost the run, and could not know. `parks`: how
+    often the run had been given up by then."""
 
     key: str
     attempt: int
     node: bytes
     outcome: Outcome | None = None
     is_stray: bool = False
+    is_over: bool = False
+    parks: int = 0
 
 
 class Ledger:
@@ -65,6 +69,9 @@ class SimExecutor:
         self.is_healed = False
         self.works: list[Coroutine[Any, Any, Outcome]] = []
 
+    def needs(self, step: Step) -> Needs:
+        return Needs.NOTHING
+
     def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
         moved = self._moves(call)
         if moved is not None:
@@ -74,6 +81,7 @@ class SimExecutor:
             self._kill()
         elif self.kind is StepKind.ACTION and self._rng.random() < 0.5:
             effect.outcome = self._answer()
+            effect.is_over = True
             return effect.outcome
         work = self._work(effect)
         self.works.append(work)
@@ -87,6 +95,8 @@ class SimExecutor:
         except asyncio.CancelledError:
             self._count("attempt in flight was stopped")
             raise
+        finally:
+            effect.is_over = True
         effect.outcome = self._answer()
         if isinstance(effect.outcome, Fail) and self._rng.random() < 0.2:
             self._break()

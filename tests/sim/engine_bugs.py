@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
+from collections.abc import Callable, Collection
 from importlib import import_module
 from typing import Any, Final
 
+from msgspec import structs
+
 from detent.clock import DatabaseTime
-from detent.commands import StartOptions
 from detent.engine.attempts import Attempts
 from detent.engine.background import Watchdog
 from detent.engine.claims import Claims
@@ -15,26 +18,32 @@ from detent.engine.committer import Committer, Fenced, _Refused
 from detent.engine.node import Node
 from detent.engine.owned_run import OwnedRun
 from detent.engine.runner import Runner
+from detent.engine.suspects import SuspectLane
 from detent.engine.timers import Timers
 from detent.engine.write import PendingWrite
-from detent.errors import CommitUnknown, StoreBusy, StoreError
+from detent.errors import CommitUnknown, StoreBusy, StoreError, Unavailable
+from detent.instant import SECOND
 from detent.planner.apply import Change
 from detent.planner.prepared import Prepared
 from detent.planner.reuse import Reuse
 from detent.run import events
 from detent.run.journal import Kind
 from detent.run.plan import Plan, StartAttempt
+from detent.run.start import StartRequest
 from detent.run.state import Phase, RunState
 from detent.store.rows import Flush, Flushed
 
 planning = import_module("detent.planner.advance")
+applying = import_module("detent.planner.apply")
 running = import_module("detent.engine.runner")
 living = import_module("detent.engine.node")
+committing = import_module("detent.engine.committer")
 processing = import_module("detent.triggers.processor")
 doing_again = import_module("detent.commands.rerun")
 
 Patches = tuple[tuple[Any, Any, Any], ...]
 
+_struck = planning.struck_by_crash
 _write = Runner.write
 _durable = Runner.on_durable
 _park = Runner._park
@@ -230,12 +239,83 @@ def _take_over_nothing(prepared: Prepared, state: RunState) -> Reuse:
     return Reuse({})
 
 
-def _fire_without_a_name(firing: Any, request: Any) -> StartOptions:
-    return StartOptions(trigger=firing.kind, fired_by=firing.trigger)
+_start_request: Callable[..., StartRequest] = processing._start_request
 
 
+def _fire_without_a_name(firing: Any, trigger: Any, payload: Any) -> StartRequest:
+    return structs.replace(_start_request(firing, trigger, payload), request_id=None)
+
+
+def _release_nothing(self: Runner) -> None:
+    return None
+
+
+def _all_at_once(self: SuspectLane, held: OwnedRun, start: StartAttempt) -> None:
+    held.is_in_lane = True
+    self._begin(held, start)
+
+
+def _first_come(self: SuspectLane, held: OwnedRun, start: StartAttempt) -> None:
+    held.is_in_lane = True
+    self._waiting.setdefault(0, deque()).append((held, start))
+    self._go_on()
+
+
+def _keep_the_turn(self: SuspectLane, held: OwnedRun) -> None:
+    return None
+
+
+def _begin_unrecorded(self: Runner, held: OwnedRun, start: StartAttempt) -> bool:
+    return False
+
+
+def _strike_the_ready(prepared: Prepared, state: RunState) -> list[int]:
+    return [*_struck(prepared, state), *(index for index in state.ready if state.stalled >= 2)][:1]
+
+
+def _strike_the_waiting(prepared: Prepared, state: RunState) -> list[int]:
+    waiting = (index for index, phase in enumerate(state.phase) if phase in (Phase.SLEEPING, Phase.WAITING))
+    return [*_struck(prepared, state), *(index for index in waiting if state.stalled >= 2)][:1]
+
+
+def _delay_nothing(state: RunState, struck: Collection[int], until: int, now: int) -> None:
+    return None
+
+
+def _always_a_second(strikes: int, longest: float) -> int:
+    return SECOND
+
+
+def _forget_release(event: events.Released, prepared: Prepared, state: RunState, now: int) -> None:
+    return None
+
+
+OF_STOPS: Final[dict[str, Patches]] = {
+    "a graceful stop is an adoption": ((Runner, "release", _release_nothing),),
+}
+OF_SUSPECTS: Final[dict[str, Patches]] = {
+    "two suspects at once on a node": ((SuspectLane, "add", _all_at_once),),
+    "the turn of a suspect never ends": ((SuspectLane, "leave", _keep_the_turn),),
+    "a suspect starts unrecorded": ((Runner, "_record", _begin_unrecorded),),
+    "a suspect starts without a delay": ((applying, "delay_suspects", _delay_nothing),),
+    "the delay of a suspect does not grow": ((planning, "suspect_delay", _always_a_second),),
+    "a step that was only ready is struck": (
+        (planning, "struck_by_crash", _strike_the_ready),
+        (applying, "struck_by_crash", _strike_the_ready),
+    ),
+    "a sleep or a wait is struck": (
+        (planning, "struck_by_crash", _strike_the_waiting),
+        (applying, "struck_by_crash", _strike_the_waiting),
+    ),
+}
+OF_RELEASES: Final[dict[str, Patches]] = {
+    "a released suspect stays on record": ((planning._CHANGES, events.Released, _forget_release),),
+}
+OF_TURNS: Final[dict[str, Patches]] = {
+    "suspects are served as they come": ((SuspectLane, "add", _first_come),),
+}
 OF_FIRINGS: Final[dict[str, Patches]] = {
-    "a firing starts without its request id": ((processing, "_options", _fire_without_a_name),),
+    "a firing starts without its request id": ((processing, "_start_request", _fire_without_a_name),),
 }
 OF_STARTS: Final[dict[str, Patches]] = {
     "a refused start is kept in memory": ((Runner, "_was_not_started", _keep_what_was_refused),),
@@ -252,6 +332,7 @@ OF_AGAIN: Final[dict[str, Patches]] = {
     "a retry does everything again": ((doing_again, "retry_plan", _take_over_nothing),),
 }
 OF_COMMITS: Final[dict[str, Patches]] = {
+    "a start of unknown fate is answered as not made": ((committing, "_unknown", Unavailable),),
     "resend without a new epoch": ((Committer, "_send", _resend_blindly),),
     "reading back without a new epoch": ((Committer, "_send", _read_back),),
     "effects before the flush returned": ((Runner, "write", _start_before_the_flush),),

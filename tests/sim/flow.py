@@ -62,7 +62,7 @@ class Flow:
         if not self._happens(0.5):
             return program
         raw = codec.encode(make_chain(self._rng, [f"c{number}" for number in range(self._rng.randint(1, 5))]))
-        return Program(program.id, program.name, codec.decode(raw), raw, prepare(codec.decode(raw)))
+        return Program(program.id, program.name, codec.decode(raw), raw, prepare(codec.decode(raw)), program.tenant)
 
     def _happens(self, chance: float = 1.0) -> bool:
         flows = self._world.swarm.flows
@@ -135,7 +135,7 @@ class Flow:
             )
             said = {"step": step, "by": "somebody", **more} if kind is not MessageKind.FINISH else {"by": "somebody"}
             try:
-                await door.send(1, story.row.id, kind, msgspec.json.encode(said))
+                await door.send(story.row.tenant, story.row.id, kind, msgspec.json.encode(said))
             except StoreError:
                 return
             await asyncio.sleep(self._rng.choice((0.0, 0.01, 3.0)))

@@ -14,7 +14,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from detent.commands import RunInput, StartOptions
 from detent.errors import AlreadyActive, DetentError, StoreError, Unavailable
 from detent.graph import codec
 from detent.graph.model import Ending, StepKind
@@ -26,8 +25,9 @@ from detent.python.functions.executor import FunctionExecutor
 from detent.python.functions.step import StepContext
 from detent.python.functions.workflow import FunctionWorkflow
 from detent.run.call import Op, op_of
-from detent.run.journal import Kind
+from detent.run.journal import Kind, decode_data
 from detent.run.outcomes import Done
+from detent.run.start import StartRequest
 from detent.run.state import RunFacts, RunState
 from detent.run.status import TERMINAL, Status
 from detent.store.rows import MessageKind, NewVersion
@@ -45,6 +45,8 @@ from tests.sim.world import World
 PREPARED = {name: prepare(function.compiled.graph) for name, function in FUNCTIONS.items()}
 PATIENCE = 60.0
 HEROES = (("Hero", "1"), ("Hero", "2"))
+#: A function that does nothing but sleep, for less time than it takes to leave memory.
+NAPS = ("seq", [("sleep", 9.0), ("sleep", 8.0), ("sleep", 9.0)])
 
 
 class FunctionNode(SimNode):
@@ -114,7 +116,7 @@ class FunctionWorld(World):
     async def _start(self, number: int) -> None:
         rng = self.rng
         await asyncio.sleep(rng.uniform(0.05, self.swarm.chaos * 0.6))
-        body: dict[str, Any] = {"part": make_part(rng)}
+        body: dict[str, Any] = {"part": NAPS if self.swarm.naps else make_part(rng)}
         hero = None
         if self.swarm.heroes and rng.random() < self.swarm.heroes:
             hero, body["rounds"] = rng.choice(HEROES), rng.randrange(4)
@@ -123,24 +125,22 @@ class FunctionWorld(World):
             alive = [node for node in self.nodes if node.is_alive]
             if alive:
                 node = rng.choice(alive)
-                options = StartOptions(request_id=f"start {number}", hero=hero)
-                self.loop.spawn(node.process, self._start_at(node, body, options, started))
+                name = "simulated" if hero is None else "looping"
+                request = StartRequest(name, body, request_id=f"start {number}", hero=hero)
+                self.loop.spawn(node.process, self._start_at(node, request, started))
             await asyncio.sleep(3.0)
         run = started.result()
         self.started.append(run)
         await self._bother(run)
 
-    async def _start_at(
-        self, node: SimNode, body: dict[str, Any], options: StartOptions, started: asyncio.Future[bytes]
-    ) -> None:
-        name = "simulated" if options.hero is None else "looping"
+    async def _start_at(self, node: SimNode, request: StartRequest, started: asyncio.Future[bytes]) -> None:
         try:
-            start = await node.commands.start(name, RunInput(body), options)
+            start = await node.commands.starts.start(request)
         except (Unavailable, StoreError):
             return
         except AlreadyActive as error:
-            assert options.hero is not None
-            self._heirs.refused(options.hero, parse(RUN, error.run))
+            assert request.hero is not None
+            self._heirs.refused(request.hero, parse(RUN, error.run))
             return
         if not started.done():
             started.set_result(start.run)
@@ -270,14 +270,33 @@ class FunctionWorld(World):
             keys = [entry.step for entry in model.entries.get(run, {}).values() if entry.kind == Kind.CHECKPOINT]
             if len(keys) != len(set(keys)):
                 raise Violation(f"an operation ended twice: {keys}")
-            if row.status == Status.FAILED and "each time its node died" in (row.error or ""):
+            self._check_sleeps(run)
+            if row.status == Status.FAILED and "it is not tried again" in (row.error or ""):
                 self.counters.add("function was blamed for its nodes")
+                if self.swarm.naps:
+                    raise Violation(f"a function that only slept was blamed: {row.error}")
             elif row.status not in TERMINAL or row.status == Status.FAILED:
                 raise Violation(f"a run is {row.status}: {row.error}")
             if row.status == Status.COMPLETED:
                 self.counters.add("function completed")
                 self._check_signals(run, state, known)
                 self._play_again(run, row.output)
+
+    def _check_sleeps(self, run: bytes) -> None:
+        """When a sleep ends is on record once, before it does; it ends then, and not again that much later."""
+        begun: dict[str, int] = {}
+        for entry in self.database.model.entries.get(run, {}).values():
+            key = entry.step or ""
+            if not key.startswith(Op.SLEEP):
+                continue
+            if entry.kind == Kind.BEGAN:
+                if key in begun:
+                    raise Violation(f"{key} of {show(RUN, run)} began twice")
+                begun[key] = decode_data(entry.data).until or 0
+            elif entry.kind == Kind.CHECKPOINT and entry.outcome == Ending.SUCCESS:
+                if key not in begun or self.clock.highest() < begun[key]:
+                    raise Violation(f"{key} of {show(RUN, run)} ended, and its end was not on record")
+                self.counters.add("function slept")
 
     def _check_signals(self, run: bytes, state: RunState, known: Played) -> None:
         """Each that was accepted is on record, unless the run ended first; then nobody asked for it any more."""

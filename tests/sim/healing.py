@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -74,14 +75,14 @@ def _help(world: World, story: Story) -> None:
         error = None if state.paused_step is None else state.errors.get(state.paused_step)
         if error is not None and error.code in ("poison", "crashed", "did_not_happen"):
             world.note("a step that kills is skipped")  # to resume the run would go on for ever
-            finished(model.send(1, story.row.id, MessageKind.SKIP, b'{"by":"healing"}'))
+            finished(model.send(story.row.tenant, story.row.id, MessageKind.SKIP, b'{"by":"healing"}'))
         elif doubts and world.rng.random() < 0.5:
             world.note(f"{doubts[0]} is resolved")
             said = {"step": doubts[0], "happened": world.rng.random() < 0.5, "by": "healing"}
-            finished(model.send(1, story.row.id, MessageKind.RESOLVE, msgspec.json.encode(said)))
+            finished(model.send(story.row.tenant, story.row.id, MessageKind.RESOLVE, msgspec.json.encode(said)))
         else:
             world.note("a paused run is resumed")
-            finished(model.send(1, story.row.id, MessageKind.RESUME, b'{"by":"healing"}'))
+            finished(model.send(story.row.tenant, story.row.id, MessageKind.RESUME, b'{"by":"healing"}'))
     for index, phase in enumerate(state.phase):
         if phase is Phase.WAITING:
             name = story.prepared.steps[index].name
@@ -127,6 +128,9 @@ def _check_all(world: World) -> None:
         if run not in world.checks.stories:
             raise Violation("an acknowledged run is not there")
     for story in world.checks.stories.values():
+        labels = json.loads(model.table[story.row.id].new.labels or "{}")
+        if labels.get("asked") in world.clients.refused:
+            raise Violation("a start was answered as not made, and its run is there")
         for step, payload in story.accepted.items():
             ending = story.closed.get(step)
             if ending == "timeout":

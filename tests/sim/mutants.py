@@ -123,6 +123,34 @@ def _scheduled_in_trouble(swarm: Swarm) -> Swarm:
     return replace(_scheduled(swarm), crashes=4.0, pauses=12.0, reply_lost=0.3, late=0.1)
 
 
+def _stopping(swarm: Swarm) -> Swarm:
+    """Nothing happens but graceful stops, and attempts last longer than the drain."""
+    calm = replace(_calm(swarm), stops=12.0, hanging=0.8, nodes=2)
+    return replace(calm, tuning=replace(swarm.tuning, drain=1.0))
+
+
+def _dying(swarm: Swarm) -> Swarm:
+    """Nodes die again and again, some of steps of theirs, and come back; attempts last."""
+    tuning = replace(swarm.tuning, slots=1000, claim_batch=500, drain=1.0)
+    calm = replace(_calm(swarm), crashes=12.0, stops=4.0, hanging=0.5, deadly=0.15, runs=8, nodes=2)
+    return replace(calm, chaos=60.0, tuning=tuning)
+
+
+def _dying_and_stopping(swarm: Swarm) -> Swarm:
+    """Suspect attempts last, and their nodes are stopped gracefully as often as they die."""
+    return replace(_dying(swarm), crashes=8.0, stops=12.0, hanging=1.0, deadly=0.0, runs=4, workflows=1, nodes=1)
+
+
+def _dying_of_two_tenants(swarm: Swarm) -> Swarm:
+    return replace(_dying(swarm), workflows=2, tenants=2, nodes=1, runs=16, deadly=0.0, hanging=1.0)
+
+
+def _calm(swarm: Swarm) -> Swarm:
+    calm = replace(swarm, busy=0.0, late=0.0, slow=0.0, reply_lost=0.0, never_came=0.0, outages=0.0, locks=0.0)
+    calm = replace(calm, crashes=0.0, pauses=0.0, arrests=0.0, jumps=0.0, deadly=0.0, controls=0.0, failing=0.0)
+    return replace(calm, schedules=0.0, requests=0.0, delays=0.0, agains=0.0, edits=0.0, heroes=0.0)
+
+
 def _cramped(swarm: Swarm) -> Swarm:
     """Hardly anything may wait to be written, and every start is asked for again."""
     tuning = replace(swarm.tuning, slots=1000, queue_bytes=300, flush_rows=1)
@@ -174,6 +202,10 @@ _OTHERS: Final = (
     *(Mutant(name, patches=patches, bend=_racing) for name, patches in engine_bugs.OF_TIME.items()),
     *(Mutant(name, patches=patches, bend=_pausing) for name, patches in engine_bugs.OF_PAUSES.items()),
     *(Mutant(name, patches=patches, bend=_crowded) for name, patches in engine_bugs.OF_CONTROL.items()),
+    *(Mutant(name, patches=patches, bend=_stopping) for name, patches in engine_bugs.OF_STOPS.items()),
+    *(Mutant(name, patches=patches, bend=_dying) for name, patches in engine_bugs.OF_SUSPECTS.items()),
+    *(Mutant(name, patches=patches, bend=_dying_and_stopping) for name, patches in engine_bugs.OF_RELEASES.items()),
+    *(Mutant(name, patches=patches, bend=_dying_of_two_tenants) for name, patches in engine_bugs.OF_TURNS.items()),
 )
 MUTANTS: Final = (
     *(replace(mutant, bend=_without_flow(mutant.bend)) for mutant in _OTHERS),

@@ -38,11 +38,12 @@ class Program:
     graph: Graph
     raw: bytes
     prepared: Prepared
+    tenant: int = 1
 
     def version(self, edition: int = 0) -> NewVersion:
         """As it is saved. Another edition is another version of the same graph."""
         return NewVersion(
-            tenant=1,
+            tenant=self.tenant,
             id=self.id,
             name=self.name,
             form="steps",
@@ -57,11 +58,11 @@ class Program:
         )
 
 
-def make_program(rng: random.Random, id_: bytes, name: str) -> Program:
+def make_program(rng: random.Random, id_: bytes, name: str, tenant: int = 1) -> Program:
     """A random workflow of at most eight steps."""
     graph = _make_graph(rng)
     raw = codec.encode(graph)
-    return Program(id_, name, graph, raw, prepare(codec.decode(raw)))
+    return Program(id_, name, graph, raw, prepare(codec.decode(raw)), tenant)
 
 
 def _make_graph(rng: random.Random) -> Graph:

@@ -40,7 +40,9 @@ class Schedules:
                 "overlap": overlap,
             }
             id_, first = new_id(), (self._clock.wall() // SECOND // PERIOD + 1) * PERIOD * SECOND
-            new = NewTrigger(id_, 1, program.id, "cron", None, True, json.dumps(config), None, None, first, False)
+            new = NewTrigger(
+                id_, program.tenant, program.id, "cron", None, True, json.dumps(config), None, None, first, False
+            )
             finished(self._model.add_trigger(new))
             self._overlaps[id_], self._span[id_] = overlap, (first, first)
 

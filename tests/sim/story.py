@@ -36,6 +36,11 @@ class Story:
     edges: dict[str, bool] = field(default_factory=dict)
     receipts: dict[tuple[str, str], Receipt] = field(default_factory=dict)  # by step and message id
     owes_adoption: bool = False
+    alone: dict[str, None] = field(default_factory=dict)  # steps of a suspect run that are in flight, on record
+    strikes: dict[str, int] = field(default_factory=dict)  # by step, crashes while it was
+    not_before: int = 0  # when the steps of a suspect run may begin
+    later: dict[str, int] = field(default_factory=dict)  # and those that were struck
+    parks: int = 0  # how often its node gave it up
     is_done: bool = False  # somebody said that the run is done
     final: tuple[object, ...] | None = None
     version: Prepared = field(init=False)  # the graph it began with
@@ -108,6 +113,8 @@ def comparable(state: RunState) -> dict[str, object]:
         "failures": list(state.failures),
         "failing": state.failing,
         "stalled": state.stalled,
+        "strikes": dict(sorted(state.strikes.items())),
+        "suspect_until": state.suspect_until,
         "open": state.open,
         "opens_at": state.opens_at,
         "reused": dict(sorted(state.reused.items())),

@@ -47,6 +47,19 @@ class Swarm:
     tuning: Tuning
     heroes: float = 0.0  # starts that are about somebody
     flows: float = 0.0  # attempts and people that ask for more than success and failure
+    tenants: int = 1
+    naps: float = 0.0  # durable functions that only sleep
+
+    @property
+    def is_database_well(self) -> bool:
+        """Whether every statement is answered at once, as it was carried out."""
+        statements = self.busy + self.reply_lost + self.never_came + self.late + self.slow
+        return statements + self.outages + self.locks + self.arrests + self.jumps == 0
+
+    @property
+    def only_stops(self) -> bool:
+        """Whether nodes do nothing worse than to stop gracefully."""
+        return self.is_database_well and self.crashes + self.pauses + self.deadly == 0
 
 
 def draw(rng: random.Random) -> Swarm:
@@ -88,6 +101,7 @@ def draw(rng: random.Random) -> Swarm:
         tuning=_draw_tuning(rng),
         heroes=beside(rng).choice((0.0, 0.0, 0.5, 0.9)),
         flows=beside(rng).choice((0.0, 0.3, 0.1, 0.0)),
+        tenants=beside(rng).choice((2, 1, 1)),
     )
 
 
@@ -113,4 +127,6 @@ def _draw_tuning(rng: random.Random) -> Tuning:
         claim_batch=rng.choice((1, 2, 500)),
         flush_rows=rng.choice((1, 3, 2000)),
         queue_bytes=rng.choice((300, 64_000_000)),
+        poison_after=3,
+        poison_delay=6.0,
     )

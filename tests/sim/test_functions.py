@@ -9,11 +9,14 @@ from heapq import heapify, heappop
 from typing import Any, Final
 
 import pytest
+from msgspec import structs
 
-from detent.commands.signals import FunctionCommands
+from detent.commands.children import ChildStarts
 from detent.engine import functions, inbox, runner
 from detent.planner import flow
-from detent.python.functions.operations import OperationLog
+from detent.python.functions.operations import OperationLog, Pending
+from detent.python.functions.runner import OperationRunner
+from detent.run.call import Op
 from detent.run.plan import Plan
 from detent.run.state import Phase
 from tests.sim.counters import Counters
@@ -51,7 +54,7 @@ def _by_order_of_call(self: OperationLog) -> Any:
     return found
 
 
-def _asleep_for_good(state: Any, index: int, until: int | None, seen: int) -> Any:
+def _asleep_for_good(prepared: Any, state: Any, index: int, until: int | None, seen: int, now: int) -> Any:
     state.running -= 1
     state.begun.pop(index, None)
     state.set_timer(index, Phase.RETRYING, until)
@@ -64,16 +67,37 @@ def _forgets(mail: Any, held: Any) -> Any:
 
 
 _operation_event = inbox.operation_event
-_in_place_of = FunctionCommands._in_place_of
+_in_place_of = ChildStarts._in_place_of
 
 
-async def _as_a_rival(self: Any, run: Any, kind: str, options: Any) -> Any:
-    return replace(await _in_place_of(self, run, kind, options), successor_of=None)
+async def _as_a_rival(self: Any, run: Any, request: Any) -> Any:
+    return structs.replace(await _in_place_of(self, run, request), successor_of=None)
 
 
 def _heroic(swarm: Swarm) -> Swarm:
     """Every run is about one of a few heroes, and the code changes all the time."""
     return replace(swarm, heroes=1.0, edits=60.0, runs=6)
+
+
+def _patient(self: functions.EnginePort) -> int:
+    return self._functions.patience
+
+
+def _nap_unrecorded(self: OperationRunner, pending: Pending) -> None:
+    if pending.op is Op.SLEEP and (pending.seconds or 0) < 10:
+        self._settle_time(pending, None)
+    else:
+        _begin(self, pending)
+
+
+_begin = OperationRunner._begin
+
+
+def _napping(swarm: Swarm) -> Swarm:
+    """Functions only sleep, and their nodes die again and again."""
+    calm = replace(swarm, busy=0.0, late=0.0, slow=0.0, reply_lost=0.0, never_came=0.0, outages=0.0, locks=0.0)
+    calm = replace(calm, pauses=0.0, arrests=0.0, jumps=0.0, stops=0.0, controls=0.0, heroes=0.0, edits=0.0)
+    return replace(calm, naps=1.0, crashes=20.0, runs=6, chaos=120.0, tuning=replace(swarm.tuning, park_after=10.0))
 
 
 HEIRS: Final = {
@@ -92,9 +116,13 @@ MUTANTS: Final = (
     *(Mutant(name, store=store, bend=_heroic) for name, store in HEIRS.items()),
     Mutant(
         "a run goes on as a rival of itself",
-        patches=((FunctionCommands, "_in_place_of", _as_a_rival),),
+        patches=((ChildStarts, "_in_place_of", _as_a_rival),),
         bend=_heroic,
     ),
+    Mutant(
+        "a function that sleeps is in flight", patches=((functions.EnginePort, "patience", _patient),), bend=_napping
+    ),
+    Mutant("the end of a short sleep is not on record", patches=((OperationRunner, "_begin", _nap_unrecorded),)),
     Mutant("a parent is not told the end of its child", patches=((runner, "end_messages", lambda state, end: []),)),
 )
 
@@ -118,6 +146,12 @@ def test_no_rule_of_functions_is_broken_in_fresh_worlds() -> None:
     assert counters["function completed"] > 20
     assert counters["key was handed over"] > 0
     assert counters["rival was refused"] > 0
+
+
+def test_a_function_that_only_sleeps_is_never_blamed_for_its_nodes() -> None:
+    broken, seed, counters = function_campaign(1, 0.0, mutant=Mutant("none", bend=_napping), at_least=8)
+    assert broken is None, f"{broken} in world {seed}"
+    assert counters["function slept"] > 0
 
 
 def test_a_node_in_doubt_with_nothing_to_write_claims_again() -> None:

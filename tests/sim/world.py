@@ -8,11 +8,12 @@ from collections import deque
 from typing import Any
 
 from detent import observe
-from detent.commands import RunInput, StartAnswer, StartOptions
+from detent.commands import StartAnswer
 from detent.errors import StoreBusy, StoreError
 from detent.ids import RUN
 from detent.ids import show as show_id
 from detent.run.call import StepCall
+from detent.run.start import StartRequest
 from tests.sim.checks import Checks
 from tests.sim.clients import Clients
 from tests.sim.counters import Counters
@@ -27,6 +28,7 @@ from tests.sim.programs import Program, make_program
 from tests.sim.schedules import Schedules
 from tests.sim.store import Database, DatabaseClock, finished
 from tests.sim.story import Story, Violation, comparable
+from tests.sim.suspect_rules import SuspectRules, Waiting
 from tests.sim.swarm import draw
 
 TRACE_LENGTH = 4000
@@ -48,7 +50,9 @@ class World:
         self.ledger = Ledger()
         self._last_id = 0
         self.programs: dict[bytes, Program] = {}
-        self.checks = Checks(self.database, self.clock, self.ledger, self.programs, counters.add)
+        suspects = SuspectRules(self.clock, self.swarm.tuning, counters.add, only_stops=self.swarm.only_stops)
+        suspects.waiting_on = self._suspects_on
+        self.checks = Checks(self.database, self.clock, self.ledger, self.programs, counters.add, suspects)
         self.schedules = Schedules(self.database.model, self.clock, counters.add)
         self.checks.on_start = self.schedules.check_start
         self.nodes: list[SimNode] = []
@@ -86,7 +90,8 @@ class World:
 
     async def _live(self) -> None:
         for number in range(self.swarm.workflows):
-            program = self.flow.chain(make_program(self.rng, self.new_id(), f"workflow {number}"))
+            tenant = 1 + number % self.swarm.tenants
+            program = self.flow.chain(make_program(self.rng, self.new_id(), f"workflow {number}", tenant))
             self.programs[program.id] = program
             finished(self.database.model.save_workflow(program.version(), replace=False))
             for step in program.graph.steps:
@@ -120,16 +125,17 @@ class World:
                 self.loop.spawn(node.process, node.work.work())
                 return
 
-    async def start(self, node: SimNode, program: Program, options: StartOptions) -> bytes:
+    async def start(self, node: SimNode, tenant: int, request: StartRequest) -> bytes:
         """Start a run through a node's own door."""
-        return self._accepted(await node.commands.start(program.name, RunInput(body={}), options))
+        return self._accepted(await node.commands_of(tenant).starts.start(request))
 
     async def again(self, node: SimNode, run: bytes, step: str | None, request_id: str) -> bytes:
         """Retry an ended run, or fork it at a step."""
-        text = show_id(RUN, run)
+        text, tenant = show_id(RUN, run), self.database.model.table[run].new.tenant
+        reruns = node.commands_of(tenant).reruns
         if step is None:
-            return self._accepted(await node.commands.retry(text, request_id=request_id))
-        return self._accepted(await node.commands.fork(text, step, output="edited", request_id=request_id))
+            return self._accepted(await reruns.retry(text, request_id=request_id))
+        return self._accepted(await reruns.fork(text, step, output="edited", request_id=request_id))
 
     def _accepted(self, start: StartAnswer) -> bytes:
         if start.run not in self.database.model.table:
@@ -141,6 +147,18 @@ class World:
     def _meet(self, story: Story) -> None:
         self.clients.meet(story)
         self.flow.meet(story)
+
+    def _suspects_on(self, node: bytes) -> Waiting:
+        for sim in self.nodes:
+            if sim.node_id() == node and sim.engine._node is not None:
+                lane = sim.engine._node.runner._suspects
+                return [
+                    (run.state.facts.tenant, run.id)
+                    for line in lane._waiting.values()
+                    for run, _ in line
+                    if not run.gone
+                ]
+        return ()
 
     def is_deadly(self, call: StepCall) -> bool:
         row = self.database.model.table.get(call.run_id)

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from detent.engine.attempts import run_attempt
 from detent.graph.model import StepKind
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome
@@ -31,9 +32,9 @@ async def request(executor: StepExecutor, url: str, *, timeout: float | None = 1
 async def perform(
     executor: StepExecutor, action: str, given: Mapping[str, Any] | None = None, *, timeout: float | None = 10.0
 ) -> Outcome:
-    """One attempt of an action step."""
+    """One attempt of an action step, within its time as the engine runs it."""
     whole = {"action": action} if given is None else {"action": action, "with": given}
-    return await attempt(executor, call_of(StepKind.ACTION, whole, timeout=timeout))
+    return await run_attempt(attempt(executor, call_of(StepKind.ACTION, whole, timeout=timeout)), timeout)
 
 
 def done(outcome: Outcome) -> Any:

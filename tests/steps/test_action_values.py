@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import Registry
+from detent.steps.errors import OutputTooLarge, Unserialisable
 from detent.steps.http.response import is_acceptable_json
-from detent.steps.output import OutputTooLarge, Unserialisable, encode_output
+from detent.steps.output import encode_output
 from tests.steps.calls import failed, perform
 
 LIMIT = 256 * 1024

@@ -17,6 +17,7 @@ from detent.graph.model import StepKind
 from detent.run.outcomes import Done, Fail
 from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import ActionContext, ActionError, Permanent, Registry, RetryLater
+from detent.steps.user_code import ThreadPool
 from tests.steps.calls import RUN_ID, attempt, call_of, done, failed, perform
 
 
@@ -27,7 +28,7 @@ def registry() -> Registry:
 
 @pytest.fixture
 async def step(registry: Registry) -> AsyncIterator[ActionExecutor]:
-    executor = ActionExecutor(registry, threads=2)
+    executor = ActionExecutor(registry, pool=ThreadPool(2))
     yield executor
     await executor.close()
 
@@ -182,7 +183,7 @@ async def test_whatever_an_action_raises_is_a_failure(
     add_raising(registry, way, error)
     outcome = failed(await perform(step, "go"), "exception")
     assert outcome.error.message == f"{type(error).__name__}: no"
-    assert "raise error" in outcome.error.detail
+    assert "raise error" in outcome.error.detail["traceback"]
     assert outcome.retry
     assert not outcome.timed_out
 
@@ -226,7 +227,7 @@ async def test_the_text_of_a_failure_is_bounded_and_can_be_stored(registry: Regi
     registry.add("mute", lambda: (_ for _ in ()).throw(Mute()))
     error = failed(await perform(step, "deep"), "exception").error
     assert len(error.message) < 1100
-    assert len(error.detail) <= 8192
+    assert len(error.detail["traceback"]) <= 8192
     assert msgspec.json.encode(error)
     assert failed(await perform(step, "mute"), "exception").error.message.startswith("Mute: ")
 

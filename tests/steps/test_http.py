@@ -79,13 +79,16 @@ async def test_the_message_of_a_failure_shows_no_query(http: HttpExecutor) -> No
 async def test_a_refused_connection_is_a_failure_without_a_status(http: HttpExecutor) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
-        outcome = failed(await request(http, f"http://127.0.0.1:{unused.getsockname()[1]}"), "connect")
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}"
+        outcome = failed(await request(http, url), "connect")
+    assert outcome.error.message == f"cannot connect to {url}: connection refused"
     assert outcome.retry
     assert answer(outcome) == {"status_code": None, "headers": {}, "body": None}
 
 
 async def test_an_unknown_name_is_a_dns_failure(open_http: OpenHttp) -> None:
     outcome = failed(await request(open_http(resolver=FakeDns()), "http://nowhere.example/"), "dns")
+    assert outcome.error.message.startswith("cannot connect to http://nowhere.example: ")
     assert outcome.retry
     assert answer(outcome)["status_code"] is None
 

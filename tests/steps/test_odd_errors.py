@@ -12,6 +12,7 @@ import pytest
 from detent.run.outcomes import Fail
 from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import Permanent, Registry, RetryLater
+from detent.steps.user_code import ThreadPool
 from tests.steps.calls import done, perform
 from tests.steps.odd_errors import NAMES, ODD, SECONDS
 
@@ -25,7 +26,7 @@ def registry() -> Registry:
 
 @pytest.fixture
 async def step(registry: Registry) -> AsyncIterator[ActionExecutor]:
-    executor = ActionExecutor(registry, threads=1)
+    executor = ActionExecutor(registry, pool=ThreadPool(1))
     yield executor
     await executor.close()
 
@@ -56,7 +57,7 @@ async def test_every_error_is_a_failure_that_can_be_stored(
     assert kept["code"] == code
     assert isinstance(kept["message"], str)
     assert len(kept["message"]) <= 1_200
-    assert len(kept.get("detail") or "") <= 8_192
+    assert len((kept.get("detail") or {}).get("traceback", "")) <= 8_192
     assert outcome.retry is not issubclass(type(make()), Permanent)
 
 

@@ -10,7 +10,7 @@ from functools import partial
 
 import pytest
 
-from detent.steps.user_code import Escaped, ThreadPool
+from detent.steps.user_code import ThreadPool, TimeLimit
 
 PATIENCE = 60.0
 
@@ -22,11 +22,15 @@ async def pool() -> AsyncIterator[ThreadPool]:
     made.close()
 
 
-def raising(error: BaseException) -> Callable[[], None]:
+def raising(error: BaseException) -> Callable[[], object]:
     def function() -> None:
         raise error
 
     return function
+
+
+def name_of(error: BaseException) -> object:
+    return type(error).__name__
 
 
 def struck_from_outside() -> None:
@@ -40,29 +44,57 @@ class Mute(Exception):
 
 
 @pytest.mark.parametrize(
-    "function",
+    ("function", "name"),
     [
-        *map(raising, [ValueError("no"), SystemExit(), KeyboardInterrupt(), GeneratorExit(), StopIteration(), Mute()]),
-        raising(asyncio.CancelledError()),
-        struck_from_outside,
+        *((raising(error), type(error).__name__) for error in [ValueError("no"), SystemExit(), KeyboardInterrupt()]),
+        *((raising(error), type(error).__name__) for error in [GeneratorExit(), StopIteration(), Mute()]),
+        (raising(asyncio.CancelledError()), "CancelledError"),
+        (struck_from_outside, "SystemExit"),
     ],
     ids=["value", "exit", "interrupt", "generator", "stop", "mute", "cancelled", "outside"],
 )
-async def test_what_a_function_raises_comes_to_its_caller_and_its_thread_goes_on(
-    pool: ThreadPool, function: Callable[[], None]
+async def test_what_a_function_raises_becomes_its_result_and_its_thread_goes_on(
+    pool: ThreadPool, function: Callable[[], object], name: str
 ) -> None:
     async with asyncio.timeout(PATIENCE):
         for _ in range(5):
-            with pytest.raises(Escaped):
-                await pool.run(function)
-        assert await pool.run(lambda: 7) == 7
+            assert await pool.submit(function, name_of) == name
+        assert await pool.submit(lambda: 7, name_of) == 7
 
 
-async def test_an_error_that_escaped_is_named_with_its_cause(pool: ThreadPool) -> None:
-    error = ValueError("no funds")
-    with pytest.raises(Escaped, match="ValueError: no funds") as caught:
-        await pool.run(raising(error))
-    assert caught.value.__cause__ is error
+async def test_a_failure_that_cannot_be_made_a_result_is_raised_with_both_errors(pool: ThreadPool) -> None:
+    def failed(error: BaseException) -> object:
+        raise TypeError("not a result")
+
+    async with asyncio.timeout(PATIENCE):
+        with pytest.raises(RuntimeError, match="TypeError: not a result"):
+            await pool.submit(raising(ValueError("no funds")), failed)
+        assert await pool.submit(lambda: 7, name_of) == 7
+
+
+async def test_a_function_whose_time_is_over_while_it_waits_for_a_thread_never_runs() -> None:
+    pool, may_end = ThreadPool(1), threading.Event()
+    ran: list[int] = []
+    busy = pool.submit(partial(may_end.wait, PATIENCE), name_of)
+    late = pool.submit(partial(ran.append, 1), lambda error: error, limit=0.01)
+    async with asyncio.timeout(PATIENCE):
+        error = await late
+        may_end.set()
+        assert await busy
+        assert await pool.submit(lambda: 7, name_of) == 7
+    assert isinstance(error, TimeLimit)
+    assert str(error) == "the step did not end within 0.01 s"
+    assert ran == []
+    pool.close()
+
+
+async def test_a_machine_without_threads_is_a_failure(pool: ThreadPool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    async with asyncio.timeout(PATIENCE):
+        assert await pool.submit(lambda: 7, name_of) == "RuntimeError"
 
 
 async def test_tidying_that_raises_takes_no_thread(pool: ThreadPool, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,8 +105,7 @@ async def test_tidying_that_raises_takes_no_thread(pool: ThreadPool, monkeypatch
     )
     async with asyncio.timeout(PATIENCE):
         for number in range(4):
-            assert await pool.run(partial(int, number)) == number
-        with pytest.raises(Escaped):
-            await pool.run(raising(ValueError()))
-        assert await pool.run(lambda: 7) == 7
+            assert await pool.submit(partial(int, number), name_of) == number
+        assert await pool.submit(raising(ValueError()), name_of) == "ValueError"
+        assert await pool.submit(lambda: 7, name_of) == 7
     assert len(tidied) >= 5  # the last may not have come to it yet

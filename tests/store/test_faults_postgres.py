@@ -310,6 +310,8 @@ async def test_b22_tables_that_are_missing_or_newer_are_refused_with_the_command
     await (await PostgresStore.open(url, SystemClock())).close()
     async with session(url) as connection:
         await connection.execute("update alembic_version set version_num = '9999'")
+        await (await PostgresStore.open(url, SystemClock())).close()
+        await connection.execute("update setting set value = '9000' where name = 'oldest_code'")
     with pytest.raises(SchemaMismatch, match="newer"):
         await PostgresStore.open(url, SystemClock())
     with pytest.raises(SchemaMismatch, match="newer"):

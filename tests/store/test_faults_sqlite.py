@@ -148,6 +148,20 @@ async def test_b15_a_lock_that_is_never_given_up_is_busy_and_nothing_is_written(
     assert await node.flush(entries=entries(run, 3))
 
 
+async def test_b15_calls_that_wait_behind_others_for_a_lock_are_refused_without_waiting_for_it_in_turn(
+    sqlite_store: SqliteStore, tmp_path: Path
+) -> None:
+    locker = sqlite3.connect(tmp_path / "detent.db", isolation_level=None)
+    locker.execute("begin immediate")
+    calls = (sqlite_store.send(1, bytes(16), MessageKind.CANCEL, b"{}") for _ in range(6))
+    async with asyncio.timeout(5 * BUSY_SECONDS):  # in turn it would be six times
+        answers = await asyncio.gather(*calls, return_exceptions=True)
+    locker.execute("rollback")
+    locker.close()
+    assert [type(answer) for answer in answers] == [StoreBusy] * 6
+    assert await sqlite_store.send(1, bytes(16), MessageKind.CANCEL, b"{}") is False
+
+
 async def test_b16_a_second_engine_is_refused_and_told_who_has_the_file(tmp_path: Path) -> None:
     path = tmp_path / "detent.db"
     with subprocess.Popen(  # noqa: ASYNC220 - nothing else runs on this loop
@@ -259,6 +273,9 @@ async def test_b22_a_file_of_a_newer_detent_is_refused_and_an_old_or_empty_one_i
     assert await stored_revision(url) == HEAD
     db = sqlite3.connect(path)
     db.execute("update alembic_version set version_num = '9999'")
+    db.commit()
+    await SqliteStore(path, SystemClock()).close()
+    db.execute("update setting set value = '9000' where name = 'oldest_code'")
     db.commit()
     db.close()
     with pytest.raises(SchemaMismatch, match="newer"):

@@ -1,7 +1,6 @@
 """Opening a store by its URL, and the tables it must find."""
 
 import ast
-import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -13,25 +12,30 @@ from sqlalchemy import create_engine
 
 from detent.clock import SystemClock
 from detent.errors import SchemaMismatch, StoreError
-from detent.ids import new_id
 from detent.store import migrations
 from detent.store.factory import migrate_store, open_store, stored_revision
 from detent.store.memory.store import MemoryStore
-from detent.store.migrations.statements import revisions, statements
-from detent.store.rows import RunCriteria
-from detent.store.sql.schema import HEAD, metadata
+from detent.store.migrations.plan import plan, revisions, split
+from detent.store.sql.schema import HEAD, StoredRevision, metadata
 from detent.store.sql.sqlite.store import SqliteStore
 from detent.store.url import sqlite_path
-from tests.servers.postgres import PostgresServer
 from tests.store.sessions import session
 
 
 async def test_a_url_names_its_store(tmp_path: Path) -> None:
     assert isinstance(await open_store("memory://", SystemClock()), MemoryStore)
-    store = await open_store(f"sqlite:///{tmp_path}/new/folder/detent.db", SystemClock())
+    store = await open_store(f"sqlite:///{tmp_path}/detent.db", SystemClock())
     assert isinstance(store, SqliteStore)
     await store.close()
-    assert (tmp_path / "new/folder/detent.db").exists()
+    assert (tmp_path / "detent.db").exists()
+
+
+async def test_a_folder_that_is_not_there_is_an_error_and_is_not_made(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/typo/dir/x.db"
+    for opening in (open_store, lambda url, _: migrate_store(url)):
+        with pytest.raises(StoreError, match=rf"there is no folder {tmp_path}/typo/dir; make it or mend the URL"):
+            await opening(url, SystemClock())
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_three_slashes_are_a_relative_path_and_four_an_absolute_one() -> None:
@@ -84,9 +88,17 @@ print([name for name in ("asyncpg", "alembic") if name in sys.modules])
 
 
 def test_the_newest_migration_is_the_one_this_code_was_made_for() -> None:
-    known = revisions()
-    assert known[-1] == HEAD
+    known, steps = revisions(), plan("sqlite", StoredRevision(None))
     assert known == [f"{number:04}" for number in range(1, len(known) + 1)]
+    assert max(str(step.goal) for step in steps if not step.is_post) == HEAD
+    assert all(step.oldest_after <= str(step.goal) for step in steps)
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "postgresql", "mysql"])
+def test_every_migration_has_its_way_back(dialect: str) -> None:
+    down = plan(dialect, StoredRevision(revisions()[-1]), "base", force=True)
+    assert [step.current for step in down] == revisions()[::-1]
+    assert all(step.statements for step in down)
 
 
 def test_every_migration_says_its_kind_in_its_first_line() -> None:
@@ -106,12 +118,22 @@ async def test_migrated_tables_are_those_that_are_described(tmp_path: Path) -> N
     engine.dispose()
 
 
-def test_there_is_no_way_back_and_no_unknown_revision() -> None:
-    assert statements("sqlite", current=HEAD) == ""
-    with pytest.raises(SchemaMismatch):
-        statements("sqlite", current="9999")
-    with pytest.raises(SchemaMismatch):
-        statements("sqlite", current=None, to="7777")
+def test_there_is_no_way_to_or_from_an_unknown_revision() -> None:
+    assert plan("sqlite", StoredRevision(HEAD)) == []
+    assert plan("sqlite", StoredRevision("9999")) == []
+    with pytest.raises(SchemaMismatch, match="install"):
+        plan("sqlite", StoredRevision("9999", "9000"))
+    with pytest.raises(SchemaMismatch, match="with the version of Detent that made them"):
+        plan("sqlite", StoredRevision("9999"), HEAD)
+    with pytest.raises(SchemaMismatch, match="'7777' is not a revision"):
+        plan("sqlite", StoredRevision(None), "7777")
+
+
+def test_a_script_is_cut_into_its_statements() -> None:
+    assert split("-- Running\n\ncreate table a (\n  b int\n);\n\ninsert into a values (';');\n\n") == [
+        "create table a (\n  b int\n)",
+        "insert into a values (';')",
+    ]
 
 
 @pytest.mark.slow
@@ -128,38 +150,3 @@ async def test_postgres_keeps_what_people_want_to_read(postgres_database: str) -
             assert f"{table.name}.{column.name}" in kinds
     assert (kinds["run.id"], kinds["run.wake_at"]) == ("uuid", "timestamp with time zone")
     assert (kinds["journal.data"], kinds["run.input"]) == ("text", "text")
-
-
-FIRST_RUN = """
-insert into run (id, tenant, workflow, version, status, "trigger", input, epoch, queue, priority, started_at)
-values ({id}, 1, {id}, 1, 'failed', 'api', '{{}}', 0, 'default', 0, {now})"""
-
-
-async def test_what_a_file_held_before_a_migration_is_there_after_it(tmp_path: Path) -> None:
-    url, run = f"sqlite:///{tmp_path}/detent.db", new_id()
-    await migrate_store(url, to="0001")
-    db = sqlite3.connect(tmp_path / "detent.db")
-    db.execute(FIRST_RUN.format(id=f"x'{run.hex()}'", now=1))
-    db.commit()
-    db.close()
-    await holds(url, run)
-
-
-@pytest.mark.slow
-async def test_what_a_server_held_before_a_migration_is_there_after_it(postgres: PostgresServer) -> None:
-    url, run = postgres.create_database(), new_id()
-    await migrate_store(url, to="0001")
-    async with session(url) as connection:
-        await connection.execute(FIRST_RUN.format(id=f"'{run.hex()}'", now="now()"))
-    await migrate_store(url)
-    await holds(url, run)
-    postgres.drop_database(url)
-
-
-async def holds(url: str, run: bytes) -> None:
-    store = await open_store(url, SystemClock())
-    try:
-        rows = await store.runs(1, limit=9, where=RunCriteria(statuses=("failed",)))
-        assert [(row.id, row.origin_kind, row.fired_by) for row in rows] == [(run, None, None)]
-    finally:
-        await store.close()

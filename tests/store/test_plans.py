@@ -13,11 +13,11 @@ from detent.ids import new_id
 from detent.store.rows import Flush, RunCriteria, SavedVersion
 from detent.store.sql import statements
 from detent.store.sql.compiler import compiled
-from detent.store.sql.postgres.commands import DIALECT as POSTGRES
+from detent.store.sql.postgres.connection import DIALECT as POSTGRES
 from detent.store.sql.postgres.connection import Address, Connection, connect
 from detent.store.sql.postgres.flush import CHECKED_USUAL, usual_columns
 from detent.store.sql.postgres.store import PostgresStore
-from detent.store.sql.sqlite.commands import DIALECT as SQLITE
+from detent.store.sql.sqlite.connection import DIALECT as SQLITE
 from detent.store.sql.sqlite.store import SqliteStore
 from tests.store.make import Node, end, entries, start, version
 from tests.store.sessions import session
@@ -51,6 +51,7 @@ ALL_AT_ONCE = [
     statements.OPEN_RUNS,
 ]
 TROUBLED = statements.runs(RunCriteria(statuses=("failed",)), cursor=False, oldest_first=False)
+EVERY_RUN = statements.runs(RunCriteria(), cursor=False, oldest_first=False)
 HEROES = statements.runs(RunCriteria(hero_type="h", hero_id="1"), cursor=False, oldest_first=False)
 
 
@@ -91,6 +92,18 @@ async def test_e9_what_is_due_is_found_beside_a_hundred_thousand_that_are_not(
         assert rows < 20, rows
     assert [row.id for row in await postgres_store.due_triggers(limit=9)] == [busy]
     assert [row.id for row in await postgres_store.due_firings(limit=9)] == [due]
+
+
+@pytest.mark.slow
+async def test_the_newest_runs_of_a_tenant_are_found_beside_newer_ones_of_another(
+    postgres_store: PostgresStore, postgres_database: str
+) -> None:
+    async with session(postgres_database) as connection:
+        await connection.execute(MANY_RUNS, new_id(), new_id())
+        await connection.execute("update run set tenant = 2 where id in (select id from run order by id limit 3000)")
+        await connection.execute("vacuum analyze run")
+        rows, ways = await touched(connection, EVERY_RUN, {"tenant": 2, "limit": 10})
+        assert rows < 30, (rows, ways)
 
 
 @pytest.mark.slow
@@ -137,6 +150,7 @@ async def test_sqlite_finds_what_is_due_by_an_index(sqlite_store: SqliteStore, t
         "firing_open": statements.OTHERS_STARTING,
         "run_fired": statements.OPEN_RUNS,
         "firing_settled": statements.OLD_FIRINGS,
+        "run_tenant": EVERY_RUN,
         "run_troubled": TROUBLED,
         "run_hero": HEROES,
         "run_origin": statements.runs(RunCriteria(origin=new_id()), cursor=False, oldest_first=False),

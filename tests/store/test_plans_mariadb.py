@@ -9,9 +9,9 @@ from sqlalchemy import ClauseElement
 from detent.ids import new_id
 from detent.store.rows import RunCriteria
 from detent.store.sql import statements
-from detent.store.sql.mysql.commands import spoken
 from detent.store.sql.mysql.connection import Wire
 from detent.store.sql.mysql.flush import blob
+from detent.store.sql.mysql.statements import spoken
 from detent.store.sql.mysql.store import MysqlStore
 from tests.store.make import WORKFLOW, Node, start
 from tests.store.wires import wire
@@ -79,7 +79,7 @@ async def test_e9_a_claim_touches_a_few_rows_beside_fifty_thousand_that_sleep(
             [found] = await claims.send(READS)
             return sum(int(number) for _, number in found.rows)
 
-        link = mariadb_store._claims  # noqa: SLF001
+        link = mariadb_store.access.claims
         await link.call(on_its_connection)
         await work()
         return await link.call(count)
@@ -127,3 +127,15 @@ async def test_what_is_due_is_found_beside_ten_thousand_that_are_not(
 
 async def _ask(connection: Wire, clause: ClauseElement, values: dict[str, Any]) -> None:
     await connection.send(spoken(clause).filled(values))
+
+
+async def test_the_newest_runs_of_a_tenant_are_found_beside_newer_ones_of_another(mariadb_database: str) -> None:
+    clause = statements.runs(RunCriteria(), cursor=False, oldest_first=False)
+    async with wire(mariadb_database) as connection:
+        await connection.send("set session max_statement_time = 0")
+        ended = {"status": "'completed'", "owner": "null", "wake_at": "null", "ended_at": 5, "count": 10_000}
+        await connection.send(MANY_RUNS.format(salt=9, workflow=blob(WORKFLOW), fired_by="null", **ended))
+        await connection.send("update run set tenant = 2 order by id limit 3000")
+        await connection.send("analyze table run")
+        touched = await rows_read(connection, lambda: _ask(connection, clause, {"tenant": 2, "limit": 10}))
+        assert touched <= 30

@@ -5,11 +5,13 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from detent.clock import SystemClock
 from detent.errors import StoreBusy, StoreLocked
 from detent.ids import new_id
 from detent.store.rows import Delivery, Flush, Receipt
 from detent.store.sql.mysql.connection import StatementRefused, Wire
 from detent.store.sql.mysql.flush import NOW, blob, fence
+from detent.store.sql.mysql.node import MysqlNodes
 from detent.store.sql.mysql.store import MysqlStore
 from tests.store.make import HOUR, Node, activation, callback, end, entries, entry, park, start
 from tests.store.sessions import eventually
@@ -193,7 +195,7 @@ async def test_a5_two_nodes_that_claim_at_once_share_the_runs(mariadb_store: Mys
     starter = await Node.register(mariadb_store)
     runs = [new_id() for _ in range(200)]
     await starter.flush(starts=[start(id=run) for run in runs])
-    stores = [MysqlStore(mariadb_database, mariadb_store._clock) for _ in range(4)]  # noqa: SLF001
+    stores = [MysqlStore(mariadb_database, SystemClock()) for _ in range(4)]
     nodes = [await Node.register(store) for store in stores]
     taken: list[bytes] = []
     while len(taken) < len(runs):
@@ -221,17 +223,17 @@ async def test_a_run_that_was_claimed_after_it_was_found_is_left_alone(
     node, quicker = await Node.register(mariadb_store), await Node.register(mariadb_store)
     run = start()
     await node.flush(starts=[run])
-    rival = MysqlStore(mariadb_database, mariadb_store._clock)  # noqa: SLF001
+    rival = MysqlStore(mariadb_database, SystemClock())
     quicker.store = rival
-    take = MysqlStore._take  # noqa: SLF001
+    take = MysqlNodes._take  # noqa: SLF001
 
-    async def after_the_other(self: MysqlStore, *arguments: object) -> object:
-        monkeypatch.setattr(MysqlStore, "_take", take)
+    async def after_the_other(self: MysqlNodes, *arguments: object) -> object:
+        monkeypatch.setattr(MysqlNodes, "_take", take)
         assert [claimed.id for claimed in await quicker.claim()] == [run.id]
         await quicker.flush(parks=[park(run.id, 1, await rival.now() + HOUR)])
         return await take(self, *arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(MysqlStore, "_take", after_the_other)
+    monkeypatch.setattr(MysqlNodes, "_take", after_the_other)
     assert await node.claim() == []
     await rival.close()
 

@@ -89,6 +89,8 @@ async def test_a_deleted_workflow_is_gone_its_name_is_free_and_its_runs_go_on(st
     assert await store.workflows(1, limit=9) == []
     assert await store.versions(1, old.id) == []
     assert not await store.enable_workflow(1, old.id, enabled=True)
+    assert await store.deleted_workflow(1, "orders") == old.id
+    assert await store.deleted_workflow(2, "orders") is None
     new = await store.save_workflow(version(), replace=False)
     assert isinstance(new, SavedVersion)
     assert (new.version, new.created, new.id != old.id) == (1, True, True)
@@ -96,6 +98,8 @@ async def test_a_deleted_workflow_is_gone_its_name_is_free_and_its_runs_go_on(st
     row = await store.run(1, run.id)
     assert row is not None
     assert row.workflow_name == "orders"
+    assert await store.delete_workflow(1, new.id) is not None
+    assert await store.deleted_workflow(1, "orders") == new.id  # the last one
 
 
 async def test_what_nodes_offer_is_known_while_they_are_registered(store: Store) -> None:

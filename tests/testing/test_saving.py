@@ -22,9 +22,9 @@ Finish = Callable[[MemoryEngine, MemoryRun], None]
 
 def saved(engine: MemoryEngine, run: MemoryRun, definition: Any) -> str:
     async def entries(commands: Any) -> list[Any]:
-        return [entry_document(entry) for entry in await commands.entries(run.key)]
+        return [entry_document(entry) for entry in await commands.runs.entries(run.key)]
 
-    return as_test(engine.ask(lambda commands: commands.run(run.id)), definition, engine.ask(entries))
+    return as_test(engine.ask(lambda commands: commands.runs.get(run.id)), definition, engine.ask(entries))
 
 
 def source_of(name: str) -> str:
@@ -146,13 +146,13 @@ def test_what_a_person_skipped_is_skipped_in_the_test_of_a_class_and_refused_in_
     one = registry.find("testing-signup")
     assert one is not None
     run = detent_engine.start(Signup, hero=User(is_active=False))
-    detent_engine.ask(lambda commands: commands.skip(run.id, by="test"))
+    detent_engine.ask(lambda commands: commands.control.skip(run.id))
     detent_engine.advance(days=10)
     text = saved(detent_engine, run, json.loads(one.source))
     assert "Output(then='skip')" in text
     passes(text)
     other = detent_engine.start(ORDER, {"item": "cup"})
-    detent_engine.ask(lambda commands: commands.skip(other.id, by="test"))
+    detent_engine.ask(lambda commands: commands.control.skip(other.id))
     detent_engine.advance(days=40)
     with pytest.raises(InvalidInput, match="was skipped by test"):
         saved(detent_engine, other, yaml.safe_load(ORDER))

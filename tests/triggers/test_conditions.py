@@ -8,7 +8,10 @@ import pytest
 
 from detent.expressions import ExpressionError
 from detent.forms.compiled import TriggerType
-from detent.triggers.record import Facts, condition_problems, evaluate
+from detent.forms.triggers import read_condition
+from detent.triggers.receiver import listened
+from detent.triggers.record import Facts, evaluate
+from detent.values.fields import Fields, Problems
 
 FACTS = Facts(
     body={"total": 12, "items": [{"sku": "a"}], "note": None},
@@ -73,6 +76,23 @@ def test_a_condition_changes_nothing_of_what_came() -> None:
     ],
 )
 def test_a_condition_is_checked_before_it_is_kept(text: object, kind: TriggerType, message: str | None) -> None:
-    found = condition_problems(text, kind, "trigger.condition")
+    problems = Problems()
+    read_condition(Fields({"condition": text}, "trigger", problems), "condition", kind)
+    found = problems.found
     assert [problem.field for problem in found] == ["trigger.condition"] * (message is not None)
     assert all(message is not None and message in problem.message for problem in found)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "heard", "not_heard"),
+    [
+        ("order.paid", ["order.paid"], ["order.paid.twice", "order", "Order.paid"]),
+        ("order.*", ["order.paid", "order.item.added"], ["order", "orders.paid", "x.order.paid"]),
+        ("*", ["order", "order.paid"], []),
+    ],
+)
+def test_an_event_is_heard_by_its_type_by_its_prefixes_and_by_all(
+    pattern: str, heard: list[str], not_heard: list[str]
+) -> None:
+    assert all(pattern in listened(one) for one in heard)
+    assert not any(pattern in listened(one) for one in not_heard)

@@ -35,7 +35,7 @@ async def test_allow_starts_a_run_beside_another() -> None:
         await here.node()
         trigger = await overlapping(here, "allow")
         for _ in range(3):
-            await here.commands().fire(trigger)
+            await here.commands().firings.fire(trigger)
         assert (here.states(), open_runs(here)) == (["started"] * 3, 3)
 
 
@@ -44,11 +44,11 @@ async def test_skip_starts_nothing_while_a_run_is_open_and_says_so() -> None:
     async with world() as here:
         await here.node()
         trigger = await overlapping(here, "skip")
-        first, second = await here.commands().fire(trigger), await here.commands().fire(trigger)
+        first, second = await here.commands().firings.fire(trigger), await here.commands().firings.fire(trigger)
         assert (first.state, second.state, second.message) == ("started", "skipped", "the run before has not ended")
         here.rig.hands.gates["a"].set()
         await here.until(lambda: open_runs(here) == 0)
-        assert (await here.commands().fire(trigger)).state == "started"
+        assert (await here.commands().firings.fire(trigger)).state == "started"
 
 
 @virtual
@@ -57,7 +57,7 @@ async def test_queue_starts_one_after_the_other_in_the_order_they_came() -> None
         await here.node()
         trigger = await overlapping(here, "queue")
         for number in range(5):
-            await here.commands().fire(trigger, {"n": number})
+            await here.commands().firings.fire(trigger, {"n": number})
         assert here.states() == ["started", "queued", "queued", "queued", "queued"]
         await asyncio.sleep(10)
         assert open_runs(here) == 1
@@ -72,7 +72,7 @@ async def test_the_queue_of_a_trigger_is_bounded() -> None:
         await here.node(works=False)
         trigger = await overlapping(here, "queue")
         for _ in range(103):
-            await here.commands().fire(trigger)
+            await here.commands().firings.fire(trigger)
         assert (here.states().count("queued"), here.states().count("skipped")) == (100, 2)
 
 
@@ -81,7 +81,7 @@ async def test_cancel_previous_ends_the_run_before_and_starts_the_new_one() -> N
     async with world() as here:
         await here.node()
         trigger = await overlapping(here, "cancel-previous")
-        first, second = await here.commands().fire(trigger), await here.commands().fire(trigger)
+        first, second = await here.commands().firings.fire(trigger), await here.commands().firings.fire(trigger)
         assert here.rig.store.table[first.run or b""].status == "cancelled"
         assert here.rig.store.table[second.run or b""].is_open()
 
@@ -92,7 +92,7 @@ async def test_a_firing_that_is_taken_up_again_does_not_cancel_its_own_run() -> 
         engine = await here.node(works=False)
         trigger = await overlapping(here, "cancel_previous")
         here.rig.lines[engine].break_next("end_firing", "lost")
-        await here.commands().fire(trigger)
+        await here.commands().firings.fire(trigger)
         assert (here.states(), open_runs(here)) == (["starting"], 1)
         here.work(engine)
         await here.until(lambda: here.states() == ["started"], within=LEASE + 3)
@@ -109,7 +109,7 @@ async def test_trouble_at_any_line_starts_exactly_one_run(verb: str, fault: Any)
         await here.save()
         trigger = await here.trigger("manual")
         here.rig.lines[engine].break_next(verb, fault)
-        await here.commands().fire(trigger)
+        await here.commands().firings.fire(trigger)
         await here.until(lambda: here.states() == ["started"], within=3 * LEASE)
         assert len(here.rig.store.table) == 1
 
@@ -123,7 +123,7 @@ async def test_a_firing_whose_node_is_gone_is_finished_by_another() -> None:
         here.rig.lines[first].refuses = lambda verb, _: verb == "flush"
         row = await here.row(trigger)
         commands = here.commands(first)
-        receiving = asyncio.create_task(commands.receive_webhook(row, sent(b'{"n": 1}')))
+        receiving = asyncio.create_task(commands.receiver.receive_webhook(row, sent(b'{"n": 1}')))
         await here.until(lambda: here.states() == ["starting"])
         here.crash(first)
         receiving.cancel()
@@ -142,7 +142,7 @@ async def test_the_same_request_fifty_times_at_once_starts_one_run_and_gets_one_
         trigger = await here.row(await here.trigger("webhook"))
         every = [here.commands(here.engines[number % 2]) for number in range(50)]
         request = sent(b'{"n": 1}', {"Webhook-Id": "m1"})
-        rows = await asyncio.gather(*(one.receive_webhook(trigger, request) for one in every))
+        rows = await asyncio.gather(*(one.receiver.receive_webhook(trigger, request) for one in every))
         assert len(here.rig.store.table) == 1
         assert {(row.id, row.state, row.run) for row in rows} == {(rows[0].id, "started", rows[0].run)}
 
@@ -157,7 +157,7 @@ async def test_a_request_that_could_not_be_kept_is_not_taken(fault: Any) -> None
         trigger = await here.row(await here.trigger("webhook"))
         here.rig.lines[engine].break_next("add_firings", fault)
         with pytest.raises(StoreError):
-            await here.commands().receive_webhook(trigger, sent())
+            await here.commands().receiver.receive_webhook(trigger, sent())
         assert (here.fired(), here.runs()) == ([], [])
 
 
@@ -169,7 +169,7 @@ async def test_a_condition_that_is_false_is_ignored_and_one_that_fails_is_listed
         trigger = await here.row(await here.trigger("webhook", condition="body.n > 1 && headers.x-kind == 'big'"))
         kind = {"X-Kind": "big"}
         for body, state in ((b'{"n": 2}', "started"), (b'{"n": 1}', "ignored"), (b"{}", "errored")):
-            assert (await here.commands().receive_webhook(trigger, sent(body, kind))).state == state
+            assert (await here.commands().receiver.receive_webhook(trigger, sent(body, kind))).state == state
         assert len(here.rig.store.table) == 1
         assert "n" in (here.fired()[-1].message or "")
 
@@ -182,12 +182,12 @@ async def test_a_payload_that_does_not_fit_is_refused_and_kept_with_its_problems
         trigger = await here.trigger("webhook")
         row = await here.row(trigger)
         for body in (b'{"n": "x"}', b"not json", b'{"n": 1e400}', b"\xff", b"[" * 100_000):
-            firing = await here.commands().receive_webhook(row, sent(body))
+            firing = await here.commands().receiver.receive_webhook(row, sent(body))
             assert firing.state == "refused"
             assert record.request_of(firing).raw == body
         assert len(here.rig.store.table) == 0
         await here.save()
-        replayed = await here.commands().replay(trigger, show(FIRING, here.fired()[0].id))
+        replayed = await here.commands().firings.replay(trigger, show(FIRING, here.fired()[0].id))
         assert (replayed.state, replayed.replay_of) == ("started", here.fired()[0].id)
 
 
@@ -198,8 +198,10 @@ async def test_a_replay_does_again_what_was_received_then() -> None:
         await here.save()
         trigger = await here.trigger("webhook")
         headers = {"Webhook-Id": "m1", "Authorization": "Bearer x", "Cookie": "a=b", "X-Kind": "big"}
-        first = await here.commands().receive_webhook(await here.row(trigger), sent(b'{"n": 1}', headers, q="1"))
-        again = await here.commands().replay(trigger, show(FIRING, first.id))
+        first = await here.commands().receiver.receive_webhook(
+            await here.row(trigger), sent(b'{"n": 1}', headers, q="1")
+        )
+        again = await here.commands().firings.replay(trigger, show(FIRING, first.id))
         assert (again.state, again.replay_of, again.run != first.run) == ("started", first.id, True)
         one, other = here.runs()
         assert one == other
@@ -219,14 +221,14 @@ async def test_what_was_forged_missed_or_has_not_ended_cannot_be_replayed() -> N
     async with world() as here:
         await here.node(works=False)
         trigger = await overlapping(here, "queue")
-        await here.commands().fire(trigger)
-        queued = await here.commands().fire(trigger)
-        assert "has not ended" in await _refusal(here.commands().replay(trigger, show(FIRING, queued.id)))
+        await here.commands().firings.fire(trigger)
+        queued = await here.commands().firings.fire(trigger)
+        assert "has not ended" in await _refusal(here.commands().firings.replay(trigger, show(FIRING, queued.id)))
         signed = await here.trigger("webhook", signature={"preset": "github", "secrets": ["s"]})
-        forged = await here.commands().receive_webhook(await here.row(signed), sent(b"{}"))
-        assert "signature" in await _refusal(here.commands().replay(signed, show(FIRING, forged.id)))
-        assert "no firing" in await _refusal(here.commands().replay(trigger, show(FIRING, forged.id)))
-        assert "no firing" in await _refusal(here.commands().replay(trigger, "fir_x"))
+        forged = await here.commands().receiver.receive_webhook(await here.row(signed), sent(b"{}"))
+        assert "signature" in await _refusal(here.commands().firings.replay(signed, show(FIRING, forged.id)))
+        assert "no firing" in await _refusal(here.commands().firings.replay(trigger, show(FIRING, forged.id)))
+        assert "no firing" in await _refusal(here.commands().firings.replay(trigger, "fir_x"))
 
 
 @virtual
@@ -238,11 +240,11 @@ async def test_a_paused_or_disabled_webhook_keeps_the_request_and_takes_it_when_
         request = sent(b"{}", {"Webhook-Id": "m1"})
 
         async def receive() -> FiringRow:
-            return await here.commands().receive_webhook(await here.row(trigger), request)
+            return await here.commands().receiver.receive_webhook(await here.row(trigger), request)
 
-        await here.commands().pause(trigger, {"note": "later"})
+        await here.commands().editor.pause(trigger, {"note": "later"})
         assert (await receive()).state == "refused"
-        await here.commands().resume(trigger)
+        await here.commands().editor.resume(trigger)
         await here.enable(enabled=False)
         refused = await receive()
         assert (refused.state, "Workflow is disabled: w" in (refused.message or "")) == ("refused", True)
@@ -258,10 +260,10 @@ async def test_resuming_a_schedule_catches_up_with_nothing() -> None:
         await here.node()
         await here.save()
         trigger = await here.trigger("cron", cron_expression="* * * * *", missed="all")
-        await here.commands().pause(trigger, {})
+        await here.commands().editor.pause(trigger, {})
         await asyncio.sleep(600)
         assert here.fired() == []
-        row = await here.commands().resume(trigger)
+        row = await here.commands().editor.resume(trigger)
         assert here.now() < (row.next_at or 0) <= here.now() + 60_000_000
         await asyncio.sleep(61)
         assert here.states() == ["started"]
@@ -276,12 +278,12 @@ async def test_a_secret_is_never_shown_and_stays_when_its_place_is_sent_back() -
         trigger = await here.trigger("webhook", config={"signature": signature})
         from_row = (await here.row(trigger)).config
         assert "topsecret" in from_row
-        await here.commands().update(trigger, {"name": "n"})
+        await here.commands().editor.update(trigger, {"name": "n"})
         shown = {"signature": signature | {"secrets": ["***", {"env": "OTHER"}]}}
-        await here.commands().update(trigger, {"config": shown})
+        await here.commands().editor.update(trigger, {"config": shown})
         assert (await here.row(trigger)).config == from_row
         rotated = {"signature": signature | {"secrets": ["fresh", "***"]}}
-        await here.commands().update(trigger, {"config": rotated})
+        await here.commands().editor.update(trigger, {"config": rotated})
         assert '["fresh", {"env": "OTHER"}]' in (await here.row(trigger)).config
 
 
@@ -290,8 +292,8 @@ async def test_old_firings_are_forgotten_and_young_and_open_ones_kept() -> None:
     async with world() as here:
         await here.node(works=False)
         trigger = await overlapping(here, "queue")
-        await here.commands().fire(trigger)
-        await here.commands().fire(trigger)
+        await here.commands().firings.fire(trigger)
+        await here.commands().firings.fire(trigger)
         later = here.now() + FIRINGS_KEPT
         await OldFirings(here.rig.store, now=lambda: later).poll()
         assert here.states() == ["started", "queued"]

@@ -10,14 +10,16 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from detent.commands import Commands
+from detent.auth.caller import local_caller
+from detent.commands import EngineCommands
 from detent.engine.engine import Engine
 from detent.ids import TRIGGER, new_id, show
 from detent.store.protocol import Store
 from detent.store.trigger_rows import FiringRow, TriggerRow
-from detent.triggers.commands import TriggerCommands
+from detent.triggers.commands import EngineTriggers, TriggerCommands
 from detent.triggers.record import FiringPayload, webhook_request
 from detent.triggers.worker import TriggerWork
+from tests.callers import commands_of
 from tests.engine.rig import OWNER, Rig, VirtualLoop, rig
 
 BASE_URL = "https://detent.example"
@@ -65,8 +67,10 @@ class World:
 
     def work(self, engine: Engine) -> None:
         before = OWNER.set(engine)
-        line, commands = cast(Store, self.rig.lines[engine]), self.commands(engine)
-        work = TriggerWork(line, commands.processor, now=engine.time.now, clock=self.rig.clock, new_id=new_id)
+        line = cast(Store, self.rig.lines[engine])
+        work = TriggerWork(
+            line, self._triggers(engine).processor, now=engine.time.now, clock=self.rig.clock, new_id=new_id
+        )
         self.works[engine] = asyncio.create_task(work.work())
         OWNER.reset(before)
 
@@ -82,25 +86,27 @@ class World:
         self.rig.crash(engine)
 
     def commands(self, engine: Engine | None = None) -> TriggerCommands:
-        engine = engine or self.engines[0]
+        return self._triggers(engine or self.engines[0]).for_caller(local_caller("test"))
+
+    def _triggers(self, engine: Engine) -> EngineTriggers:
         line = cast(Store, self.rig.lines[engine])
-        return TriggerCommands(Commands(engine), line, now=engine.time.now, new_id=new_id, base_url=BASE_URL)
+        return EngineTriggers(EngineCommands(engine), line, now=engine.time.now, new_id=new_id, base_url=BASE_URL)
 
     async def save(self, name: str = "w", tasks: Any = None, **document: Any) -> None:
         """A workflow; its only step echoes unless others are given."""
         whole = {"name": name, "tasks": tasks or {"a": {"action": "core.echo"}}, **document}
-        await Commands(self.engines[0]).save_workflow(json.dumps(whole), replace=True)
+        await commands_of(self.engines[0]).workflows.save(json.dumps(whole), replace=True)
 
     async def enable(self, name: str = "w", *, enabled: bool) -> None:
-        await Commands(self.engines[0]).enable_workflow(name, enabled=enabled)
+        await commands_of(self.engines[0]).workflows.enable(name, enabled=enabled)
 
     async def trigger(self, type_: str = "webhook", workflow: str = "w", **fields: Any) -> str:
         """A trigger; gives its id."""
-        row = await self.commands().create({"workflow": workflow, "type": type_, **fields})
+        row = await self.commands().editor.create({"workflow": workflow, "type": type_, **fields})
         return show(TRIGGER, row.id)
 
     async def row(self, trigger: str) -> TriggerRow:
-        return await self.commands().trigger(trigger)
+        return await self.commands().editor.get(trigger)
 
     def fired(self) -> list[FiringRow]:
         """Every firing, oldest first."""

@@ -178,7 +178,7 @@ export interface paths {
         /**
          * List the attempts of a run
          * @description Every attempt that is over, in the order they ended, and what came of each. A step that was decided not to run
-         *     has a row too, and so has one that its run was at when it was canceled.
+         *     has a row too, and so has one that its run was at when it was cancelled.
          */
         get: operations["listExecutionHistory"];
         put?: never;
@@ -594,7 +594,7 @@ export interface paths {
         /**
          * List the attempts of a run
          * @description Every attempt that is over, in the order they ended, and what came of each. A step that was decided not to run
-         *     has a row too, and so has one that its run was at when it was canceled.
+         *     has a row too, and so has one that its run was at when it was cancelled.
          */
         get: operations["listRunHistory"];
         put?: never;
@@ -1766,10 +1766,10 @@ export interface components {
         /** PastAttemptDocument */
         PastAttemptDocument: {
             attempt: number;
-            canceled_at: string | null;
+            cancelled_at: string | null;
             completed_at: string | null;
-            error_backtrace: string | null;
             error_message: string | null;
+            error_traceback: string | null;
             failed_at: string | null;
             outcome: string;
             scheduled_for: string;
@@ -1854,6 +1854,9 @@ export interface components {
             start_at: string | null;
             started_at: string | null;
             status: string;
+            suspect?: {
+                [key: string]: unknown;
+            };
             tasks: {
                 [key: string]: {
                     [key: string]: unknown;

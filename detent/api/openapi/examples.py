@@ -110,9 +110,9 @@ PAST_ATTEMPT: Final[dict[str, Any]] = {
     "completed_at": None,
     "failed_at": "2026-02-22T10:05:01Z",
     "skipped_at": None,
-    "canceled_at": None,
+    "cancelled_at": None,
     "error_message": "HTTP 503",
-    "error_backtrace": None,
+    "error_traceback": None,
 }
 HAPPENING: Final[dict[str, Any]] = {
     "run_id": _RUN,

@@ -24,8 +24,8 @@ from litestar.openapi.spec.enums import OpenAPIFormat, OpenAPIType
 from litestar.types import Method
 
 from detent.api.errors import Refusal
-from detent.api.filters import MOST_ROWS, ROWS, SCOPES
-from detent.api.request import camel_case
+from detent.api.filters import SCOPES
+from detent.api.request import MOST_ROWS, ROWS, camel_case
 from detent.forms.compiled import TriggerType
 from detent.run.status import Status
 
@@ -231,7 +231,7 @@ _WHY: Final = {
     ),
     503: (
         "Not now; try again after `Retry-After` seconds.",
-        *("unavailable", "unavailable", "the database cannot be reached just now"),
+        *("unavailable", "unavailable", "the disk of the database is full; try again"),
     ),
 }
 

@@ -1,4 +1,4 @@
-"""Where the outside world answers a wait step. Only POST answers; whoever merely looks changes nothing."""
+"""Routes of callbacks. POST answers a wait step; GET shows a page that asks first and changes nothing."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any, Final
 
 from litestar import MediaType, Response, post, route
 from litestar.params import FromPath
+from litestar.types import HTTPScope
 
 from detent.api.documents import One, Received
-from detent.api.errors import REFUSALS, refuse_callback, refuse_guesses
+from detent.api.errors import REFUSALS, refuse_callback
 from detent.api.openapi.operations import TakesAnything, answers, refusals
-from detent.api.request import AnyRequest, commands, headers_of
+from detent.api.request import AnyRequest, commands
 from detent.api.routes.pages import PAGE_HEADERS, page
 from detent.api.server.guards import Throttle
-from detent.commands.callbacks import CallbackView
+from detent.commands import Commands
+from detent.commands.callbacks import CallbackView, Delivered
+from detent.errors import LimitExceeded
 from detent.instant import iso
 from detent.store.rows import CallbackState, Receipt
-from detent.values.http_body import read_message_id, read_payload, read_query
+from detent.values.http_body import read_headers, read_message_id, read_payload, read_query
 from detent.values.limits import INPUT_LIMIT
-
-# The page behind a callback URL that a person opens. It says what it is about and asks; looking changes nothing.
-
 
 _MOST_SHOWN: Final = 20
 _LONGEST_SHOWN: Final = 200
@@ -34,7 +34,7 @@ button { background: #2563eb; color: #fff; border: 0; border-radius: 8px; font-w
 button:hover { background: #1d4ed8 } button:focus-visible { outline: 3px solid #93c5fd }
 </style>"""
 
-#: What a person is told who has pressed the button.
+#: Title and text of the page after a person has pressed the button.
 _RESULTS: Final = {
     Receipt.ACCEPTED: ("Thank you", "Your answer was received and the workflow goes on. You can close this page."),
     Receipt.EARLY: ("Thank you", "Your answer was received and is kept until the workflow needs it."),
@@ -47,7 +47,7 @@ _OVER: Final = {CallbackState.RECEIVED: Receipt.USED, CallbackState.EXPIRED: Rec
 
 
 def confirm_page(view: CallbackView | None, query: Mapping[str, str], now: int) -> str:
-    """Asks before it answers a wait step; says so if there is nothing to answer any more."""
+    """Render the page that asks a person before it answers a wait step, or says that there is nothing to answer."""
     if view is None:
         return result_page(Receipt.NOT_FOUND)
     is_late = view.until is not None and view.until <= now
@@ -63,7 +63,7 @@ def confirm_page(view: CallbackView | None, query: Mapping[str, str], now: int) 
 
 
 def result_page(receipt: Receipt, about: str = "") -> str:
-    """What has become of an answer."""
+    """Render the page that says what became of an answer."""
     title, words = _RESULTS[receipt]
     return _card(title, f"<p>{words}</p>{about}")
 
@@ -94,6 +94,23 @@ STATUS: Final = {
 }
 
 
+async def deliver(commands: Commands, guesses: Throttle, scope: HTTPScope, token: str, body: bytes) -> Delivered:
+    """Deliver the callback in a request. Raise LimitExceeded if its source has sent too many unknown tokens."""
+    headers = read_headers(scope["headers"])
+    payload = read_payload(headers, body)
+    delivered = await commands.callbacks.deliver(
+        token,
+        body=payload.body,
+        encoding=payload.encoding,
+        headers=headers,
+        query=read_query(scope["query_string"]),
+        message_id=read_message_id(headers),
+    )
+    if not delivered.step:
+        _count_guess(guesses, scope)
+    return delivered
+
+
 @post(
     PATHS,
     tags=["callbacks"],
@@ -110,32 +127,20 @@ STATUS: Final = {
 async def receive_callback(request: AnyRequest, token: FromPath[str]) -> Response[Any]:
     """The body becomes the step's `body`: JSON, a form, text, or bytes as base64. What is answered with 2xx is durable
     and counts exactly once; the same `webhook-id` or `Idempotency-Key` again gets the first answer again."""
-    headers = headers_of(request)
-    payload = read_payload(headers, await request.body())
-    receipt, _ = await commands(request).deliver(
-        token,
-        body=payload.body,
-        encoding=payload.encoding,
-        headers=headers,
-        query=read_query(request.scope["query_string"]),
-        message_id=read_message_id(headers),
-    )
-    if receipt is Receipt.NOT_FOUND and (wait := _count_guess(request)) is not None:
-        return refuse_guesses(wait)
-    if headers.get("accept", "").startswith("text/html"):  # a person pressed the button
+    receipt, _, step = await deliver(commands(request), _guesses(request), request.scope, token, await request.body())
+    if request.headers.get("accept", "").startswith("text/html"):  # a person pressed the button
         return _page(result_page(receipt), STATUS[receipt])
     if receipt not in TAKEN:
         return refuse_callback(receipt)
-    place = commands(request).callback_place(token)
-    return Response(One(Received(TAKEN[receipt], place[1] if place else "")), status_code=STATUS[receipt])
+    return Response(One(Received(TAKEN[receipt], step)), status_code=STATUS[receipt])
 
 
 @route(PATHS, http_method=["GET", "HEAD"], include_in_schema=False, media_type=MediaType.HTML)
 async def show_callback(request: AnyRequest, token: FromPath[str]) -> Response[Any]:
     """A page with a button: link checkers and mail scanners fetch addresses, and must not answer for a person."""
-    view = await commands(request).callback_state(token)
-    if view is None and (wait := _count_guess(request)) is not None:
-        return refuse_guesses(wait)
+    view = await commands(request).callbacks.view(token)
+    if view is None:
+        _count_guess(_guesses(request), request.scope)
     query = read_query(request.scope["query_string"])
     return _page(confirm_page(view, query, commands(request).now()), 404 if view is None else 200)
 
@@ -144,10 +149,17 @@ def _page(html: str, status: int) -> Response[Any]:
     return Response(html, status_code=status, media_type=MediaType.HTML, headers=PAGE_HEADERS)
 
 
-def _count_guess(request: AnyRequest) -> float | None:
-    """Note a token that nobody made. Gives the seconds to wait if there were too many from there."""
-    guesses: Throttle = request.app.state["guesses"]
-    return guesses.count(request.client.host if request.client else "")
+def _guesses(request: AnyRequest) -> Throttle:
+    found: Throttle = request.app.state["guesses"]
+    return found
+
+
+def _count_guess(guesses: Throttle, scope: HTTPScope) -> None:
+    """Count a token that this instance did not make. Raise LimitExceeded if its source has sent too many."""
+    source = scope["client"]
+    wait = guesses.count(source[0] if source else "")
+    if wait is not None:
+        raise LimitExceeded("too many unknown callback addresses", wait)
 
 
 ROUTES = [receive_callback, show_callback]

@@ -12,28 +12,27 @@ from detent.api.documents import Many
 from detent.api.filters import read_hero_page, read_places_page
 from detent.api.openapi import examples
 from detent.api.openapi.operations import PAGE_PARAMETERS, TEXT, answers, operation, query, refusals
-from detent.api.request import AnyRequest, CursorScope, commands
+from detent.api.request import AnyRequest, CursorScope, commands, tenant_of
 from detent.api.routes.runs import places
 from detent.api.routes.streams import EntryDocument
 from detent.errors import NotFound
 from detent.ids import RUN, show
 from detent.instant import iso
 from detent.planner.history import AttemptState, PastAttempt
-from detent.settings import DEFAULT_TENANT
 from detent.store.rows import RUN_STARTED, TimelineRow
 from detent.views.runs import entry_document
 
 _LONGEST_MESSAGE: Final = 4_000
-_LONGEST_BACKTRACE: Final = 16_000
+_LONGEST_TRACEBACK: Final = 16_000
 
 
 Timeline = Response[dict[str, Any]]
 
 
 class PastAttemptDocument(msgspec.Struct, kw_only=True):
-    """One attempt of a run that is over. `state` is completed, failed, skipped or canceled, and the instant of the same
-    name is there; `outcome` is success, reattempted, skipped, canceled or failed. `started_at` is null if it never
-    began."""
+    """One attempt of a run that is over. `state` is completed, failed, skipped or cancelled, and the instant of the
+    same name is there; `outcome` is success, reattempted, skipped, cancelled or failed. `started_at` is null if it
+    never began."""
 
     step: str
     attempt: int
@@ -44,9 +43,9 @@ class PastAttemptDocument(msgspec.Struct, kw_only=True):
     completed_at: str | None
     failed_at: str | None
     skipped_at: str | None
-    canceled_at: str | None
+    cancelled_at: str | None
     error_message: str | None
-    error_backtrace: str | None
+    error_traceback: str | None
 
 
 class HappeningDocument(EntryDocument, kw_only=True):
@@ -68,9 +67,9 @@ class HappeningDocument(EntryDocument, kw_only=True):
 )
 async def list_run_history(request: AnyRequest, run: FromPath[str]) -> Response[Many[PastAttemptDocument]]:
     """Every attempt that is over, in the order they ended, and what came of each. A step that was decided not to run
-    has a row too, and so has one that its run was at when it was canceled."""
-    rows = await commands(request).history(run)
-    scope = CursorScope("history", DEFAULT_TENANT, run)
+    has a row too, and so has one that its run was at when it was cancelled."""
+    rows = await commands(request).runs.history(run)
+    scope = CursorScope("history", tenant_of(request), run)
     page = read_places_page(request.scope["query_string"], scope)
     shown = [_attempt(row) for row in rows[page.begin : page.begin + page.limit]]
     behind = page.begin + page.limit
@@ -112,8 +111,8 @@ async def tell_timeline(request: AnyRequest) -> Timeline:
 
 
 async def _timeline(request: AnyRequest, hero: tuple[str, str] | None) -> Timeline:
-    page = read_hero_page(request.scope["query_string"], hero)
-    found, is_last = await commands(request).timeline(page.hero, limit=page.limit, after=page.after)
+    page = read_hero_page(request.scope["query_string"], tenant_of(request), hero)
+    found, is_last = await commands(request).runs.timeline(page.hero, limit=page.limit, after=page.after)
     cursor = None if is_last else page.cursor(found[-1].place())
     return Response({"data": [_happening(one) for one in found], "next_cursor": cursor})
 
@@ -129,15 +128,14 @@ def _attempt(row: PastAttempt) -> PastAttemptDocument:
         scheduled_for=iso(row.scheduled_for),
         started_at=None if row.started_at is None else iso(row.started_at),
         error_message=message,
-        error_backtrace=_backtrace(row),
+        error_traceback=_traceback(row),
         **ended,
     )
 
 
-def _backtrace(row: PastAttempt) -> str | None:
-    detail = None if row.error is None else row.error.detail
-    found = detail.get("traceback") if isinstance(detail, dict) else None
-    return found[-_LONGEST_BACKTRACE:] if isinstance(found, str) else None
+def _traceback(row: PastAttempt) -> str | None:
+    found = None if row.error is None else row.error.traceback
+    return None if found is None else found[-_LONGEST_TRACEBACK:]
 
 
 def _happening(one: TimelineRow) -> dict[str, Any]:

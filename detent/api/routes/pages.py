@@ -50,8 +50,8 @@ def page(title: str, body: str) -> str:
 @get("/", include_in_schema=False, media_type=MediaType.HTML)
 async def show_index(request: AnyRequest) -> Response[str]:
     """What is here, and where to go from it."""
-    workflows = await commands(request).workflows(limit=_ROWS)
-    runs = await commands(request).runs(limit=_ROWS)
+    workflows = await commands(request).workflows.find(limit=_ROWS)
+    runs = await commands(request).runs.find(limit=_ROWS)
     body = (
         f'<h1>Detent</h1><p class="soft">version {escape(VERSION)} · <a href="/docs">API</a> · '
         '<a href="/openapi.json">OpenAPI</a> · <a href="/health/ready">health</a></p>'

@@ -1,4 +1,4 @@
-"""Routes that make a new run of an old one, and the one that says what an uncertain step did."""
+"""Routes that control runs: rerun, resolve, skip, reattempt, finish, bulk actions and signals."""
 
 from __future__ import annotations
 
@@ -26,8 +26,17 @@ from detent.api.openapi.operations import (
     refusals,
     takes,
 )
-from detent.api.request import AnyRequest, aliases, commands, normalize_names, object_body, read_json, refuse_if_any
-from detent.api.routes.runs import BASES, BY, CONTROLLED, RunAnswer, Workflow, places, run_row
+from detent.api.request import (
+    AnyRequest,
+    aliases,
+    commands,
+    normalize_names,
+    object_body,
+    read_fields,
+    read_json,
+    refuse_if_any,
+)
+from detent.api.routes.runs import BASES, CONTROLLED, RunAnswer, Workflow, places, run_row
 from detent.api.routes.starts import is_execution, named, request_id_of, run_answer
 from detent.commands import Commands, StartAnswer
 from detent.commands.bulk import MOST, BulkAction
@@ -37,6 +46,7 @@ from detent.values.durations import SECONDS
 from detent.values.fields import Fields, Problems
 from detent.values.limits import INPUT_LIMIT
 
+_MESSAGE: Final = "the request is not right"
 _LONGEST_STEP: Final = 200
 _STATUS_CODE: Final = Schema(type=OpenAPIType.INTEGER, minimum=100, maximum=599)
 _RERUN: Final = takes(record_schema({"input": ANYTHING}), {"input": {"order_id": 124}})
@@ -65,9 +75,9 @@ _MADE: Final[dict[str, Any]] = {
 async def retry_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
     """A new run, on the same version and with the same input, that begins at the steps that did not succeed: what
     succeeded before them is taken over and not called again. The old run stays as it is."""
-    await run_row(commands(request), run, workflow)
-    await read_fields(request)
-    return await _made(request, await commands(request).retry(run, request_id=_request_id(request)))
+    row = await run_row(commands(request), run, workflow)
+    await read_fields(request, message=_MESSAGE)
+    return await _made(request, await commands(request).reruns.retry(row, request_id=_request_id(request)))
 
 
 @post(
@@ -78,9 +88,9 @@ async def retry_run(request: AnyRequest, run: FromPath[str], workflow: Workflow 
 )
 async def rerun_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
     """A new run from the beginning, of the workflow's current version, with the same input or with another body."""
-    fields = await read_fields(request, "input")
+    fields = await read_fields(request, "input", message=_MESSAGE)
     body = fields.values.get("input", msgspec.UNSET)
-    return await _made(request, await commands(request).rerun(run, body=body, request_id=_request_id(request)))
+    return await _made(request, await commands(request).reruns.rerun(run, body=body, request_id=_request_id(request)))
 
 
 @post(
@@ -92,13 +102,13 @@ async def rerun_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
 async def fork_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
     """A new run on the same version that begins at a step: what does not depend on it is taken over. With `output` the
     step is not run, but taken to have given that (an HTTP step with `status_code`, 200 if nothing is said)."""
-    fields = await read_fields(request, "step", "output", "status_code", required=("step",))
+    fields = await read_fields(request, "step", "output", "status_code", message=_MESSAGE, required=("step",))
     step = fields.text("step", most=_LONGEST_STEP)
     status_code = fields.integer("status_code", least=100, most=599)
     if status_code is not None and "output" not in fields.values:
         fields.problems.add("status_code", "is only for a step with an output")
     refuse_if_any(fields.problems, _MESSAGE)
-    made = await commands(request).fork(
+    made = await commands(request).reruns.fork(
         run,
         step or "",
         output=fields.values.get("output", msgspec.UNSET),
@@ -121,25 +131,11 @@ async def fork_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
 async def resolve_run_step(request: AnyRequest, run: FromPath[str], step: FromPath[str]) -> RunAnswer:
     """For a step with `on_crash: ask` whose node died during it: nobody but a person can know whether it happened. If
     it did, it ends `success` with `output`; if not, `failed`. The run goes on when no step is uncertain any more."""
-    fields = await read_fields(request, "happened", "output", required=("happened",))
+    fields = await read_fields(request, "happened", "output", message=_MESSAGE, required=("happened",))
     happened = fields.boolean("happened", default=False)
     refuse_if_any(fields.problems, _MESSAGE)
-    document = await commands(request).resolve(run, step, happened=happened, output=fields.get("output"), by=BY)
+    document = await commands(request).control.resolve(run, step, happened=happened, output=fields.get("output"))
     return run_answer(request, document)
-
-
-_MESSAGE: Final = "the request is not right"
-
-
-async def read_fields(request: AnyRequest, *known: str, required: tuple[str, ...] = ()) -> Fields:
-    """The fields of the body; those that are not known or missing are refused."""
-    problems = Problems()
-    found = normalize_names(object_body(await request.body(), _MESSAGE), aliases(*known), problems)
-    for name in required:
-        if found.get(name) is None:
-            problems.add(name, "is missing")
-    refuse_if_any(problems, _MESSAGE)
-    return Fields(found, "", problems)
 
 
 def _request_id(request: AnyRequest) -> str | None:
@@ -148,12 +144,9 @@ def _request_id(request: AnyRequest) -> str | None:
 
 async def _made(request: AnyRequest, start: StartAnswer) -> RunAnswer:
     id_ = show(RUN, start.run)
-    document = named(request, await commands(request).run(id_))
+    document = named(request, await commands(request).runs.get(id_))
     place = {"Location": f"{BASES[is_execution(request)]}/{id_}"}
     return Response({"data": document}, status_code=201 if start.is_new else 200, headers=place)
-
-
-# Routes by which a person steers a run past a step: skip it, have it tried, or say that the run is done.
 
 
 _WAIT: Final = Schema(one_of=[Schema(type=OpenAPIType.NUMBER, minimum=0), TEXT])
@@ -173,33 +166,30 @@ def _controlled(body: Any) -> dict[str, Any]:
 async def skip_run_step(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
     """The step ends `skipped`, whatever it is doing; without a name the one the run is at. The run goes on behind it,
     also if it was paused. `skip_requested` is true if its node has not applied it yet."""
-    await run_row(commands(request), run, workflow)
-    fields = await read_fields(request, "step")
+    row = await run_row(commands(request), run, workflow)
+    fields = await read_fields(request, "step", message=_MESSAGE)
     step = fields.text("step", most=_LONGEST_STEP)
     refuse_if_any(fields.problems, _MESSAGE)
-    return run_answer(request, await commands(request).skip(run, step, by=BY))
+    return run_answer(request, await commands(request).control.skip(row, step))
 
 
 @post(places("/{run:str}/reattempt"), summary="Try a step of a run again", **_controlled(_REATTEMPT))
 async def reattempt_run_step(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
     """In the same run, after `wait` (seconds, or a text such as `10m`), without it at once; without a name the step the
     run is at. What it is doing is stopped, and its outcome does not count. A paused run goes on."""
-    await run_row(commands(request), run, workflow)
-    fields = await read_fields(request, "step", "wait")
+    row = await run_row(commands(request), run, workflow)
+    fields = await read_fields(request, "step", "wait", message=_MESSAGE)
     step, wait = fields.text("step", most=_LONGEST_STEP), fields.duration("wait", unit=SECONDS)
     refuse_if_any(fields.problems, _MESSAGE)
-    return run_answer(request, await commands(request).reattempt(run, step, wait=wait or 0.0, by=BY))
+    return run_answer(request, await commands(request).control.reattempt(row, step, wait=wait or 0.0))
 
 
 @post(places("/{run:str}/finish"), summary="Finish a run", **CONTROLLED)
 async def finish_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
     """The run is completed with what its last step gave; what has not ended is skipped, and what is in flight is
     stopped."""
-    await run_row(commands(request), run, workflow)
-    return run_answer(request, await commands(request).finish(run, by=BY))
-
-
-# One wish for many runs, chosen by a filter. Without being told otherwise it only counts them.
+    row = await run_row(commands(request), run, workflow)
+    return run_answer(request, await commands(request).control.finish(row))
 
 
 USUAL: Final = 1_000
@@ -230,7 +220,7 @@ _BODY: Final = takes(
 
 @dataclass(frozen=True, slots=True)
 class BulkCall:
-    """What is wished, for which runs."""
+    """A bulk action and the runs to change."""
 
     wish: BulkAction
     where: RunCriteria
@@ -239,8 +229,7 @@ class BulkCall:
 
 
 async def read_bulk(doors: Commands, body: bytes) -> BulkCall:
-    """The wish in a body, or everything that is wrong with it. A filter must be there, and one that is empty must be
-    meant: `all`."""
+    """Read a bulk action. Raise InvalidInput with every problem. The filter is required; an empty one needs `all`."""
     problems = Problems()
     fields = Fields(normalize_names(object_body(body, _MESSAGE), _NAMES, problems), "", problems)
     if fields.get("action") is None:
@@ -282,11 +271,8 @@ async def change_many_runs(request: AnyRequest) -> Response[One[BulkDocument]]:
     it can be done to. A run is retried or rerun this way once only."""
     doors = commands(request)
     call = await read_bulk(doors, await request.body())
-    result = await doors.bulk(call.wish, call.where, by=BY, limit=call.limit, dry_run=call.dry_run)
+    result = await doors.bulk.apply(call.wish, call.where, limit=call.limit, dry_run=call.dry_run)
     return Response(One(bulk_document(result, dry_run=call.dry_run)))
-
-
-# The route of signals: what durable functions are told while they run.
 
 
 _DATA: Final = takes(ANYTHING, {"sum": 120})
@@ -320,7 +306,7 @@ class SignalDocument(msgspec.Struct, kw_only=True):
 async def signal_run(request: AnyRequest, run: FromPath[str], name: FromPath[str]) -> Response[Any]:
     """The body is the data of the signal, any JSON. The run must be one of a durable function and open; whether the
     function asks for the signal before or after does not matter. Each signal is given once, in order."""
-    row = await commands(request).signal(run, name, read_json(await request.body(), empty=None))
+    row = await commands(request).signals.send(run, name, read_json(await request.body(), empty=None))
     return Response(One(SignalDocument(run_id=show(RUN, row.id), signal=name)), status_code=202)
 
 

@@ -23,28 +23,16 @@ from detent.api.documents import (
 from detent.api.filters import read_run_page
 from detent.api.openapi import examples
 from detent.api.openapi.operations import LOOK_PARAMETERS, RUN_PARAMETERS, Plain, answers, operation, refusals
-from detent.api.request import (
-    AnyRequest,
-    aliases,
-    commands,
-    grouped,
-    normalize_names,
-    number_of,
-    refuse_if_any,
-    wait_of,
-)
-from detent.api.routes.starts import feeds, is_execution, run_answer
+from detent.api.request import AnyRequest, QueryValues, aliases, commands, feeds, number_of, wait_of
+from detent.api.routes.starts import is_execution, run_answer
 from detent.commands import Commands
 from detent.errors import NotFound
-from detent.ids import RUN, WORKFLOW, InvalidId, parse, show
+from detent.ids import RUN, show
 from detent.run.status import TERMINAL
 from detent.store.rows import RunCriteria, RunRow
-from detent.values.fields import Problems, shown
+from detent.values.fields import shown
 from detent.views.feeds import Feeds
 from detent.views.runs import entry_json
-
-# What can be shown of a run beside its own document: its attempts, events and children, and its whole family.
-
 
 LISTS: Final = ("actions", "resources", "events", "children")
 _MESSAGE: Final = "the run cannot be shown"
@@ -58,7 +46,7 @@ _NAMES: Final = aliases("include", "limit", "offset", "wait")
 
 @dataclass(frozen=True, slots=True)
 class RunQuery:
-    """How somebody wants to see a run."""
+    """How a run shall be shown: with which lists, which part of them, and after how long a wait."""
 
     include: frozenset[str]
     limit: int
@@ -67,31 +55,26 @@ class RunQuery:
 
 
 def read_run_query(query: bytes) -> RunQuery:
-    """What the query of a run says."""
-    problems = Problems()
-    given = normalize_names(grouped(query), _NAMES, problems)
-    include = {word.strip() for text in given.pop("include", ()) for word in text.split(",") if word.strip()}
+    """Read the query of one run."""
+    values = QueryValues.of_query(query, _NAMES)
+    include = {word for words in values.many("include", _words) for word in words}
     for word in sorted(include - set(LISTS)):
-        problems.add("include", f"{shown(word)} is not one of {', '.join(LISTS)}")
-    found: dict[str, Any] = {}
-    readers = {
-        "limit": lambda text: number_of(text, 1, _MOST),
-        "offset": lambda text: number_of(text, 0, _LARGEST_OFFSET),
-        "wait": wait_of,
-    }
-    for name, texts in given.items():
-        try:
-            found[name] = readers[name](texts[-1])
-        except ValueError as error:
-            problems.add(name, str(error))
-    refuse_if_any(problems, _MESSAGE)
-    return RunQuery(frozenset(include), found.get("limit", _USUAL), found.get("offset", 0), found.get("wait"))
+        values.add_problem("include", f"{shown(word)} is not one of {', '.join(LISTS)}")
+    limit = values.last("limit", lambda text: number_of(text, 1, _MOST))
+    offset = values.last("offset", lambda text: number_of(text, 0, _LARGEST_OFFSET))
+    wait = values.last("wait", wait_of)
+    values.refuse(_MESSAGE)
+    return RunQuery(frozenset(include), limit or _USUAL, offset or 0, wait)
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
 
 
 async def included(
     commands: Commands, feeds: Feeds, run: bytes, document: dict[str, Any], look: RunQuery
 ) -> dict[str, Any]:
-    """The lists that were asked for, and which of them go on."""
+    """Return the included lists, and the names of those that go on."""
     lists: dict[str, list[Any]] = {}
     more: list[str] = []
     for name in LISTS:
@@ -115,7 +98,7 @@ async def _list(
             rest = await feeds.wait_entries(run, events.entries[-1].seq, limit=1) if events.entries else None
             return [msgspec.Raw(entry_json(entry)) for entry in events.entries], bool(rest and rest.entries)
         case "children":
-            return _cut([run_summary(row) for row in await commands.children([run])], look)
+            return _cut([run_summary(row) for row in await commands.runs.children([run])], look)
         case _:
             # Nothing in this version links a resource of another system to a run.
             return [], False
@@ -136,12 +119,12 @@ def _attempts(document: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 async def family(commands: Commands, row: RunRow) -> tuple[RunTree, bool]:
-    """The tree of runs a run belongs to, and whether it is all of it."""
+    """Return the tree of runs a run belongs to, and whether it is complete."""
     top = await _first(commands, row)
     root = _tree(top)
     layer, members = {top.id: root}, 1
     while layer and members < _MOST_MEMBERS:
-        below = await commands.children(list(layer))
+        below = await commands.runs.children(list(layer))
         grown: dict[bytes, RunTree] = {}
         for child in below[: _MOST_MEMBERS - members]:
             if child.parent is not None and child.parent in layer:
@@ -157,7 +140,7 @@ async def _first(commands: Commands, row: RunRow) -> RunRow:
         if row.parent is None:
             break
         try:
-            row = await commands.run_row(show(RUN, row.parent))
+            row = await commands.runs.row(show(RUN, row.parent))
         except NotFound:
             break  # it was kept for a shorter time than its children
     return row
@@ -170,7 +153,6 @@ def _tree(row: RunRow) -> RunTree:
 
 BASES: Final = ("/api/v1/runs", "/api/v1/executions")
 BELOW: Final = "/api/v1/workflows/{workflow:str}/runs"
-BY: Final = "api"
 _NOW: Final = answers(200, One[RunDocument], "The run as it is now.", examples.one(examples.RUN))
 CONTROLLED: Final[dict[str, Any]] = {
     "tags": ["runs"],
@@ -184,7 +166,7 @@ Workflow = FromPath[str | None]
 
 
 def places(rest: str = "", *, below: bool = True) -> list[str]:
-    """The paths of a route of runs; with `below` also that below a workflow."""
+    """Return the paths of a route of runs; with `below` also that below a workflow."""
     return [f"{base}{rest}" for base in (*BASES, *((BELOW,) if below else ()))]
 
 
@@ -204,7 +186,9 @@ async def list_runs(request: AnyRequest, workflow: Workflow = None) -> Response[
     doors = commands(request)
     below = None if workflow is None else await _workflow_id(doors, workflow)
     page = await read_run_page(doors, request.scope["query_string"], below=below)
-    rows = await doors.runs(limit=page.limit + 1, where=page.where, cursor=page.cursor, oldest_first=page.oldest_first)
+    rows = await doors.runs.find(
+        limit=page.limit + 1, where=page.where, cursor=page.cursor, oldest_first=page.oldest_first
+    )
     found = [_summary(request, row) for row in rows[: page.limit]]
     return Response(Many(found, page.scope.cursor(rows[page.limit - 1].id) if len(rows) > page.limit else None))
 
@@ -223,7 +207,8 @@ async def get_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = 
     row = await run_row(doors, run, workflow)
     if look.wait and row.status not in TERMINAL:
         await feeds(request).ended(row.id, look.wait)
-    document = await doors.run(run)
+        row = await doors.runs.row(run)
+    document = await doors.runs.document(row)
     if look.include:
         document |= await included(doors, feeds(request), row.id, document, look)
     return run_answer(request, document)
@@ -232,22 +217,22 @@ async def get_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = 
 @post(places("/{run:str}/cancel"), summary="Cancel a run", **CONTROLLED)
 async def cancel_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
     """Answers with the run; `cancel_requested` is true if its node has not applied it within two seconds."""
-    await run_row(commands(request), run, workflow)
-    return run_answer(request, await commands(request).cancel(run, by=BY))
+    row = await run_row(commands(request), run, workflow)
+    return run_answer(request, await commands(request).control.cancel(row))
 
 
 @post(places("/{run:str}/pause"), summary="Pause a run", **CONTROLLED)
 async def pause_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
     """Attempts in flight finish, nothing new starts. `pause_requested` is true if its node has not applied it yet."""
-    await run_row(commands(request), run, workflow)
-    return run_answer(request, await commands(request).pause(run, by=BY))
+    row = await run_row(commands(request), run, workflow)
+    return run_answer(request, await commands(request).control.pause(row))
 
 
 @post(places("/{run:str}/resume"), summary="Resume a run", **CONTROLLED)
 async def resume_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
     """A paused run goes on. `resume_requested` is true if its node has not applied it yet."""
-    await run_row(commands(request), run, workflow)
-    return run_answer(request, await commands(request).resume(run, by=BY))
+    row = await run_row(commands(request), run, workflow)
+    return run_answer(request, await commands(request).control.resume(row))
 
 
 @get(
@@ -260,7 +245,7 @@ async def resume_run(request: AnyRequest, run: FromPath[str], workflow: Workflow
 async def explain_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
     """What blocks the run first, then the steps that wait for that: a callback, a sleep, a retry to come, a node that
     is missing. Of a run that has ended, how it ended."""
-    row, status, reasons = await commands(request).why(run)
+    row, status, reasons = await commands(request).runs.why(run)
     return run_answer(request, msgspec.to_builtins(why_document(row, status, reasons)))
 
 
@@ -276,30 +261,27 @@ async def explain_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
 )
 async def get_run_hierarchy(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
     """The whole tree of parents and children that the run belongs to, from the run that was started first."""
-    row = await commands(request).run_row(run)
+    row = await commands(request).runs.row(run)
     root, is_complete = await family(commands(request), row)
     document = HierarchyDocument(run_id=show(RUN, row.id), complete=is_complete, root=root)
     return run_answer(request, msgspec.to_builtins(document))
 
 
 async def run_row(doors: Commands, run: str, workflow: str | None) -> RunRow:
-    """The run, which is found only under its own workflow."""
-    row = await doors.run_row(run)
+    """Return the row of a run. Raise NotFound under the path of another workflow."""
+    row = await doors.runs.row(run)
     if workflow is not None and await _workflow_id(doors, workflow) != row.workflow:
         raise NotFound(f"workflow {workflow[:200]!r} has no run {show(RUN, row.id)!r}")
     return row
 
 
 async def _workflow_id(doors: Commands, key: str) -> bytes:
-    """The id of a workflow. One that was deleted is found by its id while it has runs."""
+    """Return the id of a workflow. A deleted one is found while it has runs."""
     try:
-        return (await doors.workflow(key)).id
+        return (await doors.workflows.get(key)).id
     except NotFound:
-        try:
-            id_ = parse(WORKFLOW, key)
-        except InvalidId:
-            id_ = b""
-        if not id_ or not await doors.runs(limit=1, where=RunCriteria(workflow=id_)):
+        id_ = await doors.workflows.id_of(key)
+        if not await doors.runs.find(limit=1, where=RunCriteria(workflow=id_)):
             raise
         return id_
 

@@ -1,7 +1,7 @@
-"""Starts as they come over HTTP, read from the raw parts of a request: its headers, its query and its body.
+"""Routes that start runs, and the readers of starts, which the fast path and webhooks use too.
 
-On `/trigger` and webhooks the whole body is the run's, and options stand in the query and in `Idempotency-Key`. On
-`/execute` the body is an envelope that holds everything.
+On `/trigger` and webhooks the whole body is that of the run; options are in the query and in `Idempotency-Key`. On
+`/execute` the body is an envelope with everything. Below `/executions` documents have `execution_id` beside `id`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from litestar import Response, post
 from litestar.openapi.spec import Schema
 from litestar.openapi.spec.enums import OpenAPIType
 from litestar.params import FromPath
+from litestar.types import HTTPScope
 
 from detent.api.documents import ExecutionStarted, One, StartedDocument, started_document
 from detent.api.openapi import examples
@@ -33,6 +34,7 @@ from detent.api.request import (
     AnyRequest,
     aliases,
     commands,
+    feeds,
     flag_of,
     instant_of,
     normalize_names,
@@ -45,15 +47,15 @@ from detent.api.request import (
     wait_of,
     word_of,
 )
-from detent.commands import RunInput, StartAnswer, StartOptions
+from detent.commands import Commands, StartAnswer
 from detent.errors import InvalidInput
 from detent.ids import RUN, show
 from detent.instant import Instant, micros
+from detent.run.start import StartRequest
 from detent.store.rows import RunRow
 from detent.values.fields import Fields, Problems, inside
 from detent.values.http_body import read_headers
 from detent.values.limits import INPUT_LIMIT
-from detent.views.feeds import Feeds
 
 Headers = Iterable[tuple[bytes, bytes]]
 Clock = Callable[[], Instant]
@@ -63,7 +65,7 @@ LONGEST_REQUEST_ID: Final = 255
 MOST_LABELS: Final = 64
 LARGEST_PRIORITY: Final = 1_000
 TENANT: Final = "default"
-#: Who starts a run when nobody says it.
+#: The principal of a start that names none.
 SYSTEM: Final[Mapping[str, Any]] = {"userId": "system", "displayName": "System", "email": None}
 _MESSAGE: Final = "the run cannot be started"
 _OPTIONS: Final = aliases("start_at", "wait", "label", "hero", "allow_multiple")
@@ -77,16 +79,18 @@ _HERO: Final = aliases("type", "id")
 
 @dataclass(frozen=True, slots=True)
 class StartCall:
-    """What a run is given, how it is started, and how many seconds its end is waited for (null: not at all)."""
+    """A start, and for how many seconds the answer waits for the end of the run; `None`: not at all."""
 
-    given: RunInput
-    options: StartOptions
+    request: StartRequest
     wait: float | None = None
+
+
+ReadStart = Callable[[str, Headers, bytes, bytes, Clock], StartCall]
 
 
 @dataclass(slots=True)
 class Options:
-    """The options of a request and what they leave of its query. What is wrong with them is in `problems`."""
+    """The options of a request as they are read, and the rest of its query. `problems` has what is wrong with them."""
 
     headers: dict[str, str]
     query: dict[str, str]
@@ -98,27 +102,36 @@ class Options:
     hero: tuple[str, str] | None = None
     allow_multiple: bool | None = None
 
-    def started(self, *, priority: int | None = None) -> StartOptions:
-        return StartOptions(
-            request_id=self.request_id,
-            start_at=self.start_at,
-            labels=self.labels,
+    def call(
+        self, workflow: str, body: Any, *, priority: int | None = None, extra: Mapping[str, Any] | None = None
+    ) -> StartCall:
+        """Build the start. Raise InvalidInput with every problem of the options."""
+        refuse_if_any(self.problems, _MESSAGE)
+        request = StartRequest(
+            workflow,
+            body,
             hero=self.hero,
             priority=priority,
+            labels=self.labels,
+            headers=self.headers,
+            query=self.query,
+            extra=extra or {},
+            request_id=self.request_id,
+            start_at=self.start_at,
             allow_multiple=bool(self.allow_multiple),
         )
+        return StartCall(request, self.wait)
 
 
-def read_trigger(headers: Headers, query: bytes, body: bytes, now: Clock) -> StartCall:
-    """A start whose whole body is the run's."""
+def read_trigger(workflow: str, headers: Headers, query: bytes, body: bytes, now: Clock) -> StartCall:
+    """Read a start whose whole body is that of the run."""
     options = read_options(headers, query, now)
     refuse_if_any(options.problems, _MESSAGE)
-    given = RunInput(read_json(body, empty={}), options.headers, options.query)
-    return StartCall(given, options.started(), options.wait)
+    return options.call(workflow, read_json(body, empty={}))
 
 
-def read_execute(headers: Headers, query: bytes, body: bytes, now: Clock) -> StartCall:
-    """A start whose body is an envelope. A field that it does not know is refused."""
+def read_execute(workflow: str, headers: Headers, query: bytes, body: bytes, now: Clock) -> StartCall:
+    """Read a start whose body is an envelope. Refuse unknown fields."""
     options = read_options(headers, query, now)
     problems = options.problems
     envelope = Fields(normalize_names(object_body(body, _MESSAGE), _ENVELOPE_NAMES, problems), "", problems)
@@ -127,15 +140,11 @@ def read_execute(headers: Headers, query: bytes, body: bytes, now: Clock) -> Sta
         problems.add("tenantId", f"there is no tenant but {TENANT!r}")
     priority = envelope.integer("priority", least=-LARGEST_PRIORITY, most=LARGEST_PRIORITY)
     extra = {"principal": _principal(envelope), "spec": envelope.get("spec")}
-    refuse_if_any(problems, _MESSAGE)
-    trigger = envelope.values.get("trigger", {})
-    return StartCall(
-        RunInput(trigger, options.headers, options.query, extra), options.started(priority=priority), options.wait
-    )
+    return options.call(workflow, envelope.values.get("trigger", {}), priority=priority, extra=extra)
 
 
 def read_options(headers: Headers, query: bytes, now: Clock) -> Options:
-    """The options in a request's headers and query; the headers and what else the query holds are the run's."""
+    """Read the options in headers and query. The headers, and the rest of the query, are input of the run."""
     options = Options(read_headers(headers), {}, Problems())
     request_id = options.headers.get("idempotency-key")
     if request_id is not None:
@@ -156,7 +165,7 @@ def read_options(headers: Headers, query: bytes, now: Clock) -> Options:
 
 
 def request_id_of(headers: Headers) -> str | None:
-    """The request id in the headers, or InvalidInput."""
+    """Return the request id in the headers. Raise InvalidInput if it is not valid."""
     problems = Problems()
     text = read_headers(headers).get("idempotency-key")
     found = None if text is None else read_request_id(text, "Idempotency-Key", problems)
@@ -165,7 +174,7 @@ def request_id_of(headers: Headers) -> str | None:
 
 
 def read_request_id(text: str, path: str, problems: Problems) -> str | None:
-    """A request id: what tells one start that was sent twice from two starts."""
+    """Read a request id. A problem of it is added under `path`."""
     return _tried(lambda: word_of(text, LONGEST_REQUEST_ID), path, problems)
 
 
@@ -182,7 +191,7 @@ def _set(options: Options, ours: str, path: str, value: str, now: Clock) -> None
 
 
 def _start_at(text: str, now: Clock) -> Instant:
-    """An instant, or a time from now."""
+    """Read an instant, or a duration from now."""
     return instant_of(text) if "-" in text or "T" in text else now() + micros(seconds_of(text))
 
 
@@ -198,7 +207,7 @@ def _add_label(options: Options, path: str, text: str) -> None:
 
 
 def _take_envelope(envelope: Fields, options: Options, now: Clock) -> None:
-    """Options in the envelope. One that the request has elsewhere too must not say something else."""
+    """Read the options in the envelope. One that is in the query or headers too must be the same."""
     before = {name: getattr(options, name) for name in ("request_id", "start_at", "hero", "allow_multiple")}
     request_id, start_at = envelope.get("request_id"), envelope.get("start_at")
     if request_id is not None:
@@ -247,13 +256,13 @@ def _take_hero(envelope: Fields, options: Options) -> None:
     for name in ("type", "id"):
         if fields.get(name) is None:
             options.problems.add(fields.at(name), "is missing")
-    if kind is not None and ":" in kind:  # nobody could look for its runs
+    if kind is not None and ":" in kind:  # no filter could name it
         options.problems.add(fields.at("type"), "has a colon, which is not allowed here")
     options.hero = (kind, id_) if kind is not None and id_ is not None else None
 
 
 def _principal(envelope: Fields) -> dict[str, Any]:
-    """Who is said to have started the run, under the names that templates read."""
+    """Return the principal under the names that templates read."""
     block = envelope.mapping("principal")
     if block is None:
         return dict(SYSTEM)
@@ -273,9 +282,6 @@ def _tried(read: Callable[[], T], path: str, problems: Problems) -> T | None:
     except (ValueError, InvalidInput) as error:
         problems.add(path, str(error))
         return None
-
-
-# Routes that start runs, and how runs look below `/executions`: as ever, with `execution_id` beside `id`.
 
 
 BASE: Final = "/api/v1/executions"
@@ -308,24 +314,18 @@ _ENVELOPE_SCHEMA: Final = takes(
 )
 
 
-def feeds(request: AnyRequest) -> Feeds:
-    """What knows when runs end."""
-    found: Feeds = request.app.state["feeds"]
-    return found
-
-
 def is_execution(request: AnyRequest) -> bool:
-    """Whether the request speaks of executions."""
+    """Return whether the request names runs executions."""
     return request.scope["path"].startswith(BASE)
 
 
 def run_answer(request: AnyRequest, document: dict[str, Any]) -> Response[Any]:
-    """The answer with a document of a run."""
+    """Answer with the document of a run."""
     return Response({"data": named(request, document)})
 
 
 def named(request: AnyRequest, document: dict[str, Any]) -> dict[str, Any]:
-    """The document under the names of where it was asked for."""
+    """Return the document with the names of the route it was requested from."""
     if not is_execution(request):
         return document
     (first, id_), *rest = document.items()
@@ -335,7 +335,7 @@ def named(request: AnyRequest, document: dict[str, Any]) -> dict[str, Any]:
 @post(
     WORKFLOWS + "/{workflow:str}/trigger",
     tags=["starts"],
-    summary="StartAnswer a run",
+    summary="Start a run",
     operation_class=operation(*START_PARAMETERS, body=DATA),
     responses={
         **answers(201, One[StartedDocument], "It was started.", examples.one(examples.STARTED)),
@@ -347,17 +347,16 @@ def named(request: AnyRequest, document: dict[str, Any]) -> dict[str, Any]:
 async def trigger_workflow(request: AnyRequest, workflow: FromPath[str]) -> Response[One[StartedDocument]]:
     """The whole body is `trigger.body`. When this answers, the run is durable and will end. What else the query holds
     is `trigger.query`."""
-    call = await _read(request, read_trigger)
-    started, ended = await _start(request, workflow, call)
+    started, ended = await _start(request, workflow, read_trigger)
     document = started_document(started, ended)
-    place = f"{WORKFLOWS}/{document.workflow_id}/runs/{document.run_id}"
-    return Response(One(document), status_code=201 if started.is_new else 200, headers={"Location": place})
+    headers = {"Location": location_of(document)}
+    return Response(One(document), status_code=201 if started.is_new else 200, headers=headers)
 
 
 @post(
     WORKFLOWS + "/{workflow:str}/execute",
     tags=["starts"],
-    summary="StartAnswer a run with an envelope",
+    summary="Start a run with an envelope",
     status_code=202,
     operation_class=operation(*START_PARAMETERS, body=_ENVELOPE_SCHEMA),
     responses={
@@ -370,8 +369,7 @@ async def trigger_workflow(request: AnyRequest, workflow: FromPath[str]) -> Resp
 async def execute_workflow(request: AnyRequest, workflow: FromPath[str]) -> Response[One[ExecutionStarted]]:
     """The envelope's `trigger` is `trigger.body`. Without a `principal` it is the system that starts it. Names may be
     written in snake_case too."""
-    call = await _read(request, read_execute)
-    started, ended = await _start(request, workflow, call)
+    started, ended = await _start(request, workflow, read_execute)
     document = _execution(started_document(started, ended))
     place = {"Location": document.status_url}
     return Response(One(document), status_code=202 if started.is_new else 200, headers=place)
@@ -390,19 +388,26 @@ def _execution(started: StartedDocument) -> ExecutionStarted:
     )
 
 
-async def _read(request: AnyRequest, read: Any) -> StartCall:
-    scope = request.scope
-    call: StartCall = read(scope["headers"], scope["query_string"], await request.body(), commands(request).now)
-    return call
+async def start(
+    commands: Commands, read: ReadStart, workflow: str, scope: HTTPScope, body: bytes
+) -> tuple[StartAnswer, float | None]:
+    """Start the run that a request asks for. Return it, and for how many seconds the answer waits for its end."""
+    call = read(workflow, scope["headers"], scope["query_string"], body, commands.now)
+    return await commands.starts.start(call.request), call.wait
 
 
-async def _start(request: AnyRequest, workflow: str, call: StartCall) -> tuple[StartAnswer, RunRow | None]:
-    """The run; and if its end is waited for, how it is when that has come or time is over."""
-    started = await commands(request).start(workflow, call.given, call.options)
-    if call.wait is None:
+def location_of(document: StartedDocument) -> str:
+    """Return the path of a run that was started by `/trigger`."""
+    return f"{WORKFLOWS}/{document.workflow_id}/runs/{document.run_id}"
+
+
+async def _start(request: AnyRequest, workflow: str, read: ReadStart) -> tuple[StartAnswer, RunRow | None]:
+    """Start a run. If the request waits for its end, return its row too, when it has ended or the time is over."""
+    started, wait = await start(commands(request), read, workflow, request.scope, await request.body())
+    if wait is None:
         return started, None
-    await feeds(request).ended(started.run, call.wait)
-    return started, await commands(request).run_row(show(RUN, started.run))
+    await feeds(request).ended(started.run, wait)
+    return started, await commands(request).runs.row(show(RUN, started.run))
 
 
 ROUTES = [trigger_workflow, execute_workflow]

@@ -1,4 +1,4 @@
-"""Routes that follow a run: its journal as a stream, and as a list that can wait for what is to come."""
+"""Routes that follow a run: its journal as a stream of Server-Sent Events, and as a list that can wait."""
 
 from __future__ import annotations
 
@@ -16,33 +16,29 @@ from litestar.types import HTTPResponseBodyEvent, Receive, Send
 
 from detent.api.documents import Many
 from detent.api.openapi.operations import INTEGER, TEXT, answers, header, operation, query, refusals
-from detent.api.request import AnyRequest
-from detent.errors import InvalidInput, NotFound, Problem, StoreError
+from detent.api.request import AnyRequest, QueryValues, feeds, grouped, number_of, tenant_of, wait_of
+from detent.errors import NotFound, StoreError
 from detent.ids import RUN, InvalidId, parse, show
 from detent.run.journal import Entry
-from detent.settings import DEFAULT_TENANT
-from detent.values.durations import parse_duration
+from detent.values.fields import Problems
 from detent.views.feeds import MOST_ENTRIES, Feeds
 from detent.views.runs import entry_json
 
-# Server-Sent Events: an answer that goes on until there is nothing more to say or nobody listens.
-
-
 MEDIA_TYPE: Final = "text/event-stream"
-# A proxy must neither keep a stream nor gather it.
+# A proxy must neither cache a stream nor buffer it.
 _HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 Frames = AsyncGenerator[bytes, None]
 
 
 def frame(data: bytes, *, event: str, id_: int | None = None) -> bytes:
-    """One event. `data` is a single line."""
+    """Encode one event. `data` is a single line."""
     place = b"" if id_ is None else b"id: %d\n" % id_
     return b"%bevent: %b\ndata: %b\n\n" % (place, event.encode(), data)
 
 
 class EventStream(Response[bytes]):
-    """Sends frames one by one: the next is made when the one before was taken, and none when the other end is gone."""
+    """Sends frames one by one. The next is made when the client has read the one before; none after it has left."""
 
     def __init__(self, frames: Frames) -> None:
         super().__init__(b"", media_type=MEDIA_TYPE, headers=_HEADERS)
@@ -84,16 +80,16 @@ def _body(piece: bytes, *, more: bool) -> HTTPResponseBodyEvent:
 
 
 async def _left(receive: Receive) -> None:
-    """Wait until the other end is gone."""
+    """Wait until the client has closed the connection."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
 BASES: Final = ("/api/v1/runs", "/api/v1/executions")
 HEARTBEAT: Final = 15.0
-LONGEST_WAIT: Final = 60.0
 _AWAY_PAUSE: Final = 1.0
 _ENTRIES: Final = 50
+_MESSAGE: Final = "the events cannot be read"
 _LARGEST_SEQ: Final = 2**31 - 1
 _BEGIN: Final = b"retry: 1000\n\n"
 _STILL_HERE: Final = b": still here\n\n"
@@ -147,8 +143,10 @@ async def stream_run(request: AnyRequest, run: FromPath[str]) -> Response[bytes]
     """Server-Sent Events: an `entry` for each entry of the journal, with its `seq` as `id`, and at last an `end` with
     the run's status. After a lost connection, `Last-Event-ID` (or `after`) goes on behind that entry."""
     text = request.headers.get("last-event-id")
-    after = _number("Last-Event-ID", text) if text else _after(request)
-    return EventStream(_frames(_feeds(request), await _run(request, run), after))
+    values = QueryValues({"Last-Event-ID": [text]}, Problems()) if text else _query(request)
+    after = values.last("Last-Event-ID" if text else "after", _seq) or 0
+    values.refuse(_MESSAGE)
+    return EventStream(_frames(feeds(request), tenant_of(request), await _run(request, run), after))
 
 
 @get(
@@ -166,14 +164,18 @@ async def list_run_events(request: AnyRequest, run: FromPath[str]) -> Response[d
     """The entries of the journal in order: those `after` an entry, `limit` at most. With `wait` (a duration up to 60s)
     it answers when there is one, or the run has ended. `next_cursor` is what to give as `after` next, and null when the
     run has ended and all was given."""
-    after, limit, wait = _after(request), _limit(request), _wait(request)
-    found = await _feeds(request).wait_entries(await _run(request, run), after, wait, limit=limit)
+    values = _query(request)
+    after = values.last("after", _seq) or 0
+    limit = values.last("limit", lambda text: number_of(text, 1, MOST_ENTRIES)) or _ENTRIES
+    wait = values.last("wait", wait_of) or 0.0
+    values.refuse(_MESSAGE)
+    found = await feeds(request).wait_entries(await _run(request, run), after, wait, limit=limit)
     last = found.entries[-1].seq if found.entries else after
     data = [msgspec.Raw(entry_json(entry)) for entry in found.entries]
     return Response({"data": data, "next_cursor": None if found.is_all else str(last)})
 
 
-async def _frames(feeds: Feeds, run: bytes, after: int) -> Frames:
+async def _frames(feeds: Feeds, tenant: int, run: bytes, after: int) -> Frames:
     yield _BEGIN
     with feeds.reader(run, after=after) as reader:
         while not reader.is_done:
@@ -184,28 +186,23 @@ async def _frames(feeds: Feeds, run: bytes, after: int) -> Frames:
                 yield _STILL_HERE
         has_ended = reader.has_ended
     if has_ended:
-        end = {"run_id": show(RUN, run), "status": await _final_status(feeds, run)}
+        end = {"run_id": show(RUN, run), "status": await _final_status(feeds, tenant, run)}
         yield frame(_encoder.encode(end), event="end")
 
 
 @lru_cache(maxsize=16)
 def _shown(entry: Entry) -> bytes:
-    """Kept for a moment: the readers of a run want the same one after the other."""
+    """Encode an entry. Cached, because the readers of a run read the same entries at about the same time."""
     return frame(entry_json(entry), event="entry", id_=entry.seq)
 
 
-async def _final_status(feeds: Feeds, run: bytes) -> str | None:
-    """Null if the run was deleted since."""
+async def _final_status(feeds: Feeds, tenant: int, run: bytes) -> str | None:
+    """Return the last status of a run; `None` if it was deleted since."""
     while True:
         try:
-            return await feeds.status(DEFAULT_TENANT, run)
+            return await feeds.status(tenant, run)
         except StoreError:
             await asyncio.sleep(_AWAY_PAUSE)
-
-
-def _feeds(request: AnyRequest) -> Feeds:
-    found: Feeds = request.app.state["feeds"]
-    return found
 
 
 async def _run(request: AnyRequest, text: str) -> bytes:
@@ -213,40 +210,20 @@ async def _run(request: AnyRequest, text: str) -> bytes:
         run = parse(RUN, text)
     except InvalidId:
         run = b""
-    if not run or await _feeds(request).status(DEFAULT_TENANT, run) is None:
+    if not run or await feeds(request).status(tenant_of(request), run) is None:
         raise NotFound(f"there is no run {text[:80]!r}")
     return run
 
 
-def _after(request: AnyRequest) -> int:
-    return _number("after", request.query_params.get("after", "0"))
+def _query(request: AnyRequest) -> QueryValues:
+    """Return the values of the query. Unknown names are ignored: clients of event streams may add their own."""
+    return QueryValues(grouped(request.scope["query_string"]), Problems())
 
 
-def _limit(request: AnyRequest) -> int:
-    limit = _number("limit", request.query_params.get("limit", str(_ENTRIES)))
-    if not 0 < limit <= MOST_ENTRIES:
-        raise _refused("limit", f"must be a number from 1 to {MOST_ENTRIES}")
-    return limit
-
-
-def _wait(request: AnyRequest) -> float:
-    try:
-        wait = parse_duration(request.query_params.get("wait", "0s"))
-    except InvalidInput as error:
-        raise _refused("wait", error.message) from None
-    if wait > LONGEST_WAIT:
-        raise _refused("wait", f"must be at most {LONGEST_WAIT:g}s")
-    return wait
-
-
-def _number(field: str, text: str) -> int:
+def _seq(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 10 and int(text) <= _LARGEST_SEQ):
-        raise _refused(field, "must be the number of an entry" if field != "limit" else "must be a number")
+        raise ValueError("must be the number of an entry")
     return int(text)
-
-
-def _refused(field: str, message: str) -> InvalidInput:
-    return InvalidInput("the events cannot be read", [Problem(field, message)])
 
 
 ROUTES = [stream_run, list_run_events]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from litestar import Response, delete, get, post, put
 from litestar.openapi.spec import Schema
@@ -21,7 +20,7 @@ from detent.api.documents import (
     firing_shown,
     trigger_shown,
 )
-from detent.api.filters import LIST_MESSAGE, MOST_ROWS, ROWS
+from detent.api.filters import LIST_MESSAGE
 from detent.api.openapi import examples
 from detent.api.openapi.operations import (
     ANYTHING,
@@ -39,28 +38,23 @@ from detent.api.openapi.operations import (
 from detent.api.request import (
     AnyRequest,
     CursorScope,
-    Spellings,
+    QueryValues,
     aliases,
     flag_of,
-    grouped,
     instant_of,
-    normalize_names,
     number_of,
     object_body,
+    read_fields,
     refuse_if_any,
+    tenant_of,
+    triggers,
     word_of,
 )
 from detent.forms.compiled import TriggerType
 from detent.instant import Instant, iso
-from detent.settings import DEFAULT_TENANT
 from detent.store.trigger_rows import FiringRow, FiringState, TriggerRow
-from detent.triggers.commands import MOST_PREVIEWED, TriggerCommands
-from detent.values.fields import Fields, Problems, shown
-
-# The queries of the lists of triggers and firings, and of schedules.
-
-
-T = TypeVar("T")
+from detent.triggers.commands import MOST_PREVIEWED
+from detent.values.fields import Fields
 
 _ID_BYTES: Final = 16
 _COUNT: Final = 10
@@ -114,75 +108,37 @@ class FiringPage:
     scope: CursorScope
 
 
-class _Query:
-    """A query string whose names are known, read one by one."""
-
-    def __init__(self, text: bytes, known: Spellings) -> None:
-        self.problems = Problems()
-        self._values: dict[str, list[str]] = {}
-        for name, values in grouped(text).items():
-            ours = known.get(name)
-            if ours is None:
-                hint = (
-                    self.problems.did_you_mean(name, known) or f"; known are {', '.join(sorted(set(known.values())))}"
-                )
-                self.problems.add(shown(name)[1:-1], f"unknown parameter{hint}")
-            else:
-                self._values.setdefault(ours, []).extend(values)
-
-    def one(self, name: str, read: Callable[[str], T]) -> T | None:
-        values = self._values.get(name)
-        if not values:
-            return None
-        if len(values) > 1:
-            self.problems.add(name, "is given twice")
-            return None
-        try:
-            return read(values[0])
-        except ValueError as error:
-            self.problems.add(name, str(error))
-            return None
-
-    def page(self, scope: CursorScope) -> tuple[int, bytes | None]:
-        limit = self.one("limit", lambda text: number_of(text, 1, MOST_ROWS)) or ROWS
-        place = self.one("cursor", lambda text: scope.place(text, _ID_BYTES)) if not self.problems.found else None
-        return limit, place
-
-    def refuse(self, message: str) -> None:
-        refuse_if_any(self.problems, message)
-
-
-def read_trigger_page(text: bytes) -> TriggerPage:
-    """The page of triggers that a query asks for."""
-    read = _Query(text, _TRIGGERS)
+def read_trigger_page(text: bytes, tenant: int) -> TriggerPage:
+    """Read the query of a list of triggers."""
+    read = QueryValues.of_query(text, _TRIGGERS)
     workflow, kind, enabled = read.one("workflow", word_of), read.one("type", _kind), read.one("enabled", flag_of)
-    scope = CursorScope("triggers", DEFAULT_TENANT, workflow, kind, enabled)
-    limit, after = read.page(scope)
+    scope = CursorScope("triggers", tenant, workflow, kind, enabled)
+    limit, after = read.limit(), read.cursor(lambda cursor: scope.place(cursor, _ID_BYTES))
     read.refuse(LIST_MESSAGE)
     return TriggerPage(workflow, kind, enabled, limit, after, scope)
 
 
-def read_firing_page(text: bytes, trigger: str) -> FiringPage:
-    """The page of a trigger's firings that a query asks for."""
-    read = _Query(text, _FIRINGS)
+def read_firing_page(text: bytes, tenant: int, trigger: str) -> FiringPage:
+    """Read the query of a list of firings."""
+    read = QueryValues.of_query(text, _FIRINGS)
     state = read.one("state", _state)
-    scope = CursorScope("firings", DEFAULT_TENANT, trigger, state)
-    limit, before = read.page(scope)
+    scope = CursorScope("firings", tenant, trigger, state)
+    limit, before = read.limit(), read.cursor(lambda cursor: scope.place(cursor, _ID_BYTES))
     read.refuse(LIST_MESSAGE)
     return FiringPage(state, limit, before, scope)
 
 
 def read_count(text: bytes) -> int:
-    """How many slots a query asks for."""
-    read = _Query(text, aliases("count"))
+    """Read how many slots shall be listed."""
+    read = QueryValues.of_query(text, aliases("count"))
     count = read.one("count", _count) or _COUNT
     read.refuse("the slots cannot be told")
     return count
 
 
 def read_preview(text: bytes) -> tuple[str | None, str | None, int]:
-    """Cron expression, time zone and count of a query."""
-    read = _Query(text, _PREVIEW)
+    """Read cron expression, time zone and count."""
+    read = QueryValues.of_query(text, _PREVIEW)
     found: tuple[Any, Any] = read.one("cron_expression", str), read.one("timezone", str)
     count = read.one("count", _count) or _COUNT
     read.refuse("the slots cannot be told")
@@ -260,12 +216,6 @@ _SLOTS: Final[dict[str, Any]] = {
 }
 
 
-def triggers(request: AnyRequest) -> TriggerCommands:
-    """What every handler here calls."""
-    found: TriggerCommands = request.app.state["triggers"]
-    return found
-
-
 @post(
     BASE,
     tags=_TAGS,
@@ -278,7 +228,7 @@ def triggers(request: AnyRequest) -> TriggerCommands:
 )
 async def create_trigger(request: AnyRequest) -> Response[One[TriggerDocument]]:
     """`cron`, `webhook`, `event` or `manual`. The `url` of a webhook never changes."""
-    row = await triggers(request).create(await _object(request, "the trigger cannot be made"))
+    row = await triggers(request).editor.create(await _object(request, "the trigger cannot be made"))
     return _shown(request, row, status=201)
 
 
@@ -294,8 +244,8 @@ async def create_trigger(request: AnyRequest) -> Response[One[TriggerDocument]]:
 )
 async def list_triggers(request: AnyRequest) -> Many[TriggerDocument]:
     """In the order they were made; those that stand in definitions too."""
-    page = read_trigger_page(request.scope["query_string"])
-    rows = await triggers(request).triggers(
+    page = read_trigger_page(request.scope["query_string"], tenant_of(request))
+    rows = await triggers(request).editor.find(
         limit=page.limit + 1, after=page.after, workflow=page.workflow, kind=page.kind, enabled=page.enabled
     )
     more = page.scope.cursor(rows[page.limit - 1].id) if len(rows) > page.limit else None
@@ -305,7 +255,7 @@ async def list_triggers(request: AnyRequest) -> Many[TriggerDocument]:
 @get(BASE + "/{trigger:str}", summary="Get a trigger", operation_class=Plain, **_SHOWN)
 async def get_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[TriggerDocument]]:
     """Its secrets are not shown."""
-    return _shown(request, await triggers(request).trigger(trigger))
+    return _shown(request, await triggers(request).editor.get(trigger))
 
 
 @put(
@@ -317,42 +267,40 @@ async def get_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[O
 async def update_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[TriggerDocument]]:
     """What is sent is changed, the rest stays. With `updated_at` it must be the state that was read. A trigger that
     stands in a definition is changed there."""
-    row = await triggers(request).update(trigger, await _object(request, "the trigger cannot be changed"))
+    row = await triggers(request).editor.update(trigger, await _object(request, "the trigger cannot be changed"))
     return _shown(request, row)
 
 
 @delete(BASE + "/{trigger:str}", summary="Delete a trigger", operation_class=Plain, **_SHOWN)
 async def delete_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[TriggerDocument]]:
     """Answers with what it was. The runs it started go on."""
-    return _shown(request, await triggers(request).delete(trigger))
+    return _shown(request, await triggers(request).editor.delete(trigger))
 
 
 @post(BASE + "/{trigger:str}/pause", summary="Pause a trigger", operation_class=operation(body=_NOTE), **_SHOWN)
 async def pause_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[TriggerDocument]]:
     """It fires no more until it is resumed; `note` tells others why."""
-    row = await triggers(request).pause(trigger, await _object(request, "the trigger cannot be paused"))
+    row = await triggers(request).editor.pause(trigger, await _object(request, "the trigger cannot be paused"))
     return _shown(request, row)
 
 
 @post(BASE + "/{trigger:str}/resume", summary="Resume a trigger", operation_class=Plain, **_SHOWN)
 async def resume_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[TriggerDocument]]:
     """It fires again from now on; slots that passed meanwhile stay passed."""
-    return _shown(request, await triggers(request).resume(trigger))
+    return _shown(request, await triggers(request).editor.resume(trigger))
 
 
 @post(BASE + "/{trigger:str}/fire", summary="Fire a trigger now", operation_class=operation(body=_FIRE), **_FIRED)
 async def fire_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[FiringDocument]]:
     """Paused or not. Its condition, the workflow's `trigger_schema` and its overlap policy count."""
-    problems = Problems()
-    fields = normalize_names(await _object(request, "the trigger cannot be fired"), aliases("body"), problems)
-    refuse_if_any(problems, "the trigger cannot be fired")
-    return _fired(await triggers(request).fire(trigger, fields.get("body")))
+    fields = await read_fields(request, "body", message="the trigger cannot be fired")
+    return _fired(await triggers(request).firings.fire(trigger, fields.get("body")))
 
 
 @get(BASE + "/{trigger:str}/next", summary="List the next slots", operation_class=operation(COUNT), **_SLOTS)
 async def next_slots_of_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[list[str]]]:
     """When a cron trigger fires next, or would if it were not paused."""
-    return _slots(await triggers(request).coming(trigger, read_count(request.scope["query_string"])))
+    return _slots(await triggers(request).editor.coming(trigger, read_count(request.scope["query_string"])))
 
 
 @get(
@@ -360,7 +308,7 @@ async def next_slots_of_trigger(request: AnyRequest, trigger: FromPath[str]) -> 
 )
 async def preview_schedule(request: AnyRequest) -> Response[One[list[str]]]:
     """When a cron expression would fire, in its time zone."""
-    return _slots(triggers(request).preview(*read_preview(request.scope["query_string"])))
+    return _slots(triggers(request).editor.preview(*read_preview(request.scope["query_string"])))
 
 
 @post(
@@ -377,13 +325,11 @@ async def preview_schedule(request: AnyRequest) -> Response[One[list[str]]]:
 async def backfill_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[BackfillDocument]]:
     """The slots from `from` to `to` that have no firing, at most 1,000. They are only told unless `dry_run` is
     false."""
-    problems = Problems()
-    sent = await _object(request, "the range cannot be filled")
-    fields = Fields(normalize_names(sent, aliases("from", "to", "dry_run"), problems), "", problems)
+    fields = await read_fields(request, "from", "to", "dry_run", message="the range cannot be filled")
     begin, end = _instant(fields, "from"), _instant(fields, "to")
     dry_run = fields.boolean("dry_run", True)
-    refuse_if_any(problems, "the range cannot be filled")
-    found = await triggers(request).backfill(trigger, begin, end, dry_run=dry_run)
+    refuse_if_any(fields.problems, "the range cannot be filled")
+    found = await triggers(request).firings.backfill(trigger, begin, end, dry_run=dry_run)
     return Response(One(documents.backfill_shown(found, dry_run=dry_run)))
 
 
@@ -399,8 +345,8 @@ async def backfill_trigger(request: AnyRequest, trigger: FromPath[str]) -> Respo
 )
 async def list_firings(request: AnyRequest, trigger: FromPath[str]) -> Many[FiringDocument]:
     """Newest first; refused and ignored ones too."""
-    page = read_firing_page(request.scope["query_string"], trigger)
-    rows = await triggers(request).firings(trigger, limit=page.limit + 1, before=page.before, state=page.state)
+    page = read_firing_page(request.scope["query_string"], tenant_of(request), trigger)
+    rows = await triggers(request).firings.find(trigger, limit=page.limit + 1, before=page.before, state=page.state)
     more = page.scope.cursor(rows[page.limit - 1].id) if len(rows) > page.limit else None
     return Many([firing_shown(row) for row in rows[: page.limit]], more)
 
@@ -419,7 +365,7 @@ async def get_firing(
     request: AnyRequest, trigger: FromPath[str], firing: FromPath[str]
 ) -> Response[One[FiringDocument]]:
     """With what was received."""
-    row = await triggers(request).firing(trigger, firing)
+    row = await triggers(request).firings.get(trigger, firing)
     return Response(One(firing_shown(row, whole=True)))
 
 
@@ -433,7 +379,7 @@ async def replay_firing(
     request: AnyRequest, trigger: FromPath[str], firing: FromPath[str]
 ) -> Response[One[FiringDocument]]:
     """A new firing with what was received then. One that was refused for its signature cannot be replayed."""
-    return _fired(await triggers(request).replay(trigger, firing))
+    return _fired(await triggers(request).firings.replay(trigger, firing))
 
 
 async def _object(request: AnyRequest, message: str) -> dict[str, Any]:

@@ -1,11 +1,10 @@
-"""Where the outside world starts runs: the address of a webhook trigger, and that of a workflow.
+"""Routes of webhooks and events, by which other systems start runs.
 
-A request is kept before anything is done because of it. The same request again gets the first answer again.
+A request is stored before anything else happens. The same request again gets the first answer again.
 """
 
 from __future__ import annotations
 
-import math
 from typing import Any, Final
 
 import msgspec
@@ -40,12 +39,11 @@ from detent.api.openapi.operations import (
     texts,
 )
 from detent.api.openapi.operations import TEXT as TEXT_SCHEMA
-from detent.api.request import AnyRequest, aliases, commands, normalize_names, object_body, refuse_if_any
+from detent.api.request import AnyRequest, commands, read_fields, refuse_if_any, triggers
 from detent.api.routes.starts import read_options
-from detent.api.routes.triggers import BASE, triggers
+from detent.api.routes.triggers import BASE
 from detent.api.server.guards import reason_against
-from detent.commands import StartOptions
-from detent.errors import AlreadyActive, Forbidden, NotFound, NotStartable, TooLarge
+from detent.errors import AlreadyActive, Forbidden, LimitExceeded, NotFound, NotStartable, TooLarge
 from detent.forms.triggers import LONGEST_EVENT_TYPE
 from detent.ids import FIRING, RUN, show
 from detent.store.trigger_rows import FiringRow, FiringState, TriggerRow
@@ -53,11 +51,7 @@ from detent.triggers import record
 from detent.triggers.commands import FORGED
 from detent.triggers.processor import CONDITION_ERROR
 from detent.triggers.record import FiringPayload, webhook_request
-from detent.values.fields import Fields, Problems
 from detent.values.limits import INPUT_LIMIT
-
-# The route by which others tell that something happened.
-
 
 _MESSAGE: Final = "the event cannot be sent"
 _LONGEST_ID: Final = 255
@@ -89,14 +83,10 @@ _EVENT: Final = takes(
 async def send_event(request: AnyRequest) -> Response[One[EventDocument]]:
     """Fires every event trigger that listens to its type: `order.paid`, `order.*` or `*`. `data` is `trigger.body`. The
     same `id` again answers with the firings it made first."""
-    problems = Problems()
-    sent = normalize_names(object_body(await request.body(), _MESSAGE), aliases("type", "data", "id"), problems)
-    fields = Fields(sent, "", problems)
-    if fields.get("type") is None:
-        problems.add("type", "is missing")
+    fields = await read_fields(request, "type", "data", "id", message=_MESSAGE, required=("type",))
     type_, id_ = fields.text("type", most=LONGEST_EVENT_TYPE), fields.text("id", most=_LONGEST_ID)
-    refuse_if_any(problems, _MESSAGE)
-    found = await triggers(request).send_event(type_ or "", fields.values.get("data", {}), id_)
+    refuse_if_any(fields.problems, _MESSAGE)
+    found = await triggers(request).receiver.send_event(type_ or "", fields.values.get("data", {}), id_)
     return Response(One(event_shown(found)), status_code=202)
 
 
@@ -127,7 +117,7 @@ Answer = Response[Any]
 @post(BASE + "/{trigger:str}", summary="Call a webhook trigger", **_ROUTE)
 async def call_trigger(request: AnyRequest, trigger: FromPath[str]) -> Answer:
     """The whole body is `trigger.body`: JSON, a form, text or bytes. When this answers 2xx, the request is durable."""
-    row = await triggers(request).webhook(trigger)
+    row = await triggers(request).receiver.webhook(trigger)
     return await _receive(request, row, await _incoming(request))
 
 
@@ -135,7 +125,7 @@ async def call_trigger(request: AnyRequest, trigger: FromPath[str]) -> Answer:
 async def call_workflow(request: AnyRequest, workflow: FromPath[str]) -> Answer:
     """By the workflow's webhook trigger. A workflow that has none is started as by the API, and only from where the API
     may be used."""
-    row = await triggers(request).webhook_of(workflow)
+    row = await triggers(request).receiver.webhook_of(workflow)
     if row is None:
         return await _start(request, workflow)
     return await _receive(request, row, await _incoming(request))
@@ -155,20 +145,14 @@ async def _incoming(request: AnyRequest) -> FiringPayload:
 
 
 async def _receive(request: AnyRequest, trigger: TriggerRow, incoming: FiringPayload) -> Answer:
-    too_many: list[float] = []
+    def count_forged() -> None:
+        wait = request.app.state["forgeries"].count(request.client.host if request.client else "")
+        if wait is not None:
+            raise LimitExceeded("too many requests whose signature is not good", wait)
 
-    def may_keep_forged() -> bool:
-        source = request.client.host if request.client else ""
-        wait = request.app.state["forgeries"].count(source)
-        too_many.extend([] if wait is None else [wait])
-        return wait is None
-
-    firing = await triggers(request).receive_webhook(trigger, incoming, may_keep_forged=may_keep_forged)
-    if too_many:
-        headers = {"Retry-After": str(math.ceil(too_many[0]))}
-        message = "too many requests whose signature is not good"
-        return refuse(429, "limit_exceeded", "limit_exceeded", message, headers=headers)
-    return await _answer(request, firing)
+    return await _answer(
+        request, await triggers(request).receiver.receive_webhook(trigger, incoming, count_forged=count_forged)
+    )
 
 
 async def _start(request: AnyRequest, workflow: str) -> Answer:
@@ -177,20 +161,14 @@ async def _start(request: AnyRequest, workflow: str) -> Answer:
         raise Forbidden(reason)
     incoming = await _incoming(request)
     request_id = incoming.headers.get("idempotency-key")
-    options = StartOptions(
-        request_id=request_id,
-        start_at=incoming.start_at,
-        labels=incoming.labels,
-        hero=incoming.hero,
-        trigger="webhook",
-        allow_multiple=incoming.allow_multiple,
+    start = await commands(request).starts.start(
+        incoming.start(workflow, trigger="webhook", request_id=request_id, fired_by=None)
     )
-    start = await commands(request).start(workflow, incoming.given(), options)
     return Response(One(await _started(request, start.run, None)), status_code=201 if start.is_new else 200)
 
 
 async def _answer(request: AnyRequest, firing: FiringRow) -> Answer:
-    """The answer that a firing is, whenever it is asked for."""
+    """Render the answer of a firing. It is the same whenever it is requested."""
     why, id_ = record.decode(firing.message), show(FIRING, firing.id)
     if firing.run is not None:
         return Response(One(await _started(request, firing.run, id_)), status_code=201)
@@ -204,7 +182,7 @@ async def _answer(request: AnyRequest, firing: FiringRow) -> Answer:
 async def _started(request: AnyRequest, run: bytes, firing: str | None) -> WebhookDocument:
     id_ = show(RUN, run)
     try:
-        callbacks = (await commands(request).run(id_))["callbacks"]
+        callbacks = (await commands(request).runs.get(id_))["callbacks"]
     except NotFound:
         callbacks = []  # it ended long ago and was deleted
     return WebhookDocument(

@@ -19,7 +19,7 @@ from detent.api.documents import (
     version_document,
     workflow_document,
 )
-from detent.api.filters import MOST_ROWS, WorkflowPage, read_version_page, read_workflow_page
+from detent.api.filters import WorkflowPage, read_version_page, read_workflow_page
 from detent.api.openapi import examples
 from detent.api.openapi.operations import (
     BOOLEAN,
@@ -34,24 +34,22 @@ from detent.api.openapi.operations import (
     refusals,
     texts,
 )
-from detent.api.request import AnyRequest, commands, filename_of
+from detent.api.request import MOST_ROWS, AnyRequest, commands, filename_of, tenant_of
 from detent.errors import InvalidDefinition, NotFound, PreconditionFailed, Problem
 from detent.forms.definition import LARGEST_DEFINITION
 from detent.ids import WORKFLOW
 from detent.instant import Instant
 from detent.store.rows import WorkflowRow
 
-# Entity tags of workflows: whoever changes one can say which state of it he has seen.
-
 
 def etag_of(row: WorkflowRow) -> str:
-    """Names one state of a workflow: any change gives it another."""
+    """Return the entity tag of a workflow. Every change makes another one."""
     return f'"v{row.version}.{row.updated_at}"'
 
 
 def expected_state(if_match: str | None, row: WorkflowRow | None) -> tuple[int, Instant] | None:
-    """(version, updated_at) that must still be there when the change is made; null if any will do. PreconditionFailed
-    if what is there now is not what `If-Match` names."""
+    """Return (version, updated_at) that the workflow must still have when it is changed; `None` if any will do. Raise
+    PreconditionFailed if `If-Match` does not name the current state."""
     if if_match is None:
         return None
     if row is None:
@@ -93,7 +91,7 @@ WorkflowAnswer = Response[One[WorkflowDocument]]
 )
 async def create_workflow(request: AnyRequest) -> WorkflowAnswer:
     """Takes a definition in JSON or YAML. A name that is taken is a conflict; PUT gives it a new version."""
-    row, _, _ = await commands(request).save_workflow(await request.body(), filename=filename_of(request))
+    row, _, _ = await commands(request).workflows.save(await request.body(), filename=filename_of(request))
     return await _shown(row, status=201)
 
 
@@ -117,7 +115,7 @@ async def save_workflow(request: AnyRequest, workflow: FromPath[str]) -> Respons
     old = await _old(request, workflow)
     await asyncio.to_thread(_check_name, request, data, filename, workflow if old is None else old.name)
     expected = expected_state(request.headers.get("if-match"), old)
-    row, saved, _ = await commands(request).save_workflow(data, filename=filename, replace=True, expected=expected)
+    row, saved, _ = await commands(request).workflows.save(data, filename=filename, replace=True, expected=expected)
     document = await asyncio.to_thread(workflow_document, row)
     body = SavedWorkflow(document, saved.created or saved.changed)
     return Response(body, status_code=201 if saved.created else 200, headers={"ETag": etag_of(row)})
@@ -139,7 +137,7 @@ async def save_workflow(request: AnyRequest, workflow: FromPath[str]) -> Respons
 )
 async def list_workflows(request: AnyRequest) -> Many[WorkflowDocument]:
     """By name, without their definitions."""
-    page = read_workflow_page(request.scope["query_string"])
+    page = read_workflow_page(request.scope["query_string"], tenant_of(request))
     rows = await _rows(request, page)
     more = page.scope.cursor(rows[page.limit - 1].name.encode()) if len(rows) > page.limit else None
     return Many(await asyncio.to_thread(_list, rows[: page.limit]), more)
@@ -152,7 +150,7 @@ async def list_workflows(request: AnyRequest) -> Many[WorkflowDocument]:
 )
 async def get_workflow(request: AnyRequest, workflow: FromPath[str]) -> WorkflowAnswer:
     """By id or by name, with its definition as it was written. `ETag` names this state of it, for `If-Match`."""
-    return await _shown(await commands(request).workflow(workflow))
+    return await _shown(await commands(request).workflows.get(workflow))
 
 
 @delete(
@@ -171,8 +169,8 @@ async def delete_workflow(request: AnyRequest, workflow: FromPath[str]) -> Workf
     still found by their ids."""
     if_match = request.headers.get("if-match")
     if if_match is not None:
-        expected_state(if_match, await commands(request).workflow(workflow))
-    row, at = await commands(request).delete_workflow(workflow)
+        expected_state(if_match, await commands(request).workflows.get(workflow))
+    row, at = await commands(request).workflows.delete(workflow)
     document = await asyncio.to_thread(workflow_document, row, deleted_at=at)
     return Response(One(document))
 
@@ -180,13 +178,13 @@ async def delete_workflow(request: AnyRequest, workflow: FromPath[str]) -> Workf
 @post(BASE + "/{workflow:str}/enable", summary="Enable a workflow", **_SHOWN)
 async def enable_workflow(request: AnyRequest, workflow: FromPath[str]) -> WorkflowAnswer:
     """Runs of it may be started again. To enable one that is enabled changes nothing."""
-    return await _shown(await commands(request).enable_workflow(workflow, enabled=True))
+    return await _shown(await commands(request).workflows.enable(workflow, enabled=True))
 
 
 @post(BASE + "/{workflow:str}/disable", summary="Disable a workflow", **_SHOWN)
 async def disable_workflow(request: AnyRequest, workflow: FromPath[str]) -> WorkflowAnswer:
     """Nothing starts it until it is enabled again. Its runs in flight go on."""
-    return await _shown(await commands(request).enable_workflow(workflow, enabled=False))
+    return await _shown(await commands(request).workflows.enable(workflow, enabled=False))
 
 
 @get(
@@ -201,10 +199,12 @@ async def disable_workflow(request: AnyRequest, workflow: FromPath[str]) -> Work
 )
 async def list_workflow_versions(request: AnyRequest, workflow: FromPath[str]) -> Many[VersionDocument]:
     """Newest first, each with its definition as it was written."""
-    row = await commands(request).workflow(workflow)
-    page = read_version_page(request.scope["query_string"], row.id)
+    row = await commands(request).workflows.get(workflow)
+    page = read_version_page(request.scope["query_string"], tenant_of(request), row.id)
     rows = [
-        one for one in await commands(request).versions(workflow) if page.before is None or one.version < page.before
+        one
+        for one in await commands(request).workflows.versions(row)
+        if page.before is None or one.version < page.before
     ]
     shown = rows[: page.limit]
     documents = await asyncio.to_thread(lambda: [version_document(one, row.version) for one in shown])
@@ -218,9 +218,9 @@ async def _shown(row: WorkflowRow, status: int = 200) -> WorkflowAnswer:
 
 
 async def _old(request: AnyRequest, key: str) -> WorkflowRow | None:
-    """The workflow at an address; null for a name that nobody has yet."""
+    """Return the workflow at an address; `None` for a name that is free."""
     try:
-        return await commands(request).workflow(key)
+        return await commands(request).workflows.get(key)
     except NotFound:
         if key.startswith(f"{WORKFLOW}_"):
             raise
@@ -228,19 +228,19 @@ async def _old(request: AnyRequest, key: str) -> WorkflowRow | None:
 
 
 def _check_name(request: AnyRequest, data: bytes, filename: str | None, name: str) -> None:
-    written = commands(request).compile(data, filename=filename).name
+    written = commands(request).workflows.compile(data, filename=filename).name
     if written != name:
         message = f"is {written!r}, but the address is that of {name!r}; a name stays"
         raise InvalidDefinition(problems=[Problem("name", message)])
 
 
 async def _rows(request: AnyRequest, page: WorkflowPage) -> list[WorkflowRow]:
-    """Those of the page, and the one after them if there is one."""
+    """Return the rows of a page, and the next one if there is one."""
     size = page.limit + 1 if not page.labels else MOST_ROWS
     found: list[WorkflowRow] = []
     after = page.after
     while len(found) <= page.limit:
-        rows = await commands(request).workflows(limit=size, after=after, enabled=page.enabled)
+        rows = await commands(request).workflows.find(limit=size, after=after, enabled=page.enabled)
         found += [row for row in rows if page.means(json.loads(row.labels) if row.labels else {})]
         if len(rows) < size:
             break

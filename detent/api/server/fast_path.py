@@ -1,8 +1,8 @@
-"""The two routes that are asked most, without the framework: starting a run, and answering a wait.
+"""The fast path: the two busiest routes without the framework, which would be half of their cost.
 
-They read and answer what the routes of the same address in `executions` and `callbacks` do, which stand in the OpenAPI
-document and take whatever is not usual: a start with options in its query, the answer of a person, a token that nobody
-made. Half of what such a request costs would be the way to its handler and back.
+A start (`POST /trigger`) and a callback (`POST /wh/...`) call the same functions as their routes in `routes/starts` and
+`routes/callbacks`. Those are in the OpenAPI document, and answer what is rare: a start with options in its query, the
+callback of a person, who gets a page.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
 
 from detent.api.documents import One, Received, started_document
 from detent.api.errors import Refusal, answer_of, refuse_callback
-from detent.api.routes.callbacks import STATUS, TAKEN
-from detent.api.routes.starts import WORKFLOWS, read_trigger
-from detent.api.server.guards import reason_against
+from detent.api.routes.callbacks import STATUS, TAKEN, deliver
+from detent.api.routes.starts import WORKFLOWS, location_of, read_trigger, start
+from detent.api.server.guards import Throttle, reason_against
 from detent.commands import Commands
 from detent.errors import Forbidden, TooLarge
-from detent.values.http_body import read_headers, read_message_id, read_payload, read_query
 from detent.values.limits import INPUT_LIMIT
 
 _START: Final = f"{WORKFLOWS}/"
@@ -31,22 +30,25 @@ _encode: Final = msgspec.json.Encoder().encode
 
 
 class _Gone(Exception):
-    """Whoever asked has left before the request was whole."""
+    """The client has closed the connection before its request was complete."""
 
 
 class FastPath:
-    """An application before the application: what is not for it goes on."""
+    """An ASGI application that answers starts and callbacks, and passes other requests on."""
 
-    def __init__(self, app: ASGIApp, commands: Commands, hosts: frozenset[str] | None) -> None:
-        self._app, self._commands, self._hosts = app, commands, hosts
+    def __init__(self, app: ASGIApp, commands: Commands, guesses: Throttle, hosts: frozenset[str] | None) -> None:
+        self._app = app
+        self._commands = commands
+        self._guesses = guesses
+        self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope.get("method") == "POST":
             path = scope["path"]
             if path.startswith(_CALLBACK):
-                place = self._commands.callback_place(path[len(_CALLBACK) :])
-                if place is not None and not _is_a_person(cast("HTTPScope", scope)):
-                    await self._callback(cast("HTTPScope", scope), receive, send, place)
+                token = path[len(_CALLBACK) :]
+                if token and "/" not in token and not _is_a_person(cast("HTTPScope", scope)):
+                    await self._callback(cast("HTTPScope", scope), receive, send, token)
                     return
             if path.startswith(_START) and path.endswith(_TRIGGER) and not scope["query_string"]:
                 workflow = path[len(_START) : -len(_TRIGGER)]
@@ -55,25 +57,17 @@ class FastPath:
                     return
         await self._app(scope, receive, send)
 
-    async def _callback(self, scope: HTTPScope, receive: Receive, send: Send, place: tuple[bytes, str]) -> None:
+    async def _callback(self, scope: HTTPScope, receive: Receive, send: Send, token: str) -> None:
         try:
-            headers = read_headers(scope["headers"])
-            payload = read_payload(headers, await _whole_body(receive))
-            receipt, _ = await self._commands.deliver(
-                scope["path"][len(_CALLBACK) :],
-                body=payload.body,
-                encoding=payload.encoding,
-                headers=headers,
-                query=read_query(scope["query_string"]),
-                message_id=read_message_id(headers),
-            )
+            body = await _whole_body(receive)
+            receipt, _, step = await deliver(self._commands, self._guesses, scope, token, body)
         except _Gone:
             return
         except Exception as error:  # noqa: BLE001 - whatever it is, it is answered
             await _respond(send, answer_of(error, scope["method"], scope["path"]))
             return
         if receipt in TAKEN:
-            await _answer(send, STATUS[receipt], _encode(One(Received(TAKEN[receipt], place[1]))))
+            await _answer(send, STATUS[receipt], _encode(One(Received(TAKEN[receipt], step))))
         else:
             await _respond(send, refuse_callback(receipt))
 
@@ -83,16 +77,15 @@ class FastPath:
             if reason:
                 raise Forbidden(reason)
             body = await _whole_body(receive)
-            call = read_trigger(scope["headers"], b"", body, self._commands.now)
-            started = await self._commands.start(workflow, call.given, call.options)
+            started, _ = await start(self._commands, read_trigger, workflow, scope, body)
         except _Gone:
             return
         except Exception as error:  # noqa: BLE001 - whatever it is, it is answered
             await _respond(send, answer_of(error, scope["method"], scope["path"]))
             return
         document = started_document(started)
-        place = f"{_START}{document.workflow_id}/runs/{document.run_id}"
-        await _answer(send, 201 if started.is_new else 200, _encode(One(document)), (b"location", place.encode()))
+        location = location_of(document).encode()
+        await _answer(send, 201 if started.is_new else 200, _encode(One(document)), (b"location", location))
 
 
 async def _whole_body(receive: Receive) -> bytes:
@@ -111,7 +104,7 @@ async def _whole_body(receive: Receive) -> bytes:
 
 
 def _is_a_person(scope: HTTPScope) -> bool:
-    """Whether the answer is to be a page."""
+    """Return whether the answer shall be a page."""
     return any(name == b"accept" and value.startswith(b"text/html") for name, value in scope["headers"])
 
 

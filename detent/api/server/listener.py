@@ -9,10 +9,11 @@ from contextlib import asynccontextmanager, contextmanager
 
 import uvicorn
 
-from detent.api.app import Served, api_of
+from detent.api.app import api_caller, api_of
 from detent.api.server.fast_path import FastPath
 from detent.api.server.guards import known_hosts
 from detent.api.server.protocol import LimitedHttpProtocol
+from detent.app import App
 
 
 class _Server(uvicorn.Server):
@@ -41,11 +42,12 @@ class _Server(uvicorn.Server):
 
 
 @asynccontextmanager
-async def listening(app: Served, sock: socket.socket) -> AsyncIterator[None]:
+async def listening(app: App, sock: socket.socket) -> AsyncIterator[None]:
     """The API before a running engine. Ends with the requests that are being answered."""
     hosts = known_hosts(app.base_url, loose=app.settings.allow_loose_auth)
+    api = api_of(app)
     config = uvicorn.Config(
-        FastPath(api_of(app), app.commands, hosts),
+        FastPath(api, app.commands.for_caller(api_caller()), api.state["guesses"], hosts),
         http=LimitedHttpProtocol,
         ws="none",
         log_config=None,

@@ -19,12 +19,12 @@ from rich.table import Table
 from rich.text import Text
 
 from detent.api.server.listener import listening
+from detent.auth.caller import local_caller
 from detent.cli.options import Database, Imports, Port, settings_of
 from detent.cli.output.progress import ENDED, instant
 from detent.cli.output.served import show_served
 from detent.cli.output.terminal import MARKS, SPINNER, duration, marked, out, warn
 from detent.cli.targets import load_or_show
-from detent.commands import RunInput, StartOptions
 from detent.errors import InvalidInput
 from detent.examples import EXAMPLES, SERVICE_PORT
 from detent.examples.service import serving_shop
@@ -33,6 +33,7 @@ from detent.instant import SECOND
 from detent.observe import listen
 from detent.observe.logs import log_events
 from detent.process import LOOPBACK, App, bind, run_app, run_process, wait_for_signal
+from detent.run.start import StartRequest
 from detent.run.status import TERMINAL
 from detent.settings import Settings
 from detent.store.url import scheme
@@ -46,8 +47,10 @@ _HEAD: Final = """
 
   [bright_black]page     [/]  [bold]{base}[/]   [bright_black]API docs at[/] {base}/docs
   [bright_black]database [/]  {database}
+{examples}  [bright_black]egress   [/]  steps may call this machine (127.0.0.0/8, ::1) as well as public addresses
+"""
+_EXAMPLES: Final = """\
   [bright_black]examples [/]  {shop}   [bright_black]a shop that the examples call, on this machine only[/]
-  [bright_black]egress   [/]  steps may call this machine (127.0.0.0/8, ::1) as well as public addresses
 """
 _STATUS_WIDTH: Final = 8
 _FOOT: Final = """
@@ -55,6 +58,13 @@ _FOOT: Final = """
     curl {base}/api/v1/workflows/order-processing/trigger -d '{{"order_id": 7}}'
     curl {base}/api/v1/workflows/order-processing/runs
   [bright_black]and your own:[/] detent run FILE   [bright_black]or[/] detent apply FILE
+{leave}"""
+_FOOT_WITHOUT: Final = """
+  [bold]Try it[/]
+    detent run FILE     [bright_black]runs a workflow here and now, without this server[/]
+    detent apply FILE   [bright_black]saves it here;[/] detent trigger NAME [bright_black]starts a run[/]
+{leave}"""
+_LEAVE: Final = """\
   [bright_black]Ctrl-C stops gently; what sleeps or waits goes on at the next start.[/]
 """
 
@@ -75,20 +85,23 @@ class Shown:
 class Screen:
     """Draws on a terminal, prints lines elsewhere."""
 
-    def __init__(self, console: Console, base_url: str, database: str, shop_url: str) -> None:
+    def __init__(self, console: Console, base_url: str, database: str, shop_url: str | None) -> None:
+        """`shop_url` is where the examples find their shop; None if no examples are shown."""
         self._console, self._tick = console, 0
+        self._foot = _FOOT_WITHOUT if shop_url is None else _FOOT
         self._words = {
             "version": VERSION,
             "base": escape(base_url),
             "database": escape(database.removeprefix("sqlite:///")),
-            "shop": escape(shop_url),
+            "examples": "" if shop_url is None else _EXAMPLES.format(shop=escape(shop_url)),
+            "leave": _LEAVE,
         }
 
     def head(self) -> None:
         self._console.print(_HEAD.format(**self._words))
 
     def foot(self) -> None:
-        self._console.print(_FOOT.format(**self._words))
+        self._console.print(self._foot.format(**self._words))
 
     def line(self, document: dict[str, Any]) -> None:
         """A run that ended."""
@@ -206,7 +219,8 @@ async def _dev(settings: Settings, *, examples: bool, exact: bool) -> None:
         address = sock.getsockname()[:2]
         app = await stack.enter_async_context(run_app(settings, address=address, allow=LOOPBACK, migrate=True))
         await stack.enter_async_context(listening(app, sock))
-        await _Show(app, _url(shop), stopping).go(examples=examples)
+        # Runs of examples that an earlier start left behind find the shop too.
+        await _Show(app, _url(shop) if examples else None, stopping).go()
         out.print("\nstopping: attempts in flight get their time")
         await app.drain()
     out.print("stopped; what was running goes on at the next start")
@@ -228,16 +242,17 @@ def _url(sock: socket.socket) -> str:
 class _Show:
     """Starts the examples, shows them, then tells of every run that ends."""
 
-    def __init__(self, app: App, shop_url: str, stopping: asyncio.Task[None]) -> None:
+    def __init__(self, app: App, shop_url: str | None, stopping: asyncio.Task[None]) -> None:
         self._app, self._shop_url, self._stopping = app, shop_url, stopping
+        self._commands = app.commands.for_caller(local_caller("detent dev"))
         self._screen = Screen(out, app.local_url, app.settings.database_url, shop_url)
         self._ended: asyncio.Queue[bytes] = asyncio.Queue(_BACKLOG)
 
-    async def go(self, *, examples: bool) -> None:
+    async def go(self) -> None:
         self._screen.head()
         stop = listen(self._hear)
         try:
-            shown = await self._start_examples() if examples else []
+            shown = [] if self._shop_url is None else await self._start_examples(self._shop_url)
             await self._watch(shown)
             if not self._stopping.done():
                 self._screen.foot()
@@ -250,13 +265,13 @@ class _Show:
         if name == "run.ended" and isinstance(run, bytes) and not self._ended.full():
             self._ended.put_nowait(run)
 
-    async def _start_examples(self) -> list[Shown]:
+    async def _start_examples(self, shop_url: str) -> list[Shown]:
         shown = []
         for example in EXAMPLES:
-            text = example.text(self._shop_url)
-            await self._app.commands.save_workflow(text, filename=example.filename, replace=True)
+            text = example.text(shop_url)
+            await self._commands.workflows.save(text, filename=example.filename, replace=True)
             for value in example.inputs:
-                started = await self._app.commands.start(example.name, RunInput(value), StartOptions(trigger="manual"))
+                started = await self._commands.starts.start(StartRequest(example.name, value, trigger="manual"))
                 shown.append(Shown(show(RUN, started.run), value))
         return shown
 
@@ -266,7 +281,7 @@ class _Show:
             while not self._stopping.done():
                 for each in shown:
                     if each.status not in TERMINAL:
-                        each.document = await self._app.commands.run(each.run)
+                        each.document = await self._commands.runs.get(each.run)
                 draw()
                 if all(each.status in TERMINAL for each in shown):
                     return
@@ -281,7 +296,7 @@ class _Show:
                 return
             run = show(RUN, ended.result())
             if run not in known:
-                self._screen.line(await self._app.commands.run(run))
+                self._screen.line(await self._commands.runs.get(run))
 
 
 def add_to(app: typer.Typer) -> None:

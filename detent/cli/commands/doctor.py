@@ -13,6 +13,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from detent.auth.caller import local_caller
 from detent.cli.options import Database, Imports
 from detent.cli.output.terminal import out
 from detent.clock import SystemClock
@@ -71,7 +72,7 @@ async def _examined(url: str) -> list[Finding]:
             found = await store.examine()
             if any(finding.level == "error" for finding in found):
                 return found  # perhaps its runs cannot be read
-            return [*found, *await stuck_runs(store)]
+            return [*found, *await stuck_runs(store, local_caller("detent doctor").tenant)]
         finally:
             await store.close()
     except StoreInUse as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib.util import find_spec
 from pathlib import Path
 from shlex import quote
 from typing import Annotated, Final
@@ -240,7 +241,8 @@ def init(
     except OSError as error:
         raise InvalidInput(f"cannot write {error.filename or folder}: {error.strerror or error}") from None
     go = "" if folder.resolve() == Path.cwd() else f"cd {escape(quote(str(folder)))} && "
-    first = f"detent run {chosen}.yaml" if steps else "pytest"
+    tests = "pytest" if find_spec("pytest") else "pip install pytest && pytest"
+    first = f"detent run {chosen}.yaml" if steps else tests
     out.print(f"\n[bold]Next[/]\n  {go}{first}\n  {go}detent serve")
 
 

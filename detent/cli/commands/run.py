@@ -14,16 +14,15 @@ from typing import Annotated, Any, Final
 import typer
 from rich.markup import escape
 
-import detent
 from detent.api.server.listener import listening
+from detent.auth.caller import local_caller
 from detent.cli.fast_clock import Jumper, JumpingClock, JumpingLoop, asked_name, fast_tuning
 from detent.cli.options import Database, Hero, Imports, Input, decode_value, read_hero, read_input, settings_of
-from detent.cli.output.progress import LineView, LiveView, View
+from detent.cli.output.progress import LineView, LiveView, View, traceback_of
 from detent.cli.output.terminal import duration, marked, out, plain, warn
-from detent.cli.output.watch import tell_result
+from detent.cli.output.watch import print_tracebacks, tell_result
 from detent.cli.targets import compile_file, python_workflow
 from detent.clock import Clock, SystemClock
-from detent.commands import RunInput, StartOptions
 from detent.errors import InvalidInput, Problem, StoreInUse
 from detent.forms.compiled import Compiled
 from detent.graph.draw import outline
@@ -32,6 +31,7 @@ from detent.ids import RUN, show
 from detent.instant import SECOND
 from detent.observe import listen
 from detent.process import LOOPBACK, App, bind, run_app, wait_for_signal
+from detent.run.start import StartRequest
 from detent.run.status import TERMINAL, Status
 from detent.settings import Settings
 from detent.store.url import scheme
@@ -66,8 +66,7 @@ class RunOptions:
     """A run that somebody wants to see; `answers` are for what it will wait for."""
 
     target: RunTarget
-    input: Any
-    options: StartOptions
+    request: StartRequest
     answers: dict[str, Any]
     fast: bool
     settings: Settings
@@ -99,7 +98,6 @@ def read_answers(given: Iterable[str], target: RunTarget) -> dict[str, Any]:
 
 
 REFRESH: Final = 0.1
-_OURS: Final = f'  File "{Path(detent.__file__).parent}'
 
 Document = dict[str, Any]
 
@@ -109,7 +107,8 @@ class Watching:
 
     def __init__(self, app: App, order: RunOptions, clock: Clock) -> None:
         self._app, self._order, self._clock = app, order, clock
-        self._commands, self._changed = app.commands, asyncio.Event()
+        self._commands = app.commands.for_caller(local_caller("detent run"))
+        self._changed = asyncio.Event()
         self._told: set[str] = set()
         self._view: View = LineView(out, clock.wall)
 
@@ -118,8 +117,8 @@ class Watching:
         target, order = self._order.target, self._order
         if target.source is not None:
             data, filename = target.source
-            await self._commands.save_workflow(data, filename=filename, replace=True)
-        started = await self._commands.start(target.compiled.name, RunInput(order.input), order.options)
+            await self._commands.workflows.save(data, filename=filename, replace=True)
+        started = await self._commands.starts.start(order.request)
         run = show(RUN, started.run)
         out.print(f"[bold]{escape(target.compiled.name)}[/] [bright_black]{run}[/]")
         out.print("[bright_black]steps may call this machine (127.0.0.0/8, ::1) as well as public addresses[/]")
@@ -145,7 +144,7 @@ class Watching:
             jumper = Jumper(self._clock, self._order.answers, self._view.note)
         while True:
             self._changed.clear()
-            document = await self._commands.run(run)
+            document = await self._commands.runs.get(run)
             yield document
             if document["status"] in TERMINAL or document["paused_step"] is not None or stopping.done():
                 return
@@ -158,7 +157,7 @@ class Watching:
         found: list[Document] = []
         for step in document["tasks"].values():
             if step["status"] == "waiting" and "run_id" in step:
-                child = await self._commands.run(step["run_id"])
+                child = await self._commands.runs.get(step["run_id"])
                 found += [child, *await self._children(child)]
         return found
 
@@ -174,7 +173,7 @@ class Watching:
                 continue
             self._told.add(step)
             if name in self._order.answers:
-                await self._commands.deliver(
+                await self._commands.callbacks.deliver(
                     self._app.engine.tokens.token(run, step),
                     body=self._order.answers[name],
                     headers={},
@@ -191,7 +190,7 @@ class Watching:
     async def _signal(self, run: str, key: str) -> None:
         name = asked_name(key)
         if name in self._order.answers:
-            await self._commands.signal(run, name, self._order.answers[name])
+            await self._commands.signals.send(run, name, self._order.answers[name])
         else:
             self._view.note(f"{name} waits for a signal: detent runs signal {run} {name} --url {self._app.local_url}")
 
@@ -206,33 +205,20 @@ class Watching:
             return
         out.print(f"\n{marked(status)} [bright_black]in {took}[/]")
         tell_result(document)
+        print_tracebacks(document)
 
     def _tell_pause(self, document: Document, took: str) -> None:
         """Why its code paused it, and how it can go on."""
         out.print(f"\n{marked('paused')} [bright_black]in {took}[/]: {plain(document['paused_by'] or '')}")
         error = document["tasks"][document["paused_step"]]["error"]
         if error:
-            out.print(plain(_trace(error)), style="red")
+            out.print(plain(traceback_of(error) or str(error["message"])), style="red")
         url, module = self._order.settings.database_url, self._order.target.module
         if scheme(url) != "memory" and module is not None:
             out.print(
                 f"mend it and run it again, or go on with this run: detent worker {module} --database {escape(url)}, "
                 f"and beside it detent runs resume {document['id']} --database {escape(url)}"
             )
-
-
-def _trace(error: Document) -> str:
-    """The traceback of an error without the frames that are ours; its message if there is none."""
-    text = (error.get("detail") or {}).get("traceback")
-    if not text:
-        return str(error["message"])
-    kept, is_ours = [], False
-    for line in text.rstrip().splitlines():
-        if line.startswith('  File "') or not line.startswith("  "):
-            is_ours = line.startswith(_OURS)
-        if not is_ours:
-            kept.append(line)
-    return "\n".join(kept)
 
 
 def run(
@@ -261,8 +247,9 @@ def run(
     target = find_target(file, settings)
     for warning in target.compiled.warnings:
         warn(warning)
-    options = StartOptions(trigger="manual", hero=None if hero is None else read_hero(hero))
-    order = RunOptions(target, read_input(input_), options, read_answers(answer or (), target), fast, settings)
+    about = None if hero is None else read_hero(hero)
+    request = StartRequest(target.compiled.name, read_input(input_), hero=about, trigger="manual")
+    order = RunOptions(target, request, read_answers(answer or (), target), fast, settings)
     if fast:
         status = _carry_out(replace(order, settings=_private(settings, "memory://")))
     else:

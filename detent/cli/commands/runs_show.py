@@ -35,6 +35,7 @@ from detent.cli.output.watch import step_lines, tell_result, watch
 from detent.cli.run_filter import Hero, Labels, RequestId, Since, Status, Trigger, Until, chosen
 from detent.client import runs
 from detent.client.calls import Call, Pages, page, url_path
+from detent.client.calls import one as document_of
 from detent.client.documents import ENDED
 from detent.clock import SystemClock
 from detent.errors import InvalidInput
@@ -47,7 +48,7 @@ from detent.testing.export import as_test
 _ENTRIES_PAGE: Final = 200
 _FAINT: Final = "bright_black"
 _RUN_STARTED: Final = "run_started"
-_ENDS: Final = ("completed_at", "failed_at", "skipped_at", "canceled_at")
+_ENDS: Final = ("completed_at", "failed_at", "skipped_at", "cancelled_at")
 _HISTORY_COLUMNS: Final = (
     Column("ended"),
     Column("step", gives=True),
@@ -66,7 +67,7 @@ Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=100_000, help="H
 
 def show_history(
     run: Annotated[str, typer.Argument(help="The id of a run, run_...")],
-    backtrace: Annotated[bool, typer.Option("--backtrace", "-b", help="With the backtrace of each error.")] = False,
+    traceback: Annotated[bool, typer.Option("--traceback", "-t", help="With the traceback of each error.")] = False,
     as_json: Json = False,
     url: Url = None,
     database: Database = None,
@@ -78,9 +79,9 @@ def show_history(
         print_json(rows)
         return
     show_table(_HISTORY_COLUMNS, map(_history_row, rows), nothing="no attempt is over yet", titled=True)
-    if backtrace:
+    if traceback:
         for row in rows:
-            _tell_backtrace(row)
+            _print_traceback(row)
 
 
 def _history_row(row: Document) -> list[str | Text]:
@@ -88,10 +89,18 @@ def _history_row(row: Document) -> list[str | Text]:
     begun = row["started_at"]
     late = "" if begun is None else _span(row["scheduled_for"], begun)
     took = "" if begun is None else _span(begun, end)
-    state = marked("cancelled").replace("cancelled", "canceled") if row["state"] == "canceled" else marked(row["state"])
     error = Text(one_line(row["error_message"]), style="red")
     again = faint(row["outcome"]) if row["outcome"] == "success" else plain(row["outcome"])
-    return [faint(clock(end)), plain(row["step"]), str(row["attempt"]), state, again, faint(late), faint(took), error]
+    return [
+        faint(clock(end)),
+        plain(row["step"]),
+        str(row["attempt"]),
+        marked(row["state"]),
+        again,
+        faint(late),
+        faint(took),
+        error,
+    ]
 
 
 def _ended(row: Document) -> str:
@@ -102,10 +111,10 @@ def _span(begin: str, end: str) -> str:
     return duration(max(0, instant(end) - instant(begin)) / SECOND)
 
 
-def _tell_backtrace(row: Document) -> None:
-    if row["error_backtrace"]:
+def _print_traceback(row: Document) -> None:
+    if row["error_traceback"]:
         out.print(f"\n[bold]{plain(row['step'])}[/] attempt {row['attempt']}")
-        out.print(plain(row["error_backtrace"]), style=_FAINT)
+        out.print(plain(row["error_traceback"].rstrip()), style=_FAINT)
 
 
 def tell_timeline(
@@ -168,6 +177,7 @@ _RUN_COLUMNS: Final = (
     Column("hero", gives=True),
     Column("error", gives=True),
 )
+_MOST_CHILDREN: Final = 20
 _DIFF: Final = {"+": "green", "-": "red"}
 #: Mark and colour of what holds a run up.
 _REASONS: Final = {
@@ -181,6 +191,7 @@ _REASONS: Final = {
     "callback": ("◇", "magenta"),
     "retry": ("↻", "yellow"),
     "sleep": ("☾", "blue"),
+    "suspect": ("!", "red"),
     "running": ("●", "cyan"),
     "needs": ("└", "bright_black"),
 }
@@ -257,15 +268,34 @@ def show_run(
             print_json(document)
             return
         lines = step_lines(door, document)
+        tree = door.ask(Call("GET", url_path("runs", document["id"], "hierarchy"), document_of(dict[str, Any])))
     took = _took(document)
     out.print(f"{marked(document['status'])}  [bold]{plain(document['workflow'])}[/]  [bright_black]{took}[/]")
-    facts(_facts(document))
+    facts([*_facts(document), *_relatives(tree["root"], document["id"])])
     out.print()
     for row in step_rows(document, lines, SystemClock().wall(), below=True):
         out.print(row)
     if document["error"] or document["output"] is not None:
         out.print()
         tell_result(document)
+
+
+def _relatives(tree: Document, run: str) -> list[tuple[str, str | None]]:
+    """Name the parent and the children of a run, which are in the tree of its family."""
+    left: list[tuple[str | None, Document]] = [(None, tree)]
+    while left:
+        parent, found = left.pop()
+        if found["id"] == run:
+            children = [_relative(child) for child in found["children"]]
+            more = f"and {len(children) - _MOST_CHILDREN} more" if len(children) > _MOST_CHILDREN else ""
+            shown = "\n".join(filter(None, (*children[:_MOST_CHILDREN], more)))
+            return [("parent", parent), ("children", shown)]
+        left += [(_relative(found), child) for child in found["children"]]
+    return []  # the family is larger than the API shows
+
+
+def _relative(run: Document) -> str:
+    return f"{run['id']}  {marked(run['status'])}  {plain(run['workflow'])}"
 
 
 def _save_as_test(door: CommandClient, run: Document, file: Path | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 from rich.console import Console, Group, RenderableType
@@ -11,12 +12,14 @@ from rich.live import Live
 from rich.markup import escape
 from rich.text import Text
 
+import detent
 from detent.cli.output.terminal import MARKS, SPINNER, duration
 from detent.instant import SECOND
 
 ENDED: Final = frozenset({"success", "failed", "timeout", "skipped", "cancelled", "template_error"})
-_BAD: Final = frozenset({"failed", "timeout", "template_error"})
+BAD: Final = frozenset({"failed", "timeout", "template_error"})
 _LONGEST: Final = 300
+_OURS: Final = f'  File "{Path(detent.__file__).parent}'
 _REST: Final = 6  # lines of the terminal that are not the tree's
 
 Document = dict[str, Any]
@@ -127,14 +130,17 @@ def step_rows(
         row[0].pad_right(widths[0] - row[0].cell_len)
         row[1].pad_right(widths[1] - row[1].cell_len)
         row[2].pad_left(widths[2] - row[2].cell_len)
-        error, bad = error_of(step), step["status"] in _BAD
+        error, bad = error_of(step), step["status"] in BAD
         style = MARKS[step["status"]][1] if bad else "bright_black"
         words = notes(step, now) if below else detail(step, now)[:_LONGEST]
         line = Text("  ").join([*row, Text(words, style="bright_black" if below else style)])
         line.rstrip()
         rows.append(line)
         if below and error:
-            rows.append(Text(f"{' ' * (len(lead) + 4)}{error}", style=style))
+            margin = " " * (len(lead) + 4)
+            rows.append(Text(f"{margin}{error}", style=style))
+            found = traceback_of(last_error(step))
+            rows += [Text(f"{margin}{text}", style="bright_black") for text in (found or "").splitlines()]
     return rows
 
 
@@ -183,10 +189,34 @@ def notes(step: Document, now: int) -> str:
 
 def error_of(step: Document) -> str:
     """What went wrong in a step, on one line, without what could move the cursor."""
-    error = step.get("error") or (step["attempts"][-1]["error"] if step["attempts"] else None)
-    if not error or step["status"] == "success":
-        return ""
-    return "".join(filter(str.isprintable, " ".join(error["message"].split())))
+    error = last_error(step)
+    return "" if error is None else _printable(" ".join(error["message"].split()))
+
+
+def last_error(step: Document) -> Document | None:
+    """Return the error of a step that did not succeed, or of its last attempt."""
+    if step["status"] == "success":
+        return None
+    return step.get("error") or (step["attempts"][-1]["error"] if step["attempts"] else None)
+
+
+def traceback_of(error: Document | None) -> str | None:
+    """Return the traceback of an error without the frames of Detent, or None if it has no others."""
+    detail = None if error is None else error.get("detail")
+    text = detail.get("traceback") if isinstance(detail, dict) else None
+    if not isinstance(text, str):
+        return None
+    kept, is_ours = [], False
+    for line in text.rstrip().splitlines():
+        if line.startswith('  File "') or not line.startswith("  "):
+            is_ours = line.startswith(_OURS)
+        if not is_ours:
+            kept.append(_printable(line))
+    return "\n".join(kept) if any(line.startswith('  File "') for line in kept) else None
+
+
+def _printable(text: str) -> str:
+    return "".join(filter(str.isprintable, text))
 
 
 def instant(text: str) -> int:

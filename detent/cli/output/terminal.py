@@ -185,7 +185,9 @@ def facts(pairs: Iterable[tuple[str, str | Text | None]]) -> None:
     given = [(name, value) for name, value in pairs if value]
     width = max((len(name) for name, _ in given), default=0)
     for name, value in given:
-        out.print(Text(f"{name:<{width}}  ", style=_FAINT), value, sep="")
+        # The lines of a value stand below each other.
+        whole = value.replace("\n", "\n" + " " * (width + 2)) if isinstance(value, str) else value
+        out.print(Text(f"{name:<{width}}  ", style=_FAINT), whole, sep="")
 
 
 def faint(text: str) -> Text:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import typer
 
 from detent.cli.client import CommandClient, Document
-from detent.cli.output.progress import LineView, LiveView, View, instant
+from detent.cli.output.progress import BAD, LineView, LiveView, View, instant, last_error, traceback_of
 from detent.cli.output.terminal import duration, err, marked, out, plain, print_json
 from detent.client import runs, workflows
 from detent.client.documents import ENDED
@@ -66,6 +66,16 @@ def tell_end(document: Document) -> None:
     took = duration(max(0, instant(ended) - instant(begun)) / SECOND) if begun and ended else "0 ms"
     out.print(f"\n{marked(document['status'])} [bright_black]in {took}[/]")
     tell_result(document)
+    print_tracebacks(document)
+
+
+def print_tracebacks(document: Document) -> None:
+    """Print the traceback of each step that failed by an exception."""
+    for name, step in document["tasks"].items():
+        found = traceback_of(last_error(step))
+        if found and step["status"] in BAD:
+            out.print(f"\n[bold]{plain(name)}[/]")
+            out.print(plain(found), style="bright_black")
 
 
 def tell_result(document: Document) -> None:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from threading import Lock
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
 from sqlalchemy import text
 
+from detent.auth.caller import local_caller
 from detent.clock import SystemClock
-from detent.commands import RunInput, StartOptions, encode_input
-from detent.commands.start import check_payload, check_words, request_of
+from detent.commands.start import EncodedInput, check_payload, encode_input, prepare_start
 from detent.commands.workflows import new_version
 from detent.embed.config import configured
-from detent.embed.request import StartOrder
 from detent.embed.transaction.connection import (
     AsyncConnectionAdapter,
     AwaitedSession,
@@ -27,9 +26,11 @@ from detent.engine.start import LATEST, PreparedStart, unowned
 from detent.errors import AlreadyActive, InvalidInput, NotFound, Problem, RequestIdReused, RequestIdTaken, StoreBusy
 from detent.graph import codec
 from detent.ids import RUN, new_id, show
+from detent.instant import Instant
 from detent.outbox.table import CREATE, INSERT, row_of
 from detent.planner.prepared import Prepared, prepare
-from detent.settings import DEFAULT_TENANT
+from detent.python.registry import registry
+from detent.run.start import StartRequest
 from detent.store.rows import NewRun, WorkflowRow
 from detent.store.sql import schema, user_connection
 from detent.store.sql.user_connection import Ask, Installation, Script, Statements
@@ -40,9 +41,10 @@ ATTEMPTS: Final = 5
 _CREATE: Final = text(CREATE["sqlite"])
 _INSERT: Final = text(INSERT)
 _KEPT: Final = 512
+_TENANT: Final = local_caller("python").tenant
 
 
-def put(order: StartOrder, connection: Any, using: str | None) -> bytes:
+def put(order: StartRequest, connection: Any, using: str | None) -> bytes:
     """Write the start; gives the run's id."""
     checked = _checked(order)
     hand = adapt(connection, using)
@@ -51,7 +53,7 @@ def put(order: StartOrder, connection: Any, using: str | None) -> bytes:
     return _carry_out(hand, _written(order, checked, hand))
 
 
-async def put_awaited(order: StartOrder, connection: Any, using: str | None) -> bytes:
+async def put_awaited(order: StartRequest, connection: Any, using: str | None) -> bytes:
     """The same on an event loop. A connection that blocks is used all the same, as its owner uses it."""
     checked = _checked(order)
     hand = adapt(connection, using)
@@ -82,29 +84,22 @@ async def _await_out(hand: AsyncConnectionAdapter, talk: Script[T]) -> T:
         came = await hand.ask(ask)
 
 
-class _Checked:
-    """What is known to be right of an order before the connection is touched."""
+class _Checked(NamedTuple):
+    """What is computed from a request before the connection is touched."""
 
-    def __init__(self, order: StartOrder, given: bytes, digest: bytes, now: int) -> None:
-        self.input, self.digest, self.now = given, digest, now
-        self.options = StartOptions(
-            request_id=order.request_id,
-            start_at=order.begins(now),
-            labels=order.labels,
-            hero=order.hero,
-            priority=order.priority,
-            allow_multiple=order.allow_multiple,
-            id=order.id,
-        )
+    content: EncodedInput
+    start_at: Instant | None
+    now: Instant
 
 
-def _checked(order: StartOrder) -> _Checked:
-    given, digest = encode_input(RunInput(order.body))
-    checked = _Checked(order, given, digest, SystemClock().wall())
-    check_words(checked.options)
-    if checked.options.start_at is not None and checked.options.start_at > checked.now + LATEST:
+def _checked(request: StartRequest) -> _Checked:
+    content = encode_input(request)
+    now = SystemClock().wall()
+    start_at = request.begins(now)
+    request.check()
+    if start_at is not None and start_at > now + LATEST:
         raise InvalidInput(problems=[Problem("start_at", "lies more than ten years ahead")])
-    return checked
+    return _Checked(content, start_at, now)
 
 
 # -- where to
@@ -114,7 +109,7 @@ _places: Final[OrderedDict[tuple[str, str | None], Installation]] = OrderedDict(
 _lock: Final = Lock()
 
 
-def _written(order: StartOrder, checked: _Checked, hand: ConnectionAdapter) -> Script[bytes]:
+def _written(order: StartRequest, checked: _Checked, hand: ConnectionAdapter) -> Script[bytes]:
     preferred = _preferred_schema()
     key = None if hand.database is None else (hand.database, preferred)
     place = None if key is None else _places.get(key)
@@ -141,31 +136,32 @@ def _preferred_schema() -> str | None:
     return dict(parse_qsl(urlsplit(url).query)).get("schema") if url.startswith("postgres") else None
 
 
-def _outbox(order: StartOrder, checked: _Checked, place: Installation) -> Script[bytes]:
+def _outbox(order: StartRequest, checked: _Checked, place: Installation) -> Script[bytes]:
     if place.dialect == "sqlite":
         yield Ask(_CREATE, {})
     options = {
         "request_id": order.request_id,
-        "start_at": checked.options.start_at,
+        "start_at": checked.start_at,
         "labels": dict(order.labels) or None,
         "hero": order.hero,
         "priority": order.priority,
         "allow_multiple": order.allow_multiple or None,
     }
-    yield Ask(_INSERT, row_of(order.id, order.workflow, order.body, options, checked.now))
-    return order.id
+    run = order.id or new_id()
+    yield Ask(_INSERT, row_of(run, order.workflow, order.body, options, checked.now))
+    return run
 
 
 # -- the run itself
 
 
-def _direct(order: StartOrder, checked: _Checked, place: Installation) -> Script[bytes]:
+def _direct(order: StartRequest, checked: _Checked, place: Installation) -> Script[bytes]:
     said = user_connection.statements(place.dialect, place.schema)
     row, now = yield from _workflow(order, said, place)
     refuse_unless_active(row)
     ready = startable(row, _prepared(row))
     check_payload(ready, order.body)
-    request = request_of(DEFAULT_TENANT, ready, checked.input, checked.digest, checked.options)
+    request = prepare_start(_TENANT, ready, order, checked.content, checked.start_at)
     for attempt in range(ATTEMPTS):
         taken = yield from _known(request, said, place, again=attempt > 0)
         if taken is not None:
@@ -186,13 +182,14 @@ def _inserted(run: NewRun, said: Statements, place: Installation) -> Script[bool
     return bool(rows) if place.dialect == "postgresql" else rows is not None
 
 
-def _workflow(order: StartOrder, said: Statements, place: Installation) -> Script[tuple[WorkflowRow, int]]:
-    named = {"tenant": DEFAULT_TENANT, "name": order.workflow}
+def _workflow(order: StartRequest, said: Statements, place: Installation) -> Script[tuple[WorkflowRow, int]]:
+    named = {"tenant": _TENANT, "name": order.workflow}
     values = user_connection.looked_up(schema.workflow, named, place.dialect)
     rows = yield Ask(said.workflow, values)
-    if not rows and order.registered is not None:
+    known = registry.find(order.workflow)
+    if not rows and known is not None:
         # Nobody ran this code on this database before.
-        version = new_version(DEFAULT_TENANT, new_id(), order.registered.compiled, order.registered.source)
+        version = new_version(_TENANT, new_id(), known.compiled, known.source)
         whole, first = user_connection.new_workflow_values(version, SystemClock().wall(), place.dialect)
         made = yield Ask(said.new_workflow, whole, unless_taken=True)
         if made if place.dialect == "postgresql" else made is not None:

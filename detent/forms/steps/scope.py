@@ -27,7 +27,6 @@ _PARTS: Final = {
     "run": ("id",),
     "workflow": ("name",),
 }
-RESULT_ROOTS: Final = frozenset({"tasks", "steps"})
 
 
 class StepsScope:

@@ -26,7 +26,7 @@ MOST_HEADERS: Final = 64
 LARGEST_HEADERS: Final = 16 * 1024
 _LONGEST_URL: Final = 8_192
 _HEADER_BREAK: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-# These say how the message is cut into bytes; whoever sends it must set them.
+# These headers describe how the message is framed; the HTTP client sets them.
 _OURS: Final = frozenset({"connection", "content-length", "transfer-encoding", "upgrade"})
 
 
@@ -207,6 +207,7 @@ def read_wait_block(fields: Fields) -> dict[str, Any]:
     return {"timeout": timeout, "early": fields.choice("early", Early, Early.BUFFER).value}
 
 
+CORE_PREFIX: Final = "core."
 CORE_ACTIONS: Final = ("core.echo", "core.fail", "core.delay", "core.http.request", "core.wait")
 _ACTION_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.:/-]{0,127}")
 _LONGEST_DESCRIPTION: Final = 10_000
@@ -393,8 +394,9 @@ def _check_action_name(fields: Fields, action: str, actions: Collection[str] | N
     if not _ACTION_NAME.fullmatch(action):
         fields.problems.add(fields.at("action"), f"{shown(action)} cannot be the name of an action")
         return
-    known = CORE_ACTIONS if actions is None else sorted({*actions, *CORE_ACTIONS})
-    # Without a list of actions, only the names that are always there can be checked.
-    if action not in known and actions is not None:
+    # Names of core actions can always be checked, others only with a list of them.
+    is_core = action.startswith(CORE_PREFIX)
+    known = CORE_ACTIONS if is_core else sorted({*(actions or ()), *CORE_ACTIONS})
+    if action not in known and (is_core or actions is not None):
         hint = fields.problems.did_you_mean(action, known)
-        fields.problems.add(fields.at("action"), f"no action {shown(action)}{hint}")
+        fields.problems.add(fields.at("action"), f"no {'core ' if is_core else ''}action {shown(action)}{hint}")

@@ -14,12 +14,11 @@ from detent.ids import RUN, show
 from detent.instant import Instant, as_datetime
 from detent.python.classes.compiled import CompiledClass, CompiledStep
 from detent.python.classes.state import encode_result, left_state
-from detent.python.commit_guard import CommitGuard
 from detent.python.flow import FlowControl
 from detent.python.results import plain
 from detent.run.call import RunView, StepCall
 from detent.steps.output import encode_output
-from detent.steps.user_code import error_message
+from detent.steps.user_code import CommitGuard, error_message
 from detent.values.nearest import nearest
 
 log: Final = logging.getLogger("detent.workflow")
@@ -42,9 +41,9 @@ class ClassAttempt:
         "asked",
         "call",
         "chain",
+        "guard",
         "hero",
         "is_over",
-        "leash",
         "link",
         "session",
         "view",
@@ -59,7 +58,7 @@ class ClassAttempt:
         self.session: Any = None
         self.asked: FlowControl | None = None
         self.is_over = False
-        self.leash: CommitGuard | None = None
+        self.guard: CommitGuard | None = None
         self._input: Any = _UNREAD
         self._state: Any = _UNREAD
         self._state_number = 0

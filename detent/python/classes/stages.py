@@ -15,12 +15,12 @@ import msgspec
 
 from detent.python.classes.attempt import ClassAttempt
 from detent.python.flow import FinishAsked, RunAsked, outcome_of
-from detent.python.hero_adapters import SqlAlchemyModel, owner_of
+from detent.python.hero_adapters import SqlAlchemyModel, UnreadableHero, owner_of
 from detent.python.heroes import HeroRef, Loader
 from detent.run.call import StepCall
-from detent.run.outcomes import Cancel, Done, Finish, Outcome, Skip, StepError
-from detent.steps.actions import code_of
-from detent.steps.user_code import describe, qualified_name, traceback_of
+from detent.run.outcomes import Cancel, Done, Finish, Outcome, Pause, Skip, StepError
+from detent.steps.errors import code_of
+from detent.steps.user_code import TimeLimit, describe, exception_detail
 
 Awaited = tuple[Awaitable[Any], int]
 Sequence = Generator[Awaited, Any, Outcome]
@@ -33,17 +33,17 @@ class StepTransactions(Protocol):
     def run_once(self, call: StepCall, generation: int, body: Callable[[Any], bytes]) -> bytes:
         """For a plain function; `body` is given the session."""
 
-    async def keep_async(self, call: StepCall, generation: int, body: Callable[[Any], Awaitable[bytes]]) -> bytes:
+    async def run_once_async(self, call: StepCall, generation: int, body: Callable[[Any], Awaitable[bytes]]) -> bytes:
         """For a coroutine."""
 
 
-def sequence(attempt: ClassAttempt, load: Loader | None, keeper: StepTransactions | None) -> Sequence:
+def sequence(attempt: ClassAttempt, load: Loader | None, transactions: StepTransactions | None) -> Sequence:
     """Everything of one attempt, to its outcome."""
     try:
-        outcome = yield from _stages(attempt, load, keeper)
+        outcome = yield from _stages(attempt, load, transactions)
     except BaseException as error:  # noqa: BLE001 - nothing that a step does may end the node
         # What the step asked for counts, however it went on.
-        outcome = failed(attempt, error) if attempt.asked is None else None
+        outcome = failed(attempt, _raised(error)) if attempt.asked is None else None
     if outcome is None:
         outcome = _asked(attempt)
     attempt.is_over = True
@@ -51,7 +51,7 @@ def sequence(attempt: ClassAttempt, load: Loader | None, keeper: StepTransaction
 
 
 def _stages(
-    attempt: ClassAttempt, load: Loader | None, keeper: StepTransactions | None
+    attempt: ClassAttempt, load: Loader | None, transactions: StepTransactions | None
 ) -> Generator[Awaited, Any, Outcome | None]:
     """The outcome; null if the step asked for something by itself."""
     chain, link = attempt.chain, attempt.link
@@ -74,7 +74,7 @@ def _stages(
         if attempt.asked is not None:
             return None
     if link.is_transactional:
-        return (yield from _transactional(attempt, workflow, keeper, number + 1, owner_of(load)))
+        return (yield from _transactional(attempt, workflow, transactions, number + 1, owner_of(load)))
     output = link.body.call(workflow)
     if is_awaitable(output):
         output = yield output, number + 1
@@ -113,13 +113,17 @@ def _checks(attempt: ClassAttempt, workflow: Any) -> Generator[Awaited, Any, Out
 
 
 def _transactional(
-    attempt: ClassAttempt, workflow: Any, keeper: StepTransactions | None, number: int, model: SqlAlchemyModel | None
+    attempt: ClassAttempt,
+    workflow: Any,
+    transactions: StepTransactions | None,
+    number: int,
+    model: SqlAlchemyModel | None,
 ) -> Generator[Awaited, Any, Outcome | None]:
     """The body and its result in one transaction of the user's; what it asks for rolls it back. A hero of that database
     is loaded again in that very session, so that what the step changes of it is written with the rest."""
-    if keeper is None:
+    if transactions is None:
         raise RuntimeError("a transactional step needs a database: call detent.transactions(sessionmaker) first")
-    link, leash, generation = attempt.link, attempt.leash, attempt.view.generation
+    link, guard, generation = attempt.link, attempt.guard, attempt.view.generation
     body, call = link.body, msgspec.structs.replace(attempt.call, timeout=link.timeout)
 
     def run(session: Any) -> bytes:
@@ -128,8 +132,8 @@ def _transactional(
             _take(attempt, model.load_in(session, attempt.hero))
         output = body.call(workflow)
         _stop_if_asked(attempt)
-        if leash is not None:
-            leash.check()
+        if guard is not None:
+            guard.check()
         return attempt.result(output)
 
     async def run_async(session: Any) -> bytes:
@@ -141,10 +145,10 @@ def _transactional(
         return attempt.result(output)
 
     if body.is_async:
-        kept = yield keeper.keep_async(call, generation, run_async), number
+        kept = yield transactions.run_once_async(call, generation, run_async), number
         return Done(kept)
-    keep = partial(keeper.run_once, call, generation, run)
-    return Done(keep() if leash is None else leash.hold(keep))
+    run_once = partial(transactions.run_once, call, generation, run)
+    return Done(run_once() if guard is None else guard.hold(run_once))
 
 
 def _take(attempt: ClassAttempt, hero: Any) -> None:
@@ -177,15 +181,32 @@ def _asked(attempt: ClassAttempt) -> Outcome:
         return failed(attempt, error)
 
 
+def _raised(error: BaseException) -> BaseException:
+    """Return what the user's code raised. Python turns a StopIteration that leaves a generator or coroutine into a
+    RuntimeError: undo that if the generator is ours, or the coroutine the step itself."""
+    cause, trace = error.__cause__, error.__traceback__
+    if type(error) is not RuntimeError or not isinstance(cause, StopIteration):
+        return error
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    is_ours = trace is not None and trace.tb_frame.f_globals.get("__package__") == __package__
+    return cause if is_ours else error
+
+
 def failed(attempt: ClassAttempt, error: BaseException) -> Outcome:
-    """What becomes of the run because its step raised that."""
+    """Return the outcome of a step that raised this error, by its policies."""
+    if issubclass(type(error), UnreadableHero):
+        # No policy decides: one that cancels would treat a hero as gone that only could not be asked for.
+        return Pause(str(error), error_of(error))
+    if type(error) is TimeLimit:
+        error = TimeoutError(*error.args)  # policies and people know this class
     where = f"step {attempt.link.name!r}"
     return outcome_of(attempt.link.policies, error, error_of(error), attempt=attempt.call.attempt, where=where)
 
 
 def error_of(error: BaseException) -> StepError:
     """An exception as it is recorded."""
-    return StepError(code_of(error), describe(error), {"type": qualified_name(error), "traceback": traceback_of(error)})
+    return StepError(code_of(error), describe(error), exception_detail(error))
 
 
 def is_awaitable(value: Any) -> bool:

@@ -20,7 +20,8 @@ from detent.graph.model import Graph
 from detent.python.settings import DriftPolicy
 from detent.run.call import RunView
 from detent.run.outcomes import Move, Pause, StepError
-from detent.steps.output import OutputTooLarge, Unserialisable, encode_output
+from detent.steps.errors import OutputTooLarge, Unserialisable
+from detent.steps.output import encode_output
 
 _FRAME: Final = len(b'{"output":')
 

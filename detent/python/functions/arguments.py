@@ -16,7 +16,8 @@ from detent.errors import InvalidDefinition, InvalidInput
 from detent.forms.payload_schema import check_schema
 from detent.python.functions.run import Run
 from detent.python.results import hints_of
-from detent.steps.arguments import InvalidParameters, did_you_mean
+from detent.steps.arguments import did_you_mean
+from detent.steps.errors import InvalidParameters
 from detent.steps.output import encode_output
 from detent.steps.user_code import error_message
 

@@ -27,8 +27,7 @@ from detent.python.functions.step_runner import StepRunner
 from detent.run.call import FunctionPort, Op
 from detent.run.outcomes import Outcome, Pause, StepError, Suspend
 from detent.run.state import Checkpoint, RunFacts
-from detent.steps.action_step import failure_of
-from detent.steps.user_code import describe, error_message
+from detent.steps.user_code import describe, error_message, failure_of
 
 if TYPE_CHECKING:
     from detent.python.functions.loop import FunctionLoop
@@ -97,7 +96,7 @@ class Driver:
         self,
         port: FunctionPort,
         facts: RunFacts,
-        bodies: StepRunner,
+        steps: StepRunner,
         ended: Ended,
         *,
         monotonic: Callable[[], float],
@@ -107,7 +106,7 @@ class Driver:
         self.port, self.facts, self._ended_as = port, facts, ended
         self._outside = asyncio.get_running_loop()
         self.outcome: asyncio.Future[Outcome] = self._outside.create_future()
-        self._work = OperationRunner(port, facts, bodies, self.look, monotonic=monotonic, generation=generation)
+        self._work = OperationRunner(port, facts, steps, self.look, monotonic=monotonic, generation=generation)
         self.book = self._work.book = OperationLog(facts.started_at, self._work.give_up, keeps_asked=strict)
         self._watch = Watch(self.book) if strict else None
         self._is_turning = self._is_over = False
@@ -234,6 +233,8 @@ class Driver:
                 return
             if not work.begin_all():
                 return
+        if not work.is_busy():
+            work.announce_timers()
         earliest = work.next_time()
         if work.is_busy() or (earliest is not None and earliest - self.port.now() <= self.port.patience()):
             work.set_alarm(earliest)

@@ -10,7 +10,7 @@ import msgspec
 from detent.clock import Clock
 from detent.errors import InvalidInput
 from detent.forms.names import read_name
-from detent.graph.model import StepKind
+from detent.graph.model import Step, StepKind
 from detent.observe import emit
 from detent.python.flow import FinishAsked, RunAsked, outcome_of
 from detent.python.functions.arguments import kept
@@ -26,13 +26,13 @@ from detent.python.heroes import heroes as all_heroes
 from detent.python.registry import PythonRegistry
 from detent.python.registry import registry as all_workflows
 from detent.python.settings import DriftPolicy
-from detent.run.call import Child, Op, RunView, StepCall
+from detent.run.call import Op, RunView, StepCall
 from detent.run.outcomes import Done, Fail, Outcome, Pause, Skip, StepError
-from detent.steps.action_step import failure_of
-from detent.steps.actions import Permanent
-from detent.steps.arguments import InvalidParameters
+from detent.run.start import StartRequest
+from detent.steps.errors import InvalidParameters, Permanent
 from detent.steps.output import encode_output
-from detent.steps.user_code import class_name, error_message
+from detent.steps.protocol import Needs
+from detent.steps.user_code import error_message, exception_detail, failure_of
 from detent.values.fields import Fields, Problems
 
 # What a durable function says to start another run, or itself again: the name of a workflow and what it takes.
@@ -68,6 +68,7 @@ def _name(workflow: Any) -> str:
 
 
 _decode: Final = msgspec.json.Decoder().decode
+_NEEDS: Final = Needs.VIEW | Needs.PORT
 
 
 class FunctionExecutor:
@@ -81,12 +82,15 @@ class FunctionExecutor:
         clock: Clock,
         registry: PythonRegistry = all_workflows,
         heroes: Heroes = all_heroes,
-        bodies: StepRunner | None = None,
+        steps: StepRunner | None = None,
         strict: bool = False,
     ) -> None:
         self._clock, self._registry, self._heroes = clock, registry, heroes
-        self._bodies = bodies or StepRunner()
+        self._steps = steps or StepRunner()
         self._is_strict = strict
+
+    def needs(self, step: Step) -> Needs:
+        return _NEEDS
 
     def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
         name = call.parameters["workflow"]
@@ -104,7 +108,7 @@ class FunctionExecutor:
 
     async def close(self) -> None:
         """Let go of the threads."""
-        self._bodies.close()
+        self._steps.close()
 
     async def _run(
         self, call: StepCall, view: RunView, function: FunctionWorkflow, body: Any, arguments: Mapping[str, Any]
@@ -114,7 +118,7 @@ class FunctionExecutor:
         driver = Driver(
             view.port,
             view.facts,
-            self._bodies,
+            self._steps,
             attempt.outcome,
             monotonic=self._clock.monotonic,
             strict=self._is_strict or call.parameters.get("drift") == DriftPolicy.STRICT,
@@ -155,7 +159,7 @@ class _Attempt:
             return given
         pending = driver.book.ask(Op.CONTINUE, str(Op.CONTINUE))
         facts = driver.facts
-        pending.child = Child(self._function.name, run.continued.body, facts.hero, origin_kind="continued")
+        pending.child = StartRequest(self._function.name, run.continued.body, facts.hero, origin_kind="continued")
         return {"continued_as": await driver.book.let_go(pending)}
 
     def outcome(self, ended: FunctionTask) -> Outcome:
@@ -185,8 +189,8 @@ class _Attempt:
         if self._function.fails or issubclass(type(error), Permanent):
             return Fail(fail.error, retry=False)
         kept = fail.error
-        if not isinstance(kept.detail, dict):
-            kept = StepError(kept.code, kept.message, {"traceback": kept.detail, "type": class_name(error)})
+        if kept.detail is None:
+            kept = StepError(kept.code, kept.message, exception_detail(error))
         where = f"function {self._function.name!r}"
         return outcome_of(
             self._function.settings.policies, error, kept, attempt=self._call.attempt, where=where

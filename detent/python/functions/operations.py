@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from detent.instant import SECOND
 from detent.python.functions.loop import FunctionLoop, FunctionTask
-from detent.run.call import Child, Op, name_of
+from detent.run.call import Op, name_of
 from detent.run.outcomes import StepError
+from detent.run.start import StartRequest
 from detent.run.state import Checkpoint
 from detent.values.durations import in_seconds
 
@@ -51,7 +52,7 @@ class Pending(asyncio.Future[Any]):
         self.seconds: float | None = None  # how long that is from when it begins, if it is not begun yet
         self.handle: asyncio.TimerHandle | None = None
         self.work: StepWork | None = None
-        self.child: Child | None = None
+        self.child: StartRequest | None = None
         self.unwanted: dict[int, Pending] | None = None
 
     @property

@@ -30,7 +30,8 @@ from detent.python.functions.errors import ContinueAsNew
 from detent.python.functions.operations import Pending, StepWork
 from detent.python.functions.step import check_name, current_step, read_retry, step_function
 from detent.python.heroes import HeroRef
-from detent.run.call import Child, Op, StepCall
+from detent.run.call import Op, StepCall
+from detent.run.start import StartRequest
 from detent.run.state import Checkpoint
 from detent.steps.output import encode_output
 from detent.values.durations import Duration, in_seconds
@@ -208,7 +209,7 @@ class Run(FlowVerbs):
         name, body = self.bind(workflow, *args, **kwargs)
         pending = self._book.ask(Op.CHILD, self._book.next_key(f"{Op.CHILD}:{name}"))
         about = None if hero is None else self._hero_of(hero)
-        pending.child = Child(name, body, about, priority, dict(labels or {}))
+        pending.child = StartRequest(name, body, about, priority, dict(labels or {}))
         return self._let_go(pending)
 
     def _must_be_inside(self, verb: str) -> None:

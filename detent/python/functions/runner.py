@@ -13,7 +13,7 @@ from detent.instant import micros
 from detent.planner.retry import retry_at
 from detent.python.functions.operations import OperationLog, Pending, StepWork
 from detent.python.functions.step import StepContext
-from detent.python.functions.step_runner import CallOff, StepResult, StepRunner
+from detent.python.functions.step_runner import CancelStep, StepResult, StepRunner
 from detent.run.call import FunctionPort, Op
 from detent.run.outcomes import EMPTY_RESULT, Fail, StepError
 from detent.run.state import Checkpoint, Operation, RunFacts
@@ -21,6 +21,8 @@ from detent.steps.output import encode_output
 
 #: A child that cannot be started just now is tried again this many seconds later.
 CHILD_AGAIN: Final = 1.0
+#: The keys of operations that only take time.
+_SLEEPS: Final = (str(Op.SLEEP), str(Op.TIMER))
 _GIVEN_UP: Final = StepError("given_up", "the function does not wait for it any more")
 
 
@@ -33,22 +35,23 @@ class OperationRunner:
         self,
         port: FunctionPort,
         facts: RunFacts,
-        bodies: StepRunner,
+        steps: StepRunner,
         look: Callable[[], None],
         *,
         monotonic: Callable[[], float],
         generation: int,
     ) -> None:
-        self._port, self._facts, self._bodies, self._look = port, facts, bodies, look
+        self._port, self._facts, self._steps, self._look = port, facts, steps, look
         self._monotonic, self._generation = monotonic, generation
         self._outside = asyncio.get_running_loop()
-        self._flying: dict[str, CallOff] = {}  # bodies, and how to call them off
+        self._flying: dict[str, CancelStep] = {}  # bodies, and how to call them off
         self._writing: dict[str, None] = {}  # ends on their way to the journal
         self._beginning: dict[str, None] = {}  # begins on their way
         self._children: dict[str, asyncio.Task[None]] = {}  # that are being started
         self._started: set[str] = set()  # children
         self.given_up: list[Pending] = []  # by the function; it may be on record that they were begun
         self._times: list[tuple[int, int, Pending]] = []
+        self._timers: list[Pending] = []  # short times of asyncio whose end is not on record
         self._alarm: tuple[int, Callable[[], None]] | None = None
         self._is_over = False
         self._locking = 0  # bodies whose transaction may hold the run, whether they still count or not
@@ -113,7 +116,10 @@ class OperationRunner:
             else:
                 self._begin(pending)
         # What a step may know of is on record first: the place of a callback, a time that was asked for.
-        if steps and (self._beginning or (self._writing and any(key.startswith(Op.NOW) for key in self._writing))):
+        if steps and (
+            any(not key.startswith(_SLEEPS) for key in self._beginning)
+            or any(key.startswith(Op.NOW) for key in self._writing)
+        ):
             book.fresh += steps
             return False
         for pending in steps:
@@ -154,11 +160,23 @@ class OperationRunner:
         self._settle_time(pending, known)
         if pending.op is Op.CHILD or pending.op is Op.CONTINUE:
             self._start_child(pending)
+        elif pending.op is Op.SLEEP or pending.op is Op.TIMER:
+            ahead = (pending.until or 0) - self._port.now()
+            if known is None and ahead > 0:
+                if pending.op is Op.TIMER and ahead <= self._port.patience():
+                    self._timers.append(pending)
+                else:
+                    self._announce(pending.key, pending.until, callback=False)
         elif known is None or (pending.op is Op.WAIT and known.until != pending.until):
-            # Short sleeps need not keep their time over a crash, and nobody looks at them.
-            is_nap = pending.op in (Op.SLEEP, Op.TIMER)
-            if not is_nap or (pending.until or 0) - self._port.now() > self._port.patience():
-                self._announce(pending.key, pending.until, callback=pending.op is Op.WAIT)
+            self._announce(pending.key, pending.until, callback=pending.op is Op.WAIT)
+
+    def announce_timers(self) -> None:
+        """The function rests: put on record when the short times of asyncio end, so that they are not begun again after
+        a stop. While a step is in flight such a time is mostly its limit, which begins again with it."""
+        timers, self._timers = self._timers, []
+        for pending in timers:
+            if self.book.is_open(pending):
+                self._announce(pending.key, pending.until, callback=False)
 
     def _settle_time(self, pending: Pending, known: Operation | None) -> None:
         if known is not None and known.until is not None:
@@ -198,7 +216,7 @@ class OperationRunner:
             self._locking += 1
         self._flying[pending.key] = _nothing  # an inline one is over before `begin` returns
         returned = self._unlock if work.function.transactional else _nothing
-        call_off = self._bodies.begin(work, context, lambda given: self._body_ended(pending, work, given), returned)
+        call_off = self._steps.begin(work, context, lambda given: self._body_ended(pending, work, given), returned)
         if pending.key in self._flying:
             self._flying[pending.key] = call_off
 

@@ -7,7 +7,6 @@ knows it. It is the same when the step has just run and when it is read again.
 from __future__ import annotations
 
 import functools
-import hashlib
 import inspect
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -21,7 +20,7 @@ from detent.graph.model import NO_RETRY, Retry
 from detent.ids import RUN, show
 from detent.python.decorators import MARK, StepMark, StepOptions
 from detent.python.results import decoder, hints_of
-from detent.run.call import is_name
+from detent.run.call import idempotency_key, is_name
 from detent.steps.arguments import innermost
 from detent.values.durations import in_seconds
 
@@ -44,9 +43,8 @@ class StepContext(msgspec.Struct, frozen=True):
 
     @property
     def idempotency_key(self) -> str:
-        """The same in every try of this step of this run."""
-        text = b"%d\x00%b\x00%b" % (self.tenant, self.run, self.step.encode())
-        return hashlib.sha256(text).hexdigest()[:40]
+        """Return the key that every attempt of this step of this run has."""
+        return idempotency_key(self.tenant, self.run, self.step)
 
 
 #: The step that is being carried out; null outside of one.

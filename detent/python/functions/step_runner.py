@@ -1,185 +1,144 @@
-"""Carrying out the steps of durable functions: on the engine's loop, in a thread, or at once."""
+"""Runs the steps of durable functions: inline, on the engine's loop or in a thread."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextvars import Context, copy_context
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
 from detent.graph.model import StepKind
 from detent.python.classes.stages import StepTransactions
-from detent.python.commit_guard import CommitGuard
 from detent.python.functions.operations import StepWork
 from detent.python.functions.step import StepContext, current_step
 from detent.run.call import StepCall
 from detent.run.outcomes import Fail, StepError
-from detent.steps.action_step import failure_of
 from detent.steps.output import encode_output
-from detent.steps.user_code import ThreadPool, error_message
-
-THREADS: Final = 32
+from detent.steps.user_code import CommitGuard, ThreadPool, error_message, failure_of, run_inline, run_on_loop
 
 
 class StepResult(msgspec.Struct, frozen=True):
-    """What a step gave: as it is kept, and as the function sees it."""
+    """The result of a step: as it is stored, and as the function sees it."""
 
     result: bytes
     value: Any
 
 
-Told = Callable[[StepResult | Fail], None]
-CallOff = Callable[[], object]
+Ended = Callable[[StepResult | Fail], None]
+CancelStep = Callable[[], object]
 
 
 def _nothing() -> None:
-    """There is nothing to call off."""
+    """There is nothing to cancel."""
 
 
 class StepRunner:
-    """Runs the bodies of steps. `told` is called once with how each went, never before `begin` has returned unless the
-    step is inline, and never after it was called off. `returned` is called once, after that, when a
-    transactional body does nothing any more, whatever became of it."""
+    """Runs steps of durable functions; plain functions run in the threads of `pool`."""
 
-    def __init__(self, threads: int = THREADS, keeper: StepTransactions | None = None) -> None:
-        self._pool, self._keeper = ThreadPool(threads), keeper
+    def __init__(self, pool: ThreadPool | None = None, transactions: StepTransactions | None = None) -> None:
+        self._pool = pool or ThreadPool()
+        self._transactions = transactions
 
     def close(self) -> None:
+        """End the threads."""
         self._pool.close()
 
     def begin(
-        self, work: StepWork, context: StepContext, told: Told, returned: Callable[[], None] = _nothing
-    ) -> CallOff:
-        """Carry out one try; gives the way to call it off."""
+        self, work: StepWork, context: StepContext, ended: Ended, unlocked: Callable[[], None] = _nothing
+    ) -> CancelStep:
+        """Start one attempt and return the function that cancels it.
+
+        `ended` gets the result once: never before this returns unless the step is inline, and never after the attempt
+        was cancelled. `unlocked` is called once, after that, when a transactional step does not run any more.
+        """
         function = work.function
         if function.is_inline and not function.transactional:
             token = current_step.set(context)
             try:
-                told(_attempt(work, context, None))
+                ended(run_inline(partial(_call, work, context), failure_of))
             finally:
                 current_step.reset(token)
             return _nothing
         around = copy_context()
         around.run(current_step.set, context)
-        if function.is_async:
-            return self._on_loop(work, context, around, told, returned)
         if function.transactional:
-            return self._on_leash(work, context, around, told, returned)
-        return self._in_thread(work, context, around, told)
+            cancel = self._in_transaction(work, context, around, ended, unlocked)
+        elif function.is_async:
+            cancel = self._on_loop(work, partial(_await, work, context), around, ended).cancel
+        else:
+            code = partial(_call, work, context)
+            future = around.run(partial(self._pool.submit, code, failure_of, limit=work.timeout))
+            future.add_done_callback(partial(_deliver, ended))
+            cancel = future.cancel
+        return cancel
 
     def _on_loop(
-        self, work: StepWork, context: StepContext, around: Context, told: Told, returned: Callable[[], None]
-    ) -> CallOff:
-        task = asyncio.get_running_loop().create_task(_awaited(work, context, self._keeper), context=around)
-        task.add_done_callback(lambda task: None if task.cancelled() else told(_end_of(task)))
-        if work.function.transactional:
-            task.add_done_callback(lambda _: returned())
+        self,
+        work: StepWork,
+        code: Callable[[], Awaitable[StepResult | Fail]],
+        around: Context,
+        ended: Ended,
+        guard: CommitGuard | None = None,
+    ) -> asyncio.Task[StepResult | Fail]:
+        task = asyncio.get_running_loop().create_task(
+            run_on_loop(code, failure_of, limit=work.timeout, guard=guard), context=around
+        )
+        task.add_done_callback(partial(_deliver, ended))
+        return task
+
+    def _in_transaction(
+        self, work: StepWork, context: StepContext, around: Context, ended: Ended, unlocked: Callable[[], None]
+    ) -> CancelStep:
+        """Start a step with a transaction. It locks the run until its task is done."""
+        if work.function.is_async:
+            task = self._on_loop(work, partial(_await_once, work, context, self._transactions), around, ended)
+        else:
+            guard = CommitGuard()
+            once = partial(_call_once, work, context, self._transactions, guard)
+            task = self._on_loop(work, partial(self._pool.run_guarded, once, failure_of, guard), around, ended, guard)
+        task.add_done_callback(lambda _: unlocked())
         return task.cancel
 
-    def _in_thread(self, work: StepWork, context: StepContext, around: Context, told: Told) -> CallOff:
-        try:
-            future = around.run(self._pool.order, lambda: _attempt(work, context, self._keeper))
-        except RuntimeError as error:
-            told_later = asyncio.get_running_loop().call_soon(told, failure_of(error))
-            return told_later.cancel
-        future.add_done_callback(lambda future: None if future.cancelled() else told(_end_of(future)))
-        if work.timeout is None:
-            return future.cancel
-        limit = asyncio.get_running_loop().call_later(work.timeout, _run_out, future, work, told)
-        future.add_done_callback(lambda _: limit.cancel())
-        return future.cancel
 
-    def _on_leash(
-        self, work: StepWork, context: StepContext, around: Context, told: Told, returned: Callable[[], None]
-    ) -> CallOff:
-        """A transaction in a thread. It is over when its thread says so: until then it holds its run."""
-        loop, leash = asyncio.get_running_loop(), CommitGuard()
-        called_off = RuntimeError("the step was called off")
-        try:
-            future = around.run(self._pool.order, lambda: _attempt(work, context, self._keeper, leash))
-        except RuntimeError as error:
-            future = loop.create_future()
-            future.set_result(failure_of(error))
-
-        def give_up(reason: Exception) -> None:
-            if leash.give_up(reason):
-                future.cancel()
-
-        def done(future: asyncio.Future[StepResult | Fail]) -> None:
-            if limit is not None:
-                limit.cancel()
-            if leash.reason is not called_off:
-                told(_timeout(work) if future.cancelled() else _end_of(future))
-            returned()
-
-        too_late = TimeoutError()
-        limit = None if work.timeout is None else loop.call_later(work.timeout, give_up, too_late)
-        future.add_done_callback(done)
-        return lambda: give_up(called_off)
+def _deliver(ended: Ended, future: asyncio.Future[StepResult | Fail]) -> None:
+    if not future.cancelled():
+        error = future.exception()
+        ended(future.result() if error is None else failure_of(error))
 
 
-def _end_of(future: asyncio.Future[StepResult | Fail]) -> StepResult | Fail:
-    """How it went, also where something escaped."""
-    error = future.exception()
-    return future.result() if error is None else failure_of(error)
+def _call(work: StepWork, context: StepContext) -> StepResult | Fail:
+    return _decoded(work, encode_output(work.function.function(*work.args, **_arguments(work, context))))
 
 
-def _run_out(future: asyncio.Future[Any], work: StepWork, told: Told) -> None:
-    if future.cancel():
-        told(_timeout(work))
+async def _await(work: StepWork, context: StepContext) -> StepResult | Fail:
+    return _decoded(work, encode_output(await work.function.function(*work.args, **_arguments(work, context))))
 
 
-def _attempt(
-    work: StepWork, context: StepContext, keeper: StepTransactions | None, leash: CommitGuard | None = None
+def _call_once(
+    work: StepWork, context: StepContext, transactions: StepTransactions | None, guard: CommitGuard
 ) -> StepResult | Fail:
-    function = work.function.function
-    try:
-        kwargs = _arguments(work, context)
-        if not work.function.transactional:
-            return _kept(work, encode_output(function(*work.args, **kwargs)))
+    kwargs = _arguments(work, context)
 
-        def body(session: Any) -> bytes:
-            result = encode_output(function(session, *work.args, **kwargs))
-            if leash is not None:
-                leash.check()
-            return result
+    def body(session: Any) -> bytes:
+        result = encode_output(work.function.function(session, *work.args, **kwargs))
+        guard.check()
+        return result
 
-        keep = partial(_needed(keeper).run_once, _call(work, context), context.generation, body)
-        return _kept(work, keep() if leash is None else leash.hold(keep))
-    except BaseException as error:  # noqa: BLE001 - nothing a step does may end the node
-        return _timeout(work) if leash is not None and error is leash.reason else failure_of(error)
+    run_once = partial(_needed(transactions).run_once, _step_call(work, context), context.generation, body)
+    return _decoded(work, guard.hold(run_once))
 
 
-async def _result(work: StepWork, context: StepContext, keeper: StepTransactions | None) -> bytes:
-    function, kwargs = work.function.function, _arguments(work, context)
-    if not work.function.transactional:
-        return encode_output(await function(*work.args, **kwargs))
+async def _await_once(work: StepWork, context: StepContext, transactions: StepTransactions | None) -> StepResult | Fail:
+    kwargs = _arguments(work, context)
 
     async def body(session: Any) -> bytes:
-        return encode_output(await function(session, *work.args, **kwargs))
+        return encode_output(await work.function.function(session, *work.args, **kwargs))
 
-    return await _needed(keeper).keep_async(_call(work, context), context.generation, body)
-
-
-async def _awaited(work: StepWork, context: StepContext, keeper: StepTransactions | None) -> StepResult | Fail:
-    deadline = None if work.timeout is None else asyncio.timeout(work.timeout)
-    try:
-        if deadline is None:
-            return _kept(work, await _result(work, context, keeper))
-        async with deadline:
-            return _kept(work, await _result(work, context, keeper))
-    except asyncio.CancelledError as error:
-        this = asyncio.current_task()
-        if this is None or this.cancelling() > 0:
-            raise
-        return failure_of(error)
-    except BaseException as error:  # noqa: BLE001 - as above; if this was closed, nobody looks at what it gives
-        if deadline is not None and deadline.expired() and isinstance(error, TimeoutError):
-            return _timeout(work)
-        return failure_of(error)
+    call = _step_call(work, context)
+    return _decoded(work, await _needed(transactions).run_once_async(call, context.generation, body))
 
 
 def _arguments(work: StepWork, context: StepContext) -> dict[str, Any]:
@@ -189,23 +148,20 @@ def _arguments(work: StepWork, context: StepContext) -> dict[str, Any]:
     return {**work.kwargs, wants: context}
 
 
-def _needed(keeper: StepTransactions | None) -> StepTransactions:
-    if keeper is None:
+def _needed(transactions: StepTransactions | None) -> StepTransactions:
+    if transactions is None:
         raise RuntimeError("this engine has no transactions")
-    return keeper
+    return transactions
 
 
-def _call(work: StepWork, context: StepContext) -> StepCall:
+def _step_call(work: StepWork, context: StepContext) -> StepCall:
     return StepCall(context.run, context.tenant, context.step, StepKind.FUNCTION, context.attempt, None, work.timeout)
 
 
-def _kept(work: StepWork, result: bytes) -> StepResult | Fail:
+def _decoded(work: StepWork, result: bytes) -> StepResult | Fail:
+    """Return the result as the function sees it, or Fail if it does not fit the step's return annotation."""
     try:
         return StepResult(result, work.function.decode(result))
     except (msgspec.MsgspecError, TypeError, ValueError) as error:
-        message = f"what it gave does not fit its return annotation: {error_message(error)}"
+        message = f"the result does not fit its return annotation: {error_message(error)}"
         return Fail(StepError("unserialisable", message), retry=False)
-
-
-def _timeout(work: StepWork) -> Fail:
-    return Fail(StepError("timeout", f"the step did not end within {work.timeout or 0:g} s"), timed_out=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import os
 import ssl
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
@@ -21,13 +22,14 @@ from aiohttp.http_exceptions import BadHttpMessage, HttpProcessingError
 from aiohttp.resolver import ThreadedResolver
 
 from detent.clock import SystemClock
-from detent.graph.model import StepKind
+from detent.graph.model import Step, StepKind
 from detent.instant import Instant
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
 from detent.steps.egress import EgressDenied, EgressGuard, EgressPolicy, GuardedResolver
 from detent.steps.http.request import FOLLOWING_METHODS, HttpRequest, InvalidHttpRequest, build_request
 from detent.steps.http.response import NO_ANSWER, BadAnswer, HttpAnswer, encode_answer, read_answer, retry_after
+from detent.steps.protocol import Needs
 
 __all__ = ["HttpAnswer", "HttpSettings", "HttpExecutor"]
 
@@ -154,6 +156,9 @@ class HttpExecutor:
         self._resolver = resolver
         self._session: aiohttp.ClientSession | None = None
 
+    def needs(self, step: Step) -> Needs:
+        return Needs.NOTHING
+
     def begin(self, call: StepCall) -> Coroutine[Any, Any, Outcome]:
         return self._attempt(call)
 
@@ -235,10 +240,37 @@ def _following(request: HttpRequest, response: aiohttp.ClientResponse) -> HttpRe
         return f", {error}"
 
 
+def _message(error: BaseException) -> str:
+    match error:
+        case EgressDenied():
+            return str(error.strerror)
+        case aiohttp.ClientConnectorCertificateError():
+            return _no_connection(error, error.certificate_error, is_tls=True)
+        case aiohttp.ClientConnectorError():
+            return _no_connection(error, error.os_error, is_tls=error._conn_key.is_ssl)  # noqa: SLF001 - only there
+    return str(error)
+
+
+def _no_connection(
+    error: aiohttp.ClientConnectorCertificateError | aiohttp.ClientConnectorError, reason: Exception, *, is_tls: bool
+) -> str:
+    """Return `cannot connect to http://host:port: connection refused`."""
+    host = f"[{error.host}]" if error.host and ":" in error.host else error.host
+    port = "" if error.port in (None, 443 if is_tls else 80) else f":{error.port}"
+    number = reason.errno if isinstance(reason, OSError) and not isinstance(reason, ssl.SSLError) else None
+    if isinstance(reason, ssl.SSLCertVerificationError):
+        words = f"its certificate cannot be trusted: {reason.verify_message}"
+    elif number is not None and number > 0:
+        words = os.strerror(number).lower()
+    else:
+        words = str(getattr(reason, "strerror", None) or reason)
+    return f"cannot connect to {'https' if is_tls else 'http'}://{host}{port}: {words}"
+
+
 def _failure(error: Exception) -> Fail:
     cause: BaseException = error
     if isinstance(error.__cause__, EgressDenied):
         cause = error.__cause__
     code = next((code for kinds, code in _CODES if isinstance(cause, kinds)), "exception")
-    message = str(cause.strerror if isinstance(cause, EgressDenied) else cause) or type(cause).__name__
+    message = _message(cause) or type(cause).__name__
     return Fail(StepError(code, message), NO_ANSWER, retry=code not in _PERMANENT)

@@ -124,6 +124,11 @@ class MemoryCommandStore(MemoryTables):
         saved = self._named(tenant, key) if isinstance(key, str) else self._there(tenant, key)
         return _workflow_row(saved) if saved else None
 
+    async def deleted_workflow(self, tenant: int, name: str) -> bytes | None:
+        mine = (w for w in self.saved.values() if (w.new.tenant, w.new.name) == (tenant, name))
+        deleted = [(w.deleted_at, w.new.id) for w in mine if w.deleted_at is not None]
+        return max(deleted)[1] if deleted else None
+
     async def workflows(
         self, tenant: int, *, limit: int, after: str | None = None, enabled: bool | None = None
     ) -> list[WorkflowRow]:
@@ -237,6 +242,9 @@ class MemoryCommandStore(MemoryTables):
 
     async def now(self) -> int:
         return self.clock.wall()
+
+    async def check(self) -> None:
+        return None
 
     async def setting(self, name: str, default: str) -> str:
         return self.settings.setdefault(name, default)

@@ -1,4 +1,4 @@
-"""How the verbs that are the same on every SQL database reach it: a dialect gives them three ways."""
+"""How verbs reach a SQL database: the contract of a dialect's connections, and a pool of them."""
 
 from __future__ import annotations
 
@@ -61,25 +61,28 @@ Script = Generator[Step, Rows, T]
 
 
 class SqlAccess(ABC):
-    """What a dialect must be able to do."""
+    """Every connection of a store. The verbs that are the same on every SQL database use these methods alone."""
 
     @abstractmethod
     async def now(self) -> int:
-        """The database's time."""
+        """Return the database's time."""
 
     @abstractmethod
-    async def _read(self, clause: ClauseElement, values: Values) -> Rows:
-        """The rows of one statement that changes nothing."""
+    async def query(self, clause: ClauseElement, values: Values) -> Rows:
+        """Return the rows of one statement that changes nothing."""
 
     @abstractmethod
-    async def _talk(self, begin: Callable[[], Script[T]]) -> T:
-        """Run what a dialogue asks for as one transaction, in which every statement sees what was committed before it;
-        with what the dialogue returns it is committed."""
+    async def run_script(self, begin: Callable[[], Script[T]]) -> T:
+        """Run the statements of a script as one transaction, and commit it with what the script returns. Every
+        statement sees what was committed before it."""
 
-    async def _write(self, clause: ClauseElement, values: Values) -> Rows:
+    async def execute(self, clause: ClauseElement, values: Values) -> Rows:
         """Run one statement as a transaction of its own."""
 
         def only() -> Script[Rows]:
             return (yield clause, values)
 
-        return await self._talk(only)
+        return await self.run_script(only)
+
+    @abstractmethod
+    async def close(self) -> None: ...

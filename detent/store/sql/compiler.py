@@ -9,7 +9,17 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Final
 
-from sqlalchemy import BindParameter, Boolean, ClauseElement, Column, ColumnElement, Dialect, TextClause, bindparam
+from sqlalchemy import (
+    BindParameter,
+    Boolean,
+    ClauseElement,
+    Column,
+    ColumnElement,
+    Dialect,
+    Integer,
+    TextClause,
+    bindparam,
+)
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 
@@ -137,6 +147,26 @@ def _among_sqlite(element: InList, compiler: SQLCompiler, **given: Any) -> str:
 def _among_mysql(element: InList, compiler: SQLCompiler, **given: Any) -> str:
     """A list is written out where its argument stands."""
     return f"{compiler.process(element.column, **given)} in ({compiler.process(element.values, **given)})"
+
+
+class Unindexed(ColumnElement[int]):
+    """A column that SQLite shall not look up by an index: without statistics it prefers one that is in order."""
+
+    inherit_cache = False
+    type = Integer()
+
+    def __init__(self, column: Column[int]) -> None:
+        self.column = column
+
+
+@compiles(Unindexed)
+def _unindexed(element: Unindexed, compiler: SQLCompiler, **given: Any) -> str:
+    return compiler.process(element.column, **given)
+
+
+@compiles(Unindexed, "sqlite")
+def _unindexed_sqlite(element: Unindexed, compiler: SQLCompiler, **given: Any) -> str:
+    return f"+{compiler.process(element.column, **given)}"
 
 
 class HasLabel(ColumnElement[bool]):

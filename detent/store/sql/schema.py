@@ -10,7 +10,8 @@ its indexes are partial as those of SQLite are, its journal has partitions, and 
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
     BIGINT,
@@ -34,9 +35,17 @@ from sqlalchemy import (
 )
 
 from detent.errors import SchemaMismatch
+from detent.store.rows import Finding
+from detent.version import VERSION
 
-#: The newest migration this code was made for.
-HEAD: Final = "0003"
+#: The migration this code needs: the newest one of the kind `pre`.
+HEAD: Final = "0001"
+#: The revision of the first code there was.
+FIRST: Final = "0001"
+#: The name of the setting that says from which revision on code may work on the tables.
+OLDEST_CODE: Final = "oldest_code"
+#: The revision of the tables and the oldest code they allow.
+REVISION: Final = f"select version_num, (select value from setting where name = '{OLDEST_CODE}') from alembic_version"
 #: MariaDB and MySQL make a LONGTEXT or a LONGBLOB of a column of this length.
 _LONGEST: Final = 2**32 - 1
 
@@ -148,6 +157,7 @@ run = Table(
     Column("active_key", KEY),
     sqlite_strict=True,
 )
+Index("run_tenant", run.c.tenant, run.c.id)
 Index("run_list", run.c.tenant, run.c.workflow, run.c.id)
 Index("run_due", run.c.queue, run.c.priority, run.c.wake_at, sqlite_where=UNOWNED)
 Index("run_owner", run.c.owner, sqlite_where=OWNED)
@@ -357,17 +367,59 @@ Index(
 )
 
 
-# Which revision of the tables this code works on.
+# Which revisions of the tables this code works on.
 
 
-def require_head(found: str | None) -> None:
-    """Refuse to work on tables of another shape."""
-    if found == HEAD:
-        return
-    if found is not None and found > HEAD:
+class StoredRevision(NamedTuple):
+    """What a database says of its tables: their revision (`None`: there are none), and the oldest code they allow."""
+
+    revision: str | None
+    oldest_code: str = FIRST
+
+    @classmethod
+    def read(cls, row: Sequence[Any] | None) -> StoredRevision:
+        """Build it from the row that `REVISION` returns. Without a note, every code is allowed."""
+        return cls(None) if row is None else cls(str(row[0]), FIRST if row[1] is None else str(row[1]))
+
+
+def is_older(stored: StoredRevision) -> bool:
+    """Whether the tables lack what this code needs."""
+    return stored.revision is None or stored.revision < HEAD
+
+
+def require_fit(stored: StoredRevision) -> None:
+    """Raise SchemaMismatch, with the command to run, unless this code can work on the tables.
+
+    Tables of a newer revision fit as long as they allow this code. So a node of the release before can restart while
+    an upgrade goes on."""
+    revision, oldest_code = stored
+    if revision is None:
+        raise SchemaMismatch("the database has no tables of Detent yet: run `detent migrate`")
+    if revision < HEAD:
         raise SchemaMismatch(
-            f"the tables of this database are at revision {found}, made by a newer Detent than this one (it knows "
-            f"{HEAD}); install that version"
+            f"the tables are at revision {revision}, and this Detent needs {HEAD}: run `detent migrate`"
         )
-    state = "has no tables of Detent yet" if found is None else f"is at revision {found}, and this Detent needs {HEAD}"
-    raise SchemaMismatch(f"the database {state}: run `detent migrate`")
+    if oldest_code > HEAD:
+        raise SchemaMismatch(
+            f"the tables are at revision {revision} and need a newer Detent, made for revision {oldest_code} or later "
+            f"(this one: {HEAD}): install it, or run `detent migrate --to {HEAD}` with the newer one"
+        )
+
+
+def describe(stored: StoredRevision) -> Finding:
+    """Say for `doctor` whether this code fits the tables."""
+    try:
+        require_fit(stored)
+    except SchemaMismatch as error:
+        return Finding("error", "schema", error.message)
+    return Finding(
+        "ok",
+        "schema",
+        f"the tables are at revision {stored.revision} and allow code from revision {stored.oldest_code} on; "
+        f"this Detent was made for {HEAD}",
+    )
+
+
+def code_offered() -> dict[str, str]:
+    """Return what a node says of its code, so that a migration knows which code is running."""
+    return {"revision": HEAD, "version": VERSION}

@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 
 from detent.store.rows import RUN_STARTED, RunCriteria
-from detent.store.sql.compiler import HasLabel, InList, InsertIfAbsent, Values
+from detent.store.sql.compiler import HasLabel, InList, InsertIfAbsent, Unindexed, Values
 from detent.store.sql.schema import (
     callback,
     firing,
@@ -323,6 +323,16 @@ _WORKFLOWS: Final = (
 )  # fmt: skip
 BY_ID: Final = _WORKFLOWS.where(workflow.c.id == bindparam("key"))
 BY_NAME: Final = _WORKFLOWS.where(workflow.c.name == bindparam("key"))
+DELETED_BY_NAME: Final = (
+    select(workflow.c.id)
+    .where(
+        workflow.c.tenant == bindparam("tenant"),
+        workflow.c.name == bindparam("name"),
+        workflow.c.deleted_at.is_not(None),
+    )
+    .order_by(workflow.c.deleted_at.desc())
+    .limit(1)
+)
 
 
 def _page(query: Select[Any]) -> Select[Any]:
@@ -426,12 +436,8 @@ _RUN_COLUMNS: Final = (
     run.c.parent, run.c.started_at, run.c.ended_at, run.c.output, run.c.error, run.c.request_hash, run.c.origin_kind,
     run.c.fired_by, run.c.active_key,
 )  # fmt: skip
-_RUNS: Final = (
-    select(*_RUN_COLUMNS)
-    .select_from(run.outerjoin(workflow, workflow.c.id == run.c.workflow))
-    .where(run.c.tenant == bindparam("tenant"))
-)
-RUN: Final = _RUNS.where(run.c.id == bindparam("run"))
+_RUNS: Final = select(*_RUN_COLUMNS).select_from(run.outerjoin(workflow, workflow.c.id == run.c.workflow))
+RUN: Final = _RUNS.where(run.c.tenant == bindparam("tenant"), run.c.id == bindparam("run"))
 OPEN_RUNS_AMONG: Final = select(run.c.id).where(InList(run.c.id, "runs", ids=True), run.c.ended_at.is_(None))
 ACTIVE_RUN: Final = select(run.c.id).where(
     run.c.tenant == bindparam("tenant"), run.c.active_key == bindparam("key"), run.c.ended_at.is_(None)
@@ -519,13 +525,15 @@ def _runs(shape: _Shape, cursor: bool, oldest_first: bool) -> Select[Any]:
 
 @lru_cache(maxsize=256)
 def _count_runs(shape: _Shape) -> Select[Any]:
-    found = select(run.c.id).where(run.c.tenant == bindparam("tenant"), *_conditions(shape))
+    found = select(run.c.id).where(*_conditions(shape))
     return select(func.count()).select_from(found.limit(bindparam("limit")).subquery())
 
 
 def _conditions(shape: _Shape) -> list[ColumnElement[bool]]:
     names, statuses, is_troubled, labels, owned = shape
-    conditions = [run.c[name] == bindparam(name) for name in _EQUAL if name in names]
+    tenant = Unindexed(run.c.tenant) if {"origin", "parent"}.intersection(names) else run.c.tenant
+    conditions = [tenant == bindparam("tenant")]
+    conditions += [run.c[name] == bindparam(name) for name in _EQUAL if name in names]
     if statuses:
         conditions.append(run.c.status.in_([bindparam(f"status_{place}") for place in range(statuses)]))
     if is_troubled:  # said in the words of the index, or it is not used

@@ -36,7 +36,7 @@ from sqlalchemy.dialects.postgresql import insert as insert_postgres
 from detent.errors import StoreError
 from detent.store.rows import NewCallback, NewRun, NewVersion, WorkflowRow
 from detent.store.sql import schema
-from detent.store.sql.schema import require_head
+from detent.store.sql.schema import OLDEST_CODE, StoredRevision, require_fit
 
 # How long a transaction of the user's own may take, told to the database: one that hangs lets go of its locks.
 #
@@ -237,10 +237,10 @@ def locate(dialect: DialectName, preferred: str | None = None) -> Script[Install
     found = yield from (_look_postgres(preferred or SCHEMA) if dialect == "postgresql" else _look_mysql())
     where, has_outbox = found
     if where is not None:
-        noted = yield Ask(text(f"select version_num from {_within(where, 'alembic_version')}"), {})
-        revision = as_text(noted[0][0]) if noted else None
-        if revision is not None and len(revision) == len(schema.HEAD):
-            require_head(revision)
+        noted = yield Ask(text(_revision(where)), {})
+        values = [None if value is None else as_text(value) for value in noted[0]] if noted else [None]
+        if values[0] is not None and len(values[0]) == len(schema.HEAD):
+            require_fit(StoredRevision.read(values))
             return Installation(dialect, "detent", where or None)
     if has_outbox:
         return Installation(dialect, "outbox")
@@ -255,14 +255,14 @@ def _look_postgres(preferred: str) -> Script[tuple[str | None, bool]]:
     def there(name: str) -> str:
         return f"to_regclass('{name}') is not null"
 
-    own = " and ".join(there(_within(preferred, name)) for name in ("run", "kept", "alembic_version"))
-    plain = " and ".join(there(name) for name in ("run", "kept", "alembic_version"))
+    own = " and ".join(there(_within(preferred, name)) for name in ("run", "kept", "setting", "alembic_version"))
+    plain = " and ".join(there(name) for name in ("run", "kept", "setting", "alembic_version"))
     [[apart, beside, outbox]] = yield Ask(text(f"select {own}, {plain}, {there(OUTBOX)}"), {})
     return (preferred if apart else "" if beside else None), bool(outbox)
 
 
 def _look_mysql() -> Script[tuple[str | None, bool]]:
-    names = ("run", "kept", "alembic_version", OUTBOX)
+    names = ("run", "kept", "setting", "alembic_version", OUTBOX)
     listed = ", ".join(f"'{name}'" for name in names)
     rows = yield Ask(
         text(
@@ -272,7 +272,12 @@ def _look_mysql() -> Script[tuple[str | None, bool]]:
         {},
     )
     found = {as_text(row[0]) for row in rows}
-    return ("" if found.issuperset(names[:3]) else None), OUTBOX in found
+    return ("" if found.issuperset(names[:4]) else None), OUTBOX in found
+
+
+def _revision(where: str) -> str:
+    oldest_code = f"select value from {_within(where, 'setting')} where name = '{OLDEST_CODE}'"
+    return f"select version_num, ({oldest_code}) from {_within(where, 'alembic_version')}"
 
 
 def _within(where: str, name: str) -> str:

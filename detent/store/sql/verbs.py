@@ -9,7 +9,7 @@ import msgspec
 
 from detent.instant import SECOND, micros
 from detent.run.journal import Entry
-from detent.store.protocol import EVERY_RUN
+from detent.store.protocol import EVERY_RUN, CommandStore, MaintenanceStore, NodeStore, TriggerStore
 from detent.store.rows import (
     CallbackRow,
     CallbackState,
@@ -28,6 +28,7 @@ from detent.store.rows import (
 )
 from detent.store.sql import statements
 from detent.store.sql.access import Script, SqlAccess
+from detent.store.sql.schema import code_offered
 from detent.store.sql.statements import timeline
 from detent.store.trigger_rows import (
     FARTHEST,
@@ -50,11 +51,14 @@ from detent.store.trigger_rows import (
 MOST_OPEN_RUNS: Final = 1000
 
 
-class TriggerVerbs(SqlAccess):
+class TriggerVerbs(TriggerStore):
     """The inbox of triggers. A trigger's row is always locked before its firings."""
 
+    def __init__(self, access: SqlAccess) -> None:
+        self._access = access
+
     async def add_trigger(self, new: NewTrigger) -> bool:
-        now = await self.now()
+        now = await self._access.now()
 
         def add() -> Script[bool]:
             values = {**new._asdict(), "now": now}
@@ -63,10 +67,10 @@ class TriggerVerbs(SqlAccess):
                 yield statements.ADD_TRIGGER, values
             return bool(there)
 
-        return await self._talk(add)
+        return await self._access.run_script(add)
 
     async def trigger(self, tenant: int, trigger: bytes) -> TriggerRow | None:
-        rows = await self._read(statements.TRIGGER, {"tenant": tenant, "trigger": trigger})
+        rows = await self._access.query(statements.TRIGGER, {"tenant": tenant, "trigger": trigger})
         return _trigger(rows[0]) if rows else None
 
     async def triggers(
@@ -81,29 +85,29 @@ class TriggerVerbs(SqlAccess):
     ) -> list[TriggerRow]:
         narrowing = {"after": after, "workflow": workflow, "kind": kind, "enabled": enabled}
         given = frozenset(name for name, value in narrowing.items() if value is not None)
-        rows = await self._read(statements.triggers(given), {**narrowing, "tenant": tenant, "limit": limit})
+        rows = await self._access.query(statements.triggers(given), {**narrowing, "tenant": tenant, "limit": limit})
         return [_trigger(row) for row in rows]
 
     async def listeners(self, tenant: int, keys: Sequence[str]) -> list[TriggerRow]:
         if not keys:
             return []
-        rows = await self._read(statements.LISTENERS, {"tenant": tenant, "keys": list(keys)})
+        rows = await self._access.query(statements.LISTENERS, {"tenant": tenant, "keys": list(keys)})
         return [_trigger(row) for row in sorted(rows, key=lambda row: bytes(row[0]))]
 
     async def change_trigger(self, changed: NewTrigger, *, seen: int) -> bool:
-        values = {**changed._asdict(), "seen": seen, "now": max(await self.now(), seen + 1)}
-        return bool(await self._write(statements.CHANGE_TRIGGER, values))
+        values = {**changed._asdict(), "seen": seen, "now": max(await self._access.now(), seen + 1)}
+        return bool(await self._access.execute(statements.CHANGE_TRIGGER, values))
 
     async def drop_trigger(self, tenant: int, trigger: bytes) -> bool:
-        values = {"tenant": tenant, "id": trigger, "now": await self.now()}
-        return bool(await self._write(statements.DROP_TRIGGER, values))
+        values = {"tenant": tenant, "id": trigger, "now": await self._access.now()}
+        return bool(await self._access.execute(statements.DROP_TRIGGER, values))
 
     async def due_triggers(self, *, limit: int) -> list[TriggerRow]:
-        rows = await self._read(statements.DUE_TRIGGERS, {"now": await self.now(), "limit": limit})
+        rows = await self._access.query(statements.DUE_TRIGGERS, {"now": await self._access.now(), "limit": limit})
         return [_trigger(row) for row in rows]
 
     async def take_slots(self, trigger: bytes, *, seen: int, next_at: int | None, firings: Sequence[NewFiring]) -> bool:
-        now, in_order = await self.now(), _in_order(firings)
+        now, in_order = await self._access.now(), _in_order(firings)
 
         def take() -> Script[bool]:
             if not (yield statements.MOVE_ON, {"id": trigger, "seen": seen, "next": next_at}):
@@ -112,10 +116,10 @@ class TriggerVerbs(SqlAccess):
                 yield statements.ADD_FIRING, _values(new, now)
             return True
 
-        return await self._talk(take)
+        return await self._access.run_script(take)
 
     async def add_firings(self, firings: Sequence[NewFiring]) -> list[FiringRow]:
-        now, in_order = await self.now(), _in_order(firings)
+        now, in_order = await self._access.now(), _in_order(firings)
 
         def add() -> Script[dict[bytes, FiringRow]]:
             found = {}
@@ -123,11 +127,11 @@ class TriggerVerbs(SqlAccess):
                 found[new.id] = yield from _added(new, now)
             return found
 
-        rows = await self._talk(add)
+        rows = await self._access.run_script(add)
         return [rows[new.id] for new in firings]
 
     async def firing(self, tenant: int, firing: bytes) -> FiringRow | None:
-        rows = await self._read(statements.FIRING, {"tenant": tenant, "firing": firing})
+        rows = await self._access.query(statements.FIRING, {"tenant": tenant, "firing": firing})
         return _firing(rows[0]) if rows else None
 
     async def firings(
@@ -135,20 +139,22 @@ class TriggerVerbs(SqlAccess):
     ) -> list[FiringRow]:
         clause = statements.firings(before=before is not None, state=state is not None)
         values = {"tenant": tenant, "trigger": trigger, "limit": limit, "before": before, "state": state}
-        return [_firing(row) for row in await self._read(clause, values)]
+        return [_firing(row) for row in await self._access.query(clause, values)]
 
     async def due_firings(self, *, limit: int) -> list[FiringRow]:
-        now = await self.now()
-        rows = await self._read(statements.DUE_FIRINGS, {"now": now, "farthest": now + FARTHEST, "limit": limit})
+        now = await self._access.now()
+        rows = await self._access.query(
+            statements.DUE_FIRINGS, {"now": now, "farthest": now + FARTHEST, "limit": limit}
+        )
         return [_firing(row) for row in rows]
 
     async def begin_firing(self, firing: bytes, *, overlap: OverlapRule, lease: float, most_queued: int) -> Turn:
-        now = await self.now()
-        return await self._talk(lambda: _begin(firing, overlap, now, now + micros(lease), most_queued))
+        now = await self._access.now()
+        return await self._access.run_script(lambda: _begin(firing, overlap, now, now + micros(lease), most_queued))
 
     async def end_firing(self, firing: bytes, *, state: FiringState, run: bytes | None, message: str | None) -> None:
         values = {"firing": firing, "new_state": str(state), "new_run": run, "new_message": message, "new_until": None}
-        await self._write(statements.END_FIRING, values)
+        await self._access.execute(statements.END_FIRING, values)
 
     async def prune_firings(self, *, before: int, limit: int) -> int:
         def prune() -> Script[int]:
@@ -163,7 +169,7 @@ class TriggerVerbs(SqlAccess):
             gone = yield statements.DELETE_FIRINGS, {"ids": [row[0] for row in old]}
             return len(gone)
 
-        return await self._talk(prune)
+        return await self._access.run_script(prune)
 
 
 def _in_order(firings: Sequence[NewFiring]) -> list[NewFiring]:
@@ -267,56 +273,6 @@ def _firing(row: Sequence[Any]) -> FiringRow:
 Expected = tuple[int, int] | None
 
 
-class WorkflowVerbs(SqlAccess):
-    """Reading and saving workflows."""
-
-    async def workflow(self, tenant: int, key: bytes | str) -> WorkflowRow | None:
-        clause = statements.BY_NAME if isinstance(key, str) else statements.BY_ID
-        rows = await self._read(clause, {"tenant": tenant, "key": key})
-        return _workflow(rows[0]) if rows else None
-
-    async def workflows(
-        self, tenant: int, *, limit: int, after: str | None = None, enabled: bool | None = None
-    ) -> list[WorkflowRow]:
-        clause = statements.PAGE if enabled is None else statements.PAGE_BY_ENABLED
-        values = {"tenant": tenant, "after": after or "", "limit": limit, "enabled": enabled}
-        return [_workflow(row) for row in await self._read(clause, values)]
-
-    async def versions(self, tenant: int, workflow: bytes) -> list[VersionRow]:
-        rows = await self._read(statements.VERSIONS, {"tenant": tenant, "workflow": workflow})
-        return [VersionRow(*row) for row in rows]
-
-    async def save_workflow(
-        self, version: NewVersion, *, replace: bool, expected: Expected = None
-    ) -> SavedVersion | Unsaved:
-        now = await self.now()
-        return await self._talk(lambda: _save(version, replace, expected, now))
-
-    async def enable_workflow(self, tenant: int, workflow: bytes, *, enabled: bool) -> bool:
-        now = await self.now()
-
-        def enable() -> Script[bool]:
-            known = yield statements.LOCK_BY_ID, {"tenant": tenant, "id": workflow}
-            if known:
-                values = {"known": workflow, "enabled": enabled, "now": max(now, known[0][2] + 1)}
-                yield statements.ENABLE, values
-            return bool(known)
-
-        return await self._talk(enable)
-
-    async def delete_workflow(self, tenant: int, workflow: bytes) -> int | None:
-        now = await self.now()
-
-        def delete() -> Script[int | None]:
-            if not (yield statements.LOCK_BY_ID, {"tenant": tenant, "id": workflow}):
-                return None
-            yield statements.DELETE, {"known": workflow, "now": now}
-            yield statements.DROP_TRIGGERS, {"known": workflow, "now": now}
-            return now
-
-        return await self._talk(delete)
-
-
 def _save(version: NewVersion, replace: bool, expected: Expected, now: int) -> Script[SavedVersion | Unsaved]:
     name = {"tenant": version.tenant, "name": version.name}
     while True:
@@ -373,11 +329,64 @@ def _workflow(row: Sequence[Any]) -> WorkflowRow:
     return WorkflowRow(*row)._replace(enabled=bool(row[6]))
 
 
-class SharedVerbs(WorkflowVerbs, TriggerVerbs):
-    """Reading for people and doors, workflows and triggers."""
+class SharedVerbs(CommandStore):
+    """The verbs of a command store that are the same on every database: reading runs, reading and saving workflows."""
+
+    def __init__(self, access: SqlAccess) -> None:
+        self._access = access
+
+    async def workflow(self, tenant: int, key: bytes | str) -> WorkflowRow | None:
+        clause = statements.BY_NAME if isinstance(key, str) else statements.BY_ID
+        rows = await self._access.query(clause, {"tenant": tenant, "key": key})
+        return _workflow(rows[0]) if rows else None
+
+    async def deleted_workflow(self, tenant: int, name: str) -> bytes | None:
+        rows = await self._access.query(statements.DELETED_BY_NAME, {"tenant": tenant, "name": name})
+        return bytes(rows[0][0]) if rows else None
+
+    async def workflows(
+        self, tenant: int, *, limit: int, after: str | None = None, enabled: bool | None = None
+    ) -> list[WorkflowRow]:
+        clause = statements.PAGE if enabled is None else statements.PAGE_BY_ENABLED
+        values = {"tenant": tenant, "after": after or "", "limit": limit, "enabled": enabled}
+        return [_workflow(row) for row in await self._access.query(clause, values)]
+
+    async def versions(self, tenant: int, workflow: bytes) -> list[VersionRow]:
+        rows = await self._access.query(statements.VERSIONS, {"tenant": tenant, "workflow": workflow})
+        return [VersionRow(*row) for row in rows]
+
+    async def save_workflow(
+        self, version: NewVersion, *, replace: bool, expected: Expected = None
+    ) -> SavedVersion | Unsaved:
+        now = await self._access.now()
+        return await self._access.run_script(lambda: _save(version, replace, expected, now))
+
+    async def enable_workflow(self, tenant: int, workflow: bytes, *, enabled: bool) -> bool:
+        now = await self._access.now()
+
+        def enable() -> Script[bool]:
+            known = yield statements.LOCK_BY_ID, {"tenant": tenant, "id": workflow}
+            if known:
+                values = {"known": workflow, "enabled": enabled, "now": max(now, known[0][2] + 1)}
+                yield statements.ENABLE, values
+            return bool(known)
+
+        return await self._access.run_script(enable)
+
+    async def delete_workflow(self, tenant: int, workflow: bytes) -> int | None:
+        now = await self._access.now()
+
+        def delete() -> Script[int | None]:
+            if not (yield statements.LOCK_BY_ID, {"tenant": tenant, "id": workflow}):
+                return None
+            yield statements.DELETE, {"known": workflow, "now": now}
+            yield statements.DROP_TRIGGERS, {"known": workflow, "now": now}
+            return now
+
+        return await self._access.run_script(delete)
 
     async def run(self, tenant: int, run: bytes) -> RunRow | None:
-        rows = await self._read(statements.RUN, {"tenant": tenant, "run": run})
+        rows = await self._access.query(statements.RUN, {"tenant": tenant, "run": run})
         return _run(rows[0]) if rows else None
 
     async def runs(
@@ -391,28 +400,28 @@ class SharedVerbs(WorkflowVerbs, TriggerVerbs):
     ) -> list[RunRow]:
         clause = statements.runs(where, cursor=cursor is not None, oldest_first=oldest_first)
         values = {**statements.filter_values(where), "tenant": tenant, "limit": limit, "cursor": cursor}
-        return [_run(row) for row in await self._read(clause, values)]
+        return [_run(row) for row in await self._access.query(clause, values)]
 
     async def count_runs(self, tenant: int, *, where: RunCriteria, limit: int) -> int:
         values = {**statements.filter_values(where), "tenant": tenant, "limit": limit}
-        [row] = await self._read(statements.count_runs(where), values)
+        [row] = await self._access.query(statements.count_runs(where), values)
         return int(row[0])
 
     async def ended(self, runs: Sequence[bytes]) -> set[bytes]:
         if not runs:
             return set()
-        rows = await self._read(statements.OPEN_RUNS_AMONG, {"runs": list(runs)})
+        rows = await self._access.query(statements.OPEN_RUNS_AMONG, {"runs": list(runs)})
         return set(runs) - {row[0] for row in rows}
 
     async def journal(self, run: bytes, *, after: int = 0, limit: int = 100_000) -> list[Entry]:
         values = {"run": run, "after": after, "limit": limit}
-        return [entry(row) for row in await self._read(statements.JOURNAL, values)]
+        return [entry(row) for row in await self._access.query(statements.JOURNAL, values)]
 
     async def callbacks(self, run: bytes) -> list[CallbackRow]:
-        return [CallbackRow(*row) for row in await self._read(statements.CALLBACKS, {"run": run})]
+        return [CallbackRow(*row) for row in await self._access.query(statements.CALLBACKS, {"run": run})]
 
     async def active_run(self, tenant: int, key: str) -> bytes | None:
-        rows = await self._read(statements.ACTIVE_RUN, {"tenant": tenant, "key": key})
+        rows = await self._access.query(statements.ACTIVE_RUN, {"tenant": tenant, "key": key})
         return rows[0][0] if rows else None
 
     async def timeline(
@@ -421,42 +430,35 @@ class SharedVerbs(WorkflowVerbs, TriggerVerbs):
         values: dict[str, Any] = {"tenant": tenant, "hero_type": hero[0], "hero_id": hero[1], "limit": limit}
         if after is not None:
             values |= dict(zip(("at", "run", "seq"), after, strict=True))
-        rows = await self._read(timeline(after=after is not None), values)
+        rows = await self._access.query(timeline(after=after is not None), values)
         return [TimelineRow(row[0], entry(row[1:])) for row in rows]
 
     async def kept(self, run: bytes) -> dict[str, bytes]:
-        rows = await self._read(statements.KEPT, {"run": run})
+        rows = await self._access.query(statements.KEPT, {"run": run})
         return {step: result.encode() for step, result in rows}
 
-    async def owned(self, node: bytes) -> list[tuple[bytes, int]]:
-        return [(row[0], row[1]) for row in await self._read(statements.OWNED, {"node": node})]
-
     async def offers(self) -> list[NodeOffer]:
-        return [_offer(*row) for row in await self._read(statements.OFFERS, {})]
+        return [_offer(*row) for row in await self._access.query(statements.OFFERS, {})]
 
     async def record_served(self, names: Sequence[tuple[str, str]]) -> None:
-        now, in_order = await self.now(), sorted(set(names))  # two nodes that note the same never wait in a circle
+        now, in_order = (
+            await self._access.now(),
+            sorted(set(names)),
+        )  # two nodes that note the same never wait in a circle
 
         def note() -> Script[None]:
             for kind, name in in_order:
                 yield statements.SAW, {"kind": kind, "name": name, "now": now}
 
-        await self._talk(note)
+        await self._access.run_script(note)
 
     async def last_served(self, kind: str, name: str) -> int | None:
-        rows = await self._read(statements.LAST_SEEN, {"kind": kind, "name": name})
+        rows = await self._access.query(statements.LAST_SEEN, {"kind": kind, "name": name})
         return int(rows[0][0]) if rows else None
-
-    async def setting(self, name: str, default: str) -> str:
-        rows = await self._read(statements.SETTING, {"name": name})
-        if not rows:
-            await self._write(statements.STORE_SETTING, {"name": name, "value": default})
-            rows = await self._read(statements.SETTING, {"name": name})
-        return str(rows[0][0])
 
     async def _refusal(self, run: bytes, step: str, message_id: str | None, now: int) -> tuple[Receipt, bool] | None:
         """Why a callback was not received just now; null if it could be by now."""
-        rows = await self._read(statements.CALLBACK, {"run": run, "step": step})
+        rows = await self._access.query(statements.CALLBACK, {"run": run, "step": step})
         if not rows:
             return Receipt.NOT_FOUND, False
         state, early, until, first, answer = rows[0]
@@ -469,6 +471,39 @@ class SharedVerbs(WorkflowVerbs, TriggerVerbs):
         if state == CallbackState.EXPIRED or (until is not None and until <= now):
             return Receipt.EXPIRED, False
         return None
+
+
+class SharedNodeVerbs(NodeStore):
+    """The verbs of a node that are the same on every database."""
+
+    def __init__(self, access: SqlAccess) -> None:
+        self._access = access
+
+    async def owned(self, node: bytes) -> list[tuple[bytes, int]]:
+        return [(row[0], row[1]) for row in await self._access.query(statements.OWNED, {"node": node})]
+
+
+class SharedMaintenance(MaintenanceStore):
+    """The part of maintenance that is the same on every database."""
+
+    def __init__(self, access: SqlAccess) -> None:
+        self._access = access
+
+    async def now(self) -> int:
+        return await self._access.now()
+
+    async def check(self) -> None:
+        await self._access.now()
+
+    async def setting(self, name: str, default: str) -> str:
+        rows = await self._access.query(statements.SETTING, {"name": name})
+        if not rows:
+            await self._access.execute(statements.STORE_SETTING, {"name": name, "value": default})
+            rows = await self._access.query(statements.SETTING, {"name": name})
+        return str(rows[0][0])
+
+    async def close(self) -> None:
+        await self._access.close()
 
 
 def entry(row: Sequence[Any]) -> Entry:
@@ -487,13 +522,15 @@ def encoded(value: str | None) -> bytes | None:
 
 
 def offered(queues: Sequence[str] | None, actions: Sequence[str]) -> str:
-    """What a node offers, as its row keeps it."""
-    return msgspec.json.encode([None if queues is None else list(queues), list(actions)]).decode()
+    """Return what a node offers and which code it has, as its row stores it."""
+    served = {"queues": None if queues is None else list(queues), "actions": list(actions)}
+    return msgspec.json.encode(served | code_offered()).decode()
 
 
 def _offer(node: bytes, offers: str | None, until: int) -> NodeOffer:
-    queues, actions = msgspec.json.decode(offers) if offers else (None, [])
-    return NodeOffer(node, None if queues is None else tuple(queues), tuple(actions), until)
+    told = msgspec.json.decode(offers) if offers else {}
+    queues = told.get("queues")
+    return NodeOffer(node, None if queues is None else tuple(queues), tuple(told.get("actions", ())), until)
 
 
 def _run(row: Sequence[Any]) -> RunRow:

@@ -7,8 +7,9 @@ import random
 from typing import Any
 
 from detent.graph.model import Ending
-from detent.run.call import Child, name_of, signal_key
+from detent.run.call import name_of, signal_key
 from detent.run.outcomes import EMPTY_RESULT, Outcome, StepError, Suspend
+from detent.run.start import StartRequest
 from detent.run.state import Checkpoint, Operation
 from tests.python.function.ports import Port, Record, Stage
 from tests.python.function.programs import make_program, played
@@ -25,7 +26,7 @@ class LivelyPort(Port):
         self._stops_at = rng.choice((None, None, rng.randint(0, 8)))
         self.longest = rng.choice((0, 3_000_000, 10_000_000))
 
-    async def start_child(self, key: str, child: Child) -> str:
+    async def start_child(self, key: str, child: StartRequest) -> str:
         if key not in self.record.operations:
             self.begin(Operation(key, None, f"child-{key}", 0, None, self.now()))
         self.record.children.setdefault(key, child)

@@ -15,8 +15,9 @@ from detent.instant import SECOND
 from detent.python.functions.executor import FunctionExecutor
 from detent.python.functions.workflow import FunctionWorkflow
 from detent.python.registry import PythonRegistry
-from detent.run.call import Child, FunctionListener, RunView, StepCall, signal_key
+from detent.run.call import FunctionListener, RunView, StepCall, signal_key
 from detent.run.outcomes import EMPTY_RESULT, Outcome, StepError, Suspend
+from detent.run.start import StartRequest
 from detent.run.state import Checkpoint, Operation, RunFacts
 
 NOON = 1_790_000_000 * SECOND
@@ -32,7 +33,7 @@ class Record:
     started_at: int = NOON
     order: list[Checkpoint] = field(default_factory=list)
     operations: dict[str, Operation] = field(default_factory=dict)
-    children: dict[str, Child] = field(default_factory=dict)
+    children: dict[str, StartRequest] = field(default_factory=dict)
     places: set[str] = field(default_factory=set)
     signals: dict[str, int] = field(default_factory=dict)
     writes: int = 0
@@ -129,10 +130,20 @@ class Port:
     def unlock(self) -> None:
         self.locks -= 1
 
-    async def start_child(self, key: str, child: Child) -> str:
+    async def start_child(self, key: str, child: StartRequest) -> str:
         await asyncio.sleep(0)
         self.record.children.setdefault(key, child)
         return f"child-{key}"
+
+    def stop(self) -> None:
+        """The node is told to stop."""
+        self.stops = True
+        if self._listener:
+            self._listener.look()
+
+    def queued(self) -> int:
+        """Writes on their way."""
+        return len(self._queue)
 
     def come_in(self, checkpoint: Checkpoint) -> None:
         """Something comes in from outside while the function runs."""

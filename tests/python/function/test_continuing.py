@@ -14,6 +14,7 @@ from detent.ids import RUN, show
 from detent.process import App
 from detent.python.functions import Run, workflow
 from detent.store.rows import Mail, MessageKind, RunRow
+from tests.callers import commands_of
 from tests.python.function.test_engine import begin, ended, engine, plus, until
 
 
@@ -50,7 +51,7 @@ async def waits_for_one_that_goes_on(run: Run) -> Any:
 
 
 async def children(app: App, run: str) -> list[RunRow]:
-    return list(await app.commands.children([(await app.commands.run_row(run)).id]))
+    return list(await commands_of(app).runs.children([(await commands_of(app).runs.row(run)).id]))
 
 
 @pytest.mark.parametrize("pause", [0.0, 0.3])
@@ -69,7 +70,7 @@ async def test_a_cancelled_parent_takes_the_last_run_of_its_child_with_it(url: s
         async with asyncio.timeout(60):
             while [child.status for child in await children(app, run)] != expected:  # noqa: ASYNC110 - only the store
                 await asyncio.sleep(0.02)
-        await app.commands.cancel(run, by="test")
+        await commands_of(app).control.cancel(run)
         await until(app, run, lambda document: document["status"] == "cancelled")
         async with asyncio.timeout(60):
             while (await children(app, run))[2].status != "cancelled":  # noqa: ASYNC110 - likewise
@@ -121,7 +122,7 @@ async def test_a_cancelled_parent_takes_a_run_with_it_of_which_it_had_not_read_y
     async with engine(url) as app:
         run = await begin(app, "waits_for_one_that_goes_on")
         await statuses(app, run, ["completed", "completed", "running"])
-        await app.commands.cancel(run, by="test")
+        await commands_of(app).control.cancel(run)
         await until(app, run, lambda document: document["status"] == "cancelled")
         await statuses(app, run, ["completed", "completed", "cancelled"])
 
@@ -134,9 +135,9 @@ async def test_a_run_that_continues_after_its_parent_was_cancelled_is_cancelled(
         await statuses(app, run, ["running"])
         [first] = await children(app, run)
         unread(monkeypatch, lambda mail: mail.kind == MessageKind.CANCEL and mail.run == first.id)
-        await app.commands.cancel(run, by="test")
+        await commands_of(app).control.cancel(run)
         await until(app, run, lambda document: document["status"] == "cancelled")
-        await app.commands.signal(show(RUN, first.id), "go_on")
+        await commands_of(app).signals.send(show(RUN, first.id), "go_on")
         await statuses(app, run, ["completed", "cancelled"])
 
 
@@ -145,7 +146,7 @@ async def test_a_run_that_continues_after_its_parent_has_completed_goes_on(url: 
         run = await begin(app, "waits_for_one_that_is_told")
         await statuses(app, run, ["running"])
         [first] = await children(app, run)
-        await app.commands.finish(run, by="test")
+        await commands_of(app).control.finish(run)
         await until(app, run, lambda document: document["status"] == "completed")
-        await app.commands.signal(show(RUN, first.id), "go_on")
+        await commands_of(app).signals.send(show(RUN, first.id), "go_on")
         await statuses(app, run, ["completed", "running"])

@@ -12,7 +12,6 @@ import pytest
 
 from detent.cli.output.journal import lines_of
 from detent.clock import SystemClock
-from detent.commands import RunInput
 from detent.engine.tuning import Tuning
 from detent.graph.model import StepKind
 from detent.ids import RUN, show
@@ -21,10 +20,12 @@ from detent.python.decorators import step
 from detent.python.functions import ChildFailed, Run, gather, workflow
 from detent.python.functions.executor import FunctionExecutor
 from detent.python.functions.step_runner import StepRunner
+from detent.run.start import StartRequest
 from detent.run.status import TERMINAL
 from detent.settings import Settings
 from detent.steps.actions import RetryLater
 from detent.views.runs import entry_document
+from tests.callers import commands_of
 
 QUICK = Tuning(poll=0.02, idle_poll=0.05, mail_poll=0.02, park_after=0.2, drain=2.0)
 
@@ -36,7 +37,7 @@ async def engine(url: str = "memory:") -> AsyncIterator[App]:
 
 
 async def begin(app: App, name: str, **body: Any) -> str:
-    return show(RUN, (await app.commands.start(name, RunInput(body))).run)
+    return show(RUN, (await commands_of(app).starts.start(StartRequest(name, body))).run)
 
 
 async def ended(app: App, run: str, *, within: float = 60.0) -> dict[str, Any]:
@@ -46,7 +47,7 @@ async def ended(app: App, run: str, *, within: float = 60.0) -> dict[str, Any]:
 async def until(app: App, run: str, is_so: Callable[[dict[str, Any]], Any], *, within: float = 60.0) -> dict[str, Any]:
     """The run's document when that is so."""
     async with asyncio.timeout(within):
-        while not is_so(document := await app.commands.run(run)):  # noqa: ASYNC110 - only the store knows
+        while not is_so(document := await commands_of(app).runs.get(run)):  # noqa: ASYNC110 - only the store knows
             await asyncio.sleep(0.02)
     return document
 
@@ -87,15 +88,15 @@ async def inside(run: Run, number: int) -> int:
 async def test_a_function_does_everything() -> None:
     async with engine() as app:
         run = await begin(app, "everything", number=10)
-        await app.commands.signal(run, "paid", {"sum": 5})
+        await commands_of(app).signals.send(run, "paid", {"sum": 5})
         waiting = await until(app, run, lambda document: document["callbacks"])
         token = waiting["callbacks"][0]["url"].rpartition("/")[2]
-        await app.commands.deliver(token, body={"ok": True}, headers={}, query={}, message_id=None)
-        await app.commands.signal(run, "paid", 6)
+        await commands_of(app).callbacks.deliver(token, body={"ok": True}, headers={}, query={}, message_id=None)
+        await commands_of(app).signals.send(run, "paid", 6)
         document = await ended(app, run)
         assert document["status"] == "completed", document
         assert document["output"] == [11, 20, 5.0, {"ok": True}, {"sum": 5}, 6, 110]
-        [child] = await app.commands.children([(await app.commands.run_row(run)).id])
+        [child] = await commands_of(app).runs.children([(await commands_of(app).runs.row(run)).id])
         assert child.status == "completed"
 
 
@@ -134,16 +135,16 @@ async def test_people_see_what_a_function_waits_for() -> None:
         assert tasks["@child:asleep"]["run_id"].startswith("run_")
         assert (tasks["fails"]["status"], tasks["fails"]["attempt"]) == ("scheduled", 2)
         assert tasks["fails"]["error"]["message"] == "not now"
-        _, _, reasons = await app.commands.why(run)
+        _, _, reasons = await commands_of(app).runs.why(run)
         assert {"sleep", "callback", "signal", "child", "retry"} <= {str(reason.kind) for reason in reasons}
         assert any((reason.details or {}).get("url", "").startswith("http") for reason in reasons)
-        lines = [line.words for entry in await app.commands.entries((await app.commands.run_row(run)).id)
+        lines = [line.words for entry in await commands_of(app).runs.entries((await commands_of(app).runs.row(run)).id)
                  for line in lines_of(entry_document(entry))]  # fmt: skip
         assert [line for line in lines if line.startswith("sleeps 1d")]
         assert "waits for a signal" in lines
         assert "waits for its child" in lines
         assert any(line.startswith("attempt 1 failed, again in") for line in lines)
-        await app.commands.cancel(run, by="test")
+        await commands_of(app).control.cancel(run)
         child = tasks["@child:asleep"]["run_id"]
         assert (await ended(app, child))["status"] == "cancelled"
 
@@ -246,15 +247,15 @@ async def test_a_paused_function_ends_what_is_in_flight_and_goes_on_when_it_is_r
     async with engine(url) as app:
         run = await begin(app, "two_slow")
         await GATES["first began"].wait()
-        await app.commands.pause(run, by="test")
+        await commands_of(app).control.pause(run)
         GATES["first may end"].set()
         stood = await until(app, run, lambda seen: seen["tasks"].get("first", seen["tasks"].get("slow")))
         await asyncio.sleep(0.2)
-        assert (await app.commands.run(run))["status"] == "paused"
+        assert (await commands_of(app).runs.get(run))["status"] == "paused"
         assert stood["tasks"]["slow"]["status"] == "success"
         assert not GATES["second began"].is_set()
         GATES["second may end"].set()
-        await app.commands.resume(run, by="test")
+        await commands_of(app).control.resume(run)
         assert (await ended(app, run))["output"] == ["first", "second"]
 
 
@@ -281,7 +282,7 @@ async def test_a_cancelled_function_ends_at_once(url: str) -> None:
     async with engine(url) as app:
         run = await begin(app, "two_slow")
         await GATES["first began"].wait()
-        document = await app.commands.cancel(run, by="test")
+        document = await commands_of(app).control.cancel(run)
         assert document["status"] == "cancelled"
 
 
@@ -294,7 +295,7 @@ class Sessions:
     def run_once(self, call: Any, generation: int, body: Callable[[Any], bytes]) -> bytes:
         raise NotImplementedError
 
-    async def keep_async(self, call: Any, generation: int, body: Callable[[Any], Any]) -> bytes:
+    async def run_once_async(self, call: Any, generation: int, body: Callable[[Any], Any]) -> bytes:
         assert (call.step, generation) == ("in_transaction", 1)
         self.is_open = True
         try:
@@ -319,13 +320,13 @@ async def test_a_cancel_waits_for_the_end_of_a_transaction() -> None:
     sessions = Sessions()
     async with engine() as app:
         executors: Any = app.engine._executors  # noqa: SLF001 - the user's database is not here
-        executors[StepKind.FUNCTION] = FunctionExecutor(clock=SystemClock(), bodies=StepRunner(keeper=sessions))
+        executors[StepKind.FUNCTION] = FunctionExecutor(clock=SystemClock(), steps=StepRunner(transactions=sessions))
         run = await begin(app, "transacts")
         await GATES["first began"].wait()
-        cancelling = asyncio.ensure_future(app.commands.cancel(run, by="test"))
+        cancelling = asyncio.ensure_future(commands_of(app).control.cancel(run))
         await asyncio.sleep(0.3)
         assert sessions.is_open
-        assert (await app.commands.run(run))["status"] == "running"
+        assert (await commands_of(app).runs.get(run))["status"] == "running"
         GATES["first may end"].set()
         assert (await cancelling)["status"] in ("cancelled", "completed")
         document = await ended(app, run)
@@ -363,9 +364,9 @@ async def test_a_retry_keeps_what_the_function_had_achieved(url: str) -> None:
         run = await begin(app, "buys", what="cup")
         waiting = await until(app, run, lambda document: document["callbacks"])
         token = waiting["callbacks"][0]["url"].rpartition("/")[2]
-        await app.commands.deliver(token, body="yes", headers={}, query={}, message_id=None)
+        await commands_of(app).callbacks.deliver(token, body="yes", headers={}, query={}, message_id=None)
         assert (await ended(app, run))["status"] == "failed"
-        again = show(RUN, (await app.commands.retry(run)).run)
+        again = show(RUN, (await commands_of(app).reruns.retry(run)).run)
         document = await ended(app, again)
         assert document["output"] == ["cup is reserved", "yes", "cup is paid"]
         assert EFFECTS == ["reserve cup", "pay cup", "pay cup"]

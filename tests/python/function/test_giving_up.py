@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from detent.python.functions import Run, workflow
+from tests.callers import commands_of
 from tests.python.function.test_engine import begin, ended, engine, until
 
 
@@ -36,9 +37,11 @@ async def test_what_a_function_gave_up_ends_on_record_and_its_url_takes_nothing_
         assert document["tasks"]["@sleep"]["status"] == "cancelled"
         assert document["tasks"]["@ask:paid"]["status"] == "cancelled"
         assert document["tasks"]["@wait:approval"]["status"] == "timeout"
-        receipt, *_ = await app.commands.deliver(token, body="late", headers={}, query={}, message_id=None)
+        receipt, *_ = await commands_of(app).callbacks.deliver(
+            token, body="late", headers={}, query={}, message_id=None
+        )
         assert str(receipt) == "expired"
-        await app.commands.signal(run, "go", "went")
+        await commands_of(app).signals.send(run, "go", "went")
         assert (await ended(app, run))["output"] == "went"
 
 
@@ -50,7 +53,7 @@ async def test_a_signal_goes_to_who_waits_for_it_and_not_to_who_gave_up(url: str
     async with engine(url) as app:
         run = await begin(app, "asks_twice")
         await until(app, run, lambda seen: seen["tasks"].get("@ask:paid#2"))
-        await app.commands.signal(run, "paid", 7)
+        await commands_of(app).signals.send(run, "paid", 7)
         assert (await ended(app, run))["output"] == 7
 
 

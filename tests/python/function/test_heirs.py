@@ -7,15 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
-from detent.commands import RunInput, StartAnswer, StartOptions
+from detent.commands import StartAnswer
 from detent.engine.start import active_key
 from detent.errors import AlreadyActive
 from detent.ids import RUN, parse, show
 from detent.process import App
 from detent.python.decorators import step
 from detent.python.functions import Run, workflow
+from detent.run.start import StartRequest
 from detent.store.rows import RunRow, released_key
+from tests.callers import commands_of
 from tests.python.function.ports import Stage
 from tests.python.function.test_engine import ended, engine, plus, until
 from tests.python.function.test_operations import output
@@ -55,20 +58,20 @@ KEY = active_key("subscription", ANN)
 
 
 async def subscribe(app: App, months: int = 3, **options: Any) -> StartAnswer:
-    given = RunInput({"month": 1, "months": months})
-    return await app.commands.start("subscription", given, StartOptions(hero=ANN, **options))
+    body = {"month": 1, "months": months}
+    return await commands_of(app).starts.start(StartRequest("subscription", body, hero=ANN, **options))
 
 
 async def pay(app: App, run: bytes) -> bytes:
     """The run that it goes on as, when the old one is over."""
-    await app.commands.signal(show(RUN, run), "paid")
+    await commands_of(app).signals.send(show(RUN, run), "paid")
     document = await ended(app, show(RUN, run))
     assert document["status"] == "completed", document
     return parse(RUN, document["output"]["continued_as"])
 
 
 async def row_of(app: App, run: bytes) -> RunRow:
-    return await app.commands.run_row(show(RUN, run))
+    return await commands_of(app).runs.row(show(RUN, run))
 
 
 async def test_a_function_of_one_run_per_hero_continues_and_is_always_the_one(url: str) -> None:
@@ -82,7 +85,7 @@ async def test_a_function_of_one_run_per_hero_continues_and_is_always_the_one(ur
         rows = [await row_of(app, run) for run in runs]
         assert [row.active_key for row in rows] == [released_key(runs[0]), released_key(runs[1]), KEY]
         assert [(row.origin, row.hero_id) for row in rows] == [(None, "ann"), (runs[0], "ann"), (runs[1], "ann")]
-        await app.commands.signal(show(RUN, runs[-1]), "paid")
+        await commands_of(app).signals.send(show(RUN, runs[-1]), "paid")
         assert (await ended(app, show(RUN, runs[-1])))["output"] == "3 months"
         assert (await subscribe(app)).is_new, "the hero is free after the last of them"
 
@@ -111,7 +114,7 @@ async def _pay_all(app: App, run: bytes, months: int) -> list[bytes]:
     chain = [run]
     for _ in range(months - 1):
         chain.append(await pay(app, chain[-1]))
-    await app.commands.signal(show(RUN, chain[-1]), "paid")
+    await commands_of(app).signals.send(show(RUN, chain[-1]), "paid")
     await ended(app, show(RUN, chain[-1]))
     return chain
 
@@ -130,17 +133,17 @@ async def test_what_has_continued_is_not_begun_again_beside_its_heir(url: str) -
     async with engine(url) as app:
         old = (await subscribe(app)).run
         heir = await pay(app, old)
-        commands, name = app.commands, show(RUN, old)
-        for again in (commands.rerun(name), commands.fork(name, "subscription")):
+        commands, name = commands_of(app), show(RUN, old)
+        for again in (commands.reruns.rerun(name), commands.reruns.fork(name, "subscription")):
             with pytest.raises(AlreadyActive) as refused:
                 await again
             assert refused.value.run == show(RUN, heir)
-        await commands.cancel(show(RUN, heir), by="test")
+        await commands.control.cancel(show(RUN, heir))
         await ended(app, show(RUN, heir))
-        forked = await commands.fork(name, "subscription")
+        forked = await commands.reruns.fork(name, "subscription")
         assert (await row_of(app, forked.run)).active_key == KEY
         with pytest.raises(AlreadyActive):
-            await commands.rerun(name)
+            await commands.reruns.rerun(name)
 
 
 GATES: list[asyncio.Event] = []
@@ -158,18 +161,18 @@ async def held_up(run: Run) -> None:
 async def test_a_run_that_is_cancelled_after_its_heir_began_can_be_retried_when_that_has_ended(url: str) -> None:
     GATES.append(asyncio.Event())
     async with engine(url) as app:
-        commands, nothing = app.commands, RunInput({})
-        old = (await commands.start("held_up", nothing, StartOptions(hero=ANN))).run
-        options = StartOptions(hero=ANN, origin=(old, "continued"), successor_of=old)
-        heir = (await commands.start("held_up", nothing, options)).run
-        await commands.cancel(show(RUN, old), by="test")
+        commands, request = commands_of(app), StartRequest("held_up", {}, hero=ANN)
+        old = (await commands.starts.start(request)).run
+        successor = structs.replace(request, origin=old, origin_kind="continued", successor_of=old)
+        heir = (await commands.starts.start(successor)).run
+        await commands.control.cancel(show(RUN, old))
         await ended(app, show(RUN, old))
         with pytest.raises(AlreadyActive) as refused:
-            await commands.retry(show(RUN, old))
+            await commands.reruns.retry(show(RUN, old))
         assert refused.value.run == show(RUN, heir)
         GATES[-1].set()
         await ended(app, show(RUN, heir))
-        again = await commands.retry(show(RUN, old))
+        again = await commands.reruns.retry(show(RUN, old))
         assert (await row_of(app, again.run)).active_key == active_key("held_up", ANN)
         assert (await ended(app, show(RUN, again.run)))["status"] == "completed"
 
@@ -178,10 +181,10 @@ async def test_a_run_whose_heir_cannot_be_started_keeps_its_hero(url: str) -> No
     async with engine(url) as app:
         old = (await subscribe(app)).run
         await until(app, show(RUN, old), lambda document: "@ask:paid" in document["tasks"])
-        await app.commands.enable_workflow("subscription", enabled=False)
-        await app.commands.signal(show(RUN, old), "paid")
+        await commands_of(app).workflows.enable("subscription", enabled=False)
+        await commands_of(app).signals.send(show(RUN, old), "paid")
         await until(app, show(RUN, old), lambda document: document["status"] == "paused")
-        await app.commands.enable_workflow("subscription", enabled=True)
+        await commands_of(app).workflows.enable("subscription", enabled=True)
         with pytest.raises(AlreadyActive) as refused:
             await subscribe(app)
         assert refused.value.run == show(RUN, old)

@@ -18,6 +18,7 @@ from detent.python.functions.step import StepContext, step_function
 from detent.python.functions.step_runner import StepResult, StepRunner
 from detent.run.outcomes import Cancel, Fail, Outcome, Pause, Reattempt, Suspend
 from detent.steps.actions import Permanent
+from detent.steps.user_code import ThreadPool
 from tests.python.function.ports import Stage
 from tests.steps.odd_errors import NAMES, ODD
 
@@ -26,7 +27,7 @@ CONTEXT = StepContext(bytes(16), 1, "work", 1, 1)
 
 @pytest.fixture
 def bodies() -> Iterator[StepRunner]:
-    made = StepRunner(threads=1)
+    made = StepRunner(ThreadPool(1))
     yield made
     made.close()
 

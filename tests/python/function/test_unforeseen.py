@@ -14,6 +14,7 @@ from detent.python.decorators import step
 from detent.python.functions import Run, gather, workflow
 from detent.run.outcomes import Done, Suspend
 from detent.steps.actions import RetryLater
+from tests.callers import commands_of
 from tests.python.function.ports import Port, Stage
 from tests.python.function.test_engine import begin, ended, engine, until
 from tests.python.function.test_hard_cases import error_of
@@ -157,10 +158,10 @@ async def test_a_retry_that_comes_due_during_a_pause_is_made_when_the_run_goes_o
     async with engine() as app:
         run = await begin(app, "retries_beside")
         await until(app, run, lambda _: len(TRIES) == 1)
-        await app.commands.pause(run, by="test")
+        await commands_of(app).control.pause(run)
         await asyncio.sleep(1.5)  # longer than the retry has to wait
         assert len(TRIES) == 1
-        await app.commands.resume(run, by="test")
+        await commands_of(app).control.resume(run)
         async with asyncio.timeout(60):
             while len(TRIES) < 2:  # noqa: ASYNC110 - it is made while the other one is still in flight
                 await asyncio.sleep(0.02)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from detent.python.functions import Run, workflow
+from tests.callers import commands_of
 from tests.python.function.test_engine import begin, ended, engine, until
 
 
@@ -42,7 +43,7 @@ async def test_a_wait_with_a_timeout_takes_the_place_that_was_opened_for_it(ever
         run = await begin(app, "asks_first")
         waiting = await until(app, run, lambda document: document["callbacks"])
         token = waiting["callbacks"][0]["url"].rpartition("/")[2]
-        await app.commands.deliver(token, body="yes", headers={}, query={}, message_id=None)
+        await commands_of(app).callbacks.deliver(token, body="yes", headers={}, query={}, message_id=None)
         document = await ended(app, run)
         assert (document["status"], document["output"]) == ("completed", "yes")
 

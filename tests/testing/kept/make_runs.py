@@ -16,6 +16,7 @@ import httpx
 
 import detent
 from detent.cli.main import call
+from tests.callers import commands_of
 
 shop: Any = import_module("shop_workflows")  # the old or the new one, in the folder where this runs
 IDS = Path("ids.json")
@@ -111,12 +112,12 @@ async def first(port: str) -> dict[str, str]:
     node = detent.node("sqlite:///d.db", listen=True, port=int(port), egress_allow=["127.0.0.0/8"])
     with serving() as called:
         async with node as app:
-            return await make(app.commands, called)
+            return await make(commands_of(app), called)
 
 
 async def make(commands: Any, called: str) -> dict[str, str]:
     for text in (YAML_KID, YAML.replace("PORT", called)):
-        await commands.save_workflow(text)
+        await commands.workflows.save(text)
     runs = {name: await detent.start(what, *args, **options) for name, (what, args, options) in FIRST.items()}
     runs["yaml"] = await detent.start("kept_yaml", input={"off": False})
     for number in (1, 2):

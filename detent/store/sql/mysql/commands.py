@@ -2,78 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
-from functools import lru_cache
-from typing import Any, Final, NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import Final
 
-from sqlalchemy import ClauseElement, Dialect, text
-from sqlalchemy.dialects import mysql
-
-from detent.errors import StoreBusy
 from detent.store.rows import Delivery, MessageKind, Receipt
-from detent.store.sql import statements
-from detent.store.sql.access import Rows, Script
-from detent.store.sql.compiler import InsertIfAbsent, Statement, Values, compiled
-from detent.store.sql.mysql.connection import BEGIN, COMMIT, Pool, StatementRefused, Wire, is_deadlock
-from detent.store.sql.mysql.flush import NOW, SELECT_NOW, blob, data, filled, number, quote
+from detent.store.sql.mysql.connection import BEGIN, COMMIT, MysqlAccess, Wire
+from detent.store.sql.mysql.flush import NOW, blob, data, number, quote
 from detent.store.sql.verbs import SharedVerbs
-
-# The cold statements in the words of MariaDB and MySQL.
-
-
-DIALECT: Final[Dialect] = mysql.dialect(paramstyle="format")
-
-#: What cannot be said in words that every database knows.
-_OURS: Final[dict[ClauseElement, ClauseElement]] = {
-    statements.SAW: text(
-        """insert into seen (kind, name, at) values (:kind, :name, :now)
-           on duplicate key update at = values(at)"""
-    ),
-    # The key of an open run is a column of its own, see the migration.
-    statements.ACTIVE_RUN: text("select id from run where tenant = :tenant and active_live = :key"),
-}
-#: Neither server gives the rows that an update changed; how many there were has to do.
-_RETURNING: Final = re.compile(r"\s+RETURNING \S+\s*$")
-_DOUBLED: Final = 1062
-
-
-class Spoken(NamedTuple):
-    """A statement with its values still missing. `gives_count`: in place of rows, there are as many as it matched."""
-
-    statement: Statement
-    gives_count: bool
-    unless_there: bool
-
-    def filled(self, values: Values) -> str:
-        return filled(self.statement.text, self.statement.arguments(values))
-
-
-@lru_cache(maxsize=1024)
-def spoken(clause: ClauseElement) -> Spoken:
-    made = compiled(_OURS.get(clause, clause), DIALECT)
-    bare = _RETURNING.sub("", made.text)
-    unless_there = isinstance(clause, InsertIfAbsent)
-    return Spoken(Statement(bare, made.names, made.fixed), unless_there or bare != made.text, unless_there)
-
-
-async def ask(wire: Wire, clause: ClauseElement, values: Values) -> Rows:
-    """Run one statement and give its rows."""
-    said = spoken(clause)
-    try:
-        [answer] = await wire.send(said.filled(values))
-    except StatementRefused as refusal:
-        if said.unless_there and refusal.code == _DOUBLED:  # only the statement is taken back, not the transaction
-            return ()
-        raise
-    nameless: tuple[Any, ...] = ()
-    return [nameless] * answer.matched if said.gives_count else answer.rows
-
-
-T = TypeVar("T")
-
-#: So many times a dialogue that was the victim of a deadlock is begun again.
-DEADLOCKS: Final = 5
 
 _OPEN: Final = "(state = 'active' or state = 'pending' and early)"
 # Assignments are made from left to right: the answer is told by the state that was.
@@ -105,13 +40,9 @@ select tenant, id, {kind}, {data}, {now} from run where id = {run} and tenant = 
 class MysqlCommandStore(SharedVerbs):
     """Works on a small pool."""
 
-    def __init__(self, pool: Pool) -> None:
-        self._pool = pool
-
-    async def now(self) -> int:
-        [answer] = await self._pool.send(SELECT_NOW, writing=False)
-        now: int = answer.rows[0][0]
-        return now
+    def __init__(self, access: MysqlAccess) -> None:
+        super().__init__(access)
+        self._pool = access.pool
 
     async def deliver(
         self, run: bytes, step: str, *, data: bytes, message_id: str | None, now: int | None = None
@@ -121,7 +52,7 @@ class MysqlCommandStore(SharedVerbs):
             *_, answer = await self._pool.commit(*statements)
             if answer.rows:
                 return Receipt(answer.rows[0][0]), False
-            refusal = await self._refusal(run, step, message_id, now or await self.now())
+            refusal = await self._refusal(run, step, message_id, now or await self._access.now())
             if refusal:
                 return refusal
 
@@ -145,30 +76,6 @@ class MysqlCommandStore(SharedVerbs):
             SEND.format(kind=quote(str(kind)), data=_text(data), now=NOW, run=blob(run), tenant=tenant)
         )
         return answer.matched > 0
-
-    async def _read(self, clause: ClauseElement, values: Values) -> Rows:
-        [answer] = await self._pool.send(spoken(clause).filled(values), writing=False)
-        return answer.rows
-
-    async def _talk(self, begin: Callable[[], Script[T]]) -> T:
-        async def work(wire: Wire) -> T:
-            talk, rows = begin(), None
-            while True:
-                try:
-                    clause, values = next(talk) if rows is None else talk.send(rows)
-                except StopIteration as end:
-                    result: T = end.value
-                    return result
-                rows = await ask(wire, clause, values)
-
-        for _ in range(DEADLOCKS):
-            try:
-                return await self._pool.transaction(work)
-            except StoreBusy as error:
-                # Two who insert the same lock it together when they are refused, and keep each other from going on.
-                if not is_deadlock(error):
-                    raise
-        return await self._pool.transaction(work)
 
 
 _text = data  # a verb's argument has that name

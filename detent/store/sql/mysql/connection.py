@@ -14,12 +14,15 @@ from asyncmy import Connection, errors
 from asyncmy.constants.CLIENT import FOUND_ROWS
 from asyncmy.constants.FIELD_TYPE import NEWDECIMAL, VAR_STRING
 from asyncmy.converters import conversions
+from sqlalchemy import ClauseElement
 
-from detent.errors import CommitUnknown, StoreBusy, StoreError, StoreLocked
+from detent.errors import CommitUnknown, StoreBusy, StoreError, StoreFull, StoreLocked
 from detent.instant import micros
 from detent.store.heartbeat import patience
-from detent.store.sql.access import LinkPool
-from detent.store.sql.mysql.flush import NOW, blob
+from detent.store.sql.access import LinkPool, Rows, Script, SqlAccess
+from detent.store.sql.compiler import Values
+from detent.store.sql.mysql.flush import NOW, SELECT_NOW, blob
+from detent.store.sql.mysql.statements import spoken
 
 _OPTIONS: Final = ("unix_socket", "ssl", "ssl_ca", "charset")
 
@@ -84,13 +87,11 @@ class StatementRefused(Exception):
 #: The server said that it did not do it, and the same call may be made again.
 _AGAIN: Final = frozenset(
     {
-        1021,  # disk full
         1026,
         1037,  # out of memory
         1038,
         1040,  # too many connections
         1041,
-        1114,  # no room for the table
         1135,
         1203,  # too many connections of this user
         1206,
@@ -111,6 +112,7 @@ _UNKNOWN: Final = frozenset({1053, 1077, 1079, 1080, 1152, 1159, 1160, 1161, 118
 #: After these the connection may not be what we think.
 _DROP: Final = frozenset({1153, 1290, 1792, 1836, 2003, 2006, 3169}) | _UNKNOWN
 _LOCK_TIMEOUT: Final = 1205
+_DISK_FULL: Final = frozenset({1021, 1114})
 _DEADLOCK: Final = 1213
 _NO_DATABASE: Final = 1049
 _NOT_LET_IN: Final = frozenset({1044, 1045, 1698})
@@ -162,6 +164,8 @@ def _said(error: Exception, *, writing: bool, address: Address) -> StoreError:
         return StoreBusy(f"the database at {address} cannot be reached ({reason})")
     if code == _LOCK_TIMEOUT:
         return StoreLocked(f"the database at {address}: {reason}")
+    if code in _DISK_FULL:
+        return StoreFull(f"the database at {address}: {reason}")
     if code == 0 or code in _AGAIN:
         return StoreBusy(f"the database at {address}: {reason}")
     if code == _NO_DATABASE:
@@ -181,6 +185,8 @@ CONNECT_TIMEOUT: Final = 5.0
 LOCK_TIMEOUT: Final = 2
 STATEMENT_TIMEOUT: Final = 6
 COMMAND_TIMEOUT: Final = 8.0
+#: What a call has at least, however long it took to connect.
+LEAST_TIME: Final = 0.5
 #: What a packet needs beside its text.
 MARGIN: Final = 1024
 
@@ -333,6 +339,9 @@ BEGIN = "start transaction"
 COMMIT = "commit"
 ROLLBACK = "rollback"
 OUT_OF_RANGE = 1690
+_DOUBLED: Final = 1062
+#: So many times a script that was the victim of a deadlock is begun again.
+DEADLOCKS: Final = 5
 
 
 class MysqlConnection:
@@ -406,10 +415,12 @@ class MysqlConnection:
         """Run `work` on the connection. After every error what it began is rolled back: a lock timeout (1205) leaves a
         transaction open, with half of what was meant."""
         async with self._turn:
+            loop = asyncio.get_running_loop()
+            until = loop.time() + self._limit
             wire = await self._open()
             try:
                 with translated(writing=writing, address=self._address):
-                    async with asyncio.timeout(self._limit):
+                    async with asyncio.timeout_at(max(until, loop.time() + LEAST_TIME)):
                         return await _or_nothing(wire, work)
             except BaseException as error:
                 if leaves_doubt(error.__cause__ or error):
@@ -488,3 +499,63 @@ class MysqlPulse:
 
     async def close(self) -> None:
         await self._link.close()
+
+
+class MysqlAccess(SqlAccess):
+    """Every connection of a store: the lane for flushes, one for flushes that shall not wait for locks, one for claims,
+    mail and loading, a small pool for commands, one to prune by and one for what takes long."""
+
+    def __init__(self, address: Address, pool_size: int) -> None:
+        self.address = address
+        self.pool = Pool(address, pool_size)
+        self.lane = MysqlConnection(address)
+        self.hasty = MysqlConnection(address, patient=False)
+        self.claims = MysqlConnection(address)
+        self.pruner = MysqlConnection(address)
+        self.long = MysqlConnection(address, limit=3600)
+
+    async def now(self) -> int:
+        [answer] = await self.pool.send(SELECT_NOW, writing=False)
+        now: int = answer.rows[0][0]
+        return now
+
+    async def query(self, clause: ClauseElement, values: Values) -> Rows:
+        [answer] = await self.pool.send(spoken(clause).filled(values), writing=False)
+        return answer.rows
+
+    async def run_script(self, begin: Callable[[], Script[T]]) -> T:
+        async def work(wire: Wire) -> T:
+            script, rows = begin(), None
+            while True:
+                try:
+                    clause, values = next(script) if rows is None else script.send(rows)
+                except StopIteration as end:
+                    result: T = end.value
+                    return result
+                rows = await _ask(wire, clause, values)
+
+        for _ in range(DEADLOCKS):
+            try:
+                return await self.pool.transaction(work)
+            except StoreBusy as error:
+                # Two who insert the same lock it together when they are refused, and keep each other from going on.
+                if not is_deadlock(error):
+                    raise
+        return await self.pool.transaction(work)
+
+    async def close(self) -> None:
+        for connection in (self.lane, self.hasty, self.claims, self.pruner, self.long, self.pool):
+            await connection.close()
+
+
+async def _ask(wire: Wire, clause: ClauseElement, values: Values) -> Rows:
+    """Run one statement and give its rows."""
+    said = spoken(clause)
+    try:
+        [answer] = await wire.send(said.filled(values))
+    except StatementRefused as refusal:
+        if said.unless_there and refusal.code == _DOUBLED:  # only the statement is taken back, not the transaction
+            return ()
+        raise
+    nameless: tuple[Any, ...] = ()
+    return [nameless] * answer.matched if said.gives_count else answer.rows

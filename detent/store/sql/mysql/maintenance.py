@@ -9,19 +9,11 @@ from typing import Any, Final
 from detent.clock import Clock
 from detent.instant import SECOND
 from detent.store.rows import Finding
-from detent.store.sql.mysql.connection import (
-    BEGIN,
-    COMMIT,
-    Address,
-    MysqlConnection,
-    Pool,
-    StatementRefused,
-    Wire,
-    is_mariadb,
-)
+from detent.store.sql.mysql.connection import BEGIN, COMMIT, MysqlAccess, StatementRefused, Wire, is_mariadb
 from detent.store.sql.mysql.flush import NOW, SELECT_NOW, listed, quote
-from detent.store.sql.mysql.migration import noted_revision
-from detent.store.sql.schema import HEAD
+from detent.store.sql.mysql.migration import stored_revision
+from detent.store.sql.schema import describe
+from detent.store.sql.verbs import SharedMaintenance
 
 # What `doctor` looks for in a MariaDB or MySQL database.
 
@@ -49,7 +41,7 @@ async def examine(wire: Wire, clock: Clock) -> list[Finding]:
     return [
         *judged(settings, others.rows),
         _version(str(wire.get_server_info()), is_mariadb=is_mariadb(wire)),
-        await _schema(wire),
+        describe(await stored_revision(wire)),
         await _clock(wire, clock),
     ]
 
@@ -113,15 +105,6 @@ def _version(said: str, *, is_mariadb: bool) -> Finding:
     return Finding("ok", "version", f"{name} {version[0]}.{version[1]}")
 
 
-async def _schema(wire: Wire) -> Finding:
-    found = await noted_revision(wire)
-    if found == HEAD:
-        return Finding("ok", "schema", f"the tables are at revision {HEAD}")
-    return Finding(
-        "error", "schema", f"the tables are at revision {found}, this Detent needs {HEAD}: run `detent migrate`"
-    )
-
-
 async def _clock(wire: Wire, clock: Clock) -> Finding:
     before = clock.wall()
     [answer] = await wire.send(SELECT_NOW)
@@ -151,12 +134,15 @@ PRUNED: Final = ("journal", "run", "callback", "inbox", "kept", "firing")
 _BELONGING: Final = (("journal", "run"), ("callback", "run"), ("inbox", "run"), ("kept", "run"), ("run", "id"))
 
 
-class MysqlMaintenance:
+class MysqlMaintenance(SharedMaintenance):
     """Works on the doors' pool, and on a connection without a time limit for what takes long."""
 
-    def __init__(self, address: Address, clock: Clock, pool: Pool) -> None:
-        self._long, self._pruner = MysqlConnection(address, limit=3600), MysqlConnection(address)
-        self._keeper_pool, self._keeper_clock = pool, clock
+    def __init__(self, access: MysqlAccess, clock: Clock) -> None:
+        super().__init__(access)
+        self._long = access.long
+        self._pruner = access.pruner
+        self._pool = access.pool
+        self._clock = clock
 
     async def prune(self, *, before: int, statuses: Collection[str], limit: int) -> int:
         async def work(wire: Wire) -> int:
@@ -175,7 +161,7 @@ class MysqlMaintenance:
         return await self._pruner.call(work)
 
     async def tidy(self) -> None:
-        await self._keeper_pool.send(DROP_MAIL)
+        await self._pool.send(DROP_MAIL)
 
     async def compact(self) -> int:
         """Rewrites tables that are half empty, while they are read and written."""
@@ -186,14 +172,10 @@ class MysqlMaintenance:
 
     async def examine(self) -> list[Finding]:
         async def work(wire: Wire) -> list[Finding]:
-            return await examine(wire, self._keeper_clock)
+            return await examine(wire, self._clock)
 
-        async with self._keeper_pool.link() as link:
+        async with self._pool.link() as link:
             return await link.call(work, writing=False)
-
-    async def _close_keeper(self) -> None:
-        await self._pruner.close()
-        await self._long.close()
 
 
 def _deletion(table: str, column: str, gone: str) -> str:

@@ -1,13 +1,13 @@
-"""Migrating a MariaDB or MySQL database, only when asked to.
+"""Migrate a MariaDB or MySQL database, only when asked to.
 
 Neither server can take a change of tables back, so a migration that dies in the middle leaves its first half there.
 Each step is noted as it is done, and the next call goes on after the last one noted. The one after it may have been
-done too, only not noted: if the server says that this first one is there already, that is well.
+done too, only not noted: if the server says that this first one is there (or gone) already, that is well.
 """
 
 from __future__ import annotations
 
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from detent.errors import StoreBusy
 from detent.store.sql.mysql.connection import (
@@ -18,8 +18,13 @@ from detent.store.sql.mysql.connection import (
     Wire,
     Work,
     is_mariadb,
+    translated,
 )
-from detent.store.sql.mysql.flush import quote
+from detent.store.sql.mysql.flush import NOW, quote
+from detent.store.sql.schema import REVISION, StoredRevision
+
+if TYPE_CHECKING:
+    from detent.store.migrations.plan import Migration
 
 T = TypeVar("T")
 
@@ -27,40 +32,42 @@ PATIENCE: Final = 60
 _NAME: Final = "concat('detent-', md5(database()))"  # a lock is the server's, and its name may not be long
 _LOCK: Final = f"select get_lock({_NAME}, {PATIENCE})"
 _UNLOCK: Final = f"select release_lock({_NAME})"
-#: Building an index of a large table takes its time.
-_LONG: Final = "set session default_storage_engine = InnoDB, lock_wait_timeout = 60"
 _LOG: Final = """
 create table if not exists migration_step (
   goal varchar(64) character set ascii collate ascii_bin not null primary key, done int not null
 ) engine = InnoDB"""
-_HAS: Final = "select 1 from information_schema.tables where table_schema = database() and table_name = {name}"
-_REVISION: Final = "select version_num from alembic_version"
+_TABLES: Final = """
+select table_name from information_schema.tables
+where table_schema = database() and table_name in ('alembic_version', 'setting')"""
+_OFFERS: Final = f"select n.offers from node n join lease l on l.node = n.id where l.until > {NOW}"
 
-#: Table, column, index or row exists already.
-_THERE: Final = frozenset({1050, 1060, 1061, 1062})
+_NO_TABLE: Final = 1146
+#: Table, column, index or row exists already; table, column or index does not exist any more.
+_DONE: Final = frozenset({1050, 1060, 1061, 1062, 1051, 1091})
 
 
-async def migrate(address: Address, to: str | None = None) -> str:
-    """Bring the tables to a revision, by default the newest; gives the revision. Of several that migrate at the same
-    time the first does it."""
+async def migrate(address: Address, to: str | None = None, *, force: bool = False, only_up: bool = False) -> str:
+    """Bring the tables to a revision, by default the newest, and return it (see `plan`). Of several that migrate at
+    the same time the first does it."""
+    from detent.store.migrations.server import migrate_server  # Alembic: only when something is to be migrated
 
     async def work(wire: Wire) -> str:
         [locked] = await wire.send(_LOCK)
         if not locked.rows[0][0]:
-            raise StoreBusy(f"somebody else has been migrating {address} for {PATIENCE} s")
-        await wire.send(_LONG)
+            raise StoreBusy(f"another process has been migrating {address} for {PATIENCE} s")
+        await wire.send("set session default_storage_engine = InnoDB")
         if is_mariadb(wire):
             await wire.send("set session max_statement_time = 0")
-        await _advance(wire, to)
+        revision = await migrate_server(_Server(wire, address), to, force=force, only_up=only_up)
         await wire.send(_UNLOCK)
-        return str(await noted_revision(wire))
+        return revision
 
     return await _once(address, work, writing=True)
 
 
-async def revision(address: Address) -> str | None:
-    """The revision of the tables; null if there are none."""
-    return await _once(address, noted_revision, writing=False)
+async def revision(address: Address) -> StoredRevision:
+    """Return the revision of the tables."""
+    return await _once(address, stored_revision, writing=False)
 
 
 async def _once(address: Address, work: Work[T], *, writing: bool) -> T:
@@ -71,42 +78,63 @@ async def _once(address: Address, work: Work[T], *, writing: bool) -> T:
         await link.close()
 
 
-async def _advance(wire: Wire, to: str | None) -> None:
-    from detent.store.migrations.statements import revisions, statements  # Alembic: only when it is needed
+class _Server:
+    """What migrations need of MariaDB or MySQL."""
 
-    statements("mysql", current=await noted_revision(wire), to=to)  # refuses what cannot be done
-    current = await noted_revision(wire)
-    for goal in revisions():
-        if (current is None or goal > current) and (to is None or goal <= to):
-            await _reach(wire, goal, steps(statements("mysql", current=current, to=goal)))
-            current = goal
+    dialect = "mysql"
 
+    def __init__(self, wire: Wire, address: Address) -> None:
+        self._wire = wire
+        self._address = address
 
-def steps(script: str) -> list[str]:
-    """The statements of a script of ours, without its comments."""
-    lines = (line for line in script.splitlines() if not line.startswith("--"))
-    return [step for part in "\n".join(lines).split(";\n") if (step := part.strip())]
+    async def stored_revision(self) -> StoredRevision:
+        return await stored_revision(self._wire)
 
-
-async def _reach(wire: Wire, goal: str, statements: list[str]) -> None:
-    await wire.send(_LOG)
-    [noted] = await wire.send(f"select done from migration_step where goal = {quote(goal)}")
-    if not noted.rows:
-        await wire.send(f"insert into migration_step (goal, done) values ({quote(goal)}, 0)")
-    done = noted.rows[0][0] if noted.rows else 0
-    for number, statement in enumerate(statements[done:], done + 1):
+    async def offers(self) -> list[str | None]:
         try:
-            await wire.send(statement)
+            [found] = await self._wire.send(_OFFERS)
         except StatementRefused as refusal:
-            is_perhaps_done = bool(noted.rows) and number == done + 1
-            if not is_perhaps_done or refusal.code not in _THERE:
+            if refusal.code != _NO_TABLE:  # a way down that died after it dropped the tables of nodes
                 raise
-        await wire.send(f"update migration_step set done = {number} where goal = {quote(goal)}")
+            return []
+        return [row[0] for row in found.rows]
+
+    async def note_oldest_code(self, code: str) -> None:
+        from detent.store.migrations.plan import note_oldest_code
+
+        for statement in note_oldest_code(code):
+            await self._wire.send(statement)
+
+    async def apply(self, migration: Migration) -> None:
+        from detent.store.migrations.server import repeat
+
+        wire, way = self._wire, quote(f"{migration.current}:{migration.goal}")
+        await wire.send(_LOG)
+        await wire.send(f"delete from migration_step where goal <> {way}")  # the log of a way that was left
+        [noted] = await wire.send(f"select done from migration_step where goal = {way}")
+        done = noted.rows[0][0] if noted.rows else 0
+        if not noted.rows:
+            await wire.send(f"insert into migration_step (goal, done) values ({way}, 0)")
+        for number, statement in enumerate(migration.statements[done:], done + 1):
+            is_perhaps_done = bool(noted.rows) and number == done + 1
+            await repeat(lambda: self._step(statement, is_perhaps_done=is_perhaps_done))  # noqa: B023
+            await wire.send(f"update migration_step set done = {number} where goal = {way}")
+        await wire.send(f"delete from migration_step where goal = {way}")
+
+    async def _step(self, statement: str, *, is_perhaps_done: bool) -> None:
+        # A change of tables that waits for a lock makes every flush wait behind it: it gives up soon and is repeated.
+        with translated(writing=True, address=self._address):
+            try:
+                await self._wire.send(statement)
+            except StatementRefused as refusal:
+                if not is_perhaps_done or refusal.code not in _DONE:
+                    raise
 
 
-async def noted_revision(wire: Wire) -> str | None:
-    [there] = await wire.send(_HAS.format(name=quote("alembic_version")))
-    if not there.rows:
-        return None
-    [noted] = await wire.send(_REVISION)
-    return str(noted.rows[0][0]) if noted.rows else None
+async def stored_revision(wire: Wire) -> StoredRevision:
+    [tables] = await wire.send(_TABLES)
+    names = {row[0] for row in tables.rows}
+    if "alembic_version" not in names:
+        return StoredRevision(None)
+    [noted] = await wire.send(REVISION if "setting" in names else "select version_num, null from alembic_version")
+    return StoredRevision.read(noted.rows[0] if noted.rows else None)

@@ -8,6 +8,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 import msgspec
 
 from detent.clock import Clock
+from detent.errors import SchemaMismatch
 from detent.instant import micros
 from detent.run.journal import Entry
 from detent.store.heartbeat import ThreadHeart
@@ -16,7 +17,7 @@ from detent.store.rows import NOBODY, ClaimedRun, ClaimResult, Flush, Flushed, M
 from detent.store.sql.mysql.connection import (
     BEGIN,
     COMMIT,
-    Address,
+    MysqlAccess,
     MysqlConnection,
     MysqlPulse,
     StatementResult,
@@ -36,7 +37,9 @@ from detent.store.sql.mysql.flush import (
     quote,
     taken,
 )
-from detent.store.sql.verbs import encoded, entry, mail, offered
+from detent.store.sql.mysql.migration import stored_revision
+from detent.store.sql.schema import require_fit
+from detent.store.sql.verbs import SharedNodeVerbs, encoded, entry, mail, offered
 
 # How runs that nobody works on are found and taken.
 #
@@ -193,14 +196,14 @@ select v.workflow, v.version, w.name, v.graph from workflow_version v join workf
 where {places}"""
 
 
-class MysqlNodes:
+class MysqlNodes(SharedNodeVerbs):
     """Two connections of its own: the lane for flushes, the other for claims, mail and loading. A third is opened when
     a flush shall not wait for locks."""
 
-    def __init__(self, address: Address, clock: Clock) -> None:
-        self._address, self._clock = address, clock
-        self._lane, self._claims = MysqlConnection(address), MysqlConnection(address)
-        self._hasty = MysqlConnection(address, patient=False)
+    def __init__(self, access: MysqlAccess, clock: Clock) -> None:
+        super().__init__(access)
+        self._address, self._clock = access.address, clock
+        self._lane, self._hasty, self._claims = access.lane, access.hasty, access.claims
         self._registered: dict[bytes, float] = {}
         self._lanes: list[Lane] = []
         self._owners: list[bytes] = []
@@ -220,6 +223,12 @@ class MysqlNodes:
             f"insert into lease (node, until) values ({blob(node)}, {NOW} + {micros(ttl):d})",
             SELECT_NOW,
         )
+        try:
+            # Only now: a migration that did not see this node has noted before what it removes.
+            require_fit(await self._claims.call(stored_revision, writing=False))
+        except SchemaMismatch:
+            await self.retire(node)
+            raise
         self._registered[node] = sent
         return 1, now.rows[0][0]
 
@@ -360,11 +369,6 @@ class MysqlNodes:
             return ClaimResult(now.rows[0][0], [_claimed(row, found[row[0]].adopted) for row in rows])
 
         return await self._claims.fenced(work)
-
-    async def _close_nodes(self) -> None:
-        await self._lane.close()
-        await self._hasty.close()
-        await self._claims.close()
 
 
 def _first(answer: StatementResult) -> Any:

@@ -5,36 +5,33 @@ from __future__ import annotations
 from typing import Final
 
 from detent.clock import Clock
+from detent.store.sql import schema
 from detent.store.sql.mysql.commands import MysqlCommandStore
-from detent.store.sql.mysql.connection import Address, Pool
+from detent.store.sql.mysql.connection import Address, MysqlAccess
 from detent.store.sql.mysql.maintenance import MysqlMaintenance
 from detent.store.sql.mysql.migration import migrate, revision
 from detent.store.sql.mysql.node import MysqlNodes
-from detent.store.sql.schema import require_head
+from detent.store.sql.schema import is_older, require_fit
+from detent.store.sql.store import SqlStore
 
 POOL_SIZE: Final = 5
 
 
-class MysqlStore(MysqlNodes, MysqlCommandStore, MysqlMaintenance):
-    """One lane for flushes, one connection for claims, a small pool for the doors, one in the heart's thread."""
+class MysqlStore(SqlStore):
+    """Connects when it is first used; a heartbeat has a connection of its own, in its thread."""
 
     def __init__(self, url: str, clock: Clock, *, pool_size: int = POOL_SIZE) -> None:
-        address = Address.parse(url)
-        pool = Pool(address, pool_size)
-        MysqlNodes.__init__(self, address, clock)
-        MysqlCommandStore.__init__(self, pool)
-        MysqlMaintenance.__init__(self, address, clock, pool)
+        access = MysqlAccess(Address.parse(url), pool_size)
+        super().__init__(access, MysqlNodes(access, clock), MysqlCommandStore(access), MysqlMaintenance(access, clock))
+        self.access = access
 
     @classmethod
     async def open(cls, url: str, clock: Clock, *, migrated: bool = False, pool_size: int = POOL_SIZE) -> MysqlStore:
         """A store on a database whose tables fit this code; with `migrated` they are made to fit first."""
         address = Address.parse(url)
-        if migrated:
-            await migrate(address)
-        require_head(await revision(address))
+        stored = await revision(address)
+        if migrated and is_older(stored):
+            await migrate(address, schema.HEAD, only_up=True)
+            stored = await revision(address)
+        require_fit(stored)
         return cls(url, clock, pool_size=pool_size)
-
-    async def close(self) -> None:
-        await self._close_nodes()
-        await self._close_keeper()
-        await self._pool.close()

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final, TypeVar
-
-from sqlalchemy import ClauseElement, Dialect
-from sqlalchemy.dialects import postgresql
+from collections.abc import Sequence
+from typing import Final
 
 from detent.store.rows import Delivery, MessageKind, Receipt
-from detent.store.sql.access import Rows, Script
-from detent.store.sql.compiler import Values, compiled
-from detent.store.sql.postgres.connection import Connection, Pool
+from detent.store.sql.postgres.connection import PostgresAccess
 from detent.store.sql.verbs import SharedVerbs
-
-T = TypeVar("T")
-
-DIALECT: Final[Dialect] = postgresql.dialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]
 
 DELIVER: Final = """
 with hit as (
@@ -57,19 +48,14 @@ SEND: Final = """
 insert into inbox (tenant, run, kind, data, at)
 select tenant, id, $3, $4, clock_timestamp() from run where id = $2 and tenant = $1 and ended_at is null
 returning id"""
-NOW: Final = "select clock_timestamp()"
 
 
 class PostgresCommandStore(SharedVerbs):
     """Works on a small pool."""
 
-    def __init__(self, pool: Pool) -> None:
-        self._pool = pool
-
-    async def now(self) -> int:
-        [row] = await self._pool.fetch(NOW, writing=False)
-        now: int = row[0]
-        return now
+    def __init__(self, access: PostgresAccess) -> None:
+        super().__init__(access)
+        self._pool = access.pool
 
     async def deliver(
         self, run: bytes, step: str, *, data: bytes, message_id: str | None, now: int | None = None
@@ -78,7 +64,7 @@ class PostgresCommandStore(SharedVerbs):
             rows = await self._pool.fetch(DELIVER, run, step, data.decode(), message_id, now)
             if rows:
                 return Receipt(rows[0][0]), False
-            refusal = await self._refusal(run, step, message_id, now or await self.now())
+            refusal = await self._refusal(run, step, message_id, now or await self._access.now())
             if refusal:
                 return refusal
 
@@ -92,23 +78,3 @@ class PostgresCommandStore(SharedVerbs):
 
     async def send(self, tenant: int, run: bytes, kind: MessageKind, data: bytes) -> bool:
         return bool(await self._pool.fetch(SEND, tenant, run, str(kind), data.decode()))
-
-    async def _read(self, clause: ClauseElement, values: Values) -> Rows:
-        statement = compiled(clause, DIALECT)
-        records = await self._pool.fetch(statement.text, *statement.arguments(values), writing=False)
-        return [tuple(record) for record in records]
-
-    async def _talk(self, begin: Callable[[], Script[T]]) -> T:
-        async def work(connection: Connection) -> T:
-            talk, rows = begin(), None
-            while True:
-                try:
-                    clause, values = next(talk) if rows is None else talk.send(rows)
-                except StopIteration as end:
-                    result: T = end.value
-                    return result
-                statement = compiled(clause, DIALECT)
-                records = await connection.fetch(statement.text, *statement.arguments(values))
-                rows = [tuple(record) for record in records]
-
-        return await self._pool.transaction(work)

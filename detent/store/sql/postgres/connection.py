@@ -13,10 +13,13 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 import asyncpg
 from asyncpg.connect_utils import SessionAttribute
 from asyncpg.exceptions import InternalClientError, TargetServerAttributeNotMatched
+from sqlalchemy import ClauseElement, Dialect
+from sqlalchemy.dialects import postgresql
 
-from detent.errors import CommitUnknown, StoreBusy, StoreError, StoreLocked
+from detent.errors import CommitUnknown, StoreBusy, StoreError, StoreFull, StoreLocked
 from detent.store.heartbeat import patience
-from detent.store.sql.access import LinkPool
+from detent.store.sql.access import LinkPool, Rows, Script, SqlAccess
+from detent.store.sql.compiler import Values, compiled
 
 # What travels to PostgreSQL and back: how values are coded, how connections are opened, what their errors mean.
 
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 else:
     Connection = asyncpg.Connection
 
+DIALECT: Final[Dialect] = postgresql.dialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]
+
 #: PostgreSQL counts microseconds from the year 2000.
 _Y2K: Final = 946_684_800_000_000
 
@@ -34,6 +39,8 @@ CONNECT_TIMEOUT: Final = 5.0
 LOCK_TIMEOUT: Final = 2.0
 STATEMENT_TIMEOUT: Final = 6.0
 COMMAND_TIMEOUT: Final = 8.0
+#: What a call has at least, however long it took to connect.
+LEAST_TIME: Final = 0.5
 
 _SESSION: Final = {
     "lock_timeout": f"{LOCK_TIMEOUT}s",
@@ -102,6 +109,7 @@ async def connect(address: Address) -> Connection:
     if address.schema is not None:
         settings["search_path"] = address.schema
     with translated(writing=False, where=address.where):
+        until = asyncio.get_running_loop().time() + CONNECT_TIMEOUT
         connection: Connection = await asyncpg.connect(
             address.url,
             timeout=CONNECT_TIMEOUT,
@@ -111,7 +119,12 @@ async def connect(address: Address) -> Connection:
             max_cacheable_statement_size=0,
             server_settings=settings,
         )
-        await _teach(connection)
+        try:
+            async with asyncio.timeout_at(until):  # the driver's own timeout does not cover this
+                await _teach(connection)
+        except BaseException:
+            connection.terminate()
+            raise
     return connection
 
 
@@ -139,13 +152,13 @@ _AGAIN: Final = frozenset(
         "0A000",  # a cached plan does not fit the tables any more
         "25P02",
         "53000",
-        "53100",  # disk full
         "53200",
         "53300",  # too many connections
         "57P03",  # starting up
     }
 )
 _LOCK_TIMEOUT: Final = "55P03"
+_DISK_FULL: Final = "53100"
 #: After these the connection is of no use, or may not be what we think.
 _DROP: Final = frozenset({"25006", "26000", "42P05", "0A000", "25P02"})
 
@@ -207,6 +220,8 @@ def _translate(error: asyncpg.PostgresError, *, writing: bool) -> StoreError:
     said = f"{error} ({state})"
     if state == _LOCK_TIMEOUT:
         return StoreLocked(f"PostgreSQL: {said}")
+    if state == _DISK_FULL:
+        return StoreFull(f"PostgreSQL: {said}")
     if state in _AGAIN:
         return StoreBusy(f"PostgreSQL: {said}")
     if state[:2] == "08" or state[:3] == "57P" or state == "40003":
@@ -240,9 +255,11 @@ class PostgresConnection:
         """Run `work` on the connection. Through a pooler it is always inside a transaction, because only that keeps
         one server session for the driver's several messages."""
         async with self._turn:
+            loop = asyncio.get_running_loop()
+            until = loop.time() + self._limit
             connection = await self._open()
             # Cutting the wire ends every wait at once; asking a server that does not answer to cancel would not.
-            limit = asyncio.get_running_loop().call_later(self._limit, connection.terminate)
+            limit = loop.call_at(max(until, loop.time() + LEAST_TIME), connection.terminate)
             try:
                 with translated(writing=writing):
                     return await (_in_transaction(connection, work) if self._address.pooled else work(connection))
@@ -319,3 +336,45 @@ class PostgresPulse:
 
     async def close(self) -> None:
         await self._link.close()
+
+
+class PostgresAccess(SqlAccess):
+    """Every connection of a store: the lane for flushes, one for claims, mail and loading, a small pool for commands,
+    one to prune by and one for what takes long."""
+
+    def __init__(self, address: Address, pool_size: int) -> None:
+        self.address = address
+        self.pool = Pool(address, pool_size)
+        self.lane = PostgresConnection(address.for_lookups())
+        self.claims = PostgresConnection(address.for_lookups())
+        self.pruner = PostgresConnection(address.for_lookups())
+        self.long = PostgresConnection(address, limit=3600)
+
+    async def now(self) -> int:
+        [row] = await self.pool.fetch("select clock_timestamp()", writing=False)
+        now: int = row[0]
+        return now
+
+    async def query(self, clause: ClauseElement, values: Values) -> Rows:
+        statement = compiled(clause, DIALECT)
+        records = await self.pool.fetch(statement.text, *statement.arguments(values), writing=False)
+        return [tuple(record) for record in records]
+
+    async def run_script(self, begin: Callable[[], Script[T]]) -> T:
+        async def work(connection: Connection) -> T:
+            script, rows = begin(), None
+            while True:
+                try:
+                    clause, values = next(script) if rows is None else script.send(rows)
+                except StopIteration as end:
+                    result: T = end.value
+                    return result
+                statement = compiled(clause, DIALECT)
+                records = await connection.fetch(statement.text, *statement.arguments(values))
+                rows = [tuple(record) for record in records]
+
+        return await self.pool.transaction(work)
+
+    async def close(self) -> None:
+        for connection in (self.lane, self.claims, self.pruner, self.long, self.pool):
+            await connection.close()

@@ -9,10 +9,11 @@ from detent.clock import Clock
 from detent.instant import SECOND
 from detent.store.rows import Finding
 from detent.store.sql.postgres import partitions
-from detent.store.sql.postgres.connection import Address, Connection, Pool, PostgresConnection
-from detent.store.sql.postgres.migration import noted_revision
+from detent.store.sql.postgres.connection import Connection, PostgresAccess
+from detent.store.sql.postgres.migration import stored_revision
 from detent.store.sql.postgres.partitions import Week, existing, weeks
-from detent.store.sql.schema import HEAD
+from detent.store.sql.schema import describe
+from detent.store.sql.verbs import SharedMaintenance
 
 # What `doctor` looks for in a PostgreSQL database.
 
@@ -33,7 +34,7 @@ async def examine(connection: Connection, clock: Clock) -> list[Finding]:
     """Everything worth saying, errors and warnings among what is well."""
     return [
         *await _durability(connection),
-        await _schema(connection),
+        describe(await stored_revision(connection)),
         await _clock(connection, clock),
         *await _sessions(connection),
         *await _weeks(connection),
@@ -51,15 +52,6 @@ async def _durability(connection: Connection) -> list[Finding]:
                 Finding("warning", "durability", f"{name} is local: a failover can take back what was acknowledged")
             )
     return bad or [Finding("ok", "durability", "fsync, full_page_writes and synchronous_commit are on")]
-
-
-async def _schema(connection: Connection) -> Finding:
-    found = await noted_revision(connection)
-    if found == HEAD:
-        return Finding("ok", "schema", f"the tables are at revision {HEAD}")
-    return Finding(
-        "error", "schema", f"the tables are at revision {found}, this Detent needs {HEAD}: run `detent migrate`"
-    )
 
 
 async def _clock(connection: Connection, clock: Clock) -> Finding:
@@ -122,13 +114,16 @@ from pg_class c where c.oid = $1::text::regclass"""
 WORTH: Final = 1 << 20
 
 
-class PostgresMaintenance:
+class PostgresMaintenance(SharedMaintenance):
     """Works on the doors' pool, and on a connection without a time limit for what takes long."""
 
-    def __init__(self, address: Address, clock: Clock, pool: Pool) -> None:
-        self._long, self._pooled = PostgresConnection(address, limit=3600), address.pooled
-        self._pruner = PostgresConnection(address.for_lookups())
-        self._keeper_pool, self._keeper_clock = pool, clock
+    def __init__(self, access: PostgresAccess, clock: Clock) -> None:
+        super().__init__(access)
+        self._long = access.long
+        self._pruner = access.pruner
+        self._pool = access.pool
+        self._is_pooled = access.address.pooled
+        self._clock = clock
 
     async def prune(self, *, before: int, statuses: Collection[str], limit: int) -> int:
         [row] = await self._pruner.fetch(PRUNE, before, [str(status) for status in statuses], limit)
@@ -136,16 +131,16 @@ class PostgresMaintenance:
         return count
 
     async def tidy(self) -> None:
-        await self._keeper_pool.fetch(DROP_MAIL)
+        await self._pool.fetch(DROP_MAIL)
 
         async def work(connection: Connection) -> None:
             await partitions.create_ahead(connection, await connection.fetchval("select clock_timestamp()"))
 
-        async with self._keeper_pool.link() as link:
+        async with self._pool.link() as link:
             await link.call(work)
 
     async def compact(self) -> int:
-        if self._pooled:
+        if self._is_pooled:
             return 0  # VACUUM needs a session of its own, which a pooler does not give
 
         async def work(connection: Connection) -> int:
@@ -167,15 +162,11 @@ class PostgresMaintenance:
         finally:
             await self._long.close()
 
-    async def _close_keeper(self) -> None:
-        await self._pruner.close()
-        await self._long.close()
-
     async def examine(self) -> list[Finding]:
         async def work(connection: Connection) -> list[Finding]:
-            return await examine(connection, self._keeper_clock)
+            return await examine(connection, self._clock)
 
-        async with self._keeper_pool.link() as link:
+        async with self._pool.link() as link:
             return await link.call(work, writing=False)
 
 

@@ -9,14 +9,14 @@ import asyncpg
 import msgspec
 
 from detent.clock import Clock
-from detent.errors import StoreError
+from detent.errors import SchemaMismatch, StoreError
 from detent.instant import SECOND
 from detent.run.journal import Entry
 from detent.store.heartbeat import ThreadHeart
 from detent.store.protocol import Heartbeat
 from detent.store.rows import NOBODY, ClaimedRun, ClaimResult, Flush, Flushed, Mail, NewRun, released_key
 from detent.store.sql.compiler import is_checked, read_sql, successors
-from detent.store.sql.postgres.connection import Address, Connection, PostgresConnection, PostgresPulse, Records
+from detent.store.sql.postgres.connection import Connection, PostgresAccess, PostgresPulse, Records
 from detent.store.sql.postgres.flush import (
     APPEND,
     CHECKED_FLUSH,
@@ -29,7 +29,9 @@ from detent.store.sql.postgres.flush import (
     only_entries,
     usual_columns,
 )
-from detent.store.sql.verbs import encoded, entry, mail, offered
+from detent.store.sql.postgres.migration import stored_revision
+from detent.store.sql.schema import require_fit
+from detent.store.sql.verbs import SharedNodeVerbs, encoded, entry, mail, offered
 
 CLAIM: Final = read_sql(__package__, "claim.sql")
 
@@ -74,12 +76,13 @@ select v.workflow, v.version, w.name, v.graph from unnest($1::uuid[], $2::int[])
 join workflow_version v on v.workflow = t.workflow and v.version = t.version join workflow w on w.id = v.workflow"""
 
 
-class PostgresNodes:
+class PostgresNodes(SharedNodeVerbs):
     """Two connections of its own: the lane for flushes, the other for claims, mail and loading."""
 
-    def __init__(self, address: Address, clock: Clock) -> None:
-        self._address, self._clock = address, clock
-        self._lane, self._claims = PostgresConnection(address.for_lookups()), PostgresConnection(address.for_lookups())
+    def __init__(self, access: PostgresAccess, clock: Clock) -> None:
+        super().__init__(access)
+        self._address, self._clock = access.address, clock
+        self._lane, self._claims = access.lane, access.claims
         self._registered: dict[bytes, float] = {}
 
     def heart(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
@@ -93,6 +96,12 @@ class PostgresNodes:
     ) -> tuple[int, int]:
         sent = self._clock.monotonic()
         [row] = await self._claims.fetch(REGISTER, node, ttl, offered(queues, actions))
+        try:
+            # Only now: a migration that did not see this node has noted before what it removes.
+            require_fit(await self._claims.call(stored_revision, writing=False))
+        except SchemaMismatch:
+            await self.retire(node)
+            raise
         self._registered[node] = sent
         return row[0], row[1]
 
@@ -213,10 +222,6 @@ class PostgresNodes:
         workflows, numbers = [workflow for workflow, _ in versions], [version for _, version in versions]
         rows = await self._claims.fetch(GRAPHS, workflows, numbers, writing=False)
         return {(row[0], row[1]): (row[2], row[3]) for row in rows}
-
-    async def _close_nodes(self) -> None:
-        await self._lane.close()
-        await self._claims.close()
 
 
 class _NotInherited(Exception):

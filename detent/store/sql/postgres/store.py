@@ -5,36 +5,35 @@ from __future__ import annotations
 from typing import Final
 
 from detent.clock import Clock
+from detent.store.sql import schema
 from detent.store.sql.postgres.commands import PostgresCommandStore
-from detent.store.sql.postgres.connection import Address, Pool
+from detent.store.sql.postgres.connection import Address, PostgresAccess
 from detent.store.sql.postgres.maintenance import PostgresMaintenance
 from detent.store.sql.postgres.migration import migrate, revision
 from detent.store.sql.postgres.node import PostgresNodes
-from detent.store.sql.schema import require_head
+from detent.store.sql.schema import is_older, require_fit
+from detent.store.sql.store import SqlStore
 
 POOL_SIZE: Final = 5
 
 
-class PostgresStore(PostgresNodes, PostgresCommandStore, PostgresMaintenance):
-    """One lane for flushes, one connection for claims, a small pool for the doors, one in the heart's thread."""
+class PostgresStore(SqlStore):
+    """Connects when it is first used; a heartbeat has a connection of its own, in its thread."""
 
     def __init__(self, url: str, clock: Clock, *, pool_size: int = POOL_SIZE) -> None:
-        address = Address.parse(url)
-        pool = Pool(address, pool_size)
-        PostgresNodes.__init__(self, address, clock)
-        PostgresCommandStore.__init__(self, pool)
-        PostgresMaintenance.__init__(self, address, clock, pool)
+        access = PostgresAccess(Address.parse(url), pool_size)
+        super().__init__(
+            access, PostgresNodes(access, clock), PostgresCommandStore(access), PostgresMaintenance(access, clock)
+        )
+        self.access = access
 
     @classmethod
     async def open(cls, url: str, clock: Clock, *, migrated: bool = False, pool_size: int = POOL_SIZE) -> PostgresStore:
         """A store on a database whose tables fit this code; with `migrated` they are made to fit first."""
         address = Address.parse(url)
-        if migrated:
-            await migrate(address)
-        require_head(await revision(address))
+        stored = await revision(address)
+        if migrated and is_older(stored):
+            await migrate(address, schema.HEAD, only_up=True)
+            stored = await revision(address)
+        require_fit(stored)
         return cls(url, clock, pool_size=pool_size)
-
-    async def close(self) -> None:
-        await self._close_nodes()
-        await self._close_keeper()
-        await self._pool.close()

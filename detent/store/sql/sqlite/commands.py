@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Sequence
+from typing import Final
 
 import msgspec
-from sqlalchemy import ClauseElement, Dialect
-from sqlalchemy.dialects import sqlite
 
 from detent.store.rows import Delivery, MessageKind, Receipt
-from detent.store.sql.access import Rows, Script
-from detent.store.sql.compiler import Values, compiled
-from detent.store.sql.sqlite.connection import Access
+from detent.store.sql.compiler import Values
+from detent.store.sql.sqlite.connection import SqliteAccess
 from detent.store.sql.sqlite.node import Bytes
 from detent.store.sql.verbs import SharedVerbs
-
-T = TypeVar("T")
-
-DIALECT: Final[Dialect] = sqlite.dialect(paramstyle="qmark")
 
 RECEIVE: Final = """
 update callback
@@ -50,19 +43,15 @@ select tenant, id, :kind, :data, :at from run where id = :run and tenant = :tena
 class SqliteCommandStore(SharedVerbs):
     """Reads on the reader's thread, writes on the writer's."""
 
-    def __init__(self, access: Access) -> None:
-        self._doors = access
-
-    async def now(self) -> int:
-        return self._doors.time()
+    _access: SqliteAccess
 
     async def deliver(
         self, run: bytes, step: str, *, data: bytes, message_id: str | None, now: int | None = None
     ) -> tuple[Receipt, bool]:
-        at = self._doors.time()
+        at = self._access.time()
         values = {"run": run, "step": step, "message_id": message_id, "now": now or at, "at": at, "data": data.decode()}
         while True:
-            answer = await self._doors.write(lambda db: _receive(db, values))
+            answer = await self._access.write(lambda db: _receive(db, values))
             if answer:
                 return Receipt(answer), False
             refusal = await self._refusal(run, step, message_id, now or at)
@@ -70,44 +59,13 @@ class SqliteCommandStore(SharedVerbs):
                 return refusal
 
     async def deliver_many(self, deliveries: Sequence[Delivery]) -> list[Receipt | None]:
-        now, given = self._doors.time(), list(deliveries)
-        answers = await self._doors.write(lambda db: _receive_many(db, given, now))
+        now, given = self._access.time(), list(deliveries)
+        answers = await self._access.write(lambda db: _receive_many(db, given, now))
         return [Receipt(answers[one.run, one.step]) if (one.run, one.step) in answers else None for one in given]
 
     async def send(self, tenant: int, run: bytes, kind: MessageKind, data: bytes) -> bool:
-        values = {"tenant": tenant, "run": run, "kind": str(kind), "data": data.decode(), "at": self._doors.time()}
-        return await self._doors.write(lambda db: db.execute(SEND, values).rowcount > 0)
-
-    async def _read(self, clause: ClauseElement, values: Values) -> Rows:
-        return await self._doors.read(lambda db: _fetch(db, clause, values))
-
-    async def _talk(self, begin: Callable[[], Script[T]]) -> T:
-        def work(db: sqlite3.Connection) -> T:
-            talk, rows = begin(), None
-            db.execute("begin immediate")
-            while True:
-                try:
-                    clause, values = next(talk) if rows is None else talk.send(rows)
-                except StopIteration as end:
-                    db.execute("commit")
-                    result: T = end.value
-                    return result
-                rows = _fetch(db, clause, values)
-
-        return await self._doors.write(work)
-
-
-def _fetch(db: sqlite3.Connection, clause: ClauseElement, values: Values) -> Rows:
-    statement = compiled(clause, DIALECT)
-    arguments = [_packed(value) if type(value) is list else value for value in statement.arguments(values)]
-    return db.execute(statement.text, arguments).fetchall()
-
-
-def _packed(values: list[Any]) -> bytes | str:
-    """A list as one argument (see `Among`): ids side by side, texts as JSON."""
-    if isinstance(values[0], bytes):
-        return b"".join(values)
-    return msgspec.json.encode(values).decode()
+        values = {"tenant": tenant, "run": run, "kind": str(kind), "data": data.decode(), "at": self._access.time()}
+        return await self._access.write(lambda db: db.execute(SEND, values).rowcount > 0)
 
 
 def _receive(db: sqlite3.Connection, values: Values) -> str | None:

@@ -7,14 +7,21 @@ import contextlib
 import queue
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, Literal, TypeVar
 
+import msgspec
+from sqlalchemy import ClauseElement, Dialect
+from sqlalchemy.dialects import sqlite
+
 from detent.clock import Clock
-from detent.errors import CommitUnknown, SchemaMismatch, StoreBusy, StoreError, StoreInUse
-from detent.store.sql.compiler import read_sql
-from detent.store.sql.schema import HEAD
+from detent.errors import CommitUnknown, StoreBusy, StoreError, StoreFull, StoreInUse
+from detent.store.sql import schema
+from detent.store.sql.access import Rows, Script, SqlAccess
+from detent.store.sql.compiler import Values, compiled, read_sql
+from detent.store.sql.schema import REVISION, StoredRevision
 from detent.store.sql.sqlite.lock import FileLock
 
 # The database file: how it is opened and brought to the shape this code needs.
@@ -25,6 +32,13 @@ BUSY_SECONDS: Final = 5.0
 OLDEST: Final = (3, 38, 0)
 
 _FLUSH: Final = read_sql(__package__, "flush.sql")
+
+
+def check_folder(path: Path) -> None:
+    """Raise StoreError if the folder of a database file is not there: its name is mistyped, and making it would hide
+    that."""
+    if not path.parent.is_dir():
+        raise StoreError(f"cannot open {path}: there is no folder {path.parent.absolute()}; make it or mend the URL")
 
 
 def connect(path: Path, *, writing: bool) -> sqlite3.Connection:
@@ -48,44 +62,45 @@ def connect(path: Path, *, writing: bool) -> sqlite3.Connection:
     return connection
 
 
-def prepare(connection: sqlite3.Connection) -> None:
-    """Make the file durable and give it its tables; SQLite migrates by itself."""
+def make_durable(connection: sqlite3.Connection) -> None:
+    """Set how the file is written."""
     connection.execute("pragma auto_vacuum = incremental")  # counts only for a file without tables
     connection.execute("pragma journal_mode = wal")
     connection.execute("pragma synchronous = full")
     connection.execute("pragma wal_autocheckpoint = 0")  # the writer does it, when it is not in the way
-    migrate(connection)
+
+
+def prepare(connection: sqlite3.Connection) -> None:
+    """Make the file durable and bring its tables to what this code needs."""
+    make_durable(connection)
+    stored = stored_revision(connection)
+    if schema.is_older(stored):
+        migrate(connection, schema.HEAD)
+    else:
+        schema.require_fit(stored)
     connection.executescript(_FLUSH)
 
 
-def migrate(connection: sqlite3.Connection, to: str | None = None) -> str:
-    """Bring the tables to a revision, by default the newest, as one transaction."""
-    found = revision(connection)
-    if found == (to or HEAD):
-        return found
-    if found is not None and found > HEAD:
-        raise SchemaMismatch(
-            f"the file is at revision {found}, made by a newer Detent than this one (it knows {HEAD}); "
-            "install that version"
-        )
-    from detent.store.migrations.statements import statements  # Alembic: only when something is to be migrated
+def migrate(connection: sqlite3.Connection, to: str | None = None, *, force: bool = False) -> str:
+    """Bring the tables to a revision, by default the newest, as one transaction, and return it."""
+    from detent.store.migrations.plan import BASE, plan  # Alembic: only when it is needed
 
-    text = statements("sqlite", current=found, to=to)
+    migrations = plan("sqlite", stored_revision(connection), to, force=force)
+    text = ";\n".join(statement for migration in migrations for statement in migration.statements)
     try:
-        connection.executescript(f"begin immediate;\n{text}\ncommit;")
+        connection.executescript(f"begin immediate;\n{text};\ncommit;")
     except sqlite3.Error:
         if connection.in_transaction:
             connection.rollback()
         raise
-    return to or HEAD
+    return stored_revision(connection).revision or BASE
 
 
-def revision(connection: sqlite3.Connection) -> str | None:
-    """The revision of the tables; null if there are none."""
+def stored_revision(connection: sqlite3.Connection) -> StoredRevision:
+    """Return the revision of the tables."""
     if not connection.execute("select 1 from sqlite_master where name = 'alembic_version'").fetchone():
-        return None
-    row = connection.execute("select version_num from alembic_version").fetchone()
-    return str(row[0]) if row else None
+        return StoredRevision(None)
+    return StoredRevision.read(connection.execute(REVISION).fetchone())
 
 
 # A thread that owns one connection and does one thing at a time.
@@ -93,7 +108,7 @@ def revision(connection: sqlite3.Connection) -> str | None:
 
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
-_Item = tuple[Work[Any], "asyncio.AbstractEventLoop | None", "asyncio.Future[Any] | None"]
+_Item = tuple[Work[Any], "asyncio.AbstractEventLoop | None", "asyncio.Future[Any] | None", float]
 
 _PRIMARY: Final = 0xFF  # the low byte of an extended result code
 
@@ -111,12 +126,12 @@ class Worker:
         """Run `work` with the connection and give its result, with its errors in our words."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        self._queue.put((work, loop, future))
+        self._queue.put((work, loop, future, time.monotonic()))
         return await future
 
     def post(self, work: Work[Any]) -> None:
         """Run `work` when its turn comes; nobody waits for it."""
-        self._queue.put((work, None, None))
+        self._queue.put((work, None, None, time.monotonic()))
 
     def close(self) -> None:
         """End when everything that was asked for is done."""
@@ -126,11 +141,15 @@ class Worker:
 
     def _run(self) -> None:
         while (item := self._queue.get()) is not None:
-            work, loop, future = item
-            result, error = self._attempt(work)
+            work, loop, future, asked = item
+            result, error = self._attempt(work) if self._is_in_time(asked, future) else (None, _late())
             if loop and future:
                 with contextlib.suppress(RuntimeError):  # the loop that asked is gone
                     loop.call_soon_threadsafe(_settle, future, result, error)
+
+    def _is_in_time(self, asked: float, future: asyncio.Future[Any] | None) -> bool:
+        """Whether a call did not wait for its turn for so long that its caller cannot wait for the lock as well."""
+        return future is None or not self._writes or time.monotonic() - asked < BUSY_SECONDS
 
     def _attempt(self, work: Work[Any]) -> tuple[Any, BaseException | None]:
         try:
@@ -150,6 +169,10 @@ def _settle(future: asyncio.Future[Any], result: Any, error: BaseException | Non
         future.set_exception(error)
 
 
+def _late() -> StoreBusy:
+    return StoreBusy("SQLite: the calls before this one took too long; nothing was written")
+
+
 def translated(error: Exception, *, writing: bool) -> Exception:
     """An error of SQLite in our words."""
     if not isinstance(error, sqlite3.Error):
@@ -159,7 +182,7 @@ def translated(error: Exception, *, writing: bool) -> Exception:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             said = StoreBusy(f"SQLite: {error}")
         case sqlite3.SQLITE_FULL:
-            said = StoreBusy("SQLite: the disk is full; nothing was written")
+            said = StoreFull("SQLite: the disk is full; nothing was written")
         case sqlite3.SQLITE_IOERR if writing:
             # The bytes may have reached the disk all the same, and count after a restart.
             said = CommitUnknown(f"SQLite: {error}: the disk failed while something was written")
@@ -167,13 +190,14 @@ def translated(error: Exception, *, writing: bool) -> Exception:
     return said
 
 
+DIALECT: Final[Dialect] = sqlite.dialect(paramstyle="qmark")
 Role = Literal["engine", "door"]
 
 #: The log is written back into the file when it has grown by this much.
 CHECKPOINT_BYTES: Final = 16 << 20
 
 
-class Access:
+class SqliteAccess(SqlAccess):
     """Holds the file's lock while it may write. A door that finds an engine at work may only read."""
 
     def __init__(self, path: Path, clock: Clock, *, role: Role) -> None:
@@ -184,10 +208,13 @@ class Access:
         self._log = path.with_name(f"{path.name}-wal")
         self._checkpoint_at = CHECKPOINT_BYTES
         self._writer = self._take(role)
-        self._reader = Worker(connect(path, writing=False), name="detent-sqlite-reader", writes=False)
+        reading = connect(path, writing=False)
+        if self._writer is None:
+            self._check(reading)
+        self._reader = Worker(reading, name="detent-sqlite-reader", writes=False)
 
     def _take(self, role: Role) -> Worker | None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        check_folder(self.path)
         try:
             self.lock.take()
         except StoreInUse:
@@ -208,10 +235,41 @@ class Access:
             raise
         return Worker(connection, name="detent-sqlite-writer", writes=True)
 
+    def _check(self, connection: sqlite3.Connection) -> None:
+        """Refuse the tables of an engine that has newer code, if this code cannot use them."""
+        stored = stored_revision(connection)
+        try:
+            if stored.revision is not None:
+                schema.require_fit(stored)
+        except BaseException:
+            connection.close()
+            raise
+
     def time(self) -> int:
         """This machine's time, which never goes back."""
         self._last = max(self._last, self._clock.wall())
         return self._last
+
+    async def now(self) -> int:
+        return self.time()
+
+    async def query(self, clause: ClauseElement, values: Values) -> Rows:
+        return await self._reader.call(lambda db: _fetch(db, clause, values))
+
+    async def run_script(self, begin: Callable[[], Script[T]]) -> T:
+        def work(db: sqlite3.Connection) -> T:
+            script, rows = begin(), None
+            db.execute("begin immediate")
+            while True:
+                try:
+                    clause, values = next(script) if rows is None else script.send(rows)
+                except StopIteration as end:
+                    db.execute("commit")
+                    result: T = end.value
+                    return result
+                rows = _fetch(db, clause, values)
+
+        return await self.write(work)
 
     async def read(self, work: Work[T]) -> T:
         return await self._reader.call(work)
@@ -230,7 +288,7 @@ class Access:
         if self._writer:
             self._writer.post(work)
 
-    def close(self) -> None:
+    async def close(self) -> None:
         self._reader.close()
         if self._writer:
             self._writer.close()
@@ -248,6 +306,19 @@ class Access:
         blocked = checkpoint(connection)
         # A reader that stays would make every flush try in vain: next when as much has been added again.
         self._checkpoint_at = (self._log_size() if blocked else 0) + CHECKPOINT_BYTES
+
+
+def _fetch(db: sqlite3.Connection, clause: ClauseElement, values: Values) -> Rows:
+    statement = compiled(clause, DIALECT)
+    arguments = [_packed(value) if type(value) is list else value for value in statement.arguments(values)]
+    return db.execute(statement.text, arguments).fetchall()
+
+
+def _packed(values: list[Any]) -> bytes | str:
+    """A list as one argument (see `Among`): ids side by side, texts as JSON."""
+    if isinstance(values[0], bytes):
+        return b"".join(values)
+    return msgspec.json.encode(values).decode()
 
 
 def checkpoint(connection: sqlite3.Connection) -> bool:

@@ -8,37 +8,46 @@ from pathlib import Path
 from typing import Final
 
 from detent.store.rows import Finding
-from detent.store.sql.schema import HEAD
-from detent.store.sql.sqlite.connection import CHECKPOINT_BYTES, Access, checkpoint, connect, migrate, prepare, revision
+from detent.store.sql.schema import StoredRevision, describe
+from detent.store.sql.sqlite.connection import (
+    CHECKPOINT_BYTES,
+    SqliteAccess,
+    check_folder,
+    checkpoint,
+    connect,
+    make_durable,
+    migrate,
+    stored_revision,
+)
 from detent.store.sql.sqlite.lock import FileLock
+from detent.store.sql.verbs import SharedMaintenance
 
 # What is done to a SQLite file while no engine has it: looking at its revision, migrating it.
 
 
-def migrate_file(path: Path, to: str | None = None) -> str:
+def migrate_file(path: Path, to: str | None = None, *, force: bool = False) -> str:
     """Bring the tables of a file to a revision, by default the newest; StoreInUse while an engine has it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    check_folder(path)
     lock = FileLock(path)
     lock.take()
     try:
         connection = connect(path, writing=True)
         try:
-            if to is None:
-                prepare(connection)
-            return migrate(connection, to)
+            make_durable(connection)
+            return migrate(connection, to, force=force)
         finally:
             connection.close()
     finally:
         lock.release()
 
 
-def file_revision(path: Path) -> str | None:
-    """The revision of a file's tables; null if there is no file or it has none."""
+def file_revision(path: Path) -> StoredRevision:
+    """Return the revision of a file's tables."""
     if not path.exists():
-        return None
+        return StoredRevision(None)
     connection = connect(path, writing=False)
     try:
-        return revision(connection)
+        return stored_revision(connection)
     finally:
         connection.close()
 
@@ -54,11 +63,16 @@ SLICE_PAGES: Final = 256
 _FULL: Final = 2
 
 
-class SqliteMaintenance:
+class SqliteMaintenance(SharedMaintenance):
     """Everything long happens in small slices, so that flushes come in between."""
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, access: SqliteAccess) -> None:
+        super().__init__(access)
         self._file = access
+
+    async def check(self) -> None:
+        # A page is written and synced although nothing changes, so that a full disk is found before a start finds it.
+        await self._file.write(lambda db: db.execute("update alembic_version set version_num = version_num"))
 
     async def prune(self, *, before: int, statuses: Collection[str], limit: int) -> int:
         chosen = [str(status) for status in statuses]
@@ -86,9 +100,6 @@ class SqliteMaintenance:
             held = f"the log has grown to {log_bytes >> 20} MB: some process reads the file and does not end"
             findings.append(Finding("warning", "log", held))
         return findings
-
-    async def close(self) -> None:
-        self._file.close()
 
 
 def _prune(db: sqlite3.Connection, statuses: Collection[str], before: int, limit: int) -> int:
@@ -139,9 +150,7 @@ def _examine(db: sqlite3.Connection) -> list[Finding]:
     if sqlite3.sqlite_version_info < RESET_FIXED:
         fault = f"SQLite {sqlite3.sqlite_version} has a fault in its log (fixed in 3.51.3)"
         findings.append(Finding("warning", "version", f"{fault}: let no other program write to the file"))
-    found = revision(db)
-    level = "ok" if found == HEAD else "error"
-    findings.append(Finding(level, "schema", f"the tables are at revision {found}, this Detent needs {HEAD}"))
+    findings.append(describe(stored_revision(db)))
     checked = db.execute("pragma quick_check(1)").fetchone()[0]
     sound = Finding("ok", "integrity", "the file is sound")
     findings.append(sound if checked == "ok" else Finding("error", "integrity", f"the file is damaged: {checked}"))

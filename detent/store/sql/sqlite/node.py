@@ -15,8 +15,8 @@ from detent.store.heartbeat import NoHeartbeat
 from detent.store.protocol import Heartbeat
 from detent.store.rows import NOBODY, ClaimedRun, ClaimResult, End, Flush, Flushed, Mail, Message, NewRun, released_key
 from detent.store.sql.compiler import is_checked, read_sql, successors
-from detent.store.sql.sqlite.connection import Access, Work
-from detent.store.sql.verbs import encoded, entry, mail, offered
+from detent.store.sql.sqlite.connection import SqliteAccess, Work
+from detent.store.sql.verbs import SharedNodeVerbs, encoded, entry, mail, offered
 
 # Turns a flush into the arguments of its one statement: JSON for what is small, one blob for ids and payloads.
 
@@ -144,11 +144,14 @@ where v.workflow = ? and v.version = ?"""
 FOREVER: Final = 100 * 365 * 86_400.0
 
 
-class SqliteNodes:
+class SqliteNodes(SharedNodeVerbs):
     """The same fence, leases and generations as elsewhere, though only one engine can be at work."""
 
-    def __init__(self, access: Access, clock: Clock) -> None:
-        self._access, self._clock = access, clock
+    _access: SqliteAccess
+
+    def __init__(self, access: SqliteAccess, clock: Clock) -> None:
+        super().__init__(access)
+        self._clock = clock
 
     def heart(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
         until = self._access.time() + micros(FOREVER)

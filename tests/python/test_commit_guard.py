@@ -11,12 +11,12 @@ import pytest
 
 from detent.clock import SystemClock
 from detent.graph.model import StepKind
-from detent.python.commit_guard import CommitGuard
 from detent.python.decorators import step
 from detent.python.functions import Run, StepFailed
 from detent.python.functions.executor import FunctionExecutor
 from detent.python.functions.step_runner import StepRunner
 from detent.python.functions.workflow import workflow
+from detent.steps.user_code import CommitGuard, ThreadPool
 from tests.python.function.test_engine import begin, engine, until
 
 LATE = TimeoutError("late")
@@ -35,7 +35,7 @@ class Ledger:
         self.committed.append(call.step)
         return result
 
-    async def keep_async(self, call: Any, generation: int, body: Callable[[Any], Any]) -> bytes:
+    async def run_once_async(self, call: Any, generation: int, body: Callable[[Any], Any]) -> bytes:
         raise NotImplementedError
 
     def write(self, name: str) -> None:
@@ -76,36 +76,36 @@ async def in_line(run: Run) -> list[str]:
 
 
 def test_a_transaction_that_is_given_up_before_it_begins_never_does() -> None:
-    leash, ran = CommitGuard(), []
-    assert leash.give_up(LATE)
+    guard, ran = CommitGuard(), []
+    assert guard.give_up(LATE)
     with pytest.raises(TimeoutError, match="late"):
-        leash.hold(lambda: ran.append(1))
+        guard.hold(lambda: ran.append(1))
     assert ran == []
 
 
 def test_a_transaction_that_is_given_up_in_the_middle_ends_with_the_reason_whatever_it_raises() -> None:
-    leash = CommitGuard()
+    guard = CommitGuard()
 
     def body() -> None:
-        assert not leash.give_up(LATE)
+        assert not guard.give_up(LATE)
         raise ValueError("the connection is closed")
 
     with pytest.raises(TimeoutError, match="late") as raised:
-        leash.hold(body)
+        guard.hold(body)
     assert isinstance(raised.value.__cause__, ValueError)
 
 
 def test_the_first_reason_counts() -> None:
-    leash = CommitGuard()
-    leash.give_up(LATE)
-    leash.give_up(RuntimeError("called off"))
-    assert leash.reason is LATE
+    guard = CommitGuard()
+    guard.give_up(LATE)
+    guard.give_up(RuntimeError("called off"))
+    assert guard.reason is LATE
 
 
 async def test_a_transaction_whose_time_is_over_while_it_waits_for_a_thread_never_begins(ledger: Ledger) -> None:
     async with engine() as app:
         executors: Any = app.engine._executors  # noqa: SLF001 - the user's database is not here
-        executors[StepKind.FUNCTION] = FunctionExecutor(clock=SystemClock(), bodies=StepRunner(1, keeper=ledger))
+        executors[StepKind.FUNCTION] = FunctionExecutor(clock=SystemClock(), steps=StepRunner(ThreadPool(1), ledger))
         run = await begin(app, "in_line")
         await asyncio.to_thread(ledger.entered.wait, 5)
         await asyncio.sleep(0.4)

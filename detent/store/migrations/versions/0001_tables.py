@@ -2,8 +2,9 @@
 
 A migration is frozen: it names its own types and never looks at the present description of the tables.
 
-MariaDB and MySQL have no partial indexes. Null is never the same as null in a unique index, which does for most; the
-name of a workflow that is not deleted is a column of its own; other indexes begin with what the condition says.
+MariaDB and MySQL have no partial indexes. A unique index allows `null` several times, which is enough for most. The
+name of a workflow that is not deleted and the key of an open run are columns of their own. Other indexes begin with
+the columns of the condition, or have no condition.
 """
 
 from typing import Final
@@ -26,6 +27,7 @@ from sqlalchemy.dialects.postgresql import TEXT, TIMESTAMP, UUID
 
 revision: Final = "0001"
 down_revision: Final = None
+oldest_code: Final = "0001"
 
 ID: Final = LargeBinary().with_variant(UUID(), "postgresql").with_variant(BINARY(16), "mysql")
 MOMENT: Final = Integer().with_variant(TIMESTAMP(timezone=True), "postgresql").with_variant(BIGINT(), "mysql")
@@ -33,31 +35,59 @@ COUNTER: Final = BigInteger().with_variant(Integer(), "sqlite")
 NAME: Final = Text().with_variant(TEXT(collation="C"), "postgresql").with_variant(VARBINARY(1020), "mysql")
 WORD: Final = Text().with_variant(VARBINARY(128), "mysql")
 HERO: Final = Text().with_variant(VARBINARY(1020), "mysql")
+KEY: Final = Text().with_variant(TEXT(collation="C"), "postgresql").with_variant(VARBINARY(3000), "mysql")
 LONG: Final = Text().with_variant(LONGTEXT(charset="utf8mb4", collation="utf8mb4_bin"), "mysql")
 DATA: Final = LargeBinary().with_variant(LONGBLOB(), "mysql")
 FLAG: Final = Boolean().with_variant(Integer(), "sqlite")
 
-UNOWNED: Final = text("owner is null and ended_at is null")
-OWNED: Final = text("owner is not null")
-FAILURES: Final = text("outcome in ('failed', 'timeout', 'template_error')")
+TABLES: Final = (
+    "tenant", "workflow", "workflow_version", "run", "journal", "inbox", "callback", "kept", "node", "lease", "setting",
+    "seen", "trigger", "firing",
+)  # fmt: skip
+
+
+def upgrade() -> None:
+    _workflows()
+    _runs()
+    _indexes_of_runs()
+    _journal()
+    _messages()
+    _nodes()
+    _triggers()
+    _firings()
+    op.execute("insert into tenant (id, name) values (1, 'default')")
+    if op.get_context().dialect.name == "postgresql":
+        # Runs whose id is outside the weeks that have a partition of their own.
+        op.execute("create table journal_default partition of journal default")
+
+
+def downgrade() -> None:
+    for table in reversed(TABLES):
+        op.drop_table(table)
 
 
 def _is_mysql() -> bool:
     return op.get_context().dialect.name == "mysql"
 
 
-def upgrade() -> None:
-    _workflows()
-    _versions()
-    _runs()
-    _indexes_of_runs()
-    _journal()
-    _messages()
-    _nodes()
-    op.execute("insert into tenant (id, name) values (1, 'default')")
-    if op.get_context().dialect.name == "postgresql":
-        # Runs whose id lies outside the weeks that have a partition of their own.
-        op.execute("create table journal_default partition of journal default")
+def _index(
+    name: str,
+    table: str,
+    columns: list[str],
+    where: str | None = None,
+    *,
+    unique: bool = False,
+    mysql: list[str] | None = None,
+) -> None:
+    condition = None if where is None else text(where)
+    if mysql and _is_mysql():
+        columns = mysql
+    op.create_index(name, table, columns, unique=unique, postgresql_where=condition, sqlite_where=condition)
+
+
+def _live(name: str, kind: Text, condition: str) -> list[Column[str]]:
+    """A column for a unique index that has no condition: `null` where the condition does not hold."""
+    return [Column(name, kind, Computed(condition, persisted=True))] if _is_mysql() else []
 
 
 def _workflows() -> None:
@@ -83,22 +113,13 @@ def _workflows() -> None:
         Column("created_at", MOMENT, nullable=False),
         Column("updated_at", MOMENT, nullable=False),
         Column("deleted_at", MOMENT),
-        *([Column("live_name", NAME, Computed("if(deleted_at is null, name, null)", persisted=True))] * _is_mysql()),
+        *_live("live_name", NAME, "if(deleted_at is null, name, null)"),
         sqlite_strict=True,
     )
-    op.create_index(
-        "workflow_name",
-        "workflow",
-        ["tenant", "live_name" if _is_mysql() else "name"],
-        unique=True,
-        postgresql_where=text("deleted_at is null"),
-        sqlite_where=text("deleted_at is null"),
-    )
+    live = ["tenant", "live_name"]
+    _index("workflow_name", "workflow", ["tenant", "name"], "deleted_at is null", unique=True, mysql=live)
     if _is_mysql():
-        op.create_index("workflow_list", "workflow", ["tenant", "name"])
-
-
-def _versions() -> None:
+        _index("workflow_list", "workflow", ["tenant", "name"])
     op.create_table(
         "workflow_version",
         Column("workflow", ID, nullable=False),
@@ -143,33 +164,31 @@ def _runs() -> None:
         Column("ended_at", MOMENT),
         Column("output", LONG),
         Column("error", LONG),
+        Column("origin_kind", WORD),
+        Column("fired_by", ID),
+        Column("active_key", KEY),
+        *_live("active_live", KEY, "if(ended_at is null, active_key, null)"),
         sqlite_strict=True,
     )
 
 
 def _indexes_of_runs() -> None:
-    op.create_index("run_list", "run", ["tenant", "workflow", "id"])
-    if _is_mysql():
-        op.create_index("run_due", "run", ["owner", "ended_at", "queue", "priority", "wake_at"])
-    else:
-        due = ["queue", "priority", "wake_at"]
-        op.create_index("run_due", "run", due, postgresql_where=UNOWNED, sqlite_where=UNOWNED)
-        op.create_index("run_owner", "run", ["owner"], postgresql_where=OWNED, sqlite_where=OWNED)
-    op.create_index(
-        "run_ended",
-        "run",
-        ["status", "ended_at"],
-        postgresql_where=text("ended_at is not null"),
-        sqlite_where=text("ended_at is not null"),
-    )
-    op.create_index(
-        "run_request",
-        "run",
-        ["tenant", "request_id"],
-        unique=True,
-        postgresql_where=text("request_id is not null"),
-        sqlite_where=text("request_id is not null"),
-    )
+    _index("run_tenant", "run", ["tenant", "id"])
+    _index("run_list", "run", ["tenant", "workflow", "id"])
+    due = ["owner", "ended_at", "queue", "priority", "wake_at"]
+    _index("run_due", "run", ["queue", "priority", "wake_at"], "owner is null and ended_at is null", mysql=due)
+    if not _is_mysql():  # there `run_due` begins with the owner
+        _index("run_owner", "run", ["owner"], "owner is not null")
+    _index("run_ended", "run", ["status", "ended_at"], "ended_at is not null")
+    _index("run_request", "run", ["tenant", "request_id"], "request_id is not null", unique=True)
+    _index("run_hero", "run", ["tenant", "hero_type", "hero_id", "id"], "hero_type is not null")
+    _index("run_origin", "run", ["origin"], "origin is not null")
+    _index("run_parent", "run", ["parent"], "parent is not null")
+    fired = ["fired_by", "ended_at", "id"]
+    _index("run_fired", "run", ["fired_by", "id"], "fired_by is not null and ended_at is null", mysql=fired)
+    _index("run_troubled", "run", ["tenant", "status", "id"], "status not in ('running', 'completed')")
+    active, live = "active_key is not null and ended_at is null", ["tenant", "active_live"]
+    _index("run_active", "run", ["tenant", "active_key"], active, unique=True, mysql=live)
 
 
 def _journal() -> None:
@@ -190,8 +209,7 @@ def _journal() -> None:
         postgresql_partition_by="range (run)",
     )
     if not _is_mysql():  # there it would hold every entry
-        failed = ["tenant", "run"]
-        op.create_index("journal_failed", "journal", failed, postgresql_where=FAILURES, sqlite_where=FAILURES)
+        _index("journal_failed", "journal", ["tenant", "run"], "outcome in ('failed', 'timeout', 'template_error')")
 
 
 def _messages() -> None:
@@ -209,15 +227,8 @@ def _messages() -> None:
         sqlite_strict=True,
         sqlite_autoincrement=True,  # the id of a message that was consumed never comes back
     )
-    op.create_index("inbox_run", "inbox", ["run"])
-    op.create_index(
-        "inbox_source",
-        "inbox",
-        ["source", "source_seq"],
-        unique=True,
-        postgresql_where=text("source is not null"),
-        sqlite_where=text("source is not null"),
-    )
+    _index("inbox_run", "inbox", ["run"])
+    _index("inbox_source", "inbox", ["source", "source_seq"], "source is not null", unique=True)
     op.create_table(
         "callback",
         Column("run", ID, nullable=False),
@@ -234,6 +245,16 @@ def _messages() -> None:
         sqlite_with_rowid=False,
         postgresql_with={"fillfactor": 80},  # its state changes in place
     )
+    op.create_table(
+        "kept",
+        Column("run", ID, nullable=False),
+        Column("step", NAME, nullable=False),
+        Column("tenant", Integer, nullable=False),
+        Column("result", LONG, nullable=False),
+        Column("at", MOMENT, nullable=False),
+        PrimaryKeyConstraint("run", "step"),
+        sqlite_strict=True,
+    )
 
 
 def _nodes() -> None:
@@ -241,6 +262,7 @@ def _nodes() -> None:
         "node",
         Column("id", ID, primary_key=True),
         Column("epoch", Integer, nullable=False),
+        Column("offers", LONG),
         sqlite_strict=True,
     )
     op.create_table(
@@ -256,3 +278,68 @@ def _nodes() -> None:
         Column("value", LONG, nullable=False),
         sqlite_strict=True,
     )
+    op.create_table(
+        "seen",
+        Column("kind", WORD, nullable=False),
+        Column("name", NAME, nullable=False),
+        Column("at", MOMENT, nullable=False),
+        PrimaryKeyConstraint("kind", "name"),
+        sqlite_strict=True,
+    )
+
+
+def _triggers() -> None:
+    op.create_table(
+        "trigger",
+        Column("id", ID, primary_key=True),
+        Column("tenant", Integer, nullable=False),
+        Column("workflow", ID, nullable=False),
+        Column("kind", WORD, nullable=False),
+        Column("name", LONG),
+        Column("enabled", FLAG, nullable=False),
+        Column("config", LONG, nullable=False),
+        Column("condition", LONG),
+        Column("key", NAME),
+        Column("next_at", MOMENT),
+        Column("owned", FLAG, nullable=False),
+        Column("note", LONG),
+        Column("last_at", MOMENT),
+        Column("created_at", MOMENT, nullable=False),
+        Column("updated_at", MOMENT, nullable=False),
+        Column("deleted_at", MOMENT),
+        sqlite_strict=True,
+    )
+    _index("trigger_list", "trigger", ["tenant", "id"])
+    _index("trigger_workflow", "trigger", ["workflow"])
+    scheduled = "next_at is not null and enabled and deleted_at is null"
+    _index("trigger_due", "trigger", ["next_at", "id"], scheduled, mysql=["deleted_at", "next_at", "id"])
+    _index("trigger_key", "trigger", ["tenant", "key"], "key is not null and deleted_at is null")
+
+
+def _firings() -> None:
+    op.create_table(
+        "firing",
+        Column("id", ID, primary_key=True),
+        Column("tenant", Integer, nullable=False),
+        Column("trigger", ID, nullable=False),
+        Column("workflow", ID, nullable=False),
+        Column("kind", WORD, nullable=False),
+        Column("state", WORD, nullable=False),
+        Column("due_at", MOMENT, nullable=False),
+        Column("slot", MOMENT),
+        Column("dedup", NAME),
+        Column("request", LONG),
+        Column("replay_of", ID),
+        Column("message", LONG),
+        Column("at", MOMENT, nullable=False),
+        Column("until", MOMENT),
+        Column("run", ID),
+        sqlite_strict=True,
+    )
+    _index("firing_list", "firing", ["tenant", "trigger", "id"])
+    pending = "state in ('due', 'starting', 'queued')"
+    _index("firing_due", "firing", ["due_at", "id"], pending, mysql=["state", "due_at", "id"])
+    _index("firing_open", "firing", ["trigger", "state", "due_at", "id"], pending)
+    _index("firing_settled", "firing", ["at"], "state not in ('due', 'starting', 'queued')")
+    _index("firing_slot", "firing", ["trigger", "slot"], "slot is not null", unique=True)
+    _index("firing_dedup", "firing", ["trigger", "dedup"], "dedup is not null", unique=True)

@@ -1,0 +1,70 @@
+"""Suspect runs: adopted twice without progress, so a step of them may be what kills their nodes.
+
+A node makes the attempts of suspect runs one at a time, each after its `started` entry and a growing delay. So a crash
+names one attempt: the one whose start is on record and which has not ended. That is a strike against its step, and
+enough strikes end the step as poison. A step with a strike stays suspect until an attempt of it ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+from detent.graph.model import OnCrash
+from detent.instant import Instant, micros
+from detent.planner.prepared import Prepared
+from detent.run.state import Phase, RunState
+
+#: A run is suspect after this many adoptions without progress.
+SUSPECT_AFTER: Final = 2
+#: The delay before an attempt of a suspect run, in seconds, and its growth by strike: 1, 4, 16, 64, 256.
+SHORTEST_DELAY: Final = 1.0
+GROWTH: Final = 4
+
+
+def is_suspect(state: RunState, step: int) -> bool:
+    """Whether the attempts of that step must be made one at a time, on record."""
+    return state.stalled >= SUSPECT_AFTER or step in state.strikes
+
+
+def is_suspect_run(state: RunState) -> bool:
+    """Whether the attempts of any step must be made so."""
+    return state.stalled >= SUSPECT_AFTER or bool(state.strikes)
+
+
+def waits_as_suspect(state: RunState, step: int) -> bool:
+    """Whether the step could be tried, but waits because it is suspect. By the journal alone: whether it is in flight
+    is known by its `started` entry."""
+    if step in state.begun or state.paused_by is not None or not is_suspect(state, step):
+        return False
+    is_timed = state.phase[step] is Phase.RETRYING and state.until.get(step) is not None
+    return is_timed or state.phase[step] is Phase.READY
+
+
+def struck_by_crash(prepared: Prepared, state: RunState) -> list[int]:
+    """The steps that were in flight on record when the run's node died. Steps that must not be repeated are on record
+    too, but they end or wait for a person instead of being tried again."""
+    return [index for index in state.begun if prepared.steps[index].on_crash is OnCrash.RETRY]
+
+
+def suspect_delay(strikes: int, longest: float) -> int:
+    """Return the delay before the next attempt after so many strikes, in microseconds."""
+    return micros(min(longest, SHORTEST_DELAY * GROWTH ** min(strikes, 16)))
+
+
+def delay_suspects(state: RunState, struck: Collection[int], until: Instant, now: Instant) -> None:
+    """Let the steps of an adopted run that could start wait: the struck ones until then, the others for at most the
+    shortest delay. Nothing waits in a run that is not suspect any more."""
+    soon = min(until, now + micros(SHORTEST_DELAY))
+    if state.stalled >= SUSPECT_AFTER:
+        state.suspect_until = soon
+    for index in [*state.ready, *_due(state, now)]:
+        if is_suspect(state, index):
+            state.ready.pop(index, None)
+            state.set_timer(index, Phase.RETRYING, until if index in struck else soon)
+
+
+def _due(state: RunState, now: Instant) -> list[int]:
+    """The steps whose next attempt is due."""
+    timed = ((index, until) for index, until in state.until.items() if state.phase[index] is Phase.RETRYING)
+    return [index for index, until in timed if until is not None and until <= now]

@@ -1,0 +1,123 @@
+"""The request to start a run, for every caller: the API, Python code, triggers, the outbox, other runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from detent.errors import InvalidInput, Problem
+from detent.instant import Instant, micros
+
+#: This many characters fit into a column and an index of every database.
+LONGEST_WORD: Final = 255
+LONGEST_LABEL: Final = 1_000
+#: Priorities are columns of 32 bits.
+LARGEST_PRIORITY: Final = 2**31 - 1
+
+
+class StartRequest(msgspec.Struct, frozen=True):
+    """A run that a caller asks for.
+
+    `workflow` is an id or a name. `body`, `headers`, `query` and `extra` (such as `spec` or `principal`) are the input.
+    The run begins at `start_at`, after `delay` seconds, or at once.
+
+    The same `request_id` again returns the run that was started first. `allow_multiple`: beside an open run of that
+    hero, where the workflow allows only one. `origin` is the run it comes from, and `origin_kind` says how.
+    `successor_of`: in place of that run, which is about to end. `id` is the run's id, if the caller has chosen it."""
+
+    workflow: str
+    body: Any = None
+    hero: tuple[str, str] | None = None
+    priority: int | None = None
+    labels: Mapping[str, str] = {}
+    headers: Mapping[str, str] = {}
+    query: Mapping[str, str] = {}
+    extra: Mapping[str, Any] = {}
+    request_id: str | None = None
+    start_at: Instant | None = None
+    delay: float | None = None
+    allow_multiple: bool = False
+    trigger: str = "api"
+    fired_by: bytes | None = None
+    origin: bytes | None = None
+    origin_kind: str | None = None
+    parent: bytes | None = None
+    successor_of: bytes | None = None
+    id: bytes | None = None
+
+    def begins(self, now: Instant) -> Instant | None:
+        """Return when the run shall begin; `None` means at once."""
+        return self.start_at if self.delay is None else now + micros(self.delay)
+
+    def check(self) -> None:
+        """Raise InvalidInput with every problem, unless every database can store the request.
+
+        Only the caller gets the error. In a flush, a value that the database refuses would block every other run of
+        the node."""
+        if self.request_id is None and self.hero is None and not self.labels and self.priority is None:
+            return
+        problems = list(_problems(self))
+        if problems:
+            message = "; ".join(map(str, problems))
+            raise InvalidInput(f"the run cannot be started: {message}", problems)
+
+
+def _problems(request: StartRequest) -> Iterator[Problem]:
+    if request.request_id is not None:
+        yield from _text_problems("request_id", request.request_id, LONGEST_WORD, least=1)
+    if request.hero is not None:
+        yield from _hero_problems(request.hero)
+    if request.labels:
+        yield from _label_problems(request.labels)
+    if request.priority is not None:
+        yield from _priority_problems(request.priority)
+
+
+# Python code may have given values of any type, so these readers trust no annotation.
+
+
+def _hero_problems(hero: Any) -> Iterator[Problem]:
+    if not isinstance(hero, tuple) or len(hero) != 2:
+        yield Problem("hero", "is a type and an id")
+        return
+    for name, part in zip(("hero.type", "hero.id"), hero, strict=True):
+        yield from _text_problems(name, part, LONGEST_WORD)
+
+
+def _label_problems(labels: Any) -> Iterator[Problem]:
+    if not isinstance(labels, Mapping):
+        yield Problem("labels", "are names with their texts")
+        return
+    for name, value in labels.items():
+        wrong = list(_text_problems("labels", name, LONGEST_LABEL))
+        yield from wrong or _text_problems(f"labels.{name}", value, LONGEST_LABEL)
+
+
+def _priority_problems(priority: Any) -> Iterator[Problem]:
+    if not isinstance(priority, int) or isinstance(priority, bool):
+        yield Problem("priority", f"is a whole number, not {type(priority).__name__}")
+    elif not -LARGEST_PRIORITY <= priority <= LARGEST_PRIORITY:
+        yield Problem("priority", f"lies between -{LARGEST_PRIORITY} and {LARGEST_PRIORITY}")
+
+
+def _text_problems(name: str, text: Any, most: int, least: int = 0) -> Iterator[Problem]:
+    if not isinstance(text, str):
+        yield Problem(name, f"is a text, not {type(text).__name__}")
+    elif least and not least <= len(text) <= most:
+        yield Problem(name, f"must have {least} to {most} characters")
+    elif len(text) > most:
+        yield Problem(name, f"has {len(text)} characters; at most {most} are allowed")
+    elif "\x00" in text:
+        yield Problem(name, "holds a NUL character, which cannot be kept")
+    elif not _is_encodable(text):
+        yield Problem(name, "holds half of a surrogate pair, which is no character")
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

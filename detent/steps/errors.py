@@ -1,0 +1,81 @@
+"""Exceptions of steps: what an action raises to say how it failed, and what is wrong with its parameters or output."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from math import isnan
+from typing import Any, Final
+
+from detent.run.outcomes import LONGEST_CODE
+from detent.values.text import plain_text
+
+LONGEST_WAIT: Final = 366 * 86_400.0
+EXCEPTION: Final = "exception"
+
+
+class ActionError(Exception):
+    """An action failed and says how. `code` is what the step's error shows."""
+
+    code: str = EXCEPTION  # also of a subclass that does not call this `__init__`
+
+    def __init__(self, message: str = "", *, code: str = EXCEPTION) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Permanent(ActionError):
+    """The action failed and another attempt would not help."""
+
+
+class RetryLater(ActionError):
+    """The action failed and should not be tried again before `seconds` have passed.
+
+    With `None`, or a value that is not a length of time, the step waits as long as its retry says.
+    """
+
+    seconds: float | None = None
+
+    def __init__(self, seconds: float | None, message: str = "", *, code: str = EXCEPTION) -> None:
+        wait = _in_seconds(seconds)
+        super().__init__(message or ("try again later" if wait is None else f"try again in {wait:g} s"), code=code)
+        self.seconds = wait
+
+
+class InvalidParameters(ValueError):
+    """The parameters of the step do not fit the function it calls."""
+
+
+class Unserialisable(ValueError):
+    """The value has no JSON form."""
+
+
+class OutputTooLarge(ValueError):
+    """The value is larger than a step's output may be."""
+
+
+def code_of(error: BaseException) -> str:
+    """Return the code that an error is stored with, whatever its attributes are."""
+    if not issubclass(type(error), ActionError):
+        return EXCEPTION
+    found = _attribute(error, "code")
+    return EXCEPTION if found is None else plain_text(found, LONGEST_CODE) or EXCEPTION
+
+
+def wait_of(error: BaseException) -> float | None:
+    """Return how many seconds an error asks to wait, or `None` if it does not name a length of time."""
+    return _in_seconds(_attribute(error, "seconds")) if issubclass(type(error), RetryLater) else None
+
+
+def _attribute(error: BaseException, name: str) -> object:
+    try:
+        return getattr(error, name, None)
+    except BaseException:  # noqa: BLE001 - a property of the user's class may raise anything
+        return None
+
+
+def _in_seconds(value: Any) -> float | None:
+    try:
+        seconds = float(value.total_seconds() if isinstance(value, timedelta) else value)
+    except BaseException:  # noqa: BLE001 - as above
+        return None
+    return None if isnan(seconds) else min(max(0.0, seconds), LONGEST_WAIT)

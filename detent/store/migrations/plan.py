@@ -1,0 +1,148 @@
+"""The statements that lead from one revision of the tables to another, up or down.
+
+Alembic writes the text of the statements and nothing else, so each dialect runs them on a connection of its own. Only
+`detent migrate` and the first start of a SQLite file import this module, because Alembic takes long to load.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from alembic import command
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+
+from detent.errors import SchemaMismatch
+from detent.store.sql.schema import FIRST, OLDEST_CODE, StoredRevision, require_fit
+
+_FOLDER: Final = Path(__file__).parent
+#: Where the migrations are. A test adds a folder.
+FOLDERS: Final = [_FOLDER / "versions"]
+#: The name of the revision before the first one: no tables at all.
+BASE: Final = "base"
+
+_DESTROYS: Final = re.compile(r"drop table|alter table .* drop column|delete from|truncate", re.IGNORECASE | re.DOTALL)
+_NOTES: Final = re.compile(r"(delete from|drop table) (alembic_version|setting)\b", re.IGNORECASE)
+
+
+class Migration(NamedTuple):
+    """One step from a revision to its neighbour. `None` is the revision of a database without tables."""
+
+    current: str | None
+    goal: str | None
+    statements: list[str]
+    #: Each statement commits by itself and can be repeated, such as `create index concurrently`.
+    is_autocommit: bool
+    #: The oldest code that works on the tables, before and after.
+    oldest_before: str
+    oldest_after: str
+
+    @property
+    def is_post(self) -> bool:
+        """Whether it removes what older code needs."""
+        return self.oldest_after > self.oldest_before
+
+    @property
+    def is_down(self) -> bool:
+        return self.goal is None or (self.current is not None and self.goal < self.current)
+
+    def destroys(self) -> list[str]:
+        """The statements of it that delete data."""
+        return [one for one in self.statements if _DESTROYS.match(one) and not _NOTES.match(one)]
+
+
+def revisions() -> list[str]:
+    """Return every revision this code knows, oldest first."""
+    return [step.revision for step in reversed(list(_scripts().walk_revisions()))]
+
+
+def plan(
+    dialect: str, stored: StoredRevision, to: str | None = None, *, force: bool = False, only_up: bool = False
+) -> list[Migration]:
+    """Return the migrations from the stored revision to another, by default the newest; none if a newer Detent made
+    tables that this code can use, or if `only_up` is given and the way is down.
+
+    Raise SchemaMismatch if a revision is unknown, or if the way down deletes data and `force` is not given."""
+    scripts, current, known = _scripts(), stored.revision, [BASE, *revisions()]
+    goal = to or known[-1]
+    if goal not in known:
+        raise SchemaMismatch(f"{goal!r} is not a revision of this Detent; it knows {', '.join(known)}")
+    if current is not None and current not in known:
+        if to is None or only_up:
+            require_fit(stored)
+            return []
+        raise SchemaMismatch(
+            f"the tables are at revision {current}, which this Detent does not know; run `detent migrate --to {to}` "
+            "with the version of Detent that made them"
+        )
+    start, end = known.index(current or BASE), known.index(goal)
+    if only_up and start > end:
+        return []
+    path = known[start : end + 1] if start <= end else known[end : start + 1][::-1]
+    made = [_migration(scripts, dialect, before, after) for before, after in pairwise(path)]
+    lost = [text for migration in made if migration.is_down for text in migration.destroys()]
+    if lost and not force:
+        raise SchemaMismatch(
+            f"the way from revision {current} down to {goal} deletes data ({'; '.join(map(_short, lost))}); "
+            f"run `detent migrate --to {goal} --force` to do it"
+        )
+    return made
+
+
+def _migration(scripts: ScriptDirectory, dialect: str, before: str, after: str) -> Migration:
+    is_down = after == BASE or (before != BASE and after < before)
+    module = scripts.get_revision(before if is_down else after).module
+    oldest_before, oldest_after = (
+        FIRST if one == BASE else str(scripts.get_revision(one).module.oldest_code) for one in (before, after)
+    )
+    buffer = io.StringIO()
+    way = command.downgrade if is_down else command.upgrade
+    way(_config(dialect, buffer), f"{before}:{after}", sql=True)
+    *changes, note = split(buffer.getvalue())
+    if after == BASE:
+        statements = [*changes, "drop table alembic_version"]  # without tables there is no revision to note
+    else:
+        statements = [*changes, *note_oldest_code(oldest_after), note]  # the revision last: with it all is done
+    return Migration(
+        current=None if before == BASE else before,
+        goal=None if after == BASE else after,
+        statements=statements,
+        is_autocommit=getattr(module, "autocommit", False),
+        oldest_before=oldest_before,
+        oldest_after=oldest_after,
+    )
+
+
+def note_oldest_code(code: str) -> list[str]:
+    """Return the statements that store which code may work on the tables."""
+    return [
+        f"delete from setting where name = '{OLDEST_CODE}'",
+        f"insert into setting (name, value) values ('{OLDEST_CODE}', '{code}')",
+    ]
+
+
+def split(script: str) -> list[str]:
+    """Return the statements of a script of ours, without its comments."""
+    lines = (line for line in script.splitlines() if not line.startswith("--"))
+    return [step for part in "\n".join(lines).split(";\n") if (step := part.strip().removesuffix(";"))]
+
+
+def _short(statement: str) -> str:
+    return " ".join(statement.split())[:60]
+
+
+def _scripts() -> ScriptDirectory:
+    return ScriptDirectory.from_config(_config("sqlite", io.StringIO()))
+
+
+def _config(dialect: str, buffer: io.StringIO) -> Config:
+    config = Config(output_buffer=buffer, attributes={"dialect": dialect})
+    config.set_main_option("script_location", str(_FOLDER))
+    config.set_main_option("path_separator", "os")
+    config.set_main_option("version_locations", os.pathsep.join(map(str, FOLDERS)))
+    return config

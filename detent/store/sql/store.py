@@ -1,0 +1,79 @@
+"""A store on a SQL database, whatever the dialect: one object with the verbs of its four parts."""
+
+from __future__ import annotations
+
+from detent.store.protocol import CommandStore, MaintenanceStore, NodeStore
+from detent.store.sql.access import SqlAccess
+from detent.store.sql.verbs import TriggerVerbs
+
+
+class SqlStore:
+    """Composes the parts of a store. Each part is one protocol of `store/protocol.py`."""
+
+    def __init__(
+        self, access: SqlAccess, nodes: NodeStore, commands: CommandStore, maintenance: MaintenanceStore
+    ) -> None:
+        triggers = TriggerVerbs(access)
+
+        self.heart = nodes.heart
+        self.register = nodes.register
+        self.beat = nodes.beat
+        self.raise_epoch = nodes.raise_epoch
+        self.overdue = nodes.overdue
+        self.take_over = nodes.take_over
+        self.retire = nodes.retire
+        self.flush = nodes.flush
+        self.claim = nodes.claim
+        self.mail = nodes.mail
+        self.owned = nodes.owned
+        self.release = nodes.release
+        self.journals = nodes.journals
+        self.graphs = nodes.graphs
+
+        self.deliver = commands.deliver
+        self.deliver_many = commands.deliver_many
+        self.send = commands.send
+        self.save_workflow = commands.save_workflow
+        self.workflow = commands.workflow
+        self.deleted_workflow = commands.deleted_workflow
+        self.workflows = commands.workflows
+        self.versions = commands.versions
+        self.enable_workflow = commands.enable_workflow
+        self.delete_workflow = commands.delete_workflow
+        self.run = commands.run
+        self.runs = commands.runs
+        self.count_runs = commands.count_runs
+        self.ended = commands.ended
+        self.offers = commands.offers
+        self.record_served = commands.record_served
+        self.last_served = commands.last_served
+        self.journal = commands.journal
+        self.callbacks = commands.callbacks
+        self.active_run = commands.active_run
+        self.timeline = commands.timeline
+        self.kept = commands.kept
+
+        self.add_trigger = triggers.add_trigger
+        self.trigger = triggers.trigger
+        self.triggers = triggers.triggers
+        self.listeners = triggers.listeners
+        self.change_trigger = triggers.change_trigger
+        self.drop_trigger = triggers.drop_trigger
+        self.due_triggers = triggers.due_triggers
+        self.take_slots = triggers.take_slots
+        self.add_firings = triggers.add_firings
+        self.firing = triggers.firing
+        self.firings = triggers.firings
+        self.due_firings = triggers.due_firings
+        self.begin_firing = triggers.begin_firing
+        self.end_firing = triggers.end_firing
+        self.prune_firings = triggers.prune_firings
+
+        self.now = maintenance.now
+        self.check = maintenance.check
+        self.setting = maintenance.setting
+        self.prune = maintenance.prune
+        self.compact = maintenance.compact
+        self.tidy = maintenance.tidy
+        self.examine = maintenance.examine
+        self.close = maintenance.close

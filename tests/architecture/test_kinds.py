@@ -1,0 +1,50 @@
+"""The engine and the commands treat every kind of step alike: executors declare what their steps need."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import detent
+from detent.graph.model import StepKind
+
+ROOT = Path(detent.__file__).parent
+#: Sleeps and waits have no executor: the engine itself lets them end.
+WITHOUT_EXECUTOR = {"SLEEP", "WAIT"}
+
+
+def kinds_in(source: str) -> set[str]:
+    """The members of StepKind that the source names, also those of its values."""
+    return {name for node in ast.walk(ast.parse(source)) for name in _named(node)}
+
+
+def _named(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.Attribute(value=ast.Name(id="StepKind") | ast.Attribute(attr="StepKind"), attr=name):
+            if name in StepKind.__members__:
+                yield name
+        case ast.Call(func=ast.Name(id="StepKind"), args=[ast.Constant(value=str(value))]):
+            yield StepKind(value).name
+        case ast.Compare(left=ast.Attribute(attr="kind"), comparators=[ast.Constant(value=str(value))]):
+            if value in {str(kind) for kind in StepKind}:
+                yield StepKind(value).name
+
+
+def test_a_kind_is_found_however_it_is_named() -> None:
+    source = "a is StepKind.HTTP, model.StepKind.ACTION, StepKind('python'), step.kind == 'function', StepKind.of"
+    assert kinds_in(source) == {"HTTP", "ACTION", "PYTHON", "FUNCTION"}
+
+
+@pytest.mark.parametrize("package", ["engine", "commands"])
+def test_the_engine_and_the_commands_name_no_kind_that_has_an_executor(package: str) -> None:
+    modules = sorted((ROOT / package).rglob("*.py"))
+    named = {str(module.relative_to(ROOT)): kinds_in(module.read_text()) - WITHOUT_EXECUTOR for module in modules}
+    assert modules
+    assert {module: kinds for module, kinds in named.items() if kinds} == {}
+
+
+def test_the_planner_builds_calls_of_every_kind_alike() -> None:
+    assert kinds_in((ROOT / "planner" / "calls.py").read_text()) == set()
