@@ -14,7 +14,6 @@ from litestar.plugins import PluginProtocol
 from litestar.plugins.core import MsgspecDIPlugin
 from litestar.types import ASGIApp
 
-from detent.api.documents import Health
 from detent.api.errors import on_detent_error, on_http_error, on_surprise
 from detent.api.openapi.operations import TAGS, operation_id, refusals
 from detent.api.openapi.page import DocsPage, show_openapi
@@ -35,6 +34,7 @@ from detent.api.server.guards import OriginGuard, Throttle, known_hosts
 from detent.app import App
 from detent.auth.caller import Caller, local_caller
 from detent.commands import Commands
+from detent.documents.answers import Health
 from detent.errors import DetentError, StoreError, Unavailable
 from detent.triggers.commands import TriggerCommands
 from detent.values.limits import INPUT_LIMIT

@@ -15,6 +15,7 @@ import msgspec
 from litestar import Request, Response
 from litestar.exceptions import HTTPException
 
+from detent.documents.answers import Details, FieldProblem, Refusal
 from detent.errors import (
     AlreadyActive,
     CommitUnknown,
@@ -75,29 +76,6 @@ REFUSALS: Final[dict[Receipt, tuple[int, str, str]]] = {
     Receipt.EXPIRED: (410, "gone", "Webhook expired"),
     Receipt.NOT_FOUND: (404, "not_found", "Webhook not found"),
 }
-
-
-class FieldProblem(msgspec.Struct):
-    """Where something is wrong, and what."""
-
-    field: str
-    message: str
-
-
-class Details(msgspec.Struct, omit_defaults=True):
-    """More about an error: what is wrong where, or the run that is in the way (`already_active`)."""
-
-    validation_errors: list[FieldProblem] = []
-    run_id: str | None = None
-
-
-class Refusal(msgspec.Struct, omit_defaults=True):
-    """An error, everywhere."""
-
-    error: str
-    code: str
-    message: str
-    details: Details | None = None
 
 
 def refuse(

@@ -1,8 +1,8 @@
-"""How a client talks, without talking: what to send, when to send it again, how to read what comes.
+"""Exchanges with a Detent, without any input or output: what to send, when to send it again, how to read the answer.
 
-A conversation is a generator. It yields what it wants done (send this, pause so long, give that to the caller) and is
-sent what came of it, or thrown the error. The sync and the async face are two drivers of the same conversations, so
-retries, waits, pages and streams are written once.
+An exchange is a generator. It yields what it wants done (send this, wait so long, yield that to the caller) and
+receives what came of it, or the error. The sync and the async driver (`drivers`) run the same exchanges, so retries,
+waits, pages and streams are written once.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from detent.client.errors import ApiError, LimitExceeded, NoConnection, Unavailable, UnexpectedAnswer, refusal
+from detent.documents.answers import Many, One
 from detent.errors import InvalidInput
 
-# How values are written in addresses and queries.
+# How values are written in URLs and queries.
 
 
 API: Final = "/api/v1"
@@ -33,7 +34,7 @@ When = datetime | timedelta | str
 
 
 def url_path(*parts: str) -> str:
-    """A path below the API, each part of it escaped."""
+    """Build a path below the API; each part is escaped."""
     return "/".join([API, *(quote(part, safe="") for part in parts)])
 
 
@@ -46,7 +47,7 @@ def duration(span: Seconds) -> str:
 
 
 def instant(when: datetime | str) -> str:
-    """ISO 8601 in UTC, as Detent itself writes it. Without a time zone it could be any of 24 instants: refused."""
+    """Write an instant in ISO 8601, UTC, as Detent does. Raise InvalidInput for a time without a time zone."""
     if isinstance(when, str):
         return when
     if when.tzinfo is None:
@@ -55,7 +56,7 @@ def instant(when: datetime | str) -> str:
 
 
 def moment(when: When) -> str:
-    """An instant, or a time from now."""
+    """Write an instant, or a time from now."""
     return duration(when) if isinstance(when, timedelta) else instant(when)
 
 
@@ -74,14 +75,14 @@ def _pair(key: str, value: str) -> str:
 
 
 def header_text(text: str) -> str:
-    """A text that may stand in a header."""
+    """Return a text that may be in a header. Raise InvalidInput for any other."""
     if not text.isascii() or not text.isprintable():
-        raise InvalidInput(f"{text[:100]!r} cannot stand in a header; use letters, digits and signs of ASCII")
+        raise InvalidInput(f"{text[:100]!r} cannot be in a header; use printable ASCII characters")
     return text
 
 
 def given(**values: str | int | bool | None) -> list[tuple[str, str]]:
-    """A query of what is not null."""
+    """Build a query of what is not `None`."""
     return [(name, _text(value)) for name, value in values.items() if value is not None]
 
 
@@ -114,14 +115,16 @@ Query = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One HTTP request. `target` is path and query, encoded; `timeout` the seconds in which all of the answer comes,
-    or in a stream the longest silence."""
+    """One HTTP request. `target` is path and query, encoded. `timeout` is the seconds in which the whole answer comes,
+    or for a stream the longest silence. `key` names what the request starts, if the caller gave it no id. A
+    transport that can lose an answer sends it as `Idempotency-Key`, so that the request can be sent again."""
 
     method: str
     target: str
     headers: Mapping[str, str]
     body: bytes | None
     timeout: float
+    key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,33 +138,34 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Send this; the answer comes back, or NoConnection is thrown."""
+    """Send this; the answer comes back, or NoConnection is raised."""
 
     request: Request
 
 
 @dataclass(frozen=True, slots=True)
 class OpenStream:
-    """Open a stream. The answer has a body only if it is an error; else `Hear` gives it piece by piece."""
+    """Open a stream. The answer has a body only if it is an error; else `ReadStream` returns it piece by piece. `None`
+    comes back if the transport has no streams."""
 
     request: Request
 
 
 @dataclass(frozen=True, slots=True)
 class ReadStream:
-    """The next piece of the stream; empty when it has ended."""
+    """Read the next piece of the stream; empty when it has ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Let so many seconds pass."""
+    """Wait so many seconds."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Yield(Generic[T_co]):
-    """Hand this to the caller."""
+    """Yield this to the caller."""
 
     items: Sequence[T_co]
 
@@ -182,39 +186,22 @@ class RetryPolicy:
     chance: Callable[[], float] = random.random
 
     def pause(self, tries: int, error: ApiError | NoConnection) -> float:
-        """Seconds until the next try: what the server asked for, and some of our own, so that not all come at once."""
+        """Return the seconds until the next try: what the server asked for, and a random part to spread clients."""
         asked = error.retry_after if isinstance(error, ApiError) else 0.0
         longest = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(tries, 16))
         return asked + longest * (0.5 + 0.5 * self.chance())
 
 
-class ExchangeDriver(Generic[T, R]):
-    """A conversation, turn by turn. When `take` gives null it is over, and `result` is what came of it."""
-
-    result: R
-
-    def __init__(self, talk: Generator[T, Any, R]) -> None:
-        self._talk = talk
-
-    def take(self, came: object = None) -> T | None:
-        """What is wanted next, after `came` came of what was wanted before; a NoConnection is thrown."""
-        try:
-            return self._talk.throw(came) if isinstance(came, NoConnection) else self._talk.send(came)
-        except StopIteration as end:
-            self.result = end.value
-            return None
-
-
 class OneAnswer(Protocol[T_co]):
-    """What can be asked of a Detent."""
+    """A question with one answer."""
 
-    def talk(self, terms: RetryPolicy) -> Exchange[T_co]: ...
+    def talk(self, policy: RetryPolicy) -> Exchange[T_co]: ...
 
 
 class ManyAnswers(Protocol[T_co]):
-    """What a Detent tells bit by bit."""
+    """A question whose answers come one by one."""
 
-    def tell(self, terms: RetryPolicy) -> StreamExchange[T_co]: ...
+    def tell(self, policy: RetryPolicy) -> StreamExchange[T_co]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +210,7 @@ class Call(Generic[T]):
 
     `repeatable`: to send it twice does what sending it once does, so it may be sent again whenever no good answer came.
     Others are sent again only if they certainly did not arrive. `holds`: so long the server may keep the answer back.
+    `key`: see `Request`.
     """
 
     method: str
@@ -233,15 +221,16 @@ class Call(Generic[T]):
     headers: Mapping[str, str] = field(default_factory=dict)
     repeatable: bool = True
     holds: float = 0.0
+    key: str | None = None
 
-    def request(self, terms: RetryPolicy) -> Request:
+    def request(self, policy: RetryPolicy) -> Request:
         target = f"{self.path}?{urlencode(self.query)}" if self.query else self.path
-        headers = {"Accept": "application/json", **terms.headers, **self.headers}
-        return Request(self.method, target, headers, self.body, terms.timeout + self.holds)
+        headers = {"Accept": "application/json", **policy.headers, **self.headers}
+        return Request(self.method, target, headers, self.body, policy.timeout + self.holds, self.key)
 
-    def talk(self, terms: RetryPolicy) -> Exchange[T]:
-        """Send it until there is an answer that counts or patience is over."""
-        request, until = self.request(terms), terms.now() + terms.patience
+    def talk(self, policy: RetryPolicy) -> Exchange[T]:
+        """Send it until an answer counts or patience is over."""
+        request, until = self.request(policy), policy.now() + policy.patience
         for tries in count():
             try:
                 answer: Answer = yield Send(request)
@@ -250,8 +239,8 @@ class Call(Generic[T]):
                     return _read(self.read, answer)
                 raise error
             except (ApiError, NoConnection) as problem:
-                pause = terms.pause(tries, problem)
-                if not self._is_worth_another_try(problem) or terms.now() + pause > until:
+                pause = policy.pause(tries, problem)
+                if not self._is_worth_another_try(problem) or policy.now() + pause > until:
                     raise
             yield Wait(pause)
         raise AssertionError("tries are counted without end")
@@ -263,7 +252,7 @@ class Call(Generic[T]):
 
 
 def is_passing(error: ApiError) -> bool:
-    """Whether the same request may be answered well a little later."""
+    """Return whether the same request may succeed a little later."""
     return isinstance(error, Unavailable | LimitExceeded)
 
 
@@ -274,55 +263,44 @@ def _read(read: Callable[[Answer], T], answer: Answer) -> T:
         raise UnexpectedAnswer(f"the answer cannot be read: {error}", status=answer.status) from None
 
 
-class Page(msgspec.Struct, Generic[T]):
-    """A page of a list."""
-
-    data: list[T]
-    next_cursor: str | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class Pages(Generic[T]):
-    """A list, read page by page as far as somebody wants it."""
+    """A list, read page by page as far as the caller wants it."""
 
-    first: Call[Page[T]]
+    first: Call[Many[T]]
 
-    def tell(self, terms: RetryPolicy) -> StreamExchange[T]:
+    def tell(self, policy: RetryPolicy) -> StreamExchange[T]:
         cursor: str | None = None
         while True:
-            page = yield from self._call(cursor).talk(terms)
+            page = yield from self._call(cursor).talk(policy)
             yield Yield(page.data)
             cursor = page.next_cursor
             if cursor is None:
                 return
 
-    def _call(self, cursor: str | None) -> Call[Page[T]]:
+    def _call(self, cursor: str | None) -> Call[Many[T]]:
         more = () if cursor is None else (("cursor", cursor),)
         return Call("GET", self.first.path, self.first.read, query=(*self.first.query, *more))
 
 
-class _One(msgspec.Struct, Generic[T]):
-    data: T
-
-
 def one(kind: type[T]) -> Callable[[Answer], T]:
-    """Reads `{"data": ...}`."""
-    envelope = _decoder(_One[kind])  # type: ignore[valid-type]
+    """Return a reader of `{"data": ...}`."""
+    envelope = _decoder(One[kind])  # type: ignore[valid-type]
 
     def read(answer: Answer) -> T:
-        document: _One[T] = envelope.decode(answer.body)
+        document: One[T] = envelope.decode(answer.body)
         return document.data
 
     return read
 
 
-def page(kind: type[T]) -> Callable[[Answer], Page[T]]:
-    """Reads `{"data": [...], "next_cursor": ...}`."""
-    return bare(Page[kind])  # type: ignore[valid-type]
+def page(kind: type[T]) -> Callable[[Answer], Many[T]]:
+    """Return a reader of `{"data": [...], "next_cursor": ...}`."""
+    return bare(Many[kind])  # type: ignore[valid-type]
 
 
 def bare(kind: type[T]) -> Callable[[Answer], T]:
-    """Reads a document without an envelope."""
+    """Return a reader of a document without an envelope."""
     any_kind: Any = kind
     decoder = _decoder(any_kind)
 
@@ -339,7 +317,7 @@ def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
 
 
 def json_body(value: Any) -> bytes:
-    """A JSON value as it is sent."""
+    """Encode a JSON value."""
     return msgspec.json.encode(value)
 
 

@@ -1,84 +1,53 @@
-"""`detent.Client`: the face whose methods return when they are done. Any number of threads may share one."""
+"""`detent.Client`, whose methods block, the handles of runs, and what makes methods of operations."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
-from contextlib import closing
 from functools import partial
 from inspect import signature
-from threading import Event
 from types import TracebackType
-from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, overload
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 from detent.client import runs as run_calls
 from detent.client import stream, triggers, workflows
-from detent.client.calls import (
-    Answer,
-    Effect,
-    ExchangeDriver,
-    ManyAnswers,
-    OneAnswer,
-    OpenStream,
-    ReadStream,
-    Request,
-    RetryPolicy,
-    Send,
-    Wait,
-    Yield,
-    server_url,
-)
-from detent.client.documents import Started
-from detent.client.errors import ClientClosed, NoConnection
-from detent.client.transports import Connections, Stream
+from detent.client.calls import ManyAnswers, OneAnswer, RetryPolicy, server_url
+from detent.client.drivers import PROCESS, AsyncDriver, Driver
+from detent.client.transports import HttpTransport
+from detent.documents.runs import StartedDocument
 
-# The two faces of the client, from one description of each operation.
+# Sync and async methods, from one description of each operation.
 #
-# An operation is a function that describes what is asked. As an attribute of a face it is a method with the same
-# parameters: on a `Blocking` face it returns what was asked for, on an `Awaiting` one it returns an awaitable of it.
-# The type checker knows both, and neither is written twice.
+# An operation is a function that describes an exchange. As an attribute of a class it is a method with the same
+# parameters: on a `Blocking` object it returns the result, on an `Awaiting` object an awaitable of the result.
 
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Line(Protocol):
-    """A way to the server that blocks."""
-
-    def ask(self, asked: OneAnswer[T]) -> T: ...
-
-    def tell(self, told: ManyAnswers[T]) -> Iterator[T]: ...
-
-
-class AsyncLine(Protocol):
-    """A way to the server that is awaited."""
-
-    async def ask(self, asked: OneAnswer[T]) -> T: ...
-
-    def tell(self, told: ManyAnswers[T]) -> AsyncIterator[T]: ...
-
-
 class Blocking:
-    """A face whose methods return when they are done. `about` is what its operations are about, such as a run's id."""
+    """An object whose operations block. `about` are their first arguments, such as the id of a run."""
 
-    def __init__(self, line: Line, *about: str) -> None:
-        self.line, self.about = line, about
+    def __init__(self, driver: Driver, *about: str) -> None:
+        self.driver = driver
+        self.about = about
 
 
 class Awaiting:
-    """A face whose methods are awaited."""
+    """An object whose operations are awaited. `about` are their first arguments, such as the id of a run."""
 
-    def __init__(self, line: AsyncLine, *about: str) -> None:
-        self.line, self.about = line, about
+    def __init__(self, driver: AsyncDriver, *about: str) -> None:
+        self.driver = driver
+        self.about = about
 
 
 class _Method(Generic[P, T]):
-    """An operation in the body of a face's class."""
+    """An operation in the body of a class."""
 
     def __init__(self, describe: Callable[..., T], *, given: int = 0) -> None:
         self._describe, self.__doc__ = describe, describe.__doc__
         known = signature(describe)
-        # What the face fills in itself is no parameter of the method.
+        # `about` is not a parameter of the method.
         self._signature = known.replace(parameters=[*known.parameters.values()][given:])
 
     def __set_name__(self, kind: type, name: str) -> None:
@@ -103,11 +72,11 @@ class Asks(_Method[P, OneAnswer[T]]):
     @overload
     def __get__(self, face: Awaiting, kind: type) -> Callable[P, Coroutine[Any, Any, T]]: ...
     def __get__(self, face: Blocking | Awaiting | None, kind: type) -> object:
-        return self if face is None else self.bound(face, face.line.ask)
+        return self if face is None else self.bound(face, face.driver.ask)
 
 
 class Tells(_Method[P, ManyAnswers[T]]):
-    """An operation that gives one thing after the other."""
+    """An operation whose answers come one by one."""
 
     @overload
     def __get__(self, face: None, kind: type) -> Self: ...
@@ -116,11 +85,11 @@ class Tells(_Method[P, ManyAnswers[T]]):
     @overload
     def __get__(self, face: Awaiting, kind: type) -> Callable[P, AsyncIterator[T]]: ...
     def __get__(self, face: Blocking | Awaiting | None, kind: type) -> object:
-        return self if face is None else self.bound(face, face.line.tell)
+        return self if face is None else self.bound(face, face.driver.tell)
 
 
-class Starts(_Method[P, OneAnswer[Started]]):
-    """An operation that makes a run and gives its handle."""
+class Starts(_Method[P, OneAnswer[StartedDocument]]):
+    """An operation that makes a run and returns its handle."""
 
     @overload
     def __get__(self, face: None, kind: type) -> Self: ...
@@ -132,8 +101,8 @@ class Starts(_Method[P, OneAnswer[Started]]):
         if face is None:
             return self
         if isinstance(face, Blocking):
-            return self.bound(face, partial(_run, face.line))
-        return self.bound(face, partial(_async_run, face.line))
+            return self.bound(face, partial(_start, face.driver))
+        return self.bound(face, partial(_start_async, face.driver))
 
 
 def asks(describe: Callable[P, OneAnswer[T]]) -> Asks[P, T]:
@@ -144,12 +113,12 @@ def tells(describe: Callable[P, ManyAnswers[T]]) -> Tells[P, T]:
     return Tells(describe)
 
 
-def starts(describe: Callable[P, OneAnswer[Started]]) -> Starts[P]:
+def starts(describe: Callable[P, OneAnswer[StartedDocument]]) -> Starts[P]:
     return Starts(describe)
 
 
 def asks_of(describe: Callable[Concatenate[str, P], OneAnswer[T]]) -> Asks[P, T]:
-    """An operation about what the face is about."""
+    """Make a method of an operation whose first argument the object has."""
     return Asks(describe, given=1)
 
 
@@ -157,7 +126,7 @@ def tells_of(describe: Callable[Concatenate[str, P], ManyAnswers[T]]) -> Tells[P
     return Tells(describe, given=1)
 
 
-def starts_of(describe: Callable[Concatenate[str, P], OneAnswer[Started]]) -> Starts[P]:
+def starts_of(describe: Callable[Concatenate[str, P], OneAnswer[StartedDocument]]) -> Starts[P]:
     return Starts(describe, given=1)
 
 
@@ -165,6 +134,8 @@ class RunOperations:
     """What can be done with one run."""
 
     get = asks_of(run_calls.get)
+    status = asks_of(run_calls.status)
+    state = asks_of(run_calls.state)
     wait = asks_of(run_calls.wait)
     result = asks_of(run_calls.result)
     cancel = asks_of(run_calls.cancel)
@@ -182,38 +153,64 @@ class RunOperations:
     history = tells_of(run_calls.history)
     events = tells_of(stream.events)
     follow = tells_of(stream.follow)
+    journal = asks_of(stream.journal)
 
 
 class SyncRunHandle(RunOperations, Blocking):
-    """A handle of one run. `started` is what its start was answered with, if this client started it."""
+    """A handle of one run, whose methods block. `started` is the answer to its start, if this program started it.
+    Without a driver it is a run of the Detent that the settings of this process name."""
 
-    def __init__(self, line: Line, id: str, started: Started | None = None) -> None:  # noqa: A002
-        super().__init__(line, id)
+    def __init__(self, id: str, started: StartedDocument | None = None, *, driver: Driver | None = None) -> None:  # noqa: A002
+        super().__init__(_known(driver or PROCESS.sync), id)
         self.id, self.started = id, started
 
     def __repr__(self) -> str:
-        return f"Run({self.id!r})"
+        return f"SyncRunHandle({self.id!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SyncRunHandle) and other.id == self.id
+
+    def __hash__(self) -> int:
+        return hash(self.id)
 
 
 class RunHandle(RunOperations, Awaiting):
-    """A handle of one run. `started` is what its start was answered with, if this client started it."""
+    """A handle of one run, whose methods are awaited. `started` is the answer to its start, if this program started it.
+    Without a driver it is a run of the Detent that the settings of this process name. `run.sync` is the same run
+    without an event loop."""
 
-    def __init__(self, line: AsyncLine, id: str, started: Started | None = None) -> None:  # noqa: A002
-        super().__init__(line, id)
+    def __init__(self, id: str, started: StartedDocument | None = None, *, driver: AsyncDriver | None = None) -> None:  # noqa: A002
+        super().__init__(_known(driver or PROCESS.awaited), id)
         self.id, self.started = id, started
 
+    @property
+    def sync(self) -> SyncRunHandle:
+        return SyncRunHandle(self.id, self.started, driver=self.driver.sync())
+
     def __repr__(self) -> str:
-        return f"AsyncRun({self.id!r})"
+        return f"RunHandle({self.id!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RunHandle) and other.id == self.id
+
+    def __hash__(self) -> int:
+        return hash(self.id)
 
 
-def _run(line: Line, asked: OneAnswer[Started]) -> SyncRunHandle:
-    started = line.ask(asked)
-    return SyncRunHandle(line, started.run_id, started)
+def _known(driver: T | None) -> T:
+    if driver is None:
+        raise TypeError("a handle needs a client: use client.run(id), or detent.RunHandle(id) in a program with Detent")
+    return driver
 
 
-async def _async_run(line: AsyncLine, asked: OneAnswer[Started]) -> RunHandle:
-    started = await line.ask(asked)
-    return RunHandle(line, started.run_id, started)
+def _start(driver: Driver, asked: OneAnswer[StartedDocument]) -> SyncRunHandle:
+    started = driver.ask(asked)
+    return SyncRunHandle(started.run_id, started, driver=driver)
+
+
+async def _start_async(driver: AsyncDriver, asked: OneAnswer[StartedDocument]) -> RunHandle:
+    started = await driver.ask(asked)
+    return RunHandle(started.run_id, started, driver=driver)
 
 
 class WorkflowOperations:
@@ -290,17 +287,17 @@ class Client(ClientOperations, Blocking):
         headers: Mapping[str, str] | None = None,
     ) -> None:
         self.url = server_url(url)
-        self._line = BlockingLine(self.url, RetryPolicy(timeout, patience, dict(headers or {})))
-        super().__init__(self._line)
-        self.workflows, self.triggers = Workflows(self._line), Triggers(self._line)
+        super().__init__(Driver(HttpTransport(self.url), RetryPolicy(timeout, patience, dict(headers or {}))))
+        self.workflows = Workflows(self.driver)
+        self.triggers = Triggers(self.driver)
 
     def run(self, id: str) -> SyncRunHandle:  # noqa: A002
-        """The handle of a run. Asks nothing yet."""
-        return SyncRunHandle(self._line, id)
+        """Return the handle of a run. It sends no request yet."""
+        return SyncRunHandle(id, driver=self.driver)
 
     def close(self) -> None:
-        """Close the connections, and let nobody wait for another try."""
-        self._line.close()
+        """Close the connections and end every wait for another try."""
+        self.driver.close()
 
     def __enter__(self) -> Self:
         return self
@@ -309,67 +306,3 @@ class Client(ClientOperations, Blocking):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-class BlockingLine:
-    """Carries conversations out in the caller's thread."""
-
-    def __init__(self, url: str, terms: RetryPolicy) -> None:
-        self._connections, self._terms, self._closed = Connections(url), terms, Event()
-
-    def ask(self, asked: OneAnswer[T]) -> T:
-        turns, hands = ExchangeDriver(asked.talk(self._terms)), _Hands(self._connections, self._closed)
-        effect = turns.take()
-        while effect is not None:
-            effect = turns.take(hands.do(effect))
-        return turns.result
-
-    def tell(self, told: ManyAnswers[T]) -> Iterator[T]:
-        turns = ExchangeDriver(told.tell(self._terms))
-        with closing(_Hands(self._connections, self._closed)) as hands:
-            effect = turns.take()
-            while effect is not None:
-                if isinstance(effect, Yield):
-                    yield from effect.items
-                    effect = turns.take()
-                else:
-                    effect = turns.take(hands.do(effect))
-
-    def close(self) -> None:
-        self._closed.set()
-        self._connections.close()
-
-
-class _Hands:
-    """Does what one conversation wants, and holds the stream it listens to."""
-
-    def __init__(self, connections: Connections, closed: Event) -> None:
-        self._connections, self._closed = connections, closed
-        self._stream: Stream | None = None
-
-    def do(self, effect: Effect) -> object:
-        """What came of it; an error of the connection is a result too."""
-        if self._closed.is_set():
-            raise ClientClosed
-        try:
-            match effect:
-                case Send(request):
-                    return self._connections.send(request)
-                case OpenStream(request):
-                    return self._listen(request)
-                case ReadStream():
-                    return self._stream.hear() if self._stream else b""
-                case Wait(seconds):
-                    return self._closed.wait(seconds)
-        except NoConnection as error:
-            return error
-
-    def _listen(self, request: Request) -> Answer:
-        self.close()
-        answer, self._stream = self._connections.listen(request)
-        return answer
-
-    def close(self) -> None:
-        if self._stream is not None:
-            self._stream.close()
-            self._stream = None

@@ -31,7 +31,8 @@ from typing import Final
 import msgspec
 
 from detent import errors
-from detent.client.documents import RunDocument, StepDocument
+from detent.documents.answers import Details, Refusal
+from detent.documents.runs import RunDocument, StepDocument
 from detent.errors import DetentError, Problem
 
 _FAILURES: Final = frozenset({"failed", "timeout", "template_error"})
@@ -187,24 +188,7 @@ _BY_STATUS: Final[dict[int, type[ApiError]]] = {
 }
 
 
-class _Field(msgspec.Struct):
-    field: str
-    message: str
-
-
-class _Details(msgspec.Struct):
-    validation_errors: list[_Field] = []
-    run_id: str = ""
-
-
-class _Refusal(msgspec.Struct):
-    error: str
-    message: str
-    code: str = ""
-    details: _Details | None = None
-
-
-_decoder = msgspec.json.Decoder(_Refusal)
+_decoder = msgspec.json.Decoder(Refusal)
 
 
 def refusal(status: int, headers: Mapping[str, str], body: bytes) -> ApiError | None:
@@ -217,7 +201,7 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes) -> ApiError | 
         told = _decoder.decode(body)
     except msgspec.MsgspecError:
         return kind(f"the server answered {status} without saying why", status=status, retry_after=after)
-    details = told.details or _Details()
+    details = told.details or Details()
     problems = [Problem(each.field, each.message) for each in details.validation_errors]
     if told.code == errors.AlreadyActive.code:
         kind = AlreadyActive
@@ -228,7 +212,7 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes) -> ApiError | 
         code=told.code,
         problems=problems,
         retry_after=after,
-        run_id=details.run_id,
+        run_id=details.run_id or "",
     )
 
 

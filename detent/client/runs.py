@@ -38,27 +38,25 @@ from detent.client.calls import (
     seconds,
     url_path,
 )
-from detent.client.documents import (
-    Bulk,
-    Happening,
-    Health,
-    Json,
-    PastAttempt,
-    Received,
+from detent.client.errors import RunFailed, StillRunning
+from detent.documents.answers import Health, Json
+from detent.documents.journal import PastAttemptDocument, TimelineEntry
+from detent.documents.runs import (
+    BulkDocument,
+    CallbackReceipt,
     RunDocument,
     RunSummary,
-    SentEvent,
-    SentSignal,
-    Started,
-    Why,
+    SignalReceipt,
+    StartedDocument,
+    WhyDocument,
 )
-from detent.client.errors import RunFailed, StillRunning
+from detent.documents.triggers import EventReceipt
 
 Action = Literal["cancel", "pause", "resume", "retry", "rerun"]
 
 _run: Final = one(RunDocument)
-_started: Final = one(Started)
-_signal: Final = one(SentSignal)
+_started: Final = one(StartedDocument)
+_signal: Final = one(SignalReceipt)
 
 
 class RunFilter(TypedDict, total=False):
@@ -87,7 +85,7 @@ def start(
     labels: Mapping[str, str] | None = None,
     hero: tuple[str, str] | str | None = None,
     allow_multiple: bool | None = None,
-) -> Call[Started]:
+) -> Call[StartedDocument]:
     """Start a run of a workflow; when this returns, it is durable. `body` is `trigger.body` (`{}` if it is left out).
 
     The same `request_id` never starts twice: the first run comes back. `start_at` is an instant or a time from now.
@@ -105,8 +103,8 @@ def start(
         _started,
         query=[*query, *repeated("label", pairs(labels or {}))],
         body=json_body({} if body is None else body),
-        headers=_named(request_id),
         holds=0.0 if wait is None else seconds(wait),
+        **_named(request_id),
     )
 
 
@@ -118,14 +116,16 @@ def list_all(*, sort: str | None = None, limit: int = PAGE, **which: Unpack[RunF
 
 def bulk(
     action: Action, which: RunFilter, *, everything: bool = False, dry_run: bool = True, limit: int = 1000
-) -> Call[Bulk]:
+) -> Call[BulkDocument]:
     """Do something to the oldest `limit` runs of a filter. Unless `dry_run` is false it only counts them. An empty
     filter is refused unless `everything` says that it is meant."""
     chosen = {name: texts if name in _LISTS else texts[0] for name, texts in _spelled(which).items()}
     body = {"action": action, "filter": chosen, "dry_run": dry_run, "limit": limit}
     body |= {"all": True} if everything else {}
     # Done twice it does nothing more, but the second answer would tell of the rest only.
-    return Call("POST", url_path("runs", "bulk"), one(Bulk), body=json_body(body), headers=JSON, repeatable=dry_run)
+    return Call(
+        "POST", url_path("runs", "bulk"), one(BulkDocument), body=json_body(body), headers=JSON, repeatable=dry_run
+    )
 
 
 _LISTS: Final = frozenset({"status", "label"})
@@ -196,12 +196,12 @@ def _steered(run: str, verb: str, body: dict[str, Any]) -> Call[RunDocument]:
     return Call("POST", url_path("runs", run, verb), _run, body=json_body(said), headers=JSON)
 
 
-def retry(run: str, *, request_id: str | None = None) -> Call[Started]:
+def retry(run: str, *, request_id: str | None = None) -> Call[StartedDocument]:
     """A new run that keeps what succeeded and tries the rest again."""
     return _again(run, "retry", {}, request_id)
 
 
-def rerun(run: str, body: Json = UNSET, *, request_id: str | None = None) -> Call[Started]:
+def rerun(run: str, body: Json = UNSET, *, request_id: str | None = None) -> Call[StartedDocument]:
     """A new run from the beginning, on the workflow's current version, with the same body or with another."""
     return _again(run, "rerun", {"input": body}, request_id)
 
@@ -213,25 +213,32 @@ def fork(
     output: Json = UNSET,
     status_code: int | UnsetType = UNSET,
     request_id: str | None = None,
-) -> Call[Started]:
+) -> Call[StartedDocument]:
     """A new run from a step on: what does not depend on it is kept, and it runs again or ends with `output`."""
     return _again(run, "fork", {"step": step, "output": output, "status_code": status_code}, request_id)
 
 
-def _again(run: str, verb: str, body: dict[str, Any], request_id: str | None) -> Call[Started]:
+def _again(run: str, verb: str, body: dict[str, Any], request_id: str | None) -> Call[StartedDocument]:
     edited = {name: value for name, value in body.items() if value is not UNSET}
-    return Call("POST", url_path("runs", run, verb), _made, body=json_body(edited), headers=_named(request_id))
+    return Call("POST", url_path("runs", run, verb), _made, body=json_body(edited), **_named(request_id))
 
 
-def _named(request_id: str | None) -> dict[str, str]:
-    """Headers of what makes a run. With an id of its own it can be sent again without making two."""
-    return {**JSON, "Idempotency-Key": header_text(request_id or secrets.token_hex(16))}
+class _Named(TypedDict):
+    headers: Mapping[str, str]
+    key: str | None
 
 
-def _made(answer: Answer) -> Started:
-    """These are answered with the whole of the new run."""
+def _named(request_id: str | None) -> _Named:
+    """Return what makes a start safe to send again: the id that the caller gave it, or a key of its own."""
+    if request_id is None:
+        return {"headers": JSON, "key": secrets.token_hex(16)}
+    return {"headers": {**JSON, "Idempotency-Key": header_text(request_id)}, "key": None}
+
+
+def _made(answer: Answer) -> StartedDocument:
+    """Read the answer to a retry, rerun or fork: the document of the new run."""
     run = _run(answer)
-    return Started(
+    return StartedDocument(
         run_id=run.id, workflow_id=run.workflow_id, status=run.status, started_at=run.started_at, start_at=run.start_at
     )
 
@@ -242,94 +249,127 @@ def resolve(run: str, step: str, *, happened: bool, output: Json = UNSET) -> Cal
     return Call("POST", url_path("runs", run, "steps", step, "resolve"), _run, body=json_body(body), headers=JSON)
 
 
-def signal(run: str, name: str, data: Json = None) -> Call[SentSignal]:
+def signal(run: str, name: str, data: Json = None) -> Call[SignalReceipt]:
     """Send a signal to its durable function, which gets it whether it asks for it before or after."""
     return Call("POST", url_path("runs", run, "signals", name), _signal, body=json_body(data), headers=JSON)
 
 
-def why(run: str) -> Call[Why]:
+def why(run: str) -> Call[WhyDocument]:
     """Why it is not running: what it waits for, step by step."""
-    return Call("GET", url_path("runs", run, "why"), one(Why))
+    return Call("GET", url_path("runs", run, "why"), one(WhyDocument))
 
 
-def history(run: str, *, limit: int = PAGE) -> Pages[PastAttempt]:
+def history(run: str, *, limit: int = PAGE) -> Pages[PastAttemptDocument]:
     """Its attempts that are over, in the order they ended, and what came of each."""
-    return Pages(Call("GET", url_path("runs", run, "history"), page(PastAttempt), query=given(limit=limit)))
+    return Pages(Call("GET", url_path("runs", run, "history"), page(PastAttemptDocument), query=given(limit=limit)))
 
 
-def timeline(hero: tuple[str, str] | str, *, limit: int = PAGE) -> Pages[Happening]:
+def timeline(hero: tuple[str, str] | str, *, limit: int = PAGE) -> Pages[TimelineEntry]:
     """Everything that happened in all runs of a hero, in the order of time, `limit` in each request."""
     query = given(hero=hero_text(hero), limit=limit)
-    return Pages(Call("GET", url_path("timeline"), page(Happening), query=query))
+    return Pages(Call("GET", url_path("timeline"), page(TimelineEntry), query=query))
 
 
-# Conversations that go on until a run has ended.
+# Exchanges that go on until a run has ended.
 
 
 LONGEST_POLL: Final = 20.0
-#: A server that does not keep its answer back is asked this often.
-_SHORTEST_ROUND: Final = 0.25
+#: Seconds between two polls of a server that does not keep its answer back.
+SHORTEST_ROUND: Final = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """The run once it has ended; StillRunning when the time is over."""
+class WaitForEnd:
+    """Wait until a run has ended and return it. Raise StillRunning when the time is over."""
 
     run: str
     timeout: float
 
-    def talk(self, terms: RetryPolicy) -> Exchange[RunDocument]:
-        until = terms.now() + self.timeout
+    def talk(self, policy: RetryPolicy) -> Exchange[RunDocument]:
+        until = policy.now() + self.timeout
         while True:
-            begun = terms.now()
-            found = yield from poll(self.run, max(0.0, min(LONGEST_POLL, until - begun))).talk(terms)
+            begun = policy.now()
+            found = yield from poll(self.run, max(0.0, min(LONGEST_POLL, until - begun))).talk(policy)
             if found.is_over:
                 return found
-            if terms.now() >= until:
+            if policy.now() >= until:
                 raise StillRunning(found)
-            early = min(_SHORTEST_ROUND - (terms.now() - begun), until - terms.now())
+            early = min(SHORTEST_ROUND - (policy.now() - begun), until - policy.now())
             if early > 0:
                 yield Wait(early)
 
 
 @dataclass(frozen=True, slots=True)
-class Resulting:
-    """The output of the run once it has completed; RunFailed if it ended in another way. One that went on as a new run
-    gives what the last of them gives."""
+class WaitForResult:
+    """Wait until a run has completed and return its output. Raise RunFailed if it ended in another way. The result of a
+    run that continued as a new run is that of the last of them."""
 
-    waiting: Waiting
+    waiting: WaitForEnd
 
-    def talk(self, terms: RetryPolicy) -> Exchange[Json]:
-        until, waiting = terms.now() + self.waiting.timeout, self.waiting
+    def talk(self, policy: RetryPolicy) -> Exchange[Json]:
+        until, waiting = policy.now() + self.waiting.timeout, self.waiting
         while True:
-            run = yield from waiting.talk(terms)
+            run = yield from waiting.talk(policy)
             if run.status != "completed":
                 raise RunFailed(run)
             match run.output:
                 case {"continued_as": str(follower), **others} if not others and follower.startswith("run_"):
-                    waiting = Waiting(follower, max(0.0, until - terms.now()))
+                    waiting = WaitForEnd(follower, max(0.0, until - policy.now()))
                 case output:
                     return output
 
 
-def wait(run: str, timeout: Seconds | None = None) -> Waiting:
+def wait(run: str, timeout: Seconds | None = None) -> WaitForEnd:
     """The run once it has ended, however it ended. StillRunning if that takes longer than `timeout` seconds."""
-    return Waiting(run, math.inf if timeout is None else seconds(timeout))
+    return WaitForEnd(run, math.inf if timeout is None else seconds(timeout))
 
 
-def result(run: str, timeout: Seconds | None = None) -> Resulting:
+def result(run: str, timeout: Seconds | None = None) -> WaitForResult:
     """The output of the run once it has completed. RunFailed if it ended in another way; StillRunning if that takes
     longer than `timeout` seconds."""
-    return Resulting(wait(run, timeout))
+    return WaitForResult(wait(run, timeout))
 
 
-# What the outside world tells a Detent: answers to waits, events, and the question how it is.
+@dataclass(frozen=True, slots=True)
+class ReadStatus:
+    """Read the status of a run."""
+
+    run: str
+
+    def talk(self, policy: RetryPolicy) -> Exchange[str]:
+        found = yield from get(self.run).talk(policy)
+        return found.status
+
+
+@dataclass(frozen=True, slots=True)
+class ReadState:
+    """Read what the steps of a workflow class have handed on so far."""
+
+    run: str
+
+    def talk(self, policy: RetryPolicy) -> Exchange[Json]:
+        found = yield from get(self.run).talk(policy)
+        states = [step.state for step in found.steps.values() if step.state is not None]
+        return states[-1] if states else None
+
+
+def status(run: str) -> ReadStatus:
+    """How the run is, in one word: pending, running, paused, completed, failed, cancelled or timeout."""
+    return ReadStatus(run)
+
+
+def state(run: str) -> ReadState:
+    """The state of a workflow class as its last step left it, as JSON; `None` if there is none."""
+    return ReadState(run)
+
+
+# Messages from the outside: answers to waits, events, and health.
 
 
 _WAITS: Final = "/wh/"
 
 
-def callback(url_or_token: str, body: Json = None, *, message_id: str | None = None) -> Call[Received]:
+def callback(url_or_token: str, body: Json = None, *, message_id: str | None = None) -> Call[CallbackReceipt]:
     """Answer a wait step, at the URL of its callback or by the token alone. It is sent to this client's own server,
     whatever host the URL names. The same `message_id` again is the same callback again."""
     url = urlsplit(url_or_token)
@@ -337,17 +377,17 @@ def callback(url_or_token: str, body: Json = None, *, message_id: str | None = N
     return Call(
         "POST",
         _WAITS + quote(token, safe=""),
-        one(Received),
+        one(CallbackReceipt),
         query=parse_qsl(url.query, keep_blank_values=True),
         body=json_body(body),
         headers={**JSON, "webhook-id": header_text(message_id or secrets.token_hex(16))},
     )
 
 
-def send_event(type: str, data: Json = None, *, id: str | None = None) -> Call[SentEvent]:  # noqa: A002
+def send_event(type: str, data: Json = None, *, id: str | None = None) -> Call[EventReceipt]:  # noqa: A002
     """Send an event; event triggers of that type fire. The same `id` again fires nothing again."""
     body = {"type": type, "data": {} if data is None else data, "id": id or secrets.token_hex(16)}
-    return Call("POST", url_path("events"), one(SentEvent), body=json_body(body), headers=JSON)
+    return Call("POST", url_path("events"), one(EventReceipt), body=json_body(body), headers=JSON)
 
 
 def health() -> Call[Health]:

@@ -1,4 +1,4 @@
-"""A run's journal as it is written: pages of what has happened, and a stream of what happens.
+"""The journal of a run: pages of what has happened, and a stream of what happens.
 
 The stream is server-sent events whose id is the entry's `seq`. A connection that breaks is opened again where it broke
 (`Last-Event-ID`), so a reader sees every entry once, in order.
@@ -16,6 +16,7 @@ from detent.client.calls import (
     PAGE,
     Answer,
     Call,
+    Exchange,
     OpenStream,
     ReadStream,
     Request,
@@ -23,20 +24,22 @@ from detent.client.calls import (
     StreamExchange,
     Wait,
     Yield,
+    duration,
     given,
     is_passing,
     page,
     url_path,
 )
-from detent.client.documents import Entry
 from detent.client.errors import ApiError, NoConnection, UnexpectedAnswer, refusal
-from detent.client.runs import get
+from detent.client.runs import LONGEST_POLL, SHORTEST_ROUND, get
+from detent.documents.answers import Many
+from detent.documents.journal import EntryDocument
 
 #: A stream that is silent for longer is taken for dead; a live one sends a comment now and then.
 LONGEST_SILENCE: Final = 60.0
 _END: Final = "end"
 
-_entry = msgspec.json.Decoder(Entry)
+_entry = msgspec.json.Decoder(EntryDocument)
 
 
 @dataclass(slots=True)
@@ -78,18 +81,17 @@ class Parser:
 
 
 @dataclass(frozen=True, slots=True)
-class Entries:
-    """The journal as far as it is written, page by page."""
+class ReadJournal:
+    """Read the journal as far as it is written, page by page."""
 
     run: str
     after: int
     limit: int = PAGE
 
-    def tell(self, terms: RetryPolicy) -> StreamExchange[Entry]:
+    def tell(self, policy: RetryPolicy) -> StreamExchange[EntryDocument]:
         after = self.after
         while True:
-            query = given(after=after, limit=self.limit)
-            found = yield from Call("GET", url_path("runs", self.run, "events"), page(Entry), query=query).talk(terms)
+            found = yield from journal_page(self.run, after, self.limit).talk(policy)
             yield Yield(found.data)
             if not found.data or found.next_cursor is None:
                 return
@@ -97,28 +99,43 @@ class Entries:
 
 
 @dataclass(frozen=True, slots=True)
-class Following:
-    """The journal from an entry on, as it is written, until the run has ended."""
+class FollowJournal:
+    """Read the journal from an entry on, as it is written, until the run has ended."""
 
     run: str
     after: int
 
-    def tell(self, terms: RetryPolicy) -> StreamExchange[Entry]:
-        return _Follower(self.run, self.after, terms).follow()
+    def tell(self, policy: RetryPolicy) -> StreamExchange[EntryDocument]:
+        return _Follower(self.run, self.after, policy).follow()
+
+
+@dataclass(frozen=True, slots=True)
+class WholeJournal:
+    """Read the whole journal, as far as it is written."""
+
+    run: str
+
+    def talk(self, policy: RetryPolicy) -> Exchange[list[EntryDocument]]:
+        entries: list[EntryDocument] = []
+        while True:
+            found = yield from journal_page(self.run, entries[-1].seq if entries else 0).talk(policy)
+            entries += found.data
+            if not found.data or found.next_cursor is None:
+                return entries
 
 
 class _Follower:
-    """Who reads one stream, over as many connections as it takes. Patience begins anew with every sign of life."""
+    """Reads one journal over as many connections as it takes. Each piece that arrives renews its patience."""
 
-    def __init__(self, run: str, after: int, terms: RetryPolicy) -> None:
-        self._run, self._seen, self._terms = run, after, terms
+    def __init__(self, run: str, after: int, policy: RetryPolicy) -> None:
+        self._run, self._seen, self._policy = run, after, policy
         self._tries, self._until, self._is_over = 0, 0.0, False
 
-    def follow(self) -> StreamExchange[Entry]:
+    def follow(self) -> StreamExchange[EntryDocument]:
         self._hope()
         while True:
             try:
-                yield from self._hear_out()
+                yield from self._read_stream()
                 if not self._is_over:
                     yield from self._look()
                 if self._is_over:
@@ -128,18 +145,34 @@ class _Follower:
                 if isinstance(error, ApiError) and not is_passing(error):
                     raise
                 problem = error
-            pause = self._terms.pause(self._tries, problem)
-            if self._terms.now() + pause > self._until:
+            pause = self._policy.pause(self._tries, problem)
+            if self._policy.now() + pause > self._until:
                 raise problem
             self._tries += 1
             yield Wait(pause)
 
-    def _hope(self) -> None:
-        self._tries, self._until = 0, self._terms.now() + self._terms.patience
+    def _poll(self) -> StreamExchange[EntryDocument]:
+        """Ask again and again, over a transport that has no streams."""
+        while not self._is_over:
+            begun = self._policy.now()
+            found = yield from journal_page(self._run, self._seen, wait=LONGEST_POLL).talk(self._policy)
+            if found.data:
+                self._seen = found.data[-1].seq
+                yield Yield(found.data)
+            self._is_over = found.next_cursor is None
+            early = SHORTEST_ROUND - (self._policy.now() - begun)
+            if early > 0 and not self._is_over:
+                yield Wait(early)
 
-    def _hear_out(self) -> StreamExchange[Entry]:
-        """One connection, until it breaks or the run has ended."""
-        answer: Answer = yield OpenStream(self._request())
+    def _hope(self) -> None:
+        self._tries, self._until = 0, self._policy.now() + self._policy.patience
+
+    def _read_stream(self) -> StreamExchange[EntryDocument]:
+        """Read one connection until it breaks or the run has ended."""
+        answer: Answer | None = yield OpenStream(self._request())
+        if answer is None:
+            yield from self._poll()
+            return
         error = refusal(answer.status, answer.headers, answer.body)
         if error is not None:
             raise error
@@ -156,13 +189,13 @@ class _Follower:
                 yield Yield(found)
 
     def _request(self) -> Request:
-        headers = {**self._terms.headers, "Accept": "text/event-stream"}
-        # The last entry seen stands in the header that the standard gives to it, also on the first connection.
+        headers = {**self._policy.headers, "Accept": "text/event-stream"}
+        # The last entry seen is in the header of the standard, also on the first connection.
         headers |= {"Last-Event-ID": str(self._seen)} if self._seen else {}
         return Request("GET", url_path("runs", self._run, "stream"), headers, None, LONGEST_SILENCE)
 
-    def _taken(self, message: StreamMessage) -> Iterator[Entry]:
-        """The entry of a message, if it is one that was not seen yet."""
+    def _taken(self, message: StreamMessage) -> Iterator[EntryDocument]:
+        """Yield the entry of a message, if it was not seen yet."""
         if message.event == _END:
             self._is_over = True
         if message.id is None or not message.data or self._is_over:
@@ -177,19 +210,30 @@ class _Follower:
         self._is_over = entry.run_status is not None
         yield entry
 
-    def _look(self) -> StreamExchange[Entry]:
-        """A stream that just stops may be all there is: if the run is over, read what is left of it."""
-        run = yield from get(self._run).talk(self._terms)
+    def _look(self) -> StreamExchange[EntryDocument]:
+        """Read what is left of a run that has ended. A stream that stops may be complete."""
+        run = yield from get(self._run).talk(self._policy)
         if run.is_over:
-            yield from Entries(self._run, self._seen).tell(self._terms)
+            yield from ReadJournal(self._run, self._seen).tell(self._policy)
             self._is_over = True
 
 
-def events(run: str, *, after: int = 0, limit: int = PAGE) -> Entries:
+def journal_page(run: str, after: int, limit: int = PAGE, *, wait: float = 0.0) -> Call[Many[EntryDocument]]:
+    """The entries of a journal after `after`, at most `limit`. With `wait` the server waits so long for the first."""
+    query = given(after=after, limit=limit, wait=duration(wait) if wait else None)
+    return Call("GET", url_path("runs", run, "events"), page(EntryDocument), query=query, holds=wait)
+
+
+def journal(run: str) -> WholeJournal:
+    """Everything that happened in the run so far, in order: attempts, outcomes, what was decided."""
+    return WholeJournal(run)
+
+
+def events(run: str, *, after: int = 0, limit: int = PAGE) -> ReadJournal:
     """Its journal as far as it is written, from the entry after `after` on, `limit` in each request."""
-    return Entries(run, after, limit)
+    return ReadJournal(run, after, limit)
 
 
-def follow(run: str, *, after: int = 0) -> Following:
+def follow(run: str, *, after: int = 0) -> FollowJournal:
     """Its journal as it is written, until it has ended. A connection that breaks is opened again where it broke."""
-    return Following(run, after)
+    return FollowJournal(run, after)

@@ -1,4 +1,8 @@
-"""HTTP over the standard library, for any number of threads: connections are kept and used again, one request each."""
+"""Transports: a transport sends a request to a Detent and returns its answer.
+
+`HttpTransport` is here, on the standard library. `detent.embed` has those that reach a Detent in this process or open
+its database.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from collections.abc import Callable
 from contextlib import closing
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
 from threading import Lock
-from typing import Final, TypeVar
+from typing import Final, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from detent.client.calls import Answer, Request
@@ -24,8 +28,63 @@ LONGEST_IDLE: Final = 4.0
 _PIECE: Final = 16 * 1024
 
 
-class Connections:
-    """Connections to one server."""
+class Stream(Protocol):
+    """The body of an answer, piece by piece."""
+
+    def read(self) -> bytes:
+        """Return the next piece; empty at the end. Raise NoConnection if the stream broke."""
+
+    def close(self) -> None: ...
+
+
+class AsyncStream(Protocol):
+    """The body of an answer, piece by piece."""
+
+    async def read(self) -> bytes:
+        """Return the next piece; empty at the end. Raise NoConnection if the stream broke."""
+
+    def close(self) -> None: ...
+
+
+class Transport(Protocol):
+    """Sends requests to a Detent, in the caller's thread."""
+
+    @property
+    def can_wait(self) -> bool:
+        """Whether a run can go on while its answer is kept back: another thread or process can work on it."""
+
+    def send(self, request: Request) -> Answer:
+        """Return the whole answer. Raise NoConnection if none came."""
+
+    def open_stream(self, request: Request) -> tuple[Answer, Stream | None] | None:
+        """Return an answer whose body is read as it comes, or the whole answer if it is an error. `None`: this
+        transport has no streams."""
+
+    def close(self) -> None: ...
+
+
+class AsyncTransport(Protocol):
+    """Sends requests to a Detent, from any event loop."""
+
+    async def send_async(self, request: Request) -> Answer:
+        """Return the whole answer. Raise NoConnection if none came."""
+
+    async def open_stream_async(self, request: Request) -> tuple[Answer, AsyncStream | None] | None:
+        """Return an answer whose body is read as it comes, or the whole answer if it is an error. `None`: this
+        transport has no streams."""
+
+    async def close_async(self) -> None: ...
+
+
+def sent_headers(request: Request) -> dict[str, str]:
+    """Return the headers of a request over a network, where its answer can be lost: with its key, if it has one."""
+    return dict(request.headers) if request.key is None else {**request.headers, "Idempotency-Key": request.key}
+
+
+class HttpTransport:
+    """HTTP to one server, for any number of threads. Connections are used again, by one request at a time."""
+
+    can_wait = True
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -35,27 +94,25 @@ class Connections:
         self._idle: list[tuple[HTTPConnection, float]] = []
 
     def send(self, request: Request) -> Answer:
-        """The whole answer, or NoConnection."""
         until = time.monotonic() + request.timeout
         connection, sock = self._connected(request.timeout)
         return self._guarded(connection, lambda: self._exchange(connection, sock, request, until))
 
-    def listen(self, request: Request) -> tuple[Answer, Stream | None]:
-        """An answer whose body is read as it comes, or a whole one if it is an error."""
+    def open_stream(self, request: Request) -> tuple[Answer, Stream | None]:
         until = time.monotonic() + request.timeout
         connection, sock = self._connected(request.timeout)
 
         def begin() -> tuple[Answer, Stream | None]:
             response = self._asked(connection, sock, request)
             if response.status == 200:
-                return _answer(response, b""), Stream(connection, response)
+                return _answer(response, b""), HttpStream(connection, response)
             with closing(connection):
                 return _answer(response, _whole(response, sock, until)), None
 
         return self._guarded(connection, begin)
 
     def close(self) -> None:
-        """Close what is idle."""
+        """Close the idle connections."""
         with self._lock:
             idle, self._idle = self._idle, []
         for connection, _ in idle:
@@ -65,7 +122,7 @@ class Connections:
         response = self._asked(connection, sock, request)
         answer = _answer(response, _whole(response, sock, until))
         if connection.sock is None:
-            return answer  # the server wants it closed, and it is
+            return answer  # the server asked to close it
         with self._lock:
             if len(self._idle) < MOST_IDLE and self._process == os.getpid():
                 self._idle.append((connection, time.monotonic()))
@@ -75,7 +132,7 @@ class Connections:
 
     def _asked(self, connection: HTTPConnection, sock: socket.socket, request: Request) -> HTTPResponse:
         sock.settimeout(request.timeout)
-        connection.request(request.method, self._prefix + request.target, request.body, dict(request.headers))
+        connection.request(request.method, self._prefix + request.target, request.body, sent_headers(request))
         return connection.getresponse()
 
     def _connected(self, timeout: float) -> tuple[HTTPConnection, socket.socket]:
@@ -91,7 +148,7 @@ class Connections:
         return connection, sock
 
     def _kept(self) -> HTTPConnection | None:
-        """An idle connection that is still good. Those of the process we were forked from belong to it alone."""
+        """Return an idle connection that is still good. After a fork, those of the parent are not used."""
         with self._lock:
             is_forked, self._process = self._process != os.getpid(), os.getpid()
             while self._idle:
@@ -103,26 +160,25 @@ class Connections:
         return None
 
     def _guarded(self, connection: HTTPConnection, act: Callable[[], T]) -> T:
-        """Whatever goes wrong, a connection in the middle of something is not kept."""
+        """Close a connection that fails in the middle of an exchange: it cannot be used again."""
         try:
             return act()
         except (OSError, HTTPException) as error:
             connection.close()
-            told = "no answer in time" if isinstance(error, TimeoutError) else str(error) or type(error).__name__
-            raise NoConnection(f"{self._url} did not answer: {told}", sent=True) from None
+            reason = "no answer in time" if isinstance(error, TimeoutError) else str(error) or type(error).__name__
+            raise NoConnection(f"{self._url} did not answer: {reason}", sent=True) from None
         except BaseException:
             connection.close()
             raise
 
 
-class Stream:
-    """An answer that comes piece by piece."""
+class HttpStream:
+    """The body of an answer, piece by piece."""
 
     def __init__(self, connection: HTTPConnection, response: HTTPResponse) -> None:
         self._connection, self._response = connection, response
 
-    def hear(self) -> bytes:
-        """The next piece; empty at the end."""
+    def read(self) -> bytes:
         try:
             return self._response.read1(_PIECE)
         except (OSError, HTTPException) as error:
@@ -138,7 +194,7 @@ def _answer(response: HTTPResponse, body: bytes) -> Answer:
 
 
 def _whole(response: HTTPResponse, sock: socket.socket, until: float) -> bytes:
-    """All of the body, before a point in time."""
+    """Read the whole body, until a point in time."""
     pieces: list[bytes] = []
     while not response.isclosed():
         left = until - time.monotonic()
@@ -152,7 +208,7 @@ def _whole(response: HTTPResponse, sock: socket.socket, until: float) -> bytes:
 
 
 def _is_quiet(sock: socket.socket) -> bool:
-    """Whether nothing has come on an idle connection: neither its end nor what nobody asked for."""
+    """Return whether nothing has arrived on an idle connection: neither its end nor unexpected data."""
     sock.settimeout(0.0)
     try:
         sock.recv(1)

@@ -9,10 +9,11 @@ from typing import Final
 from msgspec import UNSET, UnsetType
 
 from detent.client.calls import JSON, PAGE, Call, Pages, given, instant, json_body, one, page, url_path
-from detent.client.documents import Backfill, Firing, Json, Trigger
+from detent.documents.answers import Json
+from detent.documents.triggers import BackfillDocument, FiringDocument, TriggerDocument
 
-_trigger: Final = one(Trigger)
-_firing: Final = one(Firing)
+_trigger: Final = one(TriggerDocument)
+_firing: Final = one(FiringDocument)
 
 
 def create(
@@ -23,14 +24,14 @@ def create(
     name: str | None = None,
     condition: str | None = None,
     enabled: bool = True,
-) -> Call[Trigger]:
+) -> Call[TriggerDocument]:
     """A trigger of a workflow: `cron`, `webhook`, `event` or `manual`, with the fields of that type in `config`."""
     body = {"workflow": workflow, "type": type, "config": dict(config or {}), "enabled": enabled}
     body |= {key: value for key, value in (("name", name), ("condition", condition)) if value is not None}
     return Call("POST", url_path("triggers"), _trigger, body=json_body(body), headers=JSON, repeatable=False)
 
 
-def get(trigger: str) -> Call[Trigger]:
+def get(trigger: str) -> Call[TriggerDocument]:
     """A trigger by its id."""
     return Call("GET", url_path("triggers", trigger), _trigger)
 
@@ -41,10 +42,10 @@ def list_all(
     type: str | None = None,  # noqa: A002
     enabled: bool | None = None,
     limit: int = PAGE,
-) -> Pages[Trigger]:
+) -> Pages[TriggerDocument]:
     """All triggers, or those of a workflow, of a type, enabled or not."""
     query = given(workflow=workflow, type=type, enabled=enabled, limit=limit)
-    return Pages(Call("GET", url_path("triggers"), page(Trigger), query=query))
+    return Pages(Call("GET", url_path("triggers"), page(TriggerDocument), query=query))
 
 
 def update(
@@ -56,7 +57,7 @@ def update(
     note: str | UnsetType | None = UNSET,
     enabled: bool | UnsetType = UNSET,
     if_updated_at: datetime | UnsetType = UNSET,
-) -> Call[Trigger]:
+) -> Call[TriggerDocument]:
     """Change what is given, keep the rest. With the `updated_at` of the trigger it was made from as `if_updated_at`,
     PreconditionFailed if somebody else changed it since."""
     wanted = {
@@ -74,24 +75,24 @@ def update(
     return Call("PUT", where, _trigger, body=json_body(body), headers=JSON, repeatable=repeatable)
 
 
-def delete(trigger: str) -> Call[Trigger]:
+def delete(trigger: str) -> Call[TriggerDocument]:
     """Remove a trigger. The runs it started go on."""
     return Call("DELETE", url_path("triggers", trigger), _trigger)
 
 
-def fire(trigger: str, body: Json = None) -> Call[Firing]:
+def fire(trigger: str, body: Json = None) -> Call[FiringDocument]:
     """Fire it now, whatever its schedule."""
     sent = json_body({} if body is None else {"body": body})
     return Call("POST", url_path("triggers", trigger, "fire"), _firing, body=sent, headers=JSON, repeatable=False)
 
 
-def pause(trigger: str, note: str | None = None) -> Call[Trigger]:
+def pause(trigger: str, note: str | None = None) -> Call[TriggerDocument]:
     """Let it fire no more until it is resumed. `note` tells others why."""
     body = json_body({} if note is None else {"note": note})
     return Call("POST", url_path("triggers", trigger, "pause"), _trigger, body=body, headers=JSON)
 
 
-def resume(trigger: str) -> Call[Trigger]:
+def resume(trigger: str) -> Call[TriggerDocument]:
     """Let it fire again."""
     return Call("POST", url_path("triggers", trigger, "resume"), _trigger)
 
@@ -107,24 +108,26 @@ def preview(cron_expression: str, *, timezone: str | None = None, count: int = 1
     return Call("GET", url_path("schedules", "preview"), one(list[datetime]), query=query)
 
 
-def backfill(trigger: str, since: datetime | str, until: datetime | str, *, dry_run: bool = True) -> Call[Backfill]:
+def backfill(
+    trigger: str, since: datetime | str, until: datetime | str, *, dry_run: bool = True
+) -> Call[BackfillDocument]:
     """Fire the slots of a range that has passed. Unless `dry_run` is false it only lists them."""
     body = {"from": instant(since), "to": instant(until), "dry_run": dry_run}
     where = url_path("triggers", trigger, "backfill")
-    return Call("POST", where, one(Backfill), body=json_body(body), headers=JSON, repeatable=dry_run)
+    return Call("POST", where, one(BackfillDocument), body=json_body(body), headers=JSON, repeatable=dry_run)
 
 
-def firings(trigger: str, *, state: str | None = None, limit: int = PAGE) -> Pages[Firing]:
+def firings(trigger: str, *, state: str | None = None, limit: int = PAGE) -> Pages[FiringDocument]:
     """Every time it fired, newest first: what came of it, refused ones too."""
     query = given(state=state, limit=limit)
-    return Pages(Call("GET", url_path("triggers", trigger, "firings"), page(Firing), query=query))
+    return Pages(Call("GET", url_path("triggers", trigger, "firings"), page(FiringDocument), query=query))
 
 
-def firing(trigger: str, firing: str) -> Call[Firing]:
+def firing(trigger: str, firing: str) -> Call[FiringDocument]:
     """One firing, with the request that was received."""
     return Call("GET", url_path("triggers", trigger, "firings", firing), _firing)
 
 
-def replay(trigger: str, firing: str) -> Call[Firing]:
+def replay(trigger: str, firing: str) -> Call[FiringDocument]:
     """Replay a firing with the request it received."""
     return Call("POST", url_path("triggers", trigger, "firings", firing, "replay"), _firing, repeatable=False)

@@ -4,23 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import yaml
 
 from detent.client.calls import PAGE, Answer, Call, Pages, bare, given, one, page, url_path
-from detent.client.documents import SavedWorkflow, Workflow
+from detent.documents.workflows import SavedWorkflowAnswer, WorkflowDocument
 from detent.errors import InvalidInput
 
 #: A definition: as a mapping, as the text of a YAML or JSON document, or as the path of a file with one.
 Definition = Mapping[str, Any] | str | Path
 
+
+class TaggedWorkflow(WorkflowDocument, kw_only=True):
+    """A workflow, with the `ETag` of its answer: it names this state of the workflow, for `if_match`."""
+
+    etag: str | None = None
+
+
+class SavedWorkflow(NamedTuple):
+    """What `save` did. `changed` is false if exactly that definition was stored already."""
+
+    workflow: TaggedWorkflow
+    created: bool
+    changed: bool
+
+
 _JSON: Final = "application/json"
 _YAML: Final = "application/yaml"
 
 
-def create(definition: Definition) -> Call[Workflow]:
+def create(definition: Definition) -> Call[TaggedWorkflow]:
     """Save a workflow under a new name. Conflict if the name is taken."""
     kind, body = _written(definition)
     headers = {"Content-Type": kind}
@@ -37,50 +52,46 @@ def save(definition: Definition, *, if_match: str | None = None) -> Call[SavedWo
     return Call("PUT", where, _saved, body=body, headers=headers, repeatable=if_match is None)
 
 
-def get(workflow: str) -> Call[Workflow]:
+def get(workflow: str) -> Call[TaggedWorkflow]:
     """A workflow by its name or id, with its definition."""
     return Call("GET", url_path("workflows", workflow), _workflow)
 
 
-def list_all(*, label: str | None = None, enabled: bool | None = None, limit: int = PAGE) -> Pages[Workflow]:
+def list_all(*, label: str | None = None, enabled: bool | None = None, limit: int = PAGE) -> Pages[WorkflowDocument]:
     """All workflows by name, `limit` in each request; those with a `label` (`key:value`), those `enabled` or not."""
     query = given(label=label, enabled=enabled, limit=limit)
-    return Pages(Call("GET", url_path("workflows"), page(Workflow), query=query))
+    return Pages(Call("GET", url_path("workflows"), page(WorkflowDocument), query=query))
 
 
-def delete(workflow: str) -> Call[Workflow]:
+def delete(workflow: str) -> Call[TaggedWorkflow]:
     """Delete a workflow. Its runs in flight go on, its name is free again."""
     return Call("DELETE", url_path("workflows", workflow), _workflow)
 
 
-def enable(workflow: str) -> Call[Workflow]:
+def enable(workflow: str) -> Call[TaggedWorkflow]:
     """Let a workflow be started again."""
     return Call("POST", url_path("workflows", workflow, "enable"), _workflow)
 
 
-def disable(workflow: str) -> Call[Workflow]:
+def disable(workflow: str) -> Call[TaggedWorkflow]:
     """Let nothing start a workflow. Its runs in flight go on."""
     return Call("POST", url_path("workflows", workflow, "disable"), _workflow)
 
 
-class _Saved(msgspec.Struct):
-    data: Workflow
-    changed: bool = True
+_read_one: Final = one(TaggedWorkflow)
+_read_saved: Final = bare(SavedWorkflowAnswer)
 
 
-_one, _bare = one(Workflow), bare(_Saved)
-
-
-def _workflow(answer: Answer) -> Workflow:
-    found = _one(answer)
+def _workflow(answer: Answer) -> TaggedWorkflow:
+    found = _read_one(answer)
     found.etag = answer.headers.get("etag")
     return found
 
 
 def _saved(answer: Answer) -> SavedWorkflow:
-    saved = _bare(answer)
-    saved.data.etag = answer.headers.get("etag")
-    return SavedWorkflow(workflow=saved.data, created=answer.status == 201, changed=saved.changed)
+    saved = _read_saved(answer)
+    workflow = TaggedWorkflow(**msgspec.structs.asdict(saved.data), etag=answer.headers.get("etag"))
+    return SavedWorkflow(workflow, created=answer.status == 201, changed=saved.changed)
 
 
 def _written(definition: Definition) -> tuple[str, bytes]:

@@ -12,6 +12,7 @@ import msgspec
 from detent.auth.caller import Caller
 from detent.commands.context import CommandContext, CommandPart, encoder
 from detent.commands.runs import RunCommands
+from detent.documents.runs import RunDocument
 from detent.errors import CommitUnknown, Conflict, NotFound, StoreError, TooLarge
 from detent.graph.model import StepKind
 from detent.ids import RUN, show
@@ -41,26 +42,26 @@ class ControlCommands(CommandPart):
         super().__init__(context, caller)
         self._runs = runs
 
-    async def cancel(self, run: str | RunRow) -> dict[str, Any]:
+    async def cancel(self, run: str | RunRow) -> RunDocument:
         """Cancel a run."""
         return await self._control(run, MessageKind.CANCEL, Status.CANCELLED)
 
-    async def pause(self, run: str | RunRow) -> dict[str, Any]:
+    async def pause(self, run: str | RunRow) -> RunDocument:
         """Pause a run: attempts in flight finish, nothing new starts."""
         return await self._control(run, MessageKind.PAUSE, Status.PAUSED)
 
-    async def resume(self, run: str | RunRow) -> dict[str, Any]:
+    async def resume(self, run: str | RunRow) -> RunDocument:
         """Let a paused run go on."""
         return await self._control(run, MessageKind.RESUME, Status.RUNNING)
 
-    async def resolve(self, run: str | RunRow, step: str, *, happened: bool, output: Any) -> dict[str, Any]:
+    async def resolve(self, run: str | RunRow, step: str, *, happened: bool, output: Any) -> RunDocument:
         """Say whether an uncertain step happened. The run goes on when no step of it is uncertain."""
         row = await self._runs.row(run)
         document = await self._runs.document(row)
-        if step not in document["tasks"]:
+        if step not in document.steps:
             raise NotFound(f"the run has no step {step[:80]!r}")
-        if document["tasks"][step].get("reason") != "uncertain":
-            raise Conflict(f"it is not uncertain whether {step!r} happened: it is {document['tasks'][step]['status']}")
+        if document.steps[step].reason != "uncertain":
+            raise Conflict(f"it is not uncertain whether {step!r} happened: it is {document.steps[step].status}")
         said: dict[str, Any] = {"step": step, "happened": happened, "by": self._caller.name}
         if output is not None:
             prepared = await self._runs.prepared(row)
@@ -69,40 +70,40 @@ class ControlCommands(CommandPart):
         if len(data) > INPUT_LIMIT:
             raise TooLarge(f"an output may have {INPUT_LIMIT} bytes")
         await self._send(row, MessageKind.RESOLVE, data)
-        return await self._watch(row, MessageKind.RESOLVE, lambda now: now["tasks"][step].get("reason") != "uncertain")
+        return await self._watch(row, MessageKind.RESOLVE, lambda now: now.steps[step].reason != "uncertain")
 
-    async def skip(self, run: str | RunRow, step: str | None = None) -> dict[str, Any]:
+    async def skip(self, run: str | RunRow, step: str | None = None) -> RunDocument:
         """Skip a step, or the one the run is at. Its attempt is stopped and the run goes on behind it, even if it was
         paused."""
         return await self._steer(run, MessageKind.SKIP, step, can_skip)
 
-    async def reattempt(self, run: str | RunRow, step: str | None = None, *, wait: float = 0.0) -> dict[str, Any]:
+    async def reattempt(self, run: str | RunRow, step: str | None = None, *, wait: float = 0.0) -> RunDocument:
         """Start a new attempt of a step after `wait` seconds, or of the one the run is at. Its current attempt is
         stopped. A paused run goes on."""
         return await self._steer(run, MessageKind.REATTEMPT, step, can_reattempt, wait=wait)
 
-    async def finish(self, run: str | RunRow) -> dict[str, Any]:
+    async def finish(self, run: str | RunRow) -> RunDocument:
         """Complete a run with the output of its last step. Steps that have not run are skipped."""
         row = await self._runs.row(run)
         document = await self._runs.document(row)
-        if document["status"] == Status.COMPLETED:
+        if document.status == Status.COMPLETED:
             return document
-        if document["status"] == Status.PENDING:
+        if document.status == Status.PENDING:
             raise Conflict("Cannot finish a pending workflow")
         await self._send(row, MessageKind.FINISH, self._by())
         return await self._watch(row, MessageKind.FINISH, lambda now: False)
 
-    async def _control(self, run: str | RunRow, kind: MessageKind, wanted: Status) -> dict[str, Any]:
+    async def _control(self, run: str | RunRow, kind: MessageKind, wanted: Status) -> RunDocument:
         row = await self._runs.row(run)
         document = await self._runs.document(row)
-        if document["status"] == wanted:
+        if document.status == wanted:
             return document
-        if document["status"] == Status.PENDING and kind is not MessageKind.CANCEL:
+        if document.status == Status.PENDING and kind is not MessageKind.CANCEL:
             raise Conflict(f"Cannot {kind} a pending workflow")
         # A resumed run may pause again at once. Only the journal shows that it was resumed.
         after = await self._last_seq(row) if kind is MessageKind.RESUME else None
         await self._send(row, kind, self._by())
-        return await self._watch(row, kind, lambda now: now["status"] == wanted, resumed_after=after)
+        return await self._watch(row, kind, lambda now: now.status == wanted, resumed_after=after)
 
     def _by(self) -> bytes:
         return encoder.encode({"by": self._caller.name})
@@ -120,10 +121,10 @@ class ControlCommands(CommandPart):
         self,
         row: RunRow,
         kind: MessageKind,
-        is_done: Callable[[dict[str, Any]], bool],
+        is_done: Callable[[RunDocument], bool],
         *,
         resumed_after: int | None = None,
-    ) -> dict[str, Any]:
+    ) -> RunDocument:
         """Wait until the run has applied the message, and return its document."""
         until = self._engine.clock.monotonic() + PATIENCE
         while True:
@@ -131,9 +132,10 @@ class ControlCommands(CommandPart):
                 # Read the journal first, so that the document is at least as new as the entry we waited for.
                 resumed = resumed_after is not None and await self._was_resumed(row.id, resumed_after)
                 document = await self._runs.document(await self._runs.row(show(RUN, row.id)))
-            done = resumed or is_done(document) or document["status"] in TERMINAL
+            done = resumed or is_done(document) or document.status in TERMINAL
             if done or self._engine.clock.monotonic() >= until:
-                return document | {f"{kind}_requested": not done}
+                setattr(document, f"{kind}_requested", not done)
+                return document
             await asyncio.sleep(LOOK_AGAIN)
 
     async def _was_resumed(self, run: bytes, after: int) -> bool:
@@ -146,7 +148,7 @@ class ControlCommands(CommandPart):
         step: str | None,
         choose: Callable[[RunState, int | None], int | None],
         **given: Any,
-    ) -> dict[str, Any]:
+    ) -> RunDocument:
         """Send a message about one step. The step is chosen here, so that a run that goes on meanwhile does not lose
         another one."""
         row = await self._runs.row(run)
@@ -155,7 +157,7 @@ class ControlCommands(CommandPart):
         await self._send(row, kind, encoder.encode({"step": name, "by": self._caller.name, **given}))
         return await self._see_done(row, state.seq, kind, name or "")
 
-    async def _see_done(self, row: RunRow, seq: int, kind: MessageKind, step: str) -> dict[str, Any]:
+    async def _see_done(self, row: RunRow, seq: int, kind: MessageKind, step: str) -> RunDocument:
         """Wait until the journal has the entry of the step, or the run is over, and return the document of the run."""
         until = self._engine.clock.monotonic() + PATIENCE
         done = False
@@ -167,7 +169,8 @@ class ControlCommands(CommandPart):
             if not done:
                 await asyncio.sleep(LOOK_AGAIN)
         document = await self._runs.document(await self._store.run(self._tenant, row.id) or row)
-        return document | {f"{kind}_requested": not done}
+        setattr(document, f"{kind}_requested", not done)
+        return document
 
 
 @contextmanager

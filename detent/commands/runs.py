@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from detent.commands.context import CommandPart
+from detent.documents.runs import RunDocument
 from detent.engine.background import ANY_QUEUE
 from detent.errors import NotFound
 from detent.ids import RUN, InvalidId, parse
@@ -65,18 +66,18 @@ class RunCommands(CommandPart):
             raise NotFound(f"there is no run {run[:80]!r}")
         return row
 
-    async def get(self, run: str) -> dict[str, Any]:
+    async def get(self, run: str) -> RunDocument:
         """Return the document of a run."""
         return await self.document(await self.row(run))
 
-    async def document(self, row: RunRow) -> dict[str, Any]:
+    async def document(self, row: RunRow) -> RunDocument:
         """Return the document of a run whose row was read."""
         prepared = await self.prepared(row)
         entries = await self._store.journal(row.id)
         callbacks = await self._store.callbacks(row.id)
         tokens, id_ = self._engine.tokens, row.id
         document = run_document(row, prepared, entries, callbacks, lambda step: tokens.url(id_, step))
-        if document["status"] in TERMINAL and row.status not in TERMINAL:
+        if document.status in TERMINAL and row.status not in TERMINAL:
             # It ended between the two reads. Its row was written together with its last entry.
             row = await self._store.run(row.tenant, id_) or row
             document = run_document(row, prepared, entries, callbacks, lambda step: tokens.url(id_, step))

@@ -1,9 +1,9 @@
-"""The door of a process: one, found when it is first needed, and found anew in a process that was forked.
+"""The gateway of a process: the transports to the Detent that its settings name.
 
-An engine that runs in this process comes first. Else an address, if one was told. Else the database: a PostgreSQL or
-MariaDB is opened in a background thread and stays open until the process ends; a SQLite file belongs to one process
-at a time, so it is asked for each time: whoever has it answers over HTTP, and if nobody has it, it is opened for that
-one call.
+The gateway is made when it is first needed, and again in a forked process. An engine that runs in this process comes
+first. Else an address, if the settings name one. Else the database: a PostgreSQL or MariaDB is opened in a background
+thread and stays open until the process ends. A SQLite file belongs to one process at a time, so it is looked up for
+each request: the process that has it answers over HTTP, and if none has it, it is opened for that one request.
 """
 
 from __future__ import annotations
@@ -14,20 +14,21 @@ import os
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 from urllib.parse import parse_qsl, urlencode
 
-from detent.client.calls import Answer, Request, server_url
-from detent.client.documents import Started
+from detent.client.calls import Answer, Request, RetryPolicy, server_url
+from detent.client.drivers import PROCESS, AsyncDriver, Driver
 from detent.client.errors import NoConnection
+from detent.client.transports import HttpTransport
 from detent.embed.config import configured, server_address, settings_of
-from detent.embed.remote import HttpTransport, Threads
 from detent.embed.request import must_be_outside
 from detent.local_apps import Resident, resident
-from detent.run.start import StartRequest
 from detent.settings import Settings
+from detent.steps.user_code import ThreadPool
 from detent.store.url import scheme
 
 if TYPE_CHECKING:
@@ -35,18 +36,49 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+#: Threads of one process that wait for answers on behalf of event loops.
+_THREADS: Final = 256
 
-class Transport(Protocol):
-    """A way to a Detent: blocking and awaited."""
+
+class Threads:
+    """Runs blocking calls in threads, to be awaited. What they raise is raised."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPool(_THREADS)
+
+    async def call(self, function: Callable[[], T]) -> T:
+        result, error = await self._pool.submit(lambda: (function(), None), lambda error: (None, error))
+        if error is not None:
+            raise error
+        assert result is not None
+        return result
+
+    def close(self) -> None:
+        self._pool.close()
+
+
+class ProcessTransport(Protocol):
+    """A transport that threads and event loops of a process share."""
 
     def send(self, request: Request) -> Answer: ...
-    async def deliver(self, request: Request) -> Answer: ...
-    def start(self, order: StartRequest) -> Started: ...
-    async def begin(self, order: StartRequest) -> Started: ...
+    async def send_async(self, request: Request) -> Answer: ...
+
+
+class RemoteTransport:
+    """To the Detent at an address, over HTTP. Event loops wait in threads, so that aiohttp is not loaded."""
+
+    def __init__(self, url: str, threads: Threads) -> None:
+        self._http = HttpTransport(url)
+        self._threads = threads
+        self.send = self._http.send
+        self.close = self._http.close
+
+    async def send_async(self, request: Request) -> Answer:
+        return await self._threads.call(partial(self._http.send, request))
 
 
 class DatabaseTransport:
-    """To a database that many processes may have open: opened once, in a thread."""
+    """To a database that many processes may have open. It is opened once, in a thread."""
 
     def __init__(self, settings: Settings, threads: Threads) -> None:
         self._settings, self._threads = settings, threads
@@ -54,16 +86,12 @@ class DatabaseTransport:
         self._opened: LocalApp | None = None
 
     def send(self, request: Request) -> Answer:
-        return self._way().send(request)
+        return self._open().send(request)
 
-    async def deliver(self, request: Request) -> Answer:
-        return await (await self._awaited()).deliver(request)
-
-    def start(self, order: StartRequest) -> Started:
-        return self._way().start(order)
-
-    async def begin(self, order: StartRequest) -> Started:
-        return await (await self._awaited()).begin(order)
+    async def send_async(self, request: Request) -> Answer:
+        opened = self._opened
+        transport = opened.transport if opened is not None else await self._threads.call(self._open)
+        return await transport.send_async(request)
 
     def close(self) -> None:
         with self._lock:
@@ -71,17 +99,14 @@ class DatabaseTransport:
         if opened is not None:
             opened.close()
 
-    async def _awaited(self) -> InProcessTransport:
-        return self._opened.way if self._opened is not None else await self._threads.call(self._way)
-
-    def _way(self) -> InProcessTransport:
-        # The engine is loaded by who opens a database, and by nobody else.
+    def _open(self) -> InProcessTransport:
+        # The engine is loaded only by a process that opens a database.
         from detent.embed.local import LocalApp
 
         with self._lock:
             if self._opened is None:
-                self._opened = LocalApp(self._settings)
-            return self._opened.way
+                self._opened = LocalApp(self._settings, saves_code=True)
+            return self._opened.transport
 
 
 class SqliteTransport:
@@ -90,66 +115,56 @@ class SqliteTransport:
     def __init__(self, settings: Settings, threads: Threads) -> None:
         self._settings, self._threads = settings, threads
         self._turn = Lock()
-        self._far: HttpTransport | None = None
+        self._remote: HttpTransport | None = None
 
     def send(self, request: Request) -> Answer:
-        # While this process has the file nobody can work on it: an answer is not waited for with the file in hand.
-        return self._reached(lambda way: way.send(request if isinstance(way, HttpTransport) else _at_once(request)))
-
-    async def deliver(self, request: Request) -> Answer:
-        return await self._threads.call(partial(self.send, request))
-
-    def start(self, order: StartRequest) -> Started:
-        return self._reached(lambda way: way.start(order))
-
-    async def begin(self, order: StartRequest) -> Started:
-        return await self._threads.call(partial(self.start, order))
-
-    def close(self) -> None:
-        far, self._far = self._far, None
-        if far is not None:
-            far.close()
-
-    def _reached(self, ask: Callable[[Transport], T]) -> T:
-        far = self._far
-        if far is not None:
+        remote = self._remote
+        if remote is not None:
             try:
-                return ask(far)
+                return remote.send(request)
             except NoConnection as error:
                 if error.sent:
                     raise
-                self.close()  # it has gone; whoever has the file now is another
-        return self._found(ask)
+                self.close()  # that process has ended; another may have the file now
+        return self._find(request)
 
-    def _found(self, ask: Callable[[Transport], T]) -> T:
-        # The engine is loaded by who opens a database, and by nobody else.
+    async def send_async(self, request: Request) -> Answer:
+        return await self._threads.call(partial(self.send, request))
+
+    def close(self) -> None:
+        remote, self._remote = self._remote, None
+        if remote is not None:
+            remote.close()
+
+    def _find(self, request: Request) -> Answer:
+        # The engine is loaded only by a process that opens a database.
         from detent.embed.local import open_here
 
-        with self._turn, open_here(self._settings) as found:
+        with self._turn, open_here(self._settings, saves_code=True) as found:
             if not isinstance(found, str):
-                return ask(found)
-            self._far = HttpTransport(found, self._threads)
-        return ask(self._far)
+                return found.send(request if found.can_wait else _without_wait(request))
+            self._remote = HttpTransport(found)
+        return self._remote.send(request)
 
 
-def _at_once(request: Request) -> Request:
+def _without_wait(request: Request) -> Request:
+    """Return the request without `wait`: while this process has the file, no other can work on its runs."""
     path, _, query = request.target.partition("?")
     kept = [(name, value) for name, value in parse_qsl(query, keep_blank_values=True) if name != "wait"]
-    target = f"{path}?{urlencode(kept)}" if kept else path
-    return Request(request.method, target, request.headers, request.body, request.timeout)
+    return replace(request, target=f"{path}?{urlencode(kept)}" if kept else path)
 
 
 class Gateway:
-    """All ways of one process. Any number of threads may share it."""
+    """All transports of one process. Any number of threads may share it."""
 
     def __init__(self) -> None:
         self.process = os.getpid()
         self._lock, self._threads = Lock(), Threads()
-        self._ways: dict[str, Any] = {}
-        self._near: tuple[Resident, InProcessTransport] | None = None
+        self._transports: dict[str, Any] = {}
+        self._local: tuple[Resident, InProcessTransport] | None = None
 
-    def way(self) -> Transport:
-        """The way to Detent, as things are now. NotInFunction for the code of a durable function itself."""
+    def transport(self) -> ProcessTransport:
+        """Return the transport to Detent, as things are now. Raise NotInFunction in the code of a durable function."""
         must_be_outside("detent")
         named = configured().get("database_url")
         living = resident(None if named is None else str(named))
@@ -157,81 +172,111 @@ class Gateway:
             return self._inside(living)
         address = server_address()
         if address is not None:
-            return self._kept(address, lambda: HttpTransport(server_url(address), self._threads))
+            return self._shared(address, lambda: RemoteTransport(server_url(address), self._threads))
         settings = settings_of()
         kind = SqliteTransport if scheme(settings.database_url) == "sqlite" else DatabaseTransport
-        return self._kept(settings.database_url, lambda: kind(settings, self._threads))
+        return self._shared(settings.database_url, lambda: kind(settings, self._threads))
 
     def close(self) -> None:
         with self._lock:
-            ways, self._ways = list(self._ways.values()), {}
-        for way in ways:
-            way.close()
+            transports, self._transports = list(self._transports.values()), {}
+        for transport in transports:
+            transport.close()
         self._threads.close()
 
-    def _inside(self, living: Resident) -> Transport:
+    def _inside(self, living: Resident) -> InProcessTransport:
         from detent.embed.local import InProcessTransport  # an engine is here, so it is loaded already
 
-        if self._near is None or self._near[0] is not living:
-            self._near = living, InProcessTransport(living.app, living.loop, living.thread)
-        return self._near[1]
+        if self._local is None or self._local[0] is not living:
+            self._local = living, InProcessTransport(living.app, living.loop, living.thread, saves_code=True)
+        return self._local[1]
 
-    def _kept(self, key: str, make: Callable[[], Any]) -> Transport:
+    def _shared(self, key: str, make: Callable[[], Any]) -> ProcessTransport:
         with self._lock:
-            if key not in self._ways:
-                self._ways[key] = make()
-            way: Transport = self._ways[key]
-            return way
+            if key not in self._transports:
+                self._transports[key] = make()
+            transport: ProcessTransport = self._transports[key]
+            return transport
 
 
-class _Doorkeeper:
-    """Holds the door of this process; in a forked one it makes another and never touches the parent's."""
+class _GatewayOwner:
+    """Owns the gateway of this process. A forked process makes another and never touches its parent's."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._door: Gateway | None = None
-        self._parents: list[Gateway] = []  # kept, because to let go of them would close connections of the parent
+        self._gateway: Gateway | None = None
+        self._parents: list[Gateway] = []  # garbage collection would close connections of the parent
 
-    def door(self) -> Gateway:
+    def gateway(self) -> Gateway:
         with self._lock:
-            if self._door is None:
-                self._door = Gateway()
-            return self._door
+            if self._gateway is None:
+                self._gateway = Gateway()
+            return self._gateway
 
     def close(self) -> None:
         with self._lock:
-            door, self._door = self._door, None
-        if door is not None and door.process == os.getpid():
-            door.close()
+            owned, self._gateway = self._gateway, None
+        if owned is not None and owned.process == os.getpid():
+            owned.close()
 
     def forked(self) -> None:
-        """In the child. The lock may have been held by a thread that is not here."""
+        """Begin again in the child. A thread that does not exist here may have held the lock."""
         self._lock = Lock()
-        if self._door is not None:
-            self._parents.append(self._door)
-            self._door = None
+        if self._gateway is not None:
+            self._parents.append(self._gateway)
+            self._gateway = None
 
 
-KEEPER: Final = _Doorkeeper()
+OWNER: Final = _GatewayOwner()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=KEEPER.forked)
+    os.register_at_fork(after_in_child=OWNER.forked)
 
 
-def door() -> Gateway:
-    """The door of this process."""
-    return KEEPER.door()
+def gateway() -> Gateway:
+    """Return the gateway of this process."""
+    return OWNER.gateway()
+
+
+class GatewayTransport:
+    """The transport of the process's own drivers: each request finds its transport through the gateway."""
+
+    can_wait = True
+
+    def send(self, request: Request) -> Answer:
+        return gateway().transport().send(request)
+
+    async def send_async(self, request: Request) -> Answer:
+        return await gateway().transport().send_async(request)
+
+    def open_stream(self, request: Request) -> None:
+        return None
+
+    async def open_stream_async(self, request: Request) -> None:
+        return None
+
+    def close(self) -> None:
+        """`close` of this module closes the gateway."""
+
+    async def close_async(self) -> None:
+        """`close` of this module closes the gateway."""
+
+
+DRIVER: Final = Driver(GatewayTransport(), RetryPolicy())
+ASYNC_DRIVER: Final = AsyncDriver(GatewayTransport(), RetryPolicy(), lambda: DRIVER)
+PROCESS.sync = DRIVER
+PROCESS.awaited = ASYNC_DRIVER
 
 
 def close() -> None:
-    """Close what is open to Detent. The next call opens it anew; at the end of the process this happens by itself."""
-    KEEPER.close()
+    """Close what is open to Detent. The next call opens it again; the end of the process closes it too."""
+    OWNER.close()
 
 
 def _close_at_exit() -> None:
-    with suppress(Exception):  # nobody is left to hear of it, and what is lost is only that others learn of it later
-        KEEPER.close()
+    with suppress(Exception):  # the process ends, and other nodes learn of it by themselves
+        OWNER.close()
 
 
-# Before Python shuts its pool of threads: closing what is open may need it. The name is private, and may go one day.
+# Before Python shuts its thread pool down: closing may need it. The name is private and may be removed one day.
 _at_exit: Final[Callable[[Callable[[], None]], object]] = getattr(threading, "_register_atexit", atexit.register)
 _at_exit(_close_at_exit)

@@ -1,8 +1,9 @@
-"""The API without a socket: requests are handed to the application in this process, on the loop it lives on."""
+"""The API without a socket: requests go to the application in this process, on its event loop."""
 
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Coroutine, Iterator
 from contextlib import AsyncExitStack, contextmanager, suppress
@@ -10,85 +11,91 @@ from threading import Thread, get_ident
 from typing import Any, Final, TypeVar
 from urllib.parse import unquote
 
-from detent.api.app import api_of
+from litestar import Litestar
+
+from detent.api.app import api_caller, api_of
+from detent.api.server.fast_path import FastPath
+from detent.api.server.guards import Throttle
 from detent.app import App, build_app
-from detent.auth.caller import local_caller
 from detent.client.calls import Answer, Request
-from detent.client.documents import Started
-from detent.commands import StartAnswer
+from detent.client.errors import Unavailable, refusal
 from detent.embed.request import running_loop
-from detent.errors import NotFound, StoreInUse
-from detent.ids import RUN, WORKFLOW, show
-from detent.instant import as_datetime
+from detent.errors import StoreInUse
 from detent.python.registry import registry
-from detent.run.start import StartRequest
 from detent.settings import Settings
-from detent.store.url import scheme
+from detent.store.url import is_shared
 
 T = TypeVar("T")
 
 _HOST: Final = (b"host", b"localhost")
+_START: Final = re.compile(r"/api/v1/workflows/([^/]+)/(?:trigger|execute)")
 
 
 class InProcessTransport:
-    """To an application that lives on a loop of this process, and in that thread if it is known."""
+    """To an application on an event loop of this process. `thread` is the thread of that loop, if it is known.
 
-    def __init__(self, app: App, loop: asyncio.AbstractEventLoop, thread: int | None = None) -> None:
-        self.database: str = scheme(app.settings.database_url)
-        self._app, self._loop, self._thread = app, loop, thread
-        self._api: Any = None
+    Without `can_wait` no node can work on the runs of the application while a request waits. With `saves_code` a start
+    of a Python workflow that the database does not know saves the code of this process first."""
+
+    def __init__(
+        self,
+        app: App,
+        loop: asyncio.AbstractEventLoop,
+        thread: int | None = None,
+        *,
+        can_wait: bool = True,
+        saves_code: bool = False,
+    ) -> None:
+        self.can_wait = can_wait
+        self._app = app
+        self._loop = loop
+        self._thread = thread
+        self._saves_code = saves_code
+        self._commands = app.commands.for_caller(api_caller())
+        self._fast_path = FastPath(self._route, self._commands, Throttle(), None)
+        self._api: Litestar | None = None
 
     def send(self, request: Request) -> Answer:
-        """The whole answer."""
-        return self._wait(self._answered(request))
-
-    async def deliver(self, request: Request) -> Answer:
-        """The whole answer, from any loop."""
-        return await self._join(self._answered(request))
-
-    def start(self, order: StartRequest) -> Started:
-        return self._wait(self._started(order))
-
-    async def begin(self, order: StartRequest) -> Started:
-        """Start it, from any loop."""
-        return await self._join(self._started(order))
-
-    def _wait(self, work: Coroutine[Any, Any, T]) -> T:
         if running_loop() is self._loop or get_ident() == self._thread:
-            work.close()
             raise RuntimeError(
                 "detent.sync was called on the event loop that Detent itself runs on, which would wait for itself; "
                 "await detent.start(...) instead, or call it from a thread"
             )
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        return asyncio.run_coroutine_threadsafe(self._answer(request), self._loop).result()
 
-    async def _join(self, work: Coroutine[Any, Any, T]) -> T:
+    async def send_async(self, request: Request) -> Answer:
         if asyncio.get_running_loop() is self._loop:
-            return await work
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+            return await self._answer(request)
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._answer(request), self._loop))
 
-    async def _started(self, order: StartRequest) -> Started:
-        commands = self._app.commands.for_caller(local_caller("python"))
-        try:
-            start = await commands.starts.start(order)
-        except NotFound:
-            known = registry.find(order.workflow)
-            if known is None:
-                raise
-            # Nobody ran this code on this database before.
-            await commands.workflows.save_python(known.compiled, known.source)
-            start = await commands.starts.start(order)
-        return _document(start)
+    def open_stream(self, request: Request) -> None:
+        return None
 
-    async def _answered(self, request: Request) -> Answer:
-        if self._api is None:
-            self._api = api_of(self._app)
+    async def open_stream_async(self, request: Request) -> None:
+        return None
+
+    def close(self) -> None:
+        """The application outlives its transports."""
+
+    async def close_async(self) -> None:
+        """The application outlives its transports."""
+
+    async def _answer(self, request: Request) -> Answer:
+        answer = await self._handle(request)
+        if answer.status == 404 and self._saves_code and await self._save_code(request):
+            answer = await self._handle(request)
+        if request.key is not None and answer.status == 503:
+            # The key was not sent, so sending the request again could start two runs. The caller decides.
+            raise refusal(answer.status, answer.headers, answer.body) or Unavailable("not now", status=503)
+        return answer
+
+    async def _handle(self, request: Request) -> Answer:
         status, headers, body = 500, dict[str, str](), bytearray()
 
-        async def receive() -> dict[str, Any]:
+        async def receive() -> Any:
             return {"type": "http.request", "body": request.body or b"", "more_body": False}
 
-        async def send(message: dict[str, Any]) -> None:
+        async def send(message: Any) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -96,25 +103,32 @@ class InProcessTransport:
             else:
                 body.extend(message.get("body", b""))
 
-        await self._api(_scope(request), receive, send)
+        await self._fast_path(_scope(request), receive, send)
         return Answer(status, headers, bytes(body))
 
+    async def _route(self, scope: Any, receive: Any, send: Any) -> None:
+        """Handle what the fast path does not take. The routes are built by the first request that needs them."""
+        if self._api is None:
+            self._api = api_of(self._app)
+        scope["headers"] = [_HOST, *scope["headers"]]
+        await self._api(scope, receive, send)
 
-def _document(start: StartAnswer) -> Started:
-    begins = as_datetime(start.started_at)
-    return Started(
-        run_id=show(RUN, start.run),
-        workflow_id=show(WORKFLOW, start.workflow),
-        status=start.status,
-        started_at=begins,
-        start_at=begins if start.status == "pending" else None,
-    )
+    async def _save_code(self, request: Request) -> bool:
+        """Save the Python workflow that a request starts. Return whether this process has it."""
+        started = _START.fullmatch(request.target.partition("?")[0])
+        known = None if started is None else registry.find(unquote(started[1]))
+        if known is None:
+            return False
+        await self._commands.workflows.save_python(known.compiled, known.source)
+        return True
 
 
-def _scope(request: Request) -> dict[str, Any]:
+def _scope(request: Request) -> Any:
     path, _, query = request.target.partition("?")
-    headers = [(name.lower().encode(), value.encode("latin-1")) for name, value in request.headers.items()]
-    length = str(len(request.body or b"")).encode()
+    # The headers of a start are stored with its run: only those that say something are handed over.
+    headers = [
+        (name.lower().encode(), value.encode("latin-1")) for name, value in request.headers.items() if name != "Accept"
+    ]
     return {
         "type": "http",
         "asgi": {"version": "3.0", "spec_version": "2.3"},
@@ -125,13 +139,13 @@ def _scope(request: Request) -> dict[str, Any]:
         "raw_path": path.encode(),
         "query_string": query.encode(),
         "root_path": "",
-        "headers": [_HOST, (b"content-length", length), *headers],
+        "headers": headers,
         "client": None,
         "server": ("localhost", 80),
     }
 
 
-# An event loop in a thread of its own, for programs that have none or another one.
+# An event loop in a thread of its own, for programs that have no event loop or another one.
 
 
 #: Seconds a thread gets to end by itself; it is a daemon, so a process never hangs on it.
@@ -147,7 +161,7 @@ class LoopThread:
         self._thread.start()
 
     def call(self, work: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
-        """Do it there, and wait for what comes of it."""
+        """Run a coroutine there and wait for its result."""
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(timeout)
 
     def close(self) -> None:
@@ -159,23 +173,26 @@ class LoopThread:
 
 # The database, opened in this process: an engine that starts runs and leaves them to others, in a thread of its own.
 #
-# So the caller is plain code that asks and gets an answer, and the node behind it lives on between two questions.
+# So the caller is plain code, and the node lives on between two requests.
 
 
-#: A process that has just taken the file says a moment later where it answers; one that wants no more is gone by then.
+#: A process that has just taken the file publishes its address a moment later; a process that ends is gone by then.
 _BUSY_PATIENCE: Final = 3.0
 _LOOK_AGAIN: Final = 0.1
-#: Seconds that leaving may take. A process that ends does not wait for a database that does not answer.
+#: Seconds that closing may take. A process that ends does not wait for a database that does not answer.
 _LEAVING: Final = 5.0
 
 
 class LocalApp:
     """An application without claims, in a thread of its own, until it is closed."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._thread, self._stack = LoopThread(), AsyncExitStack()
+    def __init__(self, settings: Settings, *, saves_code: bool = False) -> None:
+        self._thread = LoopThread()
+        self._stack = AsyncExitStack()
         try:
-            self.way = InProcessTransport(self._open(settings), self._thread.loop)
+            app = self._open(settings)
+            can_wait = is_shared(settings.database_url)  # else no other process can work on its runs
+            self.transport = InProcessTransport(app, self._thread.loop, can_wait=can_wait, saves_code=saves_code)
         except BaseException:
             self.close()
             raise
@@ -197,10 +214,10 @@ class LocalApp:
 
 
 @contextmanager
-def open_here(settings: Settings) -> Iterator[InProcessTransport | str]:
-    """The API before the database; or, if another process has it, the address where that one answers."""
+def open_here(settings: Settings, *, saves_code: bool = False) -> Iterator[InProcessTransport | str]:
+    """Open the database in this process and yield its transport; or yield the address of the process that has it."""
     try:
-        opened = LocalApp(settings)
+        opened = LocalApp(settings, saves_code=saves_code)
     except StoreInUse as error:
         if error.url is None:
             message = f"{error.message}. It does not answer others: use `detent serve`, or PostgreSQL or MariaDB"
@@ -208,6 +225,6 @@ def open_here(settings: Settings) -> Iterator[InProcessTransport | str]:
         yield error.url
         return
     try:
-        yield opened.way
+        yield opened.transport
     finally:
         opened.close()

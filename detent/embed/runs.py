@@ -1,220 +1,23 @@
-"""A run in the hands of a program: the same verbs awaited (`RunHandle`) and blocking (`SyncRunHandle`)."""
+"""Sets of runs: `detent.runs(Signup, hero=user).paused()`, read when it is iterated.
+
+Each scope narrows the one before and returns a new one. No request is sent until the runs are read.
+"""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Final, Self, TypeVar, cast
+from typing import Any, Self, cast
 
-from detent.client import runs as run_calls
-from detent.client.calls import (
-    PAGE,
-    Call,
-    Effect,
-    Exchange,
-    ExchangeDriver,
-    ManyAnswers,
-    OneAnswer,
-    Pages,
-    RetryPolicy,
-    Send,
-    Wait,
-    Yield,
-    given,
-    page,
-    url_path,
-)
-from detent.client.client import Awaiting, Blocking, asks_of, tells_of
-from detent.client.documents import Entry, RunSummary, Started
-from detent.client.errors import NoConnection
+from detent.client.calls import PAGE, Pages
+from detent.client.client import RunHandle, SyncRunHandle
 from detent.client.runs import RunFilter, list_all
-from detent.embed.gateway import door
-from detent.embed.remote import carried_out
+from detent.documents.runs import RunSummary
+from detent.embed.gateway import ASYNC_DRIVER, DRIVER
 from detent.embed.request import hero_pair, named
 from detent.errors import InvalidInput
 
-# The client's conversations, carried out through the door of this process instead of over HTTP.
-
-
-T = TypeVar("T")
-
-TERMS: Final = RetryPolicy()
-
-
-class BlockingLine:
-    """In the caller's thread."""
-
-    def ask(self, asked: OneAnswer[T]) -> T:
-        turns: ExchangeDriver[Effect, T] = ExchangeDriver(asked.talk(TERMS))
-        effect = turns.take()
-        while effect is not None:
-            effect = turns.take(carried_out(effect, door().way().send))
-        return turns.result
-
-    def tell(self, told: ManyAnswers[T]) -> Iterator[T]:
-        turns = ExchangeDriver(told.tell(TERMS))
-        effect = turns.take()
-        while effect is not None:
-            if isinstance(effect, Yield):
-                yield from effect.items
-                effect = turns.take()
-            else:
-                effect = turns.take(carried_out(effect, door().way().send))
-
-
-class AwaitingLine:
-    """On the caller's loop."""
-
-    async def ask(self, asked: OneAnswer[T]) -> T:
-        turns: ExchangeDriver[Effect, T] = ExchangeDriver(asked.talk(TERMS))
-        effect = turns.take()
-        while effect is not None:
-            effect = turns.take(await _done(effect))
-        return turns.result
-
-    async def tell(self, told: ManyAnswers[T]) -> AsyncIterator[T]:
-        turns = ExchangeDriver(told.tell(TERMS))
-        effect = turns.take()
-        while effect is not None:
-            if isinstance(effect, Yield):
-                for item in effect.items:
-                    yield item
-                effect = turns.take()
-            else:
-                effect = turns.take(await _done(effect))
-
-
-async def _done(effect: Effect) -> object:
-    """What came of what a conversation wants; an error of the connection is a result too."""
-    match effect:
-        case Send(request):
-            try:
-                return await door().way().deliver(request)
-            except NoConnection as error:
-                return error
-        case Wait(seconds):
-            return await asyncio.sleep(seconds, True)
-        case _:
-            raise TypeError(f"a door cannot do {effect!r}")
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """How the run is, in one word: pending, running, paused, completed, failed, cancelled or timeout."""
-
-    run: str
-
-    def talk(self, terms: RetryPolicy) -> Exchange[str]:
-        found = yield from run_calls.get(self.run).talk(terms)
-        return found.status
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """What the steps of a workflow class have handed on so far."""
-
-    run: str
-
-    def talk(self, terms: RetryPolicy) -> Exchange[Any]:
-        found = yield from run_calls.get(self.run).talk(terms)
-        told = [step.state for step in found.steps.values() if step.state is not None]
-        return told[-1] if told else None
-
-
-@dataclass(frozen=True, slots=True)
-class Journal:
-    """The whole journal."""
-
-    run: str
-
-    def talk(self, terms: RetryPolicy) -> Exchange[list[Entry]]:
-        entries: list[Entry] = []
-        while True:
-            query = given(after=entries[-1].seq if entries else 0, limit=PAGE)
-            found = yield from Call("GET", url_path("runs", self.run, "events"), page(Entry), query=query).talk(terms)
-            entries += found.data
-            if not found.data or found.next_cursor is None:
-                return entries
-
-
-def status(run: str) -> Status:
-    """How the run is, in one word: pending, running, paused, completed, failed, cancelled or timeout."""
-    return Status(run)
-
-
-def state(run: str) -> State:
-    """The state of a workflow class as its last step left it, as JSON; null if there is none."""
-    return State(run)
-
-
-def journal(run: str) -> Journal:
-    """Everything that happened in the run so far, in order: attempts, outcomes, what was decided."""
-    return Journal(run)
-
-
-class HandleOperations:
-    """What can be done with one run."""
-
-    get = asks_of(run_calls.get)
-    status = asks_of(status)
-    state = asks_of(state)
-    journal = asks_of(journal)
-    wait = asks_of(run_calls.wait)
-    result = asks_of(run_calls.result)
-    why = asks_of(run_calls.why)
-    cancel = asks_of(run_calls.cancel)
-    pause = asks_of(run_calls.pause)
-    resume = asks_of(run_calls.resume)
-    skip = asks_of(run_calls.skip)
-    reattempt = asks_of(run_calls.reattempt)
-    finish = asks_of(run_calls.finish)
-    signal = asks_of(run_calls.signal)
-    history = tells_of(run_calls.history)
-
-
-class RunHandle(HandleOperations, Awaiting):
-    """A handle of one run, whose verbs are awaited. `started` is what its start was answered with, if this process
-    started it. `run.sync` is the same run without an event loop."""
-
-    def __init__(self, id: str, started: Started | None = None) -> None:  # noqa: A002
-        super().__init__(AwaitingLine(), id)
-        self.id, self.started = id, started
-
-    @property
-    def sync(self) -> SyncRunHandle:
-        return SyncRunHandle(self.id, self.started)
-
-    def __repr__(self) -> str:
-        return f"RunHandle({self.id!r})"
-
-    def __eq__(self, other: Any) -> bool:
-        return isinstance(other, RunHandle) and other.id == self.id
-
-    def __hash__(self) -> int:
-        return hash(self.id)
-
-
-class SyncRunHandle(HandleOperations, Blocking):
-    """A handle of one run, whose verbs return when they are done."""
-
-    def __init__(self, id: str, started: Started | None = None) -> None:  # noqa: A002
-        super().__init__(BlockingLine(), id)
-        self.id, self.started = id, started
-
-    def __repr__(self) -> str:
-        return f"SyncRunHandle({self.id!r})"
-
-    def __eq__(self, other: Any) -> bool:
-        return isinstance(other, SyncRunHandle) and other.id == self.id
-
-    def __hash__(self) -> int:
-        return hash(self.id)
-
-
-# Which runs: `detent.runs(Signup, hero=user).paused()`, read when it is iterated.
-#
-# Each scope narrows the one before and gives a new one; nothing is asked until somebody wants the runs.
+__all__ = ["RunHandle", "RunScope", "SyncRunHandle", "SyncRunScope", "runs", "sync_runs"]
 
 
 @dataclass(frozen=True)
@@ -224,11 +27,11 @@ class Scope:
     which: RunFilter
 
     def where(self, **more: Any) -> Self:
-        """Those of them with this too, by the words of `RunFilter`."""
+        """Those that match this too, by the words of `RunFilter`."""
         return replace(self, which=cast(RunFilter, {**self.which, **more}))
 
     def for_hero(self, hero: Any) -> Self:
-        """Those about this: an object, a reference or (type, id)."""
+        """Those about this hero: an object, a reference or (type, id)."""
         pair = hero_pair(hero)
         if pair is None:
             raise InvalidInput("for_hero needs a hero")
@@ -239,11 +42,11 @@ class Scope:
         return self.where(status="active")
 
     def ready(self) -> Self:
-        """Those that have not ended and are in nobody's hands: due, sleeping or waiting."""
+        """Those that have not ended and that no node owns: due, sleeping or waiting."""
         return self.where(status="ready")
 
     def performing(self) -> Self:
-        """Those that a node has in its hands just now."""
+        """Those that a node owns."""
         return self.where(status="performing")
 
     def paused(self) -> Self:
@@ -261,17 +64,17 @@ class Scope:
 
 
 class RunScope(Scope):
-    """`async for run in detent.runs(Signup): ...`; each is a summary, and `handle(run)` its handle."""
+    """`async for run in detent.runs(Signup): ...`; each is a summary, and `detent.RunHandle(run.id)` its handle."""
 
     def __aiter__(self) -> AsyncIterator[RunSummary]:
-        return AwaitingLine().tell(self._pages())
+        return ASYNC_DRIVER.tell(self._pages())
 
     async def all(self) -> list[RunSummary]:
         return [run async for run in self]
 
     async def first(self) -> RunHandle | None:
         """The newest of them."""
-        async for run in AwaitingLine().tell(self._pages(limit=1)):
+        async for run in ASYNC_DRIVER.tell(self._pages(limit=1)):
             return RunHandle(run.id)
         return None
 
@@ -286,14 +89,14 @@ class SyncRunScope(Scope):
     """`for run in detent.sync.runs(Signup): ...`"""
 
     def __iter__(self) -> Iterator[RunSummary]:
-        return BlockingLine().tell(self._pages())
+        return DRIVER.tell(self._pages())
 
     def all(self) -> list[RunSummary]:
         return list(self)
 
     def first(self) -> SyncRunHandle | None:
         """The newest of them."""
-        for run in BlockingLine().tell(self._pages(limit=1)):
+        for run in DRIVER.tell(self._pages(limit=1)):
             return SyncRunHandle(run.id)
         return None
 
@@ -305,7 +108,7 @@ class SyncRunScope(Scope):
 
 
 def filter_of(workflow: Any, status: str | Iterable[str] | None, hero: Any, more: dict[str, Any]) -> RunFilter:
-    """The filter that the arguments of `runs` make."""
+    """Build the filter of the arguments of `runs`."""
     which: dict[str, Any] = dict(more)
     if workflow is not None:
         which["workflow"] = named(workflow)[0]

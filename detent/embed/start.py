@@ -2,14 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, Final
 
-from detent.embed.gateway import door
+from detent.client import runs as run_calls
+from detent.client.calls import JSON, Answer, Call, duration, instant, json_body, one, url_path
+from detent.client.client import RunHandle, SyncRunHandle
+from detent.documents.runs import ExecutionStarted, StartedDocument
+from detent.embed.gateway import ASYNC_DRIVER, DRIVER
 from detent.embed.request import UNSET, Span, When, build_start
-from detent.embed.runs import RunHandle, SyncRunHandle
 from detent.embed.transaction.start import put, put_awaited
+from detent.errors import NotFound
 from detent.ids import RUN, show
+from detent.instant import as_datetime
+from detent.python.registry import registry
+from detent.run.start import StartRequest
+
+
+def start_call(order: StartRequest) -> Call[StartedDocument]:
+    """Build the request of a start. Its only header is the caller's request id: headers are stored with the run."""
+    begins: Any = None
+    if order.delay is not None:
+        begins = duration(order.delay)
+    elif order.start_at is not None:
+        begins = instant(as_datetime(order.start_at))
+    if order.priority is not None:
+        return _execute_call(order, begins)
+    call = run_calls.start(
+        order.workflow,
+        request_id=order.request_id,
+        start_at=begins,
+        labels=order.labels,
+        hero=order.hero,
+        allow_multiple=order.allow_multiple or None,
+    )
+    headers = {name: value for name, value in call.headers.items() if name != "Content-Type"}
+    return replace(call, body=json_body(order.body), headers=headers)
+
+
+def _execute_call(order: StartRequest, begins: str | None) -> Call[StartedDocument]:
+    """Build the request of a start with a priority, which only an envelope has."""
+    envelope = {
+        "requestId": order.request_id,
+        "trigger": order.body,
+        "priority": order.priority,
+        "labels": dict(order.labels),
+        "hero": None if order.hero is None else {"type": order.hero[0], "id": order.hero[1]},
+        "allowMultiple": order.allow_multiple,
+        "startAt": begins,
+    }
+    body = json_body({name: value for name, value in envelope.items() if value is not None})
+    where = url_path("workflows", order.workflow, "execute")
+    key = None if order.request_id is not None else secrets.token_hex(16)
+    return Call("POST", where, _read_execution, body=body, headers=JSON, key=key)
+
+
+_execution: Final = one(ExecutionStarted)
+
+
+def _read_execution(answer: Answer) -> StartedDocument:
+    found = _execution(answer)
+    return StartedDocument(
+        run_id=found.run_id, workflow_id=found.workflow_id, status=found.status, started_at=None, start_at=None
+    )
+
+
+@contextmanager
+def _explained(order: StartRequest) -> Iterator[None]:
+    """Say how a Detent elsewhere gets code that this process has."""
+    try:
+        yield
+    except NotFound as error:
+        known = registry.find(order.workflow)
+        if known is None:
+            raise
+        module = known.place.partition(":")[0]
+        raise NotFound(
+            f"{error.message}; the engine there has it once it imports {module}, as in `detent serve --import {module}`"
+        ) from error
 
 
 async def start(
@@ -50,7 +123,8 @@ async def start(
     )
     if connection is not None or using is not None:
         return RunHandle(show(RUN, await put_awaited(order, connection, using)))
-    started = await door().way().begin(order)
+    with _explained(order):
+        started = await ASYNC_DRIVER.ask(start_call(order))
     return RunHandle(started.run_id, started)
 
 
@@ -85,5 +159,6 @@ def start_blocking(
     )
     if connection is not None or using is not None:
         return SyncRunHandle(show(RUN, put(order, connection, using)))
-    started = door().way().start(order)
+    with _explained(order):
+        started = DRIVER.ask(start_call(order))
     return SyncRunHandle(started.run_id, started)

@@ -1,4 +1,4 @@
-"""The face of Detent for programs without an event loop: scripts, Flask, Django.
+"""Detent for programs without an event loop: scripts, Flask, Django.
 
     run = detent.sync.start(Signup, hero=user)
     print(run.result(timeout=60))
@@ -16,5 +16,5 @@ __all__ = ["RunHandle", "run", "runs", "start"]
 
 
 def run(id: str) -> RunHandle:  # noqa: A002
-    """The handle of a run. Asks nothing yet."""
+    """Return the handle of a run. It sends no request yet."""
     return RunHandle(id)

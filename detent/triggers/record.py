@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
+from detent.documents.triggers import FiringRequest
 from detent.errors import AlreadyActive, DetentError, InvalidInput, Problem
 from detent.expressions import Headers, Scope, compile_expression
 from detent.instant import Instant, iso
@@ -165,13 +166,13 @@ class FiringPayload(msgspec.Struct, frozen=True, omit_defaults=True):
         """The body as it was meant."""
         return Payload(self.body) if self.raw is None else read_payload(self.headers, self.raw)
 
-    def document(self) -> dict[str, Any]:
-        """The request as people see it; a body that cannot be read is shown as text."""
+    def document(self) -> FiringRequest:
+        """Build the document of the request; a body that cannot be read is shown as text."""
         try:
             body = self.payload().body
         except InvalidInput:
             body = (self.raw or b"").decode("utf-8", "replace")
-        return {"method": self.method, "query": self.query, "headers": self.headers, "body": body}
+        return FiringRequest(method=self.method, query=self.query, headers=self.headers, body=body)
 
 
 def webhook_request(method: str, headers: Mapping[str, str], query: Mapping[str, str], raw: bytes) -> FiringPayload:

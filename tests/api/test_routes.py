@@ -7,8 +7,10 @@ import re
 import msgspec
 import pytest
 
-from detent.api.documents import Many, One, RunDocument, RunSummary, SavedWorkflow, StartedDocument, WorkflowDocument
 from detent.api.server.guards import ALLOWED
+from detent.documents.answers import Many, One
+from detent.documents.runs import RunDocument, RunSummary, StartedDocument
+from detent.documents.workflows import SavedWorkflowAnswer, WorkflowDocument
 from tests.api.server import Detent
 
 WORKFLOWS = "/api/v1/workflows"
@@ -54,7 +56,7 @@ async def test_documents_have_the_shapes_that_openapi_says(detent: Detent) -> No
         (Many[RunSummary], (await detent.call("GET", f"{WORKFLOWS}/echo/runs")).json),
         (One[RunDocument], (await detent.call("GET", f"{RUNS}/{run['id']}")).json),
         (Many[RunSummary], (await detent.call("GET", RUNS)).json),
-        (SavedWorkflow, again.json),
+        (SavedWorkflowAnswer, again.json),
     ]
     for shape, document in shown:
         assert msgspec.to_builtins(msgspec.convert(document, shape)) == document

@@ -7,20 +7,18 @@ import json
 import msgspec
 import pytest
 
-from detent.api.documents import (
+from detent.api.openapi import examples
+from detent.documents.answers import Many, One
+from detent.documents.runs import (
     BulkDocument,
     ExecutionStarted,
     HierarchyDocument,
-    Many,
-    One,
     RunDocument,
     RunSummary,
     StartedDocument,
-    VersionDocument,
     WhyDocument,
-    WorkflowDocument,
 )
-from detent.api.openapi import examples
+from detent.documents.workflows import VersionDocument, WorkflowDocument
 from tests.api.server import Detent
 from tests.api.shop import Shop
 

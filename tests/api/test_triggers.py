@@ -10,8 +10,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from detent.api.documents import BackfillDocument, EventDocument, FiringDocument, Many, One, TriggerDocument
 from detent.clock import SystemClock
+from detent.documents.answers import Many, One
+from detent.documents.triggers import BackfillDocument, EventReceipt, FiringDocument, TriggerDocument
 from detent.instant import as_datetime
 from tests.api.conftest import POSTGRES_TOO
 from tests.api.server import PATIENCE, Detent
@@ -186,7 +187,7 @@ async def test_an_event_fires_the_triggers_that_listen_to_its_type_once_for_each
     event = {"type": "order.paid", "data": {"amount": 7}, "id": "e-1"}
     sent = await detent.call("POST", "/api/v1/events", json=event)
     assert sent.status == 202, sent.text
-    assert msgspec.to_builtins(msgspec.convert(sent.json, One[EventDocument])) == sent.json
+    assert msgspec.to_builtins(msgspec.convert(sent.json, One[EventReceipt])) == sent.json
     states = {each["trigger_id"]: each["status"] for each in sent.json["data"]["firings"]}
     assert states == {**dict.fromkeys(heard, "started"), picky: "ignored"}
     again = await detent.call("POST", "/api/v1/events", json=event)

@@ -66,13 +66,14 @@ def long_functions(sources: Iterable[Source], limit: int = MAX_FUNCTION) -> list
         for source in sources
         for function in source.functions()
         if (lines := (function.end_lineno or function.lineno) - function.lineno + 1) > limit
-        and not _is_one_statement(function)
+        and not _is_one_table(function)
     ]
 
 
-def _is_one_statement(function: Function) -> bool:
+def _is_one_table(function: Function) -> bool:
     body = function.body[1:] if ast.get_docstring(function) is not None else function.body
-    return len(body) == 1 and isinstance(body[0], ast.Match | ast.Return)
+    is_one = len(body) == 1 and isinstance(body[0], ast.Match | ast.Return)
+    return is_one or all(isinstance(line, ast.Assign) for line in body)
 
 
 def forbidden_names(sources: Iterable[Source]) -> list[str]:

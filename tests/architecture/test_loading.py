@@ -11,8 +11,8 @@ from detent.embed.local import open_here
 from detent.client.calls import Request
 from detent.settings import Settings
 
-with open_here(Settings(database_url="memory://")) as way:
-    answer = way.send(Request("GET", "/api/v1/runs", {}, None, 10.0))
+with open_here(Settings(database_url="memory://")) as transport:
+    answer = transport.send(Request("GET", "/api/v1/runs", {}, None, 10.0))
 assert answer.status == 200, answer
 print(*sys.modules)
 """

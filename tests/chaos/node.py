@@ -26,6 +26,7 @@ from aiohttp import web
 from detent.auth.caller import local_caller
 from detent.clock import SystemClock
 from detent.commands import Commands, EngineCommands
+from detent.documents.answers import as_json
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
 from detent.engine.tuning import Tuning
@@ -89,10 +90,10 @@ class Routes:
         return web.json_response({"run": show(RUN, started.run)}, status=201)
 
     async def show(self, request: web.Request) -> web.StreamResponse:
-        return web.json_response(await self._commands.runs.get(request.match_info["run"]))
+        return web.json_response(as_json(await self._commands.runs.get(request.match_info["run"])))
 
     async def cancel(self, request: web.Request) -> web.StreamResponse:
-        return web.json_response(await self._commands.control.cancel(request.match_info["run"]))
+        return web.json_response(as_json(await self._commands.control.cancel(request.match_info["run"])))
 
     async def signal(self, request: web.Request) -> web.StreamResponse:
         where = request.match_info

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from detent.cli.output.journal import lines_of
+from detent.documents.answers import as_json
 from detent.ids import NODE, show
 from detent.python.functions.errors import WaitTimeout
 from detent.run.journal import Entry, EntryData, Kind, encode_data
@@ -13,7 +14,7 @@ ID = bytes(range(16))
 
 def told(kind: Kind, step: str | None, by: str) -> str:
     entry = Entry(1, ID, 1, 0, kind, step, 0, None, encode_data(EntryData(by=by)))
-    (line,) = lines_of(entry_document(entry))
+    (line,) = lines_of(as_json(entry_document(entry)))
     return line.words
 
 

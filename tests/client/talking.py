@@ -1,4 +1,4 @@
-"""Carries a conversation out without any server: answers that are written down, and a clock that pauses move."""
+"""Runs exchanges without any server: a transport that answers by a script, and a clock that waits move."""
 
 from __future__ import annotations
 
@@ -6,18 +6,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from detent.client.calls import (
-    Answer,
-    ExchangeDriver,
-    ManyAnswers,
-    OneAnswer,
-    ReadStream,
-    Request,
-    RetryPolicy,
-    Send,
-    Wait,
-    Yield,
-)
+from detent.client.calls import Answer, ManyAnswers, Request, RetryPolicy
+from detent.client.drivers import Driver
 from detent.client.errors import NoConnection
 
 T = TypeVar("T")
@@ -29,59 +19,76 @@ def answered(status: int = 200, body: Any = None, **headers: str) -> Answer:
 
 
 @dataclass
-class Stage:
-    """`script` is what comes of each request (the last for ever) and of each piece that is listened for; `took` is how
-    long a request takes."""
+class MockTransport:
+    """`script` is what comes of each request (the last for ever) and of each read of a stream; `took` is how long a
+    request takes."""
 
     script: list[Answer | NoConnection | bytes]
-    patience: float = 30.0
     took: float = 0.0
+    has_streams: bool = True
+    can_wait: bool = True
     now: float = 1000.0
     sent: list[Request] = field(default_factory=list)
-    pauses: list[float] = field(default_factory=list)
 
-    def terms(self) -> RetryPolicy:
-        return RetryPolicy(timeout=10.0, patience=self.patience, now=lambda: self.now, chance=lambda: 1.0)
+    def send(self, request: Request) -> Answer:
+        self.now += self.took
+        return self._answer(request)
 
-    def ask(self, asked: OneAnswer[T]) -> T:
-        turns = ExchangeDriver(asked.talk(self.terms()))
-        effect = turns.take()
-        while effect is not None:
-            effect = turns.take(self._do(effect))
-        return turns.result
+    def open_stream(self, request: Request) -> tuple[Answer, MockTransport] | None:
+        return (self._answer(request), self) if self.has_streams else None
 
-    def tell(self, told: ManyAnswers[T]) -> list[T]:
-        found: list[T] = []
-        self.collect(told, found)
-        return found
+    def read(self) -> bytes:
+        came = self._next()
+        assert isinstance(came, bytes)
+        return came
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _answer(self, request: Request) -> Answer:
+        self.sent.append(request)
+        came = self._next()
+        assert isinstance(came, Answer)
+        return came
+
+    def _next(self) -> Answer | bytes:
+        came = self.script.pop(0) if len(self.script) > 1 else self.script[0]
+        if isinstance(came, NoConnection):
+            raise came
+        return came
+
+
+class Stage(Driver):
+    """A driver on a mock transport, whose waits move the clock."""
+
+    def __init__(
+        self,
+        script: list[Answer | NoConnection | bytes],
+        patience: float = 30.0,
+        took: float = 0.0,
+        *,
+        streams: bool = True,
+    ) -> None:
+        self.mock = MockTransport(script, took, has_streams=streams)
+        policy = RetryPolicy(timeout=10.0, patience=patience, now=lambda: self.mock.now, chance=lambda: 1.0)
+        super().__init__(self.mock, policy)
+        self.pauses: list[float] = []
+
+    @property
+    def now(self) -> float:
+        return self.mock.now
+
+    @property
+    def sent(self) -> list[Request]:
+        return self.mock.sent
+
+    def wait(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+        self.mock.now += seconds
+
+    def all(self, told: ManyAnswers[T]) -> list[T]:
+        return list(self.tell(told))
 
     def collect(self, told: ManyAnswers[T], found: list[T]) -> None:
-        """Everything that is told goes into `found`, also if it ends with an error."""
-        turns = ExchangeDriver(told.tell(self.terms()))
-        effect = turns.take()
-        while effect is not None:
-            if isinstance(effect, Yield):
-                found += effect.items
-                effect = turns.take()
-            else:
-                effect = turns.take(self._do(effect))
-
-    def _do(self, effect: object) -> object:
-        match effect:
-            case Wait(seconds):
-                self.pauses.append(seconds)
-                self.now += seconds
-                return None
-            case ReadStream():
-                return self._next()
-            case Send(request):
-                self.sent.append(request)
-                self.now += self.took
-                return self._next()
-            case _:
-                request = getattr(effect, "request")  # noqa: B009
-                self.sent.append(request)
-                return self._next()
-
-    def _next(self) -> object:
-        return self.script.pop(0) if len(self.script) > 1 else self.script[0]
+        """Everything that is yielded goes into `found`, also if it ends with an error."""
+        found.extend(self.tell(told))

@@ -23,9 +23,11 @@ from detent.client import (
     runs,
     workflows,
 )
-from detent.client.documents import RunDocument, StepDocument, StepError
 from detent.client.errors import RunFailed, StillRunning, refusal
+from detent.documents.runs import RunDocument
 from detent.errors import DetentError, InvalidInput, Problem
+from tests.client import documents
+from tests.client.documents import step
 from tests.client.talking import Stage, answered
 
 KINDS = {
@@ -57,9 +59,13 @@ def test_each_status_is_an_error_of_its_kind(status: int, kind: type[ApiError]) 
 
 def test_problems_of_a_definition_are_all_there() -> None:
     found = [{"field": "tasks.a", "message": "one"}, {"field": "tasks.b", "message": "two"}]
-    stage = Stage(
-        [answered(400, {"error": "invalid_argument", "message": "no", "details": {"validation_errors": found}})]
-    )
+    refused = {
+        "error": "invalid_argument",
+        "code": "WFENG005",
+        "message": "no",
+        "details": {"validation_errors": found},
+    }
+    stage = Stage([answered(400, refused)])
     with pytest.raises(InvalidRequest) as caught:
         stage.ask(workflows.create({"name": "x"}))
     assert caught.value.problems == (Problem("tasks.a", "one"), Problem("tasks.b", "two"))
@@ -104,20 +110,17 @@ def test_a_good_answer_that_no_detent_gives_is_unexpected(body: object) -> None:
 
 
 def test_fields_that_a_newer_detent_adds_are_not_in_the_way() -> None:
-    document = {"id": "wf_1", "name": "order", "colour": {"deep": ["blue"]}}
+    document = documents.workflow(colour={"deep": ["blue"]})
     assert Stage([answered(200, {"data": document, "more": 1})]).ask(workflows.get("order")).id == "wf_1"
 
 
 def test_a_failed_run_tells_which_steps_failed_and_why() -> None:
     steps = {
-        "charge": StepDocument(status="failed", error=StepError("http_status", "answered 402")),
-        "wait": StepDocument(status="timeout"),
-        "ship": StepDocument(status="skipped"),
+        "charge": step("failed", error={"code": "http_status", "message": "answered 402", "detail": None}),
+        "wait": step("timeout"),
+        "ship": step("skipped"),
     }
-    run = RunDocument(
-        id="run_1", workflow_id="wf_1", workflow="order", version=1, status="failed", error="charge failed", steps=steps
-    )
-    error = RunFailed(run)
+    error = RunFailed(_run("failed", error="charge failed", tasks=steps))
     assert set(error.steps) == {"charge", "wait"}
     assert (
         error.message
@@ -126,8 +129,7 @@ def test_a_failed_run_tells_which_steps_failed_and_why() -> None:
 
 
 def _run(status: str, **given: object) -> RunDocument:
-    document = {"id": "run_1", "workflow_id": "wf_1", "workflow": "order", "version": 1, "status": status, **given}
-    return msgspec.convert(document, RunDocument)
+    return msgspec.convert(documents.run(status, **given), RunDocument)
 
 
 def test_a_cancelled_run_tells_why_and_not_that_no_step_failed() -> None:
@@ -138,7 +140,8 @@ def test_a_cancelled_run_tells_why_and_not_that_no_step_failed() -> None:
 
 
 def test_a_run_that_is_still_paused_tells_which_step_paused_it_and_its_error() -> None:
-    tasks = {"pay": {"status": "scheduled", "error": {"code": "exception", "message": "ValueError: no funds"}}}
+    error = {"code": "exception", "message": "ValueError: no funds", "detail": None}
+    tasks = {"pay": step("scheduled", error=error)}
     paused = _run("paused", paused_by="an exception in step 'pay'", paused_step="pay", tasks=tasks)
     told = "run run_1 of order is still paused: step 'pay' paused it: ValueError: no funds"
     assert StillRunning(paused).message == told

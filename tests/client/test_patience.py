@@ -7,12 +7,13 @@ import pytest
 from detent.client import runs, workflows
 from detent.client.calls import Answer, Call
 from detent.client.errors import Conflict, LimitExceeded, NoConnection, Unavailable
+from tests.client import documents
 from tests.client.talking import Stage, answered
 
 OK = answered(200, {"status": "ok"})
 NOT_NOW = answered(503, {"error": "unavailable", "code": "unavailable", "message": "not now"}, retry_after="2")
-STARTED = answered(201, {"data": {"run_id": "run_1", "workflow_id": "wf_1", "status": "running"}})
-WORKFLOW = answered(200, {"data": {"id": "wf_1", "name": "order"}})
+STARTED = answered(201, {"data": documents.started()})
+WORKFLOW = answered(200, {"data": documents.workflow()})
 REFUSED = NoConnection("refused", sent=False)
 LOST = NoConnection("lost", sent=True)
 
@@ -52,14 +53,14 @@ def test_without_patience_nothing_is_sent_twice() -> None:
 def test_a_start_that_is_sent_again_has_the_same_key() -> None:
     stage = Stage([LOST, NOT_NOW, STARTED])
     assert stage.ask(runs.start("order", {"n": 1})).run_id == "run_1"
-    keys = {request.headers["Idempotency-Key"] for request in stage.sent}
+    keys = {request.key or "" for request in stage.sent}
     assert len(stage.sent) == 3
     assert len(keys) == 1
     assert len(keys.pop()) >= 16
 
 
 def test_two_starts_have_two_keys() -> None:
-    keys = {runs.start("order").headers["Idempotency-Key"] for _ in range(100)}
+    keys = {runs.start("order").key for _ in range(100)}
     assert len(keys) == 100
 
 
@@ -74,7 +75,7 @@ def test_a_callback_that_is_sent_again_is_the_same_message() -> None:
 
 
 def test_an_event_that_is_sent_again_has_the_same_id() -> None:
-    stage = Stage([LOST, answered(202, {"data": {"id": "e", "type": "t"}})])
+    stage = Stage([LOST, answered(202, {"data": {"id": "e", "type": "t", "matched": 0, "firings": []}})])
     stage.ask(runs.send_event("t"))
     assert len({request.body for request in stage.sent}) == 1
 

@@ -157,7 +157,7 @@ def test_what_makes_something_new_has_an_id_of_its_own_or_is_not_repeated(asked:
     makes = call.method == "POST" and call.path.rpartition("/")[2] in {
         "trigger", "retry", "rerun", "fork", "fire", "replay", "backfill", "triggers", "events",
     }  # fmt: skip
-    named = {"Idempotency-Key", "webhook-id"} & set(call.headers) or b'"id"' in (call.body or b"")
+    named = call.key or {"Idempotency-Key", "webhook-id"} & set(call.headers) or b'"id"' in (call.body or b"")
     assert not (makes and call.repeatable) or named
 
 

@@ -14,10 +14,11 @@ import pytest
 from detent import Client
 from detent.client import ClientClosed, NoConnection, Unavailable, UnexpectedAnswer
 from detent.client.transports import MOST_IDLE
+from tests.client import documents
 from tests.client.playing import Play, Player, playing
 
-WORKFLOW = {"data": {"id": "wf_1", "name": "order"}}
-STARTED = {"data": {"run_id": "run_1", "workflow_id": "wf_1", "status": "running"}}
+WORKFLOW = {"data": documents.workflow()}
+STARTED = {"data": documents.started()}
 OK = Play(body=WORKFLOW)
 
 
@@ -34,7 +35,7 @@ def test_one_connection_serves_one_request_after_the_other(player: Player, conne
 
 
 def test_an_error_does_not_cost_the_connection(player: Player, connect: Any) -> None:
-    player.plays(Play(404, {"error": "not_found", "message": "no"}), OK)
+    player.plays(Play(404, {"error": "not_found", "code": "not_found", "message": "no"}), OK)
     client = connect(player.url)
     with pytest.raises(Exception, match="no"):
         client.workflows.get("other")
@@ -124,7 +125,7 @@ def test_a_server_that_is_no_detent_is_told_apart(player: Player, connect: Any, 
 
 def test_a_large_answer_arrives_whole(player: Player, connect: Any) -> None:
     text = "x" * 3_000_000
-    player.plays(Play(body={"data": {"id": "wf_1", "name": "order", "description": text}}))
+    player.plays(Play(body={"data": documents.workflow(description=text)}))
     assert connect(player.url).workflows.get("order").description == text
 
 
@@ -161,7 +162,7 @@ def test_no_more_connections_are_kept_than_a_few(player: Player) -> None:
             threading.Event().wait(0.01)
         hold.set()
         assert all(one.result() for one in asked)
-        assert len(vars(client.line)["_connections"]._idle) == MOST_IDLE  # noqa: SLF001
+        assert len(vars(client.driver)["transport"]._idle) == MOST_IDLE  # noqa: SLF001
 
 
 def test_a_closed_client_asks_nothing(player: Player, connect: Any) -> None:
@@ -190,7 +191,7 @@ def test_a_forked_process_does_not_share_its_parents_connections(player: Player)
     player.plays(OK)
     with Client(player.url) as client:
         client.workflows.get("order")
-        pool = vars(client.line)["_connections"]
+        pool = vars(client.driver)["transport"]
         assert len(pool._idle) == 1  # noqa: SLF001
         pool._process = os.getpid() + 1  # noqa: SLF001 - as a child sees what it got from its parent
         client.workflows.get("order")

@@ -11,12 +11,12 @@ from detent.client import RunFailed, StillRunning, runs
 from detent.client.calls import Answer
 from detent.client.errors import NoConnection, NotFound
 from detent.client.runs import LONGEST_POLL
+from tests.client import documents
 from tests.client.talking import Stage, answered
 
 
 def run(status: str, **more: Any) -> Answer:
-    document = {"id": "run_1", "workflow_id": "wf_1", "workflow": "order", "version": 1, "status": status, **more}
-    return answered(200, {"data": document})
+    return answered(200, {"data": documents.run(status, **more)})
 
 
 def test_it_asks_until_the_run_has_ended() -> None:

@@ -12,6 +12,7 @@ from aiohttp import web
 
 from detent.clock import SystemClock
 from detent.commands import Commands, StartAnswer
+from detent.documents.answers import as_json
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
 from detent.graph.model import StepKind
@@ -109,15 +110,15 @@ async def run(document: dict[str, Any], *, given: Any, answers: list[str], calls
         started = await doors.starts.start(StartRequest(document["name"], given))
         for call in calls:
             await _call_back(doors, started, call)
-        while (shown := await doors.runs.get(show(RUN, started.run)))["status"] not in TERMINAL:  # noqa: ASYNC110 - as a reader would
+        while (shown := await doors.runs.get(show(RUN, started.run))).status not in TERMINAL:  # noqa: ASYNC110 - as a reader would
             await asyncio.sleep(0.01)
-        return shown
+        return as_json(shown)
 
 
 async def _call_back(doors: Commands, started: StartAnswer, call: str) -> None:
     step, body = call.split(" ", 1)
     shown = await doors.runs.get(show(RUN, started.run))
-    [url] = [callback["url"] for callback in shown["callbacks"] if callback["step"] == step]
+    [url] = [callback.url for callback in shown.callbacks if callback.step == step]
     token = urlsplit(url).path.rpartition("/")[2]
     receipt, *_ = await doors.callbacks.deliver(token, body=json.loads(body), headers={}, query={}, message_id=None)
     assert receipt in {Receipt.ACCEPTED, Receipt.EARLY}

@@ -116,7 +116,7 @@ async def test_a_database_that_is_not_there_is_told_and_not_waited_for(postgres_
 async def test_a_file_in_the_hands_of_one_who_answers_nobody_is_told_with_the_way_out(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local, "_PATIENCE", 0.0)
+    monkeypatch.setattr(local, "_BUSY_PATIENCE", 0.0)
     holder = await open_store(file, SystemClock())
     configure(database_url=file)
     try:

@@ -13,7 +13,7 @@ from detent.embed import sync
 from detent.embed.node import node
 from detent.embed.runs import RunHandle, runs
 from detent.embed.start import start
-from detent.errors import AlreadyActive, InvalidInput, NotFound
+from detent.errors import AlreadyActive, InvalidInput, NotFound, Unavailable
 from detent.process import App
 from detent.python.classes.workflow import Workflow
 from detent.python.decorators import step
@@ -78,6 +78,26 @@ async def test_the_same_request_id_starts_one_run(app: App) -> None:
     first = await start(summing, 1, request_id="r1")
     second = await start(summing, 1, request_id="r1")
     assert first == second
+
+
+async def test_a_start_in_process_stores_nothing_that_its_caller_did_not_give(app: App) -> None:
+    plain = await (await start(Patient, hero=HERO, labels={"team": "shop"})).get()
+    assert (plain.request_id, plain.labels) == (None, {"team": "shop"})
+    assert {name: value for name, value in plain.input.items() if name != "body" and value} == {}
+
+
+async def test_a_start_that_is_refused_for_now_is_not_sent_again_without_an_id(app: App) -> None:
+    await app.drain()
+    async with asyncio.timeout(20):  # it would be sent again for 30 seconds
+        with pytest.raises(Unavailable):
+            await start(summing, 1)
+
+
+async def test_a_run_is_followed_in_process_until_it_ends(app: App) -> None:
+    run = await start(Greeting, hero=HERO, input={"who": "x"})
+    assert [entry.step async for entry in run.follow()] == ["greet", "shout"]
+    again = await run.rerun()
+    assert [entry.step for entry in await asyncio.to_thread(lambda: list(again.sync.follow()))] == ["greet", "shout"]
 
 
 async def test_a_delayed_run_is_pending_until_its_time(app: App) -> None:

@@ -10,7 +10,7 @@ from contextlib import suppress
 import psycopg
 import pytest
 
-from detent.client.documents import RunDocument
+from detent.documents.runs import RunDocument
 from detent.embed import sync
 from detent.embed.config import configure
 from detent.embed.node import node

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from detent.commands.bulk import BulkAction
+from detent.documents.answers import as_json
 from detent.engine.background import Presence
 from detent.errors import Conflict, TooLarge
 from detent.forms.steps.form import compile_steps
@@ -41,7 +42,7 @@ async def test_a_retry_is_a_new_run_that_keeps_what_succeeded() -> None:
         assert [call.step for call in world.hands.calls] == ["a", "b", "b", "c"]
         assert world.kinds(again.run) == [("reused", "a"), ("opened", None), ("ended", "b"), ("ended", "c")]
         assert (await world.row(first.run)).status == "failed"
-        document = await commands_of(engine, "ann").runs.get(run_id(again))
+        document = as_json(await commands_of(engine, "ann").runs.get(run_id(again)))
         assert document["origin"] == {"run_id": run_id(first), "kind": "retry"}
         assert document["tasks"]["a"]["status"] == "success"
         assert document["input"]["body"] == {"order": 1}
@@ -81,7 +82,7 @@ async def test_a_rerun_takes_the_current_version_and_another_body() -> None:
         assert await world.ended(again.run) == "completed"
         row = await world.row(again.run)
         assert (row.version, row.origin, row.origin_kind) == (2, first.run, "rerun")
-        assert (await commands_of(engine, "ann").runs.get(run_id(again)))["input"]["body"] == {"order": 2}
+        assert as_json(await commands_of(engine, "ann").runs.get(run_id(again)))["input"]["body"] == {"order": 2}
 
 
 @virtual
@@ -96,7 +97,7 @@ async def test_a_fork_goes_on_from_an_edited_output() -> None:
         fork = await commands_of(engine, "ann").reruns.fork(run_id(first), "b", output="yes")
         assert await world.ended(fork.run) == "completed"
         assert [call.step for call in world.hands.calls if call.run_id == fork.run] == ["c"]
-        tasks = (await commands_of(engine, "ann").runs.get(run_id(fork)))["tasks"]
+        tasks = as_json(await commands_of(engine, "ann").runs.get(run_id(fork)))["tasks"]
         assert (tasks["b"]["output"], tasks["c"]["status"]) == ("yes", "success")
 
 
@@ -114,7 +115,7 @@ async def test_a_person_says_whether_an_uncertain_step_happened() -> None:
         commands = commands_of(other, "ann")
         _, _, reasons = await commands.runs.why(run_id(run))
         assert any(reason.kind == "uncertain" and reason.step == "pay" for reason in reasons)
-        document = await commands.control.resolve(run_id(run), "pay", happened=True, output={"id": 7})
+        document = as_json(await commands.control.resolve(run_id(run), "pay", happened=True, output={"id": 7}))
         assert document["tasks"]["pay"]["output"] == {"id": 7}
         assert await world.ended(run.run) == "completed"
         assert len(world.hands.attempts("pay")) == 1
@@ -249,7 +250,7 @@ async def test_a_moved_run_is_retried_with_the_version_it_was_moved_to_if_that_w
         again = await commands_of(engine, "ann").reruns.retry(run_id(first))
         assert await world.ended(again.run) == "completed"
         assert [call.step for call in world.hands.calls] == ["d"]
-        assert (await commands_of(engine, "ann").runs.get(run_id(again)))["version"] == 2
+        assert (await commands_of(engine, "ann").runs.get(run_id(again))).version == 2
 
 
 @virtual
@@ -257,7 +258,7 @@ async def test_a_moved_run_is_retried_with_its_own_version_where_the_other_is_no
     async with rig() as world:
         engine = await world.engine()
         first, _ = await _moved_and_cancelled(world)
-        assert (await commands_of(engine, "ann").runs.get(run_id(first)))["tasks"].keys() == {"a", "b", "c", "d"}
+        assert (await commands_of(engine, "ann").runs.get(run_id(first))).steps.keys() == {"a", "b", "c", "d"}
         again = await commands_of(engine, "ann").reruns.retry(run_id(first))
         assert await world.ended(again.run) == "completed"
         assert world.hands.calls == []

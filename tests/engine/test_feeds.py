@@ -13,6 +13,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 
+from detent.documents.answers import as_json
 from detent.ids import new_id
 from detent.observe import heard
 from detent.run.journal import Decided, Entry, EntryData, Kind, encode_data
@@ -402,7 +403,7 @@ def test_the_document_of_an_entry_says_what_happened_and_what_follows() -> None:
     )
     data = EntryData(result=_raw({"output": "a\nb"}), error=error, ms=12.5, by="ann", decided=decided)
     found = Entry(1, new_id(), 7, NOON, Kind.ENDED, "charge", 2, "failed", encode_data(data))
-    document = entry_document(found)
+    document = as_json(entry_document(found))
     told = {"code": "http_status", "message": "it said 500", "detail": {"status": 500}}
     assert document == {
         "seq": 7,

@@ -6,11 +6,11 @@ import asyncio
 
 import pytest
 
-from detent.api.documents import run_summary
 from detent.errors import InvalidInput, NotFound, NotStartable, RequestIdReused, RequestIdTaken
 from detent.ids import WORKFLOW, show
 from detent.instant import SECOND
 from detent.store.rows import MessageKind, Receipt
+from detent.views.runs import run_summary
 from tests.callers import commands_of
 from tests.engine.doors import run_id, save, start
 from tests.engine.rig import NOON, TENANT, Rig, rig, virtual
@@ -121,8 +121,8 @@ async def test_a_delayed_start_is_pending_until_its_time_and_survives_every_node
         await asyncio.sleep(30)
         await world.engine()
         document = await commands_of(world.engines[0]).runs.get(run_id(run))
-        assert (document["status"], document["started_at"]) == ("pending", None)
-        assert document["start_at"] is not None
+        assert (document.status, document.started_at) == ("pending", None)
+        assert document.start_at is not None
         await world.until(lambda: bool(world.hands.calls), within=100)
         assert 60.0 <= world.clock.monotonic() <= 60.5
         assert await world.ended(run.run) == "completed"
@@ -207,6 +207,6 @@ async def test_a_delayed_run_reads_running_as_soon_as_it_works_and_never_began_i
         await world.send(gone.run, MessageKind.CANCEL)
         assert await world.ended(gone.run) == "cancelled"
         document = await commands.runs.get(run_id(gone))
-        assert (document["started_at"], run_summary(await world.row(gone.run)).started_at) == (None, None)
+        assert (document.started_at, run_summary(await world.row(gone.run)).started_at) == (None, None)
         gate.set()
         assert await world.ended(run.run) == "completed"

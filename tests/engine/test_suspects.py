@@ -241,28 +241,31 @@ async def test_the_document_and_why_say_that_a_run_is_suspect_and_what_it_waits_
         engine = await world.engine()
         run = await world.start({"a": {}, "b": {"needs": ["a"]}})
         name = show(RUN, run)
-        assert "suspect" not in await _commands(engine).runs.get(name)
+        assert (await _commands(engine).runs.get(name)).suspect is None
         await _crash_in_flight(world, "a", 2)
         await world.until(lambda: world.kinds(run) == [("adopted", None)] * 2)
         commands = _commands(world.engines[0])
         document = await commands.runs.get(name)
-        assert document["suspect"]["adoptions"] == 2
-        assert (document["suspect"]["waiting"], document["suspect"]["in_flight"]) == (["a"], [])
-        assert document["suspect"]["next_at"] == document["tasks"]["a"]["next_at"]
-        assert (document["tasks"]["a"]["status"], document["tasks"]["a"]["reason"]) == ("scheduled", "suspect")
+        assert document.suspect is not None
+        assert document.suspect.adoptions == 2
+        assert (document.suspect.waiting, document.suspect.in_flight) == (["a"], [])
+        assert document.suspect.next_at == document.steps["a"].next_at
+        assert (document.steps["a"].status, document.steps["a"].reason) == ("scheduled", "suspect")
         _, _, reasons = await commands.runs.why(name)
         assert [reason.kind for reason in reasons] == ["suspect", "needs"]
         await _crash_in_flight(world, "a")
         await world.until(lambda: world.kinds(run)[-1] == ("adopted", None))
         document = await _commands(world.engines[0]).runs.get(name)
-        assert document["suspect"]["strikes"] == {"a": 1}
+        assert document.suspect is not None
+        assert document.suspect.strikes == {"a": 1}
         await world.until(lambda: world.hands.now == 1)
         document = await _commands(world.engines[0]).runs.get(name)
-        assert (document["suspect"]["in_flight"], document["suspect"]["next_at"]) == (["a"], None)
-        assert document["tasks"]["a"]["status"] == "running"
+        assert document.suspect is not None
+        assert (document.suspect.in_flight, document.suspect.next_at) == (["a"], None)
+        assert document.steps["a"].status == "running"
         world.hands.gates["a"].set()
         assert await world.ended(run) == "completed"
-        assert "suspect" not in await _commands(world.engines[0]).runs.get(name)
+        assert (await _commands(world.engines[0]).runs.get(name)).suspect is None
 
 
 def _waiting(tenant: int, name: str) -> OwnedRun:

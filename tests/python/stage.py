@@ -18,6 +18,7 @@ from typing import Any
 
 from detent.clock import SystemClock
 from detent.commands import Commands, StartAnswer
+from detent.documents.answers import as_json
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
 from detent.engine.tuning import Tuning
@@ -126,7 +127,7 @@ class Theatre:
         return show(RUN, started.run)
 
     async def run(self, run: str) -> dict[str, Any]:
-        return await self.commands().runs.get(run)
+        return as_json(await self.commands().runs.get(run))
 
     async def until(self, run: str, is_so: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         async with asyncio.timeout(PATIENCE):

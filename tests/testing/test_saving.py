@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from detent.documents.answers import as_json
 from detent.errors import InvalidInput
 from detent.python.functions import Run, workflow
 from detent.python.registry import registry
@@ -22,9 +23,9 @@ Finish = Callable[[MemoryEngine, MemoryRun], None]
 
 def saved(engine: MemoryEngine, run: MemoryRun, definition: Any) -> str:
     async def entries(commands: Any) -> list[Any]:
-        return [entry_document(entry) for entry in await commands.runs.entries(run.key)]
+        return [as_json(entry_document(entry)) for entry in await commands.runs.entries(run.key)]
 
-    return as_test(engine.ask(lambda commands: commands.runs.get(run.id)), definition, engine.ask(entries))
+    return as_test(as_json(engine.ask(lambda commands: commands.runs.get(run.id))), definition, engine.ask(entries))
 
 
 def source_of(name: str) -> str:

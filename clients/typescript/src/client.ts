@@ -1,4 +1,4 @@
-import type { Json, Received, SentEvent, Started } from "./documents.js";
+import type { CallbackReceipt, EventReceipt, Json, Started } from "./documents.js";
 import { type AnswerOf, Http, type Method, type Options, type Parts, type PathOf } from "./http.js";
 import { newId } from "./ids.js";
 import { Runs, type StartOptions, start } from "./runs.js";
@@ -32,14 +32,14 @@ export class Detent {
 
   /** Answer a wait step, at the URL of its callback or by the token alone. It is sent to this client's own server. The
    * same `messageId` again is the same callback again. */
-  async answer(urlOrToken: string, body: Json = {}, options: { messageId?: string } = {}): Promise<Received> {
+  async answer(urlOrToken: string, body: Json = {}, options: { messageId?: string } = {}): Promise<CallbackReceipt> {
     const token = decodeURIComponent(new URL(urlOrToken, "http://token/").pathname.split("/").pop() ?? "");
     const headers = { "webhook-id": options.messageId ?? newId() };
     return (await this.#http.call("post", "/wh/{token}", { path: { token }, body, headers, repeatable: true })).data;
   }
 
   /** Send an event; event triggers of that type fire. The same `id` again fires nothing again. */
-  async sendEvent(type: string, data: Json = {}, options: { id?: string } = {}): Promise<SentEvent> {
+  async sendEvent(type: string, data: Json = {}, options: { id?: string } = {}): Promise<EventReceipt> {
     const body = { type, data, id: options.id ?? newId() };
     return (await this.#http.call("post", "/api/v1/events", { body, repeatable: true })).data;
   }

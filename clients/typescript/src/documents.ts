@@ -7,7 +7,7 @@ export type Json = unknown;
 /** A workflow and its current version. Lists leave out the definition. */
 export type Workflow = Schemas["WorkflowDocument"];
 /** A workflow as it was saved; `changed` is false if that definition was there already. */
-export type SavedWorkflow = Schemas["SavedWorkflow"];
+export type SavedWorkflow = Schemas["SavedWorkflowAnswer"];
 /** One version of a workflow. */
 export type Version = Schemas["VersionDocument"];
 /** A run that was accepted. */
@@ -26,10 +26,10 @@ export type Trigger = Schemas["TriggerDocument"];
 export type Firing = Schemas["FiringDocument"];
 /** The slots of a schedule in a range that has passed. */
 export type Backfill = Schemas["BackfillDocument"];
-/** A callback that was taken. */
-export type Received = Schemas["Received"];
+/** A callback that was received. */
+export type CallbackReceipt = Schemas["CallbackReceipt"];
 /** What an event has set going. */
-export type SentEvent = Schemas["EventDocument"];
+export type EventReceipt = Schemas["EventReceipt"];
 
 const ENDED: ReadonlySet<string> = new Set(["completed", "failed", "cancelled", "timeout"]);
 

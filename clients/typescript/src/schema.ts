@@ -1462,7 +1462,7 @@ export interface paths {
         };
         /**
          * Can it take work
-         * @description `ok` while the engine has its place and the database answers; 503 when starting, draining or cut off.
+         * @description `ok` while the engine has its place and the database can be written; otherwise 503, and `message` says why.
          */
         get: operations["ready"];
         put?: never;
@@ -1544,15 +1544,27 @@ export interface components {
         ActionDocument: {
             attempt: number;
             duration_ms: number | null;
-            error: {
-                [key: string]: unknown;
-            } | null;
+            error: components["schemas"]["StepFailure"] | null;
+            /** Format: date-time */
             finished_at: string;
             retry_at: string | null;
+            /** Format: date-time */
             started_at: string;
-            status: string;
+            status: string | null;
             step: string;
             type: string;
+        };
+        /** AttemptDocument */
+        AttemptDocument: {
+            attempt: number;
+            duration_ms: number | null;
+            error: components["schemas"]["StepFailure"] | null;
+            /** Format: date-time */
+            finished_at: string;
+            retry_at: string | null;
+            /** Format: date-time */
+            started_at: string;
+            status: string | null;
         };
         /** BackfillDocument */
         BackfillDocument: {
@@ -1568,6 +1580,7 @@ export interface components {
         /** BackfilledSlot */
         BackfilledSlot: {
             firing_id: string;
+            /** Format: date-time */
             slot: string;
             status: string;
         };
@@ -1586,11 +1599,21 @@ export interface components {
         };
         /** CallbackDocument */
         CallbackDocument: {
+            /** Format: date-time */
             created_at: string;
             expires_at: string | null;
             status: string;
             step: string;
             url: string;
+        };
+        /** CallbackReceipt */
+        CallbackReceipt: {
+            status: string;
+            step: string;
+        };
+        /** One[CallbackReceipt] */
+        CallbackReceiptAnswer: {
+            data: components["schemas"]["CallbackReceipt"];
         };
         /** Details */
         Details: {
@@ -1599,6 +1622,7 @@ export interface components {
         };
         /** EntryDocument */
         EntryDocument: {
+            /** Format: date-time */
             at: string;
             attempt: number | null;
             by: string | null;
@@ -1629,16 +1653,16 @@ export interface components {
             data: components["schemas"]["EntryDocument"][];
             next_cursor?: string | null;
         };
-        /** EventDocument */
-        EventDocument: {
+        /** EventReceipt */
+        EventReceipt: {
             firings: components["schemas"]["MatchedTrigger"][];
             id: string;
             matched: number;
             type: string;
         };
-        /** One[EventDocument] */
-        EventDocumentAnswer: {
-            data: components["schemas"]["EventDocument"];
+        /** One[EventReceipt] */
+        EventReceiptAnswer: {
+            data: components["schemas"]["EventReceipt"];
         };
         /** ExecutionStarted */
         ExecutionStarted: {
@@ -1664,9 +1688,10 @@ export interface components {
         FiringDocument: {
             id: string;
             message: string | null;
+            /** Format: date-time */
             received_at: string;
             replay_of: string | null;
-            request?: components["schemas"]["FiringRequest"];
+            request?: components["schemas"]["FiringRequest"] | null;
             run_id: string | null;
             scheduled_at: string | null;
             status: string;
@@ -1693,40 +1718,6 @@ export interface components {
                 [key: string]: string;
             };
         };
-        /** HappeningDocument */
-        HappeningDocument: {
-            at: string;
-            attempt: number | null;
-            by: string | null;
-            carried: string[];
-            duration_ms: number | null;
-            error: components["schemas"]["StepFailure"] | null;
-            failed: {
-                [key: string]: components["schemas"]["StepFailure"];
-            };
-            finished: boolean;
-            kind: string;
-            result: unknown;
-            retry_at: string | null;
-            run_id: string;
-            run_status: string | null;
-            seq: number;
-            skipped: string[];
-            sleep_until: {
-                [key: string]: string;
-            };
-            status: string | null;
-            step: string | null;
-            wait_until: {
-                [key: string]: string | null;
-            };
-            workflow: string;
-        };
-        /** Many[HappeningDocument] */
-        HappeningDocumentPage: {
-            data: components["schemas"]["HappeningDocument"][];
-            next_cursor?: string | null;
-        };
         /** Health */
         Health: {
             status: string;
@@ -1739,7 +1730,7 @@ export interface components {
         /** HierarchyDocument */
         HierarchyDocument: {
             complete: boolean;
-            execution_id?: string;
+            execution_id?: string | null;
             root: components["schemas"]["RunTree"];
             run_id: string;
         };
@@ -1772,6 +1763,7 @@ export interface components {
             error_traceback: string | null;
             failed_at: string | null;
             outcome: string;
+            /** Format: date-time */
             scheduled_for: string;
             skipped_at: string | null;
             started_at: string | null;
@@ -1794,15 +1786,6 @@ export interface components {
             step: string | null;
             until: string | null;
         };
-        /** Received */
-        Received: {
-            status: string;
-            step: string;
-        };
-        /** One[Received] */
-        ReceivedAnswer: {
-            data: components["schemas"]["Received"];
-        };
         /** Refusal */
         Refusal: {
             code: string;
@@ -1817,17 +1800,15 @@ export interface components {
         };
         /** RunDocument */
         RunDocument: {
-            actions?: components["schemas"]["ActionDocument"][];
+            actions?: components["schemas"]["ActionDocument"][] | null;
             callbacks: components["schemas"]["CallbackDocument"][];
-            cancel_requested?: boolean;
-            children?: components["schemas"]["RunSummary"][];
+            cancel_requested?: boolean | null;
+            children?: components["schemas"]["RunSummary"][] | null;
             error: string | null;
-            events?: {
-                [key: string]: unknown;
-            }[];
-            execution_id?: string;
+            events?: components["schemas"]["EntryDocument"][] | null;
+            execution_id?: string | null;
             expires_at: string | null;
-            finish_requested?: boolean;
+            finish_requested?: boolean | null;
             finished_at: string | null;
             hero: components["schemas"]["HeroDocument"] | null;
             id: string;
@@ -1837,30 +1818,26 @@ export interface components {
             labels: {
                 [key: string]: string;
             };
-            more?: string[];
+            more?: string[] | null;
             origin: components["schemas"]["OriginDocument"] | null;
             output: unknown;
-            pause_requested?: boolean;
+            pause_requested?: boolean | null;
             paused_by: string | null;
             paused_step: string | null;
-            reattempt_requested?: boolean;
+            reattempt_requested?: boolean | null;
             request_id: string | null;
-            resolve_requested?: boolean;
+            resolve_requested?: boolean | null;
             resources?: {
                 [key: string]: unknown;
-            }[];
-            resume_requested?: boolean;
-            skip_requested?: boolean;
+            }[] | null;
+            resume_requested?: boolean | null;
+            skip_requested?: boolean | null;
             start_at: string | null;
             started_at: string | null;
             status: string;
-            suspect?: {
-                [key: string]: unknown;
-            };
+            suspect?: components["schemas"]["SuspectDocument"] | null;
             tasks: {
-                [key: string]: {
-                    [key: string]: unknown;
-                };
+                [key: string]: components["schemas"]["StepDocument"];
             };
             trigger: string;
             trigger_id: string | null;
@@ -1875,7 +1852,7 @@ export interface components {
         /** RunSummary */
         RunSummary: {
             error: string | null;
-            execution_id?: string;
+            execution_id?: string | null;
             expires_at: string | null;
             finished_at: string | null;
             hero: components["schemas"]["HeroDocument"] | null;
@@ -1903,7 +1880,7 @@ export interface components {
         RunTree: {
             children: components["schemas"]["RunTree"][];
             error: string | null;
-            execution_id?: string;
+            execution_id?: string | null;
             expires_at: string | null;
             finished_at: string | null;
             hero: components["schemas"]["HeroDocument"] | null;
@@ -1922,21 +1899,20 @@ export interface components {
             workflow: string;
             workflow_id: string;
         };
-        /** SavedWorkflow */
-        SavedWorkflow: {
+        /** SavedWorkflowAnswer */
+        SavedWorkflowAnswer: {
             changed: boolean;
             data: components["schemas"]["WorkflowDocument"];
         };
-        /** SignalDocument */
-        SignalDocument: {
-            /** @default true */
+        /** SignalReceipt */
+        SignalReceipt: {
             accepted: boolean;
             run_id: string;
             signal: string;
         };
-        /** One[SignalDocument] */
-        SignalDocumentAnswer: {
-            data: components["schemas"]["SignalDocument"];
+        /** One[SignalReceipt] */
+        SignalReceiptAnswer: {
+            data: components["schemas"]["SignalReceipt"];
         };
         /** StartedDocument */
         StartedDocument: {
@@ -1944,7 +1920,7 @@ export interface components {
             finished_at?: string | null;
             output?: unknown;
             run_id: string;
-            start_at?: string | null;
+            start_at: string | null;
             started_at: string | null;
             status: string;
             workflow_id: string;
@@ -1953,11 +1929,83 @@ export interface components {
         StartedDocumentAnswer: {
             data: components["schemas"]["StartedDocument"];
         };
+        /** StepDocument */
+        StepDocument: {
+            attempt?: number | null;
+            attempts: components["schemas"]["AttemptDocument"][];
+            body?: unknown;
+            duration_ms: number | null;
+            encoding?: string | null;
+            error: components["schemas"]["StepFailure"] | null;
+            finished_at: string | null;
+            headers?: {
+                [key: string]: unknown;
+            } | null;
+            is_truncated?: boolean | null;
+            next_at?: string | null;
+            output?: unknown;
+            query?: {
+                [key: string]: unknown;
+            } | null;
+            reason?: string | null;
+            run_id?: string | null;
+            started_at: string | null;
+            state?: unknown;
+            status: string;
+            status_code?: number | null;
+            type: string;
+            until?: string | null;
+        };
         /** StepFailure */
         StepFailure: {
             code: string;
             detail: unknown;
             message: string;
+        };
+        /** SuspectDocument */
+        SuspectDocument: {
+            adoptions: number;
+            in_flight: string[];
+            next_at: string | null;
+            strikes: {
+                [key: string]: number;
+            };
+            waiting: string[];
+        };
+        /** TimelineEntry */
+        TimelineEntry: {
+            /** Format: date-time */
+            at: string;
+            attempt: number | null;
+            by: string | null;
+            carried: string[];
+            duration_ms: number | null;
+            error: components["schemas"]["StepFailure"] | null;
+            failed: {
+                [key: string]: components["schemas"]["StepFailure"];
+            };
+            finished: boolean;
+            kind: string;
+            result: unknown;
+            retry_at: string | null;
+            run_id: string;
+            run_status: string | null;
+            seq: number;
+            skipped: string[];
+            sleep_until: {
+                [key: string]: string;
+            };
+            status: string | null;
+            step: string | null;
+            wait_until: {
+                [key: string]: string | null;
+            };
+            workflow: string;
+        };
+        /** Many[TimelineEntry] */
+        TimelineEntryPage: {
+            data: components["schemas"]["TimelineEntry"][];
+            next_cursor?: string | null;
         };
         /** TriggerDocument */
         TriggerDocument: {
@@ -1967,6 +2015,7 @@ export interface components {
             };
             enabled: boolean;
             id: string;
+            /** Format: date-time */
             inserted_at: string;
             last_fired_at: string | null;
             name: string | null;
@@ -1974,6 +2023,7 @@ export interface components {
             note: string | null;
             owned_by: string;
             type: string;
+            /** Format: date-time */
             updated_at: string;
             url: string | null;
             workflow: string;
@@ -1995,6 +2045,7 @@ export interface components {
             definition: {
                 [key: string]: unknown;
             };
+            /** Format: date-time */
             inserted_at: string;
             version: number;
         };
@@ -2005,7 +2056,7 @@ export interface components {
         };
         /** WebhookDocument */
         WebhookDocument: {
-            callbacks?: components["schemas"]["CallbackDocument"][];
+            callbacks?: components["schemas"]["CallbackDocument"][] | null;
             execution_id?: string | null;
             firing_id?: string | null;
             message?: string | null;
@@ -2018,7 +2069,7 @@ export interface components {
         };
         /** WhyDocument */
         WhyDocument: {
-            execution_id?: string;
+            execution_id?: string | null;
             reasons: components["schemas"]["ReasonDocument"][];
             run_id: string;
             status: string;
@@ -2033,12 +2084,13 @@ export interface components {
             current_version: number;
             definition?: {
                 [key: string]: unknown;
-            };
-            deleted_at?: string;
+            } | null;
+            deleted_at?: string | null;
             description: string | null;
             enabled: boolean;
             form: string;
             id: string;
+            /** Format: date-time */
             inserted_at: string;
             labels: {
                 [key: string]: string;
@@ -2047,6 +2099,7 @@ export interface components {
             status: string;
             task_count: number;
             trigger: string;
+            /** Format: date-time */
             updated_at: string;
         };
         /** One[WorkflowDocument] */
@@ -2092,7 +2145,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["EventDocumentAnswer"];
+                    "application/json": components["schemas"]["EventReceiptAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -3148,7 +3201,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SignalDocumentAnswer"];
+                    "application/json": components["schemas"]["SignalReceiptAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -3588,7 +3641,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HappeningDocumentPage"];
+                    "application/json": components["schemas"]["TimelineEntryPage"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -4635,7 +4688,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SignalDocumentAnswer"];
+                    "application/json": components["schemas"]["SignalReceiptAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -5132,7 +5185,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HappeningDocumentPage"];
+                    "application/json": components["schemas"]["TimelineEntryPage"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -6478,7 +6531,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SavedWorkflow"];
+                    "application/json": components["schemas"]["SavedWorkflowAnswer"];
                 };
             };
             /** @description The workflow is new. */
@@ -6487,7 +6540,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SavedWorkflow"];
+                    "application/json": components["schemas"]["SavedWorkflowAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -7858,7 +7911,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ReceivedAnswer"];
+                    "application/json": components["schemas"]["CallbackReceiptAnswer"];
                 };
             };
             /** @description The step is not active yet; the callback is kept for it. */
@@ -7867,7 +7920,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ReceivedAnswer"];
+                    "application/json": components["schemas"]["CallbackReceiptAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */
@@ -8100,7 +8153,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ReceivedAnswer"];
+                    "application/json": components["schemas"]["CallbackReceiptAnswer"];
                 };
             };
             /** @description The step is not active yet; the callback is kept for it. */
@@ -8109,7 +8162,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ReceivedAnswer"];
+                    "application/json": components["schemas"]["CallbackReceiptAnswer"];
                 };
             };
             /** @description The request is not right; `details` says where. */

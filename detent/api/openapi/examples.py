@@ -7,6 +7,8 @@ from typing import Any, Final
 _RUN: Final = "run_01k5c1v6p2f7x8y9z0a1b2c3d4"
 _OTHER: Final = "run_01k5c1w8q3g7x8y9z0a1b2c3d4"
 _WORKFLOW: Final = "wf_01k5c1s2m4d7x8y9z0a1b2c3d4"
+_TRIGGER: Final = "trg_01k5c1v6p2f7x8y9z0a1b2c3d4"
+_FIRING: Final = "fir_01k5c1x9r4h7x8y9z0a1b2c3d4"
 _AT: Final = "2026-02-22T10:05:00Z"
 
 WORKFLOW: Final[dict[str, Any]] = {
@@ -114,7 +116,7 @@ PAST_ATTEMPT: Final[dict[str, Any]] = {
     "error_message": "HTTP 503",
     "error_traceback": None,
 }
-HAPPENING: Final[dict[str, Any]] = {
+TIMELINE_ENTRY: Final[dict[str, Any]] = {
     "run_id": _RUN,
     "workflow": "order-processing",
     "seq": 1,
@@ -159,6 +161,69 @@ BULK: Final[dict[str, Any]] = {
     "done": 11,
     "refused": [{"run_id": _OTHER, "message": f"it was run again already, as {_RUN}"}],
     "more": False,
+}
+TRIGGER: Final[dict[str, Any]] = {
+    "id": _TRIGGER,
+    "workflow_id": _WORKFLOW,
+    "workflow": "order-processing",
+    "type": "cron",
+    "name": "every weekday",
+    "enabled": True,
+    "owned_by": "api",
+    "config": {
+        "cron_expression": "0 9 * * 1-5",
+        "timezone": "Europe/Zurich",
+        "jitter": 0,
+        "missed": "last",
+        "missed_window": 86400,
+        "overlap": "skip",
+    },
+    "condition": None,
+    "note": None,
+    "url": None,
+    "next_at": "2026-02-23T08:00:00Z",
+    "last_fired_at": None,
+    "inserted_at": "2026-02-22T10:00:00Z",
+    "updated_at": "2026-02-22T10:00:00Z",
+}
+FIRING: Final[dict[str, Any]] = {
+    "id": _FIRING,
+    "trigger_id": _TRIGGER,
+    "type": "webhook",
+    "status": "started",
+    "scheduled_at": None,
+    "received_at": "2026-02-22T10:05:00Z",
+    "run_id": _RUN,
+    "message": None,
+    "replay_of": None,
+}
+WHOLE_FIRING: Final[dict[str, Any]] = {
+    **FIRING,
+    "request": {"method": "POST", "query": {}, "headers": {"content-type": "application/json"}, "body": {"id": 7}},
+}
+BACKFILL: Final[dict[str, Any]] = {
+    "matched": 1,
+    "dry_run": False,
+    "slots": ["2026-02-20T08:00:00Z"],
+    "firings": [{"slot": "2026-02-20T08:00:00Z", "firing_id": _FIRING, "status": "due"}],
+}
+EVENT: Final[dict[str, Any]] = {
+    "id": "evt_01k5c1x9r4h7x8y9z0a1b2c3d4",
+    "type": "order.paid",
+    "matched": 1,
+    "firings": [{"trigger_id": _TRIGGER, "firing_id": _FIRING, "status": "started", "run_id": _RUN}],
+}
+WEBHOOK_STARTED: Final[dict[str, Any]] = {
+    "status": "started",
+    "firing_id": _FIRING,
+    "run_id": _RUN,
+    "execution_id": _RUN,
+    "callbacks": [],
+}
+WEBHOOK_IGNORED: Final[dict[str, Any]] = {
+    "status": "ignored",
+    "firing_id": _FIRING,
+    "message": "the condition is false",
 }
 
 

@@ -23,9 +23,9 @@ from litestar.openapi.spec.base import BaseSchemaObject
 from litestar.openapi.spec.enums import OpenAPIFormat, OpenAPIType
 from litestar.types import Method
 
-from detent.api.errors import Refusal
 from detent.api.filters import SCOPES
 from detent.api.request import MOST_ROWS, ROWS, camel_case
+from detent.documents.answers import Refusal
 from detent.forms.compiled import TriggerType
 from detent.run.status import Status
 

@@ -307,7 +307,7 @@ def _prose(text: str) -> str:
     return _CODE.sub(r"<code>\1</code>", escape(text, quote=False))
 
 
-#: `One_detent.api.wire.RunDocument_`, as the framework names a generic type.
+#: `One_detent.documents.runs.RunDocument_`, as the framework names a generic type.
 _GENERIC: Final = re.compile(r"(One|Many)_((?:\w+\.)*)([\w]+?)_$")
 _PLACE: Final = "#/components/schemas/"
 

@@ -10,7 +10,6 @@ from litestar import MediaType, Response, post, route
 from litestar.params import FromPath
 from litestar.types import HTTPScope
 
-from detent.api.documents import One, Received
 from detent.api.errors import REFUSALS, refuse_callback
 from detent.api.openapi.operations import TakesAnything, answers, refusals
 from detent.api.request import AnyRequest, commands
@@ -18,6 +17,8 @@ from detent.api.routes.pages import PAGE_HEADERS, page
 from detent.api.server.guards import Throttle
 from detent.commands import Commands
 from detent.commands.callbacks import CallbackView, Delivered
+from detent.documents.answers import One
+from detent.documents.runs import CallbackReceipt
 from detent.errors import LimitExceeded
 from detent.instant import iso
 from detent.store.rows import CallbackState, Receipt
@@ -118,8 +119,8 @@ async def deliver(commands: Commands, guesses: Throttle, scope: HTTPScope, token
     status_code=200,
     operation_class=TakesAnything,
     responses={
-        **answers(200, One[Received], "The step has its callback."),
-        **answers(202, One[Received], "The step is not active yet; the callback is kept for it."),
+        **answers(200, One[CallbackReceipt], "The step has its callback."),
+        **answers(202, One[CallbackReceipt], "The step is not active yet; the callback is kept for it."),
         **refusals(400, 404, 409, 410, 413, 429),
     },
     request_max_body_size=INPUT_LIMIT,
@@ -132,7 +133,7 @@ async def receive_callback(request: AnyRequest, token: FromPath[str]) -> Respons
         return _page(result_page(receipt), STATUS[receipt])
     if receipt not in TAKEN:
         return refuse_callback(receipt)
-    return Response(One(Received(TAKEN[receipt], step)), status_code=STATUS[receipt])
+    return Response(One(CallbackReceipt(TAKEN[receipt], step)), status_code=STATUS[receipt])
 
 
 @route(PATHS, http_method=["GET", "HEAD"], include_in_schema=False, media_type=MediaType.HTML)

@@ -8,16 +8,16 @@ import msgspec
 from litestar import Response, get
 from litestar.params import FromPath
 
-from detent.api.documents import Many
 from detent.api.filters import read_hero_page, read_places_page
 from detent.api.openapi import examples
 from detent.api.openapi.operations import PAGE_PARAMETERS, TEXT, answers, operation, query, refusals
 from detent.api.request import AnyRequest, CursorScope, commands, tenant_of
 from detent.api.routes.runs import places
-from detent.api.routes.streams import EntryDocument
+from detent.documents.answers import Many
+from detent.documents.journal import PastAttemptDocument, TimelineEntry
 from detent.errors import NotFound
 from detent.ids import RUN, show
-from detent.instant import iso
+from detent.instant import as_datetime
 from detent.planner.history import AttemptState, PastAttempt
 from detent.store.rows import RUN_STARTED, TimelineRow
 from detent.views.runs import entry_document
@@ -26,33 +26,7 @@ _LONGEST_MESSAGE: Final = 4_000
 _LONGEST_TRACEBACK: Final = 16_000
 
 
-Timeline = Response[dict[str, Any]]
-
-
-class PastAttemptDocument(msgspec.Struct, kw_only=True):
-    """One attempt of a run that is over. `state` is completed, failed, skipped or cancelled, and the instant of the
-    same name is there; `outcome` is success, reattempted, skipped, cancelled or failed. `started_at` is null if it
-    never began."""
-
-    step: str
-    attempt: int
-    state: str
-    outcome: str
-    scheduled_for: str
-    started_at: str | None
-    completed_at: str | None
-    failed_at: str | None
-    skipped_at: str | None
-    cancelled_at: str | None
-    error_message: str | None
-    error_traceback: str | None
-
-
-class HappeningDocument(EntryDocument, kw_only=True):
-    """An entry of the journal of one of a hero's runs; or with `seq` 0 and the kind `run_started`, that it began."""
-
-    run_id: str
-    workflow: str
+Timeline = Response[Many[TimelineEntry]]
 
 
 @get(
@@ -79,7 +53,7 @@ async def list_run_history(request: AnyRequest, run: FromPath[str]) -> Response[
 _TIMELINE: Final[dict[str, Any]] = {
     "tags": ["runs"],
     "responses": {
-        **answers(200, Many[HappeningDocument], "A page of the list.", examples.many(examples.HAPPENING)),
+        **answers(200, Many[TimelineEntry], "A page of the list.", examples.many(examples.TIMELINE_ENTRY)),
         **refusals(400, 404),
     },
 }
@@ -94,7 +68,7 @@ _TIMELINE: Final[dict[str, Any]] = {
 async def tell_hero_timeline(request: AnyRequest, hero_type: FromPath[str], hero_id: FromPath[str]) -> Timeline:
     """The journals of all its runs as one, in the order of time, with the start of each run."""
     told = await _timeline(request, (hero_type, hero_id))
-    if not told.content["data"]:
+    if not told.content.data:
         raise NotFound(f"no run is about {hero_type[:80]} {hero_id[:80]}")
     return told
 
@@ -114,19 +88,19 @@ async def _timeline(request: AnyRequest, hero: tuple[str, str] | None) -> Timeli
     page = read_hero_page(request.scope["query_string"], tenant_of(request), hero)
     found, is_last = await commands(request).runs.timeline(page.hero, limit=page.limit, after=page.after)
     cursor = None if is_last else page.cursor(found[-1].place())
-    return Response({"data": [_happening(one) for one in found], "next_cursor": cursor})
+    return Response(Many([_timeline_entry(one) for one in found], cursor))
 
 
 def _attempt(row: PastAttempt) -> PastAttemptDocument:
-    ended = {f"{state}_at": iso(row.ended_at) if row.state is state else None for state in AttemptState}
+    ended = {f"{state}_at": as_datetime(row.ended_at) if row.state is state else None for state in AttemptState}
     message = None if row.error is None else row.error.message[:_LONGEST_MESSAGE]
     return PastAttemptDocument(
         step=row.step,
         attempt=row.attempt,
         state=row.state,
         outcome=row.outcome,
-        scheduled_for=iso(row.scheduled_for),
-        started_at=None if row.started_at is None else iso(row.started_at),
+        scheduled_for=as_datetime(row.scheduled_for),
+        started_at=None if row.started_at is None else as_datetime(row.started_at),
         error_message=message,
         error_traceback=_traceback(row),
         **ended,
@@ -138,11 +112,11 @@ def _traceback(row: PastAttempt) -> str | None:
     return None if found is None else found[-_LONGEST_TRACEBACK:]
 
 
-def _happening(one: TimelineRow) -> dict[str, Any]:
-    document = entry_document(one.entry)
+def _timeline_entry(one: TimelineRow) -> TimelineEntry:
+    fields = msgspec.structs.asdict(entry_document(one.entry))
     if one.entry.kind == RUN_STARTED:
-        document["attempt"] = None
-    return {"run_id": show(RUN, one.entry.run), "workflow": one.workflow_name, **document}
+        fields["attempt"] = None
+    return TimelineEntry(run_id=show(RUN, one.entry.run), workflow=one.workflow_name, **fields)
 
 
 ROUTES = [list_run_history, tell_hero_timeline, tell_timeline]

@@ -11,7 +11,6 @@ from litestar.openapi.spec import Schema
 from litestar.openapi.spec.enums import OpenAPIType
 from litestar.params import FromPath
 
-from detent.api.documents import BulkDocument, One, RunDocument, bulk_document
 from detent.api.filters import read_filter
 from detent.api.openapi import examples
 from detent.api.openapi.operations import (
@@ -36,10 +35,12 @@ from detent.api.request import (
     read_json,
     refuse_if_any,
 )
-from detent.api.routes.runs import BASES, CONTROLLED, RunAnswer, Workflow, places, run_row
-from detent.api.routes.starts import is_execution, named, request_id_of, run_answer
+from detent.api.routes.runs import BASES, CONTROLLED, RunAnswer, Workflow, named, places, run_answer, run_row
+from detent.api.routes.starts import is_execution, request_id_of
 from detent.commands import Commands, StartAnswer
-from detent.commands.bulk import MOST, BulkAction
+from detent.commands.bulk import MOST, BulkAction, BulkResult
+from detent.documents.answers import One
+from detent.documents.runs import BulkDocument, RefusedDocument, RunDocument, SignalReceipt
 from detent.ids import RUN, show
 from detent.store.rows import RunCriteria
 from detent.values.durations import SECONDS
@@ -146,7 +147,7 @@ async def _made(request: AnyRequest, start: StartAnswer) -> RunAnswer:
     id_ = show(RUN, start.run)
     document = named(request, await commands(request).runs.get(id_))
     place = {"Location": f"{BASES[is_execution(request)]}/{id_}"}
-    return Response({"data": document}, status_code=201 if start.is_new else 200, headers=place)
+    return Response(One(document), status_code=201 if start.is_new else 200, headers=place)
 
 
 _WAIT: Final = Schema(one_of=[Schema(type=OpenAPIType.NUMBER, minimum=0), TEXT])
@@ -272,18 +273,15 @@ async def change_many_runs(request: AnyRequest) -> Response[One[BulkDocument]]:
     doors = commands(request)
     call = await read_bulk(doors, await request.body())
     result = await doors.bulk.apply(call.wish, call.where, limit=call.limit, dry_run=call.dry_run)
-    return Response(One(bulk_document(result, dry_run=call.dry_run)))
+    return Response(One(_bulk(result, dry_run=call.dry_run)))
+
+
+def _bulk(result: BulkResult, *, dry_run: bool) -> BulkDocument:
+    refused = [RefusedDocument(show(RUN, run), message) for run, message in result.refused]
+    return BulkDocument(str(result.wish), result.matched, dry_run, len(result.done), refused, result.more)
 
 
 _DATA: Final = takes(ANYTHING, {"sum": 120})
-
-
-class SignalDocument(msgspec.Struct, kw_only=True):
-    """A signal that was accepted: it is durable, and the run's function gets it when it asks for it."""
-
-    run_id: str
-    signal: str
-    accepted: bool = True
 
 
 @post(
@@ -295,7 +293,7 @@ class SignalDocument(msgspec.Struct, kw_only=True):
     responses={
         **answers(
             202,
-            One[SignalDocument],
+            One[SignalReceipt],
             "It will be heard.",
             {"data": {"run_id": "run_01k5c1v6p2f7x8y9z0a1b2c3d4", "signal": "paid", "accepted": True}},
         ),
@@ -307,7 +305,7 @@ async def signal_run(request: AnyRequest, run: FromPath[str], name: FromPath[str
     """The body is the data of the signal, any JSON. The run must be one of a durable function and open; whether the
     function asks for the signal before or after does not matter. Each signal is given once, in order."""
     row = await commands(request).signals.send(run, name, read_json(await request.body(), empty=None))
-    return Response(One(SignalDocument(run_id=show(RUN, row.id), signal=name)), status_code=202)
+    return Response(One(SignalReceipt(run_id=show(RUN, row.id), signal=name, accepted=True)), status_code=202)
 
 
 ROUTES = [

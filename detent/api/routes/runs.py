@@ -2,37 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 from litestar import Response, get, post
 from litestar.params import FromPath
 
-from detent.api.documents import (
-    HierarchyDocument,
-    Many,
-    One,
-    RunDocument,
-    RunSummary,
-    RunTree,
-    WhyDocument,
-    run_summary,
-    why_document,
-)
 from detent.api.filters import read_run_page
 from detent.api.openapi import examples
 from detent.api.openapi.operations import LOOK_PARAMETERS, RUN_PARAMETERS, Plain, answers, operation, refusals
 from detent.api.request import AnyRequest, QueryValues, aliases, commands, feeds, number_of, wait_of
-from detent.api.routes.starts import is_execution, run_answer
+from detent.api.routes.starts import is_execution
 from detent.commands import Commands
+from detent.commands.runs import Obstacle
+from detent.documents.answers import Many, One
+from detent.documents.runs import (
+    ActionDocument,
+    HierarchyDocument,
+    ReasonDocument,
+    RunDocument,
+    RunSummary,
+    RunTree,
+    WhyDocument,
+)
 from detent.errors import NotFound
 from detent.ids import RUN, show
+from detent.instant import as_datetime
 from detent.run.status import TERMINAL
 from detent.store.rows import RunCriteria, RunRow
 from detent.values.fields import shown
 from detent.views.feeds import Feeds
-from detent.views.runs import entry_json
+from detent.views.runs import entry_document, run_summary
 
 LISTS: Final = ("actions", "resources", "events", "children")
 _MESSAGE: Final = "the run cannot be shown"
@@ -71,32 +73,28 @@ def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
-async def included(
-    commands: Commands, feeds: Feeds, run: bytes, document: dict[str, Any], look: RunQuery
-) -> dict[str, Any]:
-    """Return the included lists, and the names of those that go on."""
-    lists: dict[str, list[Any]] = {}
-    more: list[str] = []
+async def include(commands: Commands, feeds: Feeds, run: bytes, document: RunDocument, look: RunQuery) -> None:
+    """Add the lists that were asked for to a document, and the names of those that go on."""
+    document.more = []
     for name in LISTS:
         if name not in look.include:
             continue
         found, goes_on = await _list(name, commands, feeds, run, document, look)
-        lists[name] = found
+        setattr(document, name, found)
         if goes_on:
-            more.append(name)
-    return {**lists, "more": more}
+            document.more.append(name)
 
 
 async def _list(
-    name: str, commands: Commands, feeds: Feeds, run: bytes, document: dict[str, Any], look: RunQuery
+    name: str, commands: Commands, feeds: Feeds, run: bytes, document: RunDocument, look: RunQuery
 ) -> tuple[list[Any], bool]:
     match name:
         case "actions":
-            return _cut(_attempts(document), look)
+            return _cut(_actions(document), look)
         case "events":
             events = await feeds.wait_entries(run, look.offset, limit=look.limit)
             rest = await feeds.wait_entries(run, events.entries[-1].seq, limit=1) if events.entries else None
-            return [msgspec.Raw(entry_json(entry)) for entry in events.entries], bool(rest and rest.entries)
+            return [entry_document(entry) for entry in events.entries], bool(rest and rest.entries)
         case "children":
             return _cut([run_summary(row) for row in await commands.runs.children([run])], look)
         case _:
@@ -109,13 +107,13 @@ def _cut(items: list[Any], look: RunQuery) -> tuple[list[Any], bool]:
     return items[look.offset : end], len(items) > end
 
 
-def _attempts(document: dict[str, Any]) -> list[dict[str, Any]]:
+def _actions(document: RunDocument) -> list[ActionDocument]:
     found = [
-        {"step": name, "type": step["type"], **attempt}
-        for name, step in document["tasks"].items()
-        for attempt in step["attempts"]
+        ActionDocument(step=name, type=step.type, **msgspec.structs.asdict(attempt))
+        for name, step in document.steps.items()
+        for attempt in step.attempts
     ]
-    return sorted(found, key=lambda attempt: (attempt["finished_at"], attempt["step"]))
+    return sorted(found, key=lambda action: (action.finished_at, action.step))
 
 
 async def family(commands: Commands, row: RunRow) -> tuple[RunTree, bool]:
@@ -147,8 +145,7 @@ async def _first(commands: Commands, row: RunRow) -> RunRow:
 
 
 def _tree(row: RunRow) -> RunTree:
-    summary: RunSummary = run_summary(row)
-    return RunTree(**msgspec.structs.asdict(summary), children=[])
+    return RunTree(**msgspec.structs.asdict(run_summary(row)), children=[])
 
 
 BASES: Final = ("/api/v1/runs", "/api/v1/executions")
@@ -210,7 +207,7 @@ async def get_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = 
         row = await doors.runs.row(run)
     document = await doors.runs.document(row)
     if look.include:
-        document |= await included(doors, feeds(request), row.id, document, look)
+        await include(doors, feeds(request), row.id, document, look)
     return run_answer(request, document)
 
 
@@ -246,7 +243,7 @@ async def explain_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
     """What blocks the run first, then the steps that wait for that: a callback, a sleep, a retry to come, a node that
     is missing. Of a run that has ended, how it ended."""
     row, status, reasons = await commands(request).runs.why(run)
-    return run_answer(request, msgspec.to_builtins(why_document(row, status, reasons)))
+    return run_answer(request, _why(row, status, reasons))
 
 
 @get(
@@ -264,7 +261,22 @@ async def get_run_hierarchy(request: AnyRequest, run: FromPath[str]) -> RunAnswe
     row = await commands(request).runs.row(run)
     root, is_complete = await family(commands(request), row)
     document = HierarchyDocument(run_id=show(RUN, row.id), complete=is_complete, root=root)
-    return run_answer(request, msgspec.to_builtins(document))
+    return run_answer(request, document)
+
+
+Shown = TypeVar("Shown", bound=RunSummary | HierarchyDocument | WhyDocument)
+
+
+def run_answer(request: AnyRequest, document: Shown) -> Response[Any]:
+    """Answer with a document of a run."""
+    return Response(One(named(request, document)))
+
+
+def named(request: AnyRequest, document: Shown) -> Shown:
+    """Add `execution_id` to a document that was asked for below `/executions`."""
+    if is_execution(request):
+        document.execution_id = document.id if isinstance(document, RunSummary) else document.run_id
+    return document
 
 
 async def run_row(doors: Commands, run: str, workflow: str | None) -> RunRow:
@@ -287,10 +299,26 @@ async def _workflow_id(doors: Commands, key: str) -> bytes:
 
 
 def _summary(request: AnyRequest, row: RunRow) -> RunSummary:
-    summary = run_summary(row)
-    if is_execution(request):
-        summary.execution_id = summary.id
-    return summary
+    return named(request, run_summary(row))
+
+
+def _why(row: RunRow, status: str, reasons: Sequence[Obstacle]) -> WhyDocument:
+    return WhyDocument(
+        run_id=show(RUN, row.id),
+        status=status,
+        summary=reasons[0].message if reasons else f"The run is {status}.",
+        reasons=[
+            ReasonDocument(
+                kind=one.kind,
+                message=one.message,
+                step=one.step,
+                since=None if one.since is None else as_datetime(one.since),
+                until=None if one.until is None else as_datetime(one.until),
+                details=one.details or None,
+            )
+            for one in reasons
+        ],
+    )
 
 
 ROUTES = [list_runs, get_run, cancel_run, pause_run, resume_run, explain_run, get_run_hierarchy]

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
+import msgspec
 from litestar import Response, post
 from litestar.openapi.spec import Schema
 from litestar.openapi.spec.enums import OpenAPIType
 from litestar.params import FromPath
 from litestar.types import HTTPScope
 
-from detent.api.documents import ExecutionStarted, One, StartedDocument, started_document
 from detent.api.openapi import examples
 from detent.api.openapi.operations import (
     ANYTHING,
@@ -48,10 +48,13 @@ from detent.api.request import (
     word_of,
 )
 from detent.commands import Commands, StartAnswer
+from detent.documents.answers import NULL, One
+from detent.documents.runs import ExecutionStarted, StartedDocument
 from detent.errors import InvalidInput
-from detent.ids import RUN, show
-from detent.instant import Instant, micros
+from detent.ids import RUN, WORKFLOW, show
+from detent.instant import Instant, as_datetime, micros
 from detent.run.start import StartRequest
+from detent.run.status import Status
 from detent.store.rows import RunRow
 from detent.values.fields import Fields, Problems, inside
 from detent.values.http_body import read_headers
@@ -319,17 +322,23 @@ def is_execution(request: AnyRequest) -> bool:
     return request.scope["path"].startswith(BASE)
 
 
-def run_answer(request: AnyRequest, document: dict[str, Any]) -> Response[Any]:
-    """Answer with the document of a run."""
-    return Response({"data": named(request, document)})
-
-
-def named(request: AnyRequest, document: dict[str, Any]) -> dict[str, Any]:
-    """Return the document with the names of the route it was requested from."""
-    if not is_execution(request):
-        return document
-    (first, id_), *rest = document.items()
-    return {first: id_, "execution_id": id_, **dict(rest)}
+def started_document(started: StartAnswer, ended: RunRow | None = None) -> StartedDocument:
+    """Build the document of an accepted run. `ended` is its row after the start waited for its end."""
+    status = started.status if ended is None else ended.status
+    is_pending = status == Status.PENDING
+    begins = as_datetime(started.started_at)
+    document = StartedDocument(
+        run_id=show(RUN, started.run),
+        workflow_id=show(WORKFLOW, started.workflow),
+        status=status,
+        started_at=None if is_pending else begins,
+        start_at=begins if is_pending else None,
+    )
+    if ended is not None:
+        document.finished_at = NULL if ended.ended_at is None else as_datetime(ended.ended_at)
+        document.output = NULL if ended.output is None else msgspec.Raw(ended.output)
+        document.error = NULL if ended.error is None else ended.error
+    return document
 
 
 @post(

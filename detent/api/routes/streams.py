@@ -14,9 +14,10 @@ from litestar.params import FromPath
 from litestar.response.base import ASGIResponse
 from litestar.types import HTTPResponseBodyEvent, Receive, Send
 
-from detent.api.documents import Many
 from detent.api.openapi.operations import INTEGER, TEXT, answers, header, operation, query, refusals
 from detent.api.request import AnyRequest, QueryValues, feeds, grouped, number_of, tenant_of, wait_of
+from detent.documents.answers import Many
+from detent.documents.journal import EntryDocument
 from detent.errors import NotFound, StoreError
 from detent.ids import RUN, InvalidId, parse, show
 from detent.run.journal import Entry
@@ -95,39 +96,6 @@ _BEGIN: Final = b"retry: 1000\n\n"
 _STILL_HERE: Final = b": still here\n\n"
 _AFTER: Final = query("after", INTEGER, "The `seq` of the last entry that is known; those behind it are given.", 12)
 _encoder = msgspec.json.Encoder()
-
-
-class StepFailure(msgspec.Struct):
-    """Why a step failed."""
-
-    code: str
-    message: str
-    detail: Any
-
-
-class EntryDocument(msgspec.Struct):
-    """One entry of a run's journal. `skipped`, `failed`, `sleep_until` and `wait_until` are the steps for which it was
-    decided because of this entry; `run_status` is there if it ended the run. `finished`: this step ended its run;
-    `carried` are the steps that had ended when the run was moved to changed code."""
-
-    seq: int
-    at: str
-    kind: str
-    step: str | None
-    attempt: int | None
-    status: str | None
-    result: Any
-    error: StepFailure | None
-    duration_ms: float | None
-    retry_at: str | None
-    by: str | None
-    finished: bool
-    carried: list[str]
-    skipped: list[str]
-    failed: dict[str, StepFailure]
-    sleep_until: dict[str, str]
-    wait_until: dict[str, str | None]
-    run_status: str | None
 
 
 @get(

@@ -10,16 +10,6 @@ from litestar.openapi.spec import Schema
 from litestar.openapi.spec.enums import OpenAPIFormat, OpenAPIType
 from litestar.params import FromPath
 
-from detent.api import documents
-from detent.api.documents import (
-    BackfillDocument,
-    FiringDocument,
-    Many,
-    One,
-    TriggerDocument,
-    firing_shown,
-    trigger_shown,
-)
 from detent.api.filters import LIST_MESSAGE
 from detent.api.openapi import examples
 from detent.api.openapi.operations import (
@@ -50,10 +40,14 @@ from detent.api.request import (
     triggers,
     word_of,
 )
+from detent.documents.answers import Many, One
+from detent.documents.triggers import BackfillDocument, BackfilledSlot, FiringDocument, TriggerDocument
 from detent.forms.compiled import TriggerType
-from detent.instant import Instant, iso
+from detent.ids import FIRING, show
+from detent.instant import Instant, as_datetime, iso
 from detent.store.trigger_rows import FiringRow, FiringState, TriggerRow
-from detent.triggers.commands import MOST_PREVIEWED
+from detent.triggers.commands import MOST_PREVIEWED, Backfilled
+from detent.triggers.view import firing_document, trigger_document
 from detent.values.fields import Fields
 
 _ID_BYTES: Final = 16
@@ -193,7 +187,7 @@ _SHOWN: Final[dict[str, Any]] = {
     "tags": _TAGS,
     "status_code": 200,
     "responses": {
-        **answers(200, One[TriggerDocument], "The trigger as it is now.", examples.one(documents.TRIGGER_EXAMPLE)),
+        **answers(200, One[TriggerDocument], "The trigger as it is now.", examples.one(examples.TRIGGER)),
         **refusals(400, 403, 404, 409),
     },
 }
@@ -201,9 +195,7 @@ _FIRED: Final[dict[str, Any]] = {
     "tags": _TAGS,
     "status_code": 201,
     "responses": {
-        **answers(
-            201, One[FiringDocument], "The firing, and what became of it.", examples.one(documents.FIRING_EXAMPLE)
-        ),
+        **answers(201, One[FiringDocument], "The firing, and what became of it.", examples.one(examples.FIRING)),
         **refusals(400, 403, 404, 409, 413),
     },
 }
@@ -222,7 +214,7 @@ _SLOTS: Final[dict[str, Any]] = {
     summary="Create a trigger",
     operation_class=operation(body=_NEW),
     responses={
-        **answers(201, One[TriggerDocument], "It is there.", examples.one(documents.TRIGGER_EXAMPLE)),
+        **answers(201, One[TriggerDocument], "It is there.", examples.one(examples.TRIGGER)),
         **refusals(400, 403, 404, 413),
     },
 )
@@ -238,7 +230,7 @@ async def create_trigger(request: AnyRequest) -> Response[One[TriggerDocument]]:
     summary="List triggers",
     operation_class=operation(*TRIGGER_PARAMETERS),
     responses={
-        **answers(200, Many[TriggerDocument], "A page of the list.", examples.many(documents.TRIGGER_EXAMPLE)),
+        **answers(200, Many[TriggerDocument], "A page of the list.", examples.many(examples.TRIGGER)),
         **refusals(400, 404),
     },
 )
@@ -249,7 +241,7 @@ async def list_triggers(request: AnyRequest) -> Many[TriggerDocument]:
         limit=page.limit + 1, after=page.after, workflow=page.workflow, kind=page.kind, enabled=page.enabled
     )
     more = page.scope.cursor(rows[page.limit - 1].id) if len(rows) > page.limit else None
-    return Many([trigger_shown(row, triggers(request).base_url) for row in rows[: page.limit]], more)
+    return Many([trigger_document(row, triggers(request).base_url) for row in rows[: page.limit]], more)
 
 
 @get(BASE + "/{trigger:str}", summary="Get a trigger", operation_class=Plain, **_SHOWN)
@@ -318,7 +310,7 @@ async def preview_schedule(request: AnyRequest) -> Response[One[list[str]]]:
     status_code=200,
     operation_class=operation(body=_RANGE),
     responses={
-        **answers(200, One[BackfillDocument], "The slots.", examples.one(documents.BACKFILL_EXAMPLE)),
+        **answers(200, One[BackfillDocument], "The slots.", examples.one(examples.BACKFILL)),
         **refusals(400, 403, 404),
     },
 )
@@ -330,7 +322,7 @@ async def backfill_trigger(request: AnyRequest, trigger: FromPath[str]) -> Respo
     dry_run = fields.boolean("dry_run", True)
     refuse_if_any(fields.problems, "the range cannot be filled")
     found = await triggers(request).firings.backfill(trigger, begin, end, dry_run=dry_run)
-    return Response(One(documents.backfill_shown(found, dry_run=dry_run)))
+    return Response(One(_backfill(found, dry_run=dry_run)))
 
 
 @get(
@@ -339,7 +331,7 @@ async def backfill_trigger(request: AnyRequest, trigger: FromPath[str]) -> Respo
     summary="List what fired a trigger",
     operation_class=operation(*FIRING_PARAMETERS),
     responses={
-        **answers(200, Many[FiringDocument], "A page of the list.", examples.many(documents.FIRING_EXAMPLE)),
+        **answers(200, Many[FiringDocument], "A page of the list.", examples.many(examples.FIRING)),
         **refusals(400, 404),
     },
 )
@@ -348,7 +340,7 @@ async def list_firings(request: AnyRequest, trigger: FromPath[str]) -> Many[Firi
     page = read_firing_page(request.scope["query_string"], tenant_of(request), trigger)
     rows = await triggers(request).firings.find(trigger, limit=page.limit + 1, before=page.before, state=page.state)
     more = page.scope.cursor(rows[page.limit - 1].id) if len(rows) > page.limit else None
-    return Many([firing_shown(row) for row in rows[: page.limit]], more)
+    return Many([firing_document(row) for row in rows[: page.limit]], more)
 
 
 @get(
@@ -357,7 +349,7 @@ async def list_firings(request: AnyRequest, trigger: FromPath[str]) -> Many[Firi
     summary="Get a firing",
     operation_class=Plain,
     responses={
-        **answers(200, One[FiringDocument], "With what was received.", examples.one(documents.WHOLE_FIRING_EXAMPLE)),
+        **answers(200, One[FiringDocument], "With what was received.", examples.one(examples.WHOLE_FIRING)),
         **refusals(404),
     },
 )
@@ -366,7 +358,7 @@ async def get_firing(
 ) -> Response[One[FiringDocument]]:
     """With what was received."""
     row = await triggers(request).firings.get(trigger, firing)
-    return Response(One(firing_shown(row, whole=True)))
+    return Response(One(firing_document(row, whole=True)))
 
 
 @post(
@@ -401,11 +393,16 @@ def _instant(fields: Fields, name: str) -> Instant:
 
 
 def _shown(request: AnyRequest, row: TriggerRow, *, status: int = 200) -> Response[One[TriggerDocument]]:
-    return Response(One(trigger_shown(row, triggers(request).base_url)), status_code=status)
+    return Response(One(trigger_document(row, triggers(request).base_url)), status_code=status)
+
+
+def _backfill(found: Backfilled, *, dry_run: bool) -> BackfillDocument:
+    made = [BackfilledSlot(as_datetime(row.slot or 0), show(FIRING, row.id), row.state) for row in found.firings]
+    return BackfillDocument(len(found.slots), dry_run, [as_datetime(slot) for slot in found.slots], made)
 
 
 def _fired(row: FiringRow) -> Response[One[FiringDocument]]:
-    return Response(One(firing_shown(row)), status_code=201)
+    return Response(One(firing_document(row)), status_code=201)
 
 
 def _slots(slots: list[Instant]) -> Response[One[list[str]]]:

@@ -13,17 +13,7 @@ from litestar.openapi.spec import Schema
 from litestar.openapi.spec.enums import OpenAPIType
 from litestar.params import FromPath
 
-from detent.api.documents import (
-    EVENT_EXAMPLE,
-    IGNORED_EXAMPLE,
-    STARTED_EXAMPLE,
-    CallbackDocument,
-    EventDocument,
-    One,
-    WebhookDocument,
-    event_shown,
-)
-from detent.api.errors import ILLEGAL_STATE, INVALID, Refusal, refuse
+from detent.api.errors import ILLEGAL_STATE, INVALID, refuse
 from detent.api.openapi import examples
 from detent.api.openapi.operations import (
     ALLOW_MULTIPLE,
@@ -43,12 +33,14 @@ from detent.api.request import AnyRequest, commands, read_fields, refuse_if_any,
 from detent.api.routes.starts import read_options
 from detent.api.routes.triggers import BASE
 from detent.api.server.guards import reason_against
+from detent.documents.answers import One, Refusal
+from detent.documents.triggers import EventReceipt, MatchedTrigger, WebhookDocument
 from detent.errors import AlreadyActive, Forbidden, LimitExceeded, NotFound, NotStartable, TooLarge
 from detent.forms.triggers import LONGEST_EVENT_TYPE
-from detent.ids import FIRING, RUN, show
+from detent.ids import FIRING, RUN, TRIGGER, show
 from detent.store.trigger_rows import FiringRow, FiringState, TriggerRow
 from detent.triggers import record
-from detent.triggers.commands import FORGED
+from detent.triggers.commands import FORGED, Sent
 from detent.triggers.processor import CONDITION_ERROR
 from detent.triggers.record import FiringPayload, webhook_request
 from detent.values.limits import INPUT_LIMIT
@@ -76,18 +68,18 @@ _EVENT: Final = takes(
     status_code=202,
     operation_class=operation(body=_EVENT),
     responses={
-        **answers(202, One[EventDocument], "It was taken.", examples.one(EVENT_EXAMPLE)),
+        **answers(202, One[EventReceipt], "It was taken.", examples.one(examples.EVENT)),
         **refusals(400, 403, 413),
     },
 )
-async def send_event(request: AnyRequest) -> Response[One[EventDocument]]:
+async def send_event(request: AnyRequest) -> Response[One[EventReceipt]]:
     """Fires every event trigger that listens to its type: `order.paid`, `order.*` or `*`. `data` is `trigger.body`. The
     same `id` again answers with the firings it made first."""
     fields = await read_fields(request, "type", "data", "id", message=_MESSAGE, required=("type",))
     type_, id_ = fields.text("type", most=LONGEST_EVENT_TYPE), fields.text("id", most=_LONGEST_ID)
     refuse_if_any(fields.problems, _MESSAGE)
     found = await triggers(request).receiver.send_event(type_ or "", fields.values.get("data", {}), id_)
-    return Response(One(event_shown(found)), status_code=202)
+    return Response(One(_receipt(found)), status_code=202)
 
 
 _ACCEPTED: Final = "accepted"
@@ -104,8 +96,10 @@ _ROUTE: Final[dict[str, Any]] = {
     "status_code": 201,
     "operation_class": operation(*_OPTIONS, body=DATA),
     "responses": {
-        **answers(201, One[WebhookDocument], "A run was started.", examples.one(STARTED_EXAMPLE)),
-        **answers(202, One[WebhookDocument], "Nothing was started, or nothing yet.", examples.one(IGNORED_EXAMPLE)),
+        **answers(201, One[WebhookDocument], "A run was started.", examples.one(examples.WEBHOOK_STARTED)),
+        **answers(
+            202, One[WebhookDocument], "Nothing was started, or nothing yet.", examples.one(examples.WEBHOOK_IGNORED)
+        ),
         **refusals(400, 401, 403, 404, 409, 413, 429),
     },
     "request_max_body_size": INPUT_LIMIT,
@@ -179,10 +173,20 @@ async def _answer(request: AnyRequest, firing: FiringRow) -> Answer:
     return Response(One(WebhookDocument(status=status, firing_id=id_, message=message)), status_code=202)
 
 
+def _receipt(sent: Sent) -> EventReceipt:
+    fired = [
+        MatchedTrigger(
+            show(TRIGGER, row.trigger), show(FIRING, row.id), row.state, None if row.run is None else show(RUN, row.run)
+        )
+        for row in sent.firings
+    ]
+    return EventReceipt(sent.id, sent.type, len(fired), fired)
+
+
 async def _started(request: AnyRequest, run: bytes, firing: str | None) -> WebhookDocument:
     id_ = show(RUN, run)
     try:
-        callbacks = (await commands(request).runs.get(id_))["callbacks"]
+        callbacks = (await commands(request).runs.get(id_)).callbacks
     except NotFound:
         callbacks = []  # it ended long ago and was deleted
     return WebhookDocument(
@@ -190,7 +194,7 @@ async def _started(request: AnyRequest, run: bytes, firing: str | None) -> Webho
         firing_id=firing,
         run_id=id_,
         execution_id=id_,
-        callbacks=msgspec.convert(callbacks, list[CallbackDocument]),
+        callbacks=callbacks,
     )
 
 

@@ -10,15 +10,6 @@ from typing import Any, Final
 from litestar import Response, delete, get, post, put
 from litestar.params import FromPath
 
-from detent.api.documents import (
-    Many,
-    One,
-    SavedWorkflow,
-    VersionDocument,
-    WorkflowDocument,
-    version_document,
-    workflow_document,
-)
 from detent.api.filters import WorkflowPage, read_version_page, read_workflow_page
 from detent.api.openapi import examples
 from detent.api.openapi.operations import (
@@ -35,11 +26,15 @@ from detent.api.openapi.operations import (
     texts,
 )
 from detent.api.request import MOST_ROWS, AnyRequest, commands, filename_of, tenant_of
+from detent.documents.answers import Many, One
+from detent.documents.workflows import SavedWorkflowAnswer, VersionDocument, WorkflowDocument
 from detent.errors import InvalidDefinition, NotFound, PreconditionFailed, Problem
-from detent.forms.definition import LARGEST_DEFINITION
-from detent.ids import WORKFLOW
-from detent.instant import Instant
-from detent.store.rows import WorkflowRow
+from detent.forms.definition import LARGEST_DEFINITION, read_definition
+from detent.forms.triggers import HIDDEN
+from detent.graph import codec
+from detent.ids import WORKFLOW, show
+from detent.instant import Instant, as_datetime
+from detent.store.rows import VersionRow, WorkflowRow
 
 
 def etag_of(row: WorkflowRow) -> str:
@@ -102,14 +97,17 @@ async def create_workflow(request: AnyRequest) -> WorkflowAnswer:
     operation_class=operation(_IF_MATCH, body=DEFINITION),
     responses={
         **answers(
-            200, SavedWorkflow, "The workflow was there.", {**examples.one(examples.WHOLE_WORKFLOW), "changed": True}
+            200,
+            SavedWorkflowAnswer,
+            "The workflow was there.",
+            {**examples.one(examples.WHOLE_WORKFLOW), "changed": True},
         ),
-        **answers(201, SavedWorkflow, "The workflow is new."),
+        **answers(201, SavedWorkflowAnswer, "The workflow is new."),
         **refusals(400, 403, 404, 412, 413),
     },
     request_max_body_size=LARGEST_DEFINITION,
 )
-async def save_workflow(request: AnyRequest, workflow: FromPath[str]) -> Response[SavedWorkflow]:
+async def save_workflow(request: AnyRequest, workflow: FromPath[str]) -> Response[SavedWorkflowAnswer]:
     """A version is made only if the definition differs from the current one. Runs in flight keep theirs."""
     data, filename = await request.body(), filename_of(request)
     old = await _old(request, workflow)
@@ -117,7 +115,7 @@ async def save_workflow(request: AnyRequest, workflow: FromPath[str]) -> Respons
     expected = expected_state(request.headers.get("if-match"), old)
     row, saved, _ = await commands(request).workflows.save(data, filename=filename, replace=True, expected=expected)
     document = await asyncio.to_thread(workflow_document, row)
-    body = SavedWorkflow(document, saved.created or saved.changed)
+    body = SavedWorkflowAnswer(document, saved.created or saved.changed)
     return Response(body, status_code=201 if saved.created else 200, headers={"ETag": etag_of(row)})
 
 
@@ -210,6 +208,50 @@ async def list_workflow_versions(request: AnyRequest, workflow: FromPath[str]) -
     documents = await asyncio.to_thread(lambda: [version_document(one, row.version) for one in shown])
     more = page.scope.cursor(str(shown[-1].version).encode()) if len(rows) > len(shown) else None
     return Many(documents, more)
+
+
+def without_secrets(definition: dict[str, Any]) -> dict[str, Any]:
+    """Return a definition without the secrets that its trigger checks signatures with."""
+    trigger = definition.get("trigger")
+    if not isinstance(trigger, dict):
+        return definition
+    signature = trigger.get("signature")
+    if not isinstance(signature, dict) or "secrets" not in signature:
+        return definition
+    secrets = signature["secrets"] if isinstance(signature["secrets"], list) else [signature["secrets"]]
+    hidden = [HIDDEN if isinstance(secret, str) else secret for secret in secrets]
+    return {**definition, "trigger": {**trigger, "signature": {**signature, "secrets": hidden}}}
+
+
+def workflow_document(row: WorkflowRow, *, whole: bool = True, deleted_at: Instant | None = None) -> WorkflowDocument:
+    """Build the document of a workflow; in lists without its definition."""
+    return WorkflowDocument(
+        id=show(WORKFLOW, row.id),
+        name=row.name,
+        form=row.form,
+        description=row.description,
+        status=row.status,
+        enabled=row.enabled,
+        current_version=row.version,
+        trigger=json.loads(row.trigger).get("type", "api"),
+        step_count=len(codec.decode(row.graph).steps),
+        labels=json.loads(row.labels) if row.labels else {},
+        inserted_at=as_datetime(row.created_at),
+        updated_at=as_datetime(row.updated_at),
+        deleted_at=None if deleted_at is None else as_datetime(deleted_at),
+        definition=without_secrets(read_definition(row.source)) if whole else None,
+    )
+
+
+def version_document(row: VersionRow, current: int) -> VersionDocument:
+    """Build the document of a version of a workflow."""
+    return VersionDocument(
+        row.version,
+        row.version == current,
+        row.checksum,
+        as_datetime(row.created_at),
+        without_secrets(read_definition(row.source)),
+    )
 
 
 async def _shown(row: WorkflowRow, status: int = 200) -> WorkflowAnswer:

@@ -1,8 +1,8 @@
 """The fast path: the two busiest routes without the framework, which would be half of their cost.
 
 A start (`POST /trigger`) and a callback (`POST /wh/...`) call the same functions as their routes in `routes/starts` and
-`routes/callbacks`. Those are in the OpenAPI document, and answer what is rare: a start with options in its query, the
-callback of a person, who gets a page.
+`routes/callbacks`. Those are in the OpenAPI document, and answer what is rare: a start that waits for the end of its
+run, the callback of a person, who gets a page.
 """
 
 from __future__ import annotations
@@ -13,18 +13,21 @@ import msgspec
 from litestar import Response
 from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
 
-from detent.api.documents import One, Received, started_document
-from detent.api.errors import Refusal, answer_of, refuse_callback
+from detent.api.errors import answer_of, refuse_callback
 from detent.api.routes.callbacks import STATUS, TAKEN, deliver
-from detent.api.routes.starts import WORKFLOWS, location_of, read_trigger, start
+from detent.api.routes.starts import WORKFLOWS, location_of, read_trigger, start, started_document
 from detent.api.server.guards import Throttle, reason_against
 from detent.commands import Commands
+from detent.documents.answers import One, Refusal
+from detent.documents.runs import CallbackReceipt
 from detent.errors import Forbidden, TooLarge
 from detent.values.limits import INPUT_LIMIT
 
 _START: Final = f"{WORKFLOWS}/"
 _TRIGGER: Final = "/trigger"
 _CALLBACK: Final = "/wh/"
+#: A start that waits for the end of its run is not for the fast path.
+_WAIT: Final = b"wait="
 _JSON: Final = (b"content-type", b"application/json")
 _encode: Final = msgspec.json.Encoder().encode
 
@@ -50,7 +53,7 @@ class FastPath:
                 if token and "/" not in token and not _is_a_person(cast("HTTPScope", scope)):
                     await self._callback(cast("HTTPScope", scope), receive, send, token)
                     return
-            if path.startswith(_START) and path.endswith(_TRIGGER) and not scope["query_string"]:
+            if path.startswith(_START) and path.endswith(_TRIGGER) and _WAIT not in scope["query_string"]:
                 workflow = path[len(_START) : -len(_TRIGGER)]
                 if workflow and "/" not in workflow:
                     await self._start(cast("HTTPScope", scope), receive, send, workflow)
@@ -67,7 +70,7 @@ class FastPath:
             await _respond(send, answer_of(error, scope["method"], scope["path"]))
             return
         if receipt in TAKEN:
-            await _answer(send, STATUS[receipt], _encode(One(Received(TAKEN[receipt], step))))
+            await _answer(send, STATUS[receipt], _encode(One(CallbackReceipt(TAKEN[receipt], step))))
         else:
             await _respond(send, refuse_callback(receipt))
 

@@ -25,6 +25,7 @@ from detent.cli.output.progress import ENDED, instant
 from detent.cli.output.served import show_served
 from detent.cli.output.terminal import MARKS, SPINNER, duration, marked, out, warn
 from detent.cli.targets import load_or_show
+from detent.documents.answers import as_json
 from detent.errors import InvalidInput
 from detent.examples import EXAMPLES, SERVICE_PORT
 from detent.examples.service import serving_shop
@@ -281,7 +282,7 @@ class _Show:
             while not self._stopping.done():
                 for each in shown:
                     if each.status not in TERMINAL:
-                        each.document = await self._commands.runs.get(each.run)
+                        each.document = as_json(await self._commands.runs.get(each.run))
                 draw()
                 if all(each.status in TERMINAL for each in shown):
                     return
@@ -296,7 +297,7 @@ class _Show:
                 return
             run = show(RUN, ended.result())
             if run not in known:
-                self._screen.line(await self._commands.runs.get(run))
+                self._screen.line(as_json(await self._commands.runs.get(run)))
 
 
 def add_to(app: typer.Typer) -> None:

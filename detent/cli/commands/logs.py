@@ -12,8 +12,8 @@ from detent.cli.options import Database, Url, settings_of
 from detent.cli.output.journal import JournalLine, day, drawn, lines_of
 from detent.cli.output.terminal import err, out
 from detent.client import runs
-from detent.client.documents import ENDED
 from detent.clock import SystemClock
+from detent.documents.runs import ENDED
 from detent.instant import iso
 
 

@@ -23,6 +23,7 @@ from detent.cli.output.terminal import duration, marked, out, plain, warn
 from detent.cli.output.watch import print_tracebacks, tell_result
 from detent.cli.targets import compile_file, python_workflow
 from detent.clock import Clock, SystemClock
+from detent.documents.answers import as_json
 from detent.errors import InvalidInput, Problem, StoreInUse
 from detent.forms.compiled import Compiled
 from detent.graph.draw import outline
@@ -144,7 +145,7 @@ class Watching:
             jumper = Jumper(self._clock, self._order.answers, self._view.note)
         while True:
             self._changed.clear()
-            document = await self._commands.runs.get(run)
+            document = as_json(await self._commands.runs.get(run))
             yield document
             if document["status"] in TERMINAL or document["paused_step"] is not None or stopping.done():
                 return
@@ -157,7 +158,7 @@ class Watching:
         found: list[Document] = []
         for step in document["tasks"].values():
             if step["status"] == "waiting" and "run_id" in step:
-                child = await self._commands.runs.get(step["run_id"])
+                child = as_json(await self._commands.runs.get(step["run_id"]))
                 found += [child, *await self._children(child)]
         return found
 

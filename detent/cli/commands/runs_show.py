@@ -36,8 +36,8 @@ from detent.cli.run_filter import Hero, Labels, RequestId, Since, Status, Trigge
 from detent.client import runs
 from detent.client.calls import Call, Pages, page, url_path
 from detent.client.calls import one as document_of
-from detent.client.documents import ENDED
 from detent.clock import SystemClock
+from detent.documents.runs import ENDED
 from detent.errors import InvalidInput
 from detent.instant import SECOND
 from detent.testing.export import as_test

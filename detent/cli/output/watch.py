@@ -12,8 +12,8 @@ from detent.cli.client import CommandClient, Document
 from detent.cli.output.progress import BAD, LineView, LiveView, View, instant, last_error, traceback_of
 from detent.cli.output.terminal import duration, err, marked, out, plain, print_json
 from detent.client import runs, workflows
-from detent.client.documents import ENDED
 from detent.clock import SystemClock
+from detent.documents.runs import ENDED
 from detent.errors import DetentError
 from detent.forms.definition import read_definition
 from detent.forms.steps.form import compile_steps

@@ -12,6 +12,7 @@ import pytest
 
 from detent.cli.output.journal import lines_of
 from detent.clock import SystemClock
+from detent.documents.answers import as_json
 from detent.engine.tuning import Tuning
 from detent.graph.model import StepKind
 from detent.ids import RUN, show
@@ -47,7 +48,7 @@ async def ended(app: App, run: str, *, within: float = 60.0) -> dict[str, Any]:
 async def until(app: App, run: str, is_so: Callable[[dict[str, Any]], Any], *, within: float = 60.0) -> dict[str, Any]:
     """The run's document when that is so."""
     async with asyncio.timeout(within):
-        while not is_so(document := await commands_of(app).runs.get(run)):  # noqa: ASYNC110 - only the store knows
+        while not is_so(document := as_json(await commands_of(app).runs.get(run))):  # noqa: ASYNC110 - only the store knows
             await asyncio.sleep(0.02)
     return document
 
@@ -139,7 +140,7 @@ async def test_people_see_what_a_function_waits_for() -> None:
         assert {"sleep", "callback", "signal", "child", "retry"} <= {str(reason.kind) for reason in reasons}
         assert any((reason.details or {}).get("url", "").startswith("http") for reason in reasons)
         lines = [line.words for entry in await commands_of(app).runs.entries((await commands_of(app).runs.row(run)).id)
-                 for line in lines_of(entry_document(entry))]  # fmt: skip
+                 for line in lines_of(as_json(entry_document(entry)))]  # fmt: skip
         assert [line for line in lines if line.startswith("sleeps 1d")]
         assert "waits for a signal" in lines
         assert "waits for its child" in lines
@@ -251,7 +252,7 @@ async def test_a_paused_function_ends_what_is_in_flight_and_goes_on_when_it_is_r
         GATES["first may end"].set()
         stood = await until(app, run, lambda seen: seen["tasks"].get("first", seen["tasks"].get("slow")))
         await asyncio.sleep(0.2)
-        assert (await commands_of(app).runs.get(run))["status"] == "paused"
+        assert (await commands_of(app).runs.get(run)).status == "paused"
         assert stood["tasks"]["slow"]["status"] == "success"
         assert not GATES["second began"].is_set()
         GATES["second may end"].set()
@@ -283,7 +284,7 @@ async def test_a_cancelled_function_ends_at_once(url: str) -> None:
         run = await begin(app, "two_slow")
         await GATES["first began"].wait()
         document = await commands_of(app).control.cancel(run)
-        assert document["status"] == "cancelled"
+        assert document.status == "cancelled"
 
 
 class Sessions:
@@ -326,9 +327,9 @@ async def test_a_cancel_waits_for_the_end_of_a_transaction() -> None:
         cancelling = asyncio.ensure_future(commands_of(app).control.cancel(run))
         await asyncio.sleep(0.3)
         assert sessions.is_open
-        assert (await commands_of(app).runs.get(run))["status"] == "running"
+        assert (await commands_of(app).runs.get(run)).status == "running"
         GATES["first may end"].set()
-        assert (await cancelling)["status"] in ("cancelled", "completed")
+        assert (await cancelling).status in ("cancelled", "completed")
         document = await ended(app, run)
         assert document["tasks"]["in_transaction"]["output"] == "first in session"
 

@@ -1,0 +1,62 @@
+"""Answers around and instead of documents: envelopes, errors and health."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Generic, TypeVar
+
+import msgspec
+
+T = TypeVar("T")
+
+#: Any JSON value.
+Json = Any
+#: Writes `null` into a field that is left out of the JSON while it is `None`.
+NULL: Final[Any] = msgspec.Raw(b"null")
+
+
+def as_json(document: msgspec.Struct) -> dict[str, Json]:
+    """Return a document as the JSON object that users see."""
+    plain: dict[str, Json] = msgspec.json.decode(msgspec.json.encode(document))
+    return plain
+
+
+class One(msgspec.Struct, Generic[T]):
+    """One document."""
+
+    data: T
+
+
+class Many(msgspec.Struct, Generic[T]):
+    """A page of a list; `next_cursor` is null on the last."""
+
+    data: list[T]
+    next_cursor: str | None = None
+
+
+class Health(msgspec.Struct):
+    """`ok`."""
+
+    status: str
+
+
+class FieldProblem(msgspec.Struct):
+    """Where something is wrong, and what."""
+
+    field: str
+    message: str
+
+
+class Details(msgspec.Struct, omit_defaults=True):
+    """More about an error: what is wrong where, or the run that is in the way (`already_active`)."""
+
+    validation_errors: list[FieldProblem] = []
+    run_id: str | None = None
+
+
+class Refusal(msgspec.Struct, omit_defaults=True):
+    """An error, everywhere."""
+
+    error: str
+    code: str
+    message: str
+    details: Details | None = None

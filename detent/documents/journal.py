@@ -1,0 +1,69 @@
+"""Documents of what happened: entries of a journal, a hero's timeline, and attempts that are over."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import msgspec
+
+from detent.documents.answers import Json
+
+
+class StepFailure(msgspec.Struct):
+    """Why an attempt or a step failed."""
+
+    code: str
+    message: str
+    detail: Json
+
+
+class EntryDocument(msgspec.Struct, kw_only=True):
+    """One entry of a run's journal, in the order of `seq`. `status` is how an attempt ended. `skipped`, `failed`,
+    `sleep_until` and `wait_until` are the steps for which it was decided because of this entry; `run_status` is set if
+    it ended the run. `finished`: this step ended its run; `carried` are the steps that had ended when the run was moved
+    to changed code."""
+
+    seq: int
+    at: datetime
+    kind: str
+    step: str | None
+    attempt: int | None
+    status: str | None
+    result: Json
+    error: StepFailure | None
+    duration_ms: float | None
+    retry_at: datetime | None
+    by: str | None
+    finished: bool
+    carried: list[str]
+    skipped: list[str]
+    failed: dict[str, StepFailure]
+    sleep_until: dict[str, datetime]
+    wait_until: dict[str, datetime | None]
+    run_status: str | None
+
+
+class TimelineEntry(EntryDocument, kw_only=True):
+    """An entry of the journal of one of a hero's runs; or with `seq` 0 and the kind `run_started`, that it began."""
+
+    run_id: str
+    workflow: str
+
+
+class PastAttemptDocument(msgspec.Struct, kw_only=True):
+    """One attempt of a run that is over. `state` is completed, failed, skipped or cancelled, and the instant of
+    the same name is set; `outcome` is success, reattempted, skipped, cancelled or failed. `started_at` is null if it
+    never began."""
+
+    step: str
+    attempt: int
+    state: str
+    outcome: str
+    scheduled_for: datetime
+    started_at: datetime | None
+    completed_at: datetime | None
+    failed_at: datetime | None
+    skipped_at: datetime | None
+    cancelled_at: datetime | None
+    error_message: str | None
+    error_traceback: str | None

@@ -1,0 +1,245 @@
+"""Documents of runs: in lists, whole, as they are started, and what holds them up."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+import msgspec
+
+from detent.documents.answers import Json
+from detent.documents.journal import EntryDocument, StepFailure
+
+ENDED: Final = frozenset({"completed", "failed", "cancelled", "timeout"})
+
+
+class StartedDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """A run that was accepted. `start_at` is null once it has begun. The last three are in the JSON if the start waited
+    for the end of the run, and they are null if the run has not ended."""
+
+    run_id: str
+    workflow_id: str
+    status: str
+    started_at: datetime | None
+    start_at: datetime | None
+    finished_at: datetime | None = None
+    output: Json = None
+    error: str | None = None
+
+
+class ExecutionStarted(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """A run that was accepted, and the address of its document. The last three are in the JSON if the start waited for
+    the end of the run."""
+
+    execution_id: str
+    run_id: str
+    workflow_id: str
+    status: str
+    status_url: str
+    finished_at: datetime | None = None
+    output: Json = None
+    error: str | None = None
+
+
+class CallbackDocument(msgspec.Struct):
+    """Where a wait step receives its callback. Status: pending, active, consumed or expired."""
+
+    step: str
+    url: str
+    status: str
+    created_at: datetime
+    expires_at: datetime | None
+
+
+class CallbackReceipt(msgspec.Struct):
+    """A callback that was received: `accepted`, or `buffered` if its wait step is not active yet."""
+
+    status: str
+    step: str
+
+
+class SignalReceipt(msgspec.Struct, kw_only=True):
+    """A signal that was accepted: it is durable, and the run's function gets it when it asks for it."""
+
+    run_id: str
+    signal: str
+    accepted: bool
+
+
+class HeroDocument(msgspec.Struct):
+    """What a run is about."""
+
+    type: str
+    id: str
+
+
+class OriginDocument(msgspec.Struct):
+    """The run that a run was made from, by `retry`, `rerun` or `fork`."""
+
+    run_id: str
+    kind: str
+
+
+class AttemptDocument(msgspec.Struct, kw_only=True):
+    """One attempt of a step that has ended."""
+
+    attempt: int
+    status: str | None
+    started_at: datetime
+    finished_at: datetime
+    duration_ms: float | None
+    error: StepFailure | None
+    retry_at: datetime | None
+
+
+class ActionDocument(AttemptDocument, kw_only=True):
+    """One attempt of a step that has ended, with its step."""
+
+    step: str
+    type: str
+
+
+class StepDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """A step of a run, or an operation of its durable function. HTTP and wait steps have `status_code`, `headers` and
+    `body`, others `output`; `state` is what a step of a workflow class handed on. `run_id` is the child run."""
+
+    status: str
+    type: str
+    started_at: datetime | None
+    finished_at: datetime | None
+    duration_ms: float | None
+    attempts: list[AttemptDocument]
+    attempt: int | None = None
+    next_at: datetime | None = None
+    until: datetime | None = None
+    reason: str | None = None
+    run_id: str | None = None
+    status_code: int | None = None
+    headers: dict[str, Json] | None = None
+    body: Json = None
+    is_truncated: bool | None = None
+    query: dict[str, Json] | None = None
+    encoding: str | None = None
+    output: Json = None
+    state: Json = None
+    error: StepFailure | None
+
+
+class RunSummary(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """A run in a list. Below `/executions` it has `execution_id` too."""
+
+    id: str
+    execution_id: str | None = None
+    workflow_id: str
+    workflow: str
+    version: int
+    status: str
+    trigger: str
+    started_at: datetime | None
+    start_at: datetime | None
+    finished_at: datetime | None
+    expires_at: datetime | None
+    error: str | None
+    origin: OriginDocument | None
+    request_id: str | None
+    trigger_id: str | None
+    labels: dict[str, str]
+    hero: HeroDocument | None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the run has ended."""
+        return self.status in ENDED
+
+
+class SuspectDocument(msgspec.Struct, kw_only=True):
+    """Why a run is suspect: how often it lost its node without progress, the strikes against its steps, which of them
+    is in flight, and which wait until `next_at`."""
+
+    adoptions: int
+    strikes: dict[str, int]
+    in_flight: list[str]
+    waiting: list[str]
+    next_at: datetime | None
+
+
+class RunDocument(RunSummary, kw_only=True, omit_defaults=True):
+    """A whole run. `tasks` holds each step by name: status, attempts, times, and its result or error. A field such as
+    `cancel_requested` is in the answer to that request. The last lists are in the JSON if `include` names them; `more`
+    names those that go on."""
+
+    input: dict[str, Json]
+    output: Json
+    paused_by: str | None
+    paused_step: str | None
+    callbacks: list[CallbackDocument]
+    steps: dict[str, StepDocument] = msgspec.field(name="tasks")
+    cancel_requested: bool | None = None
+    pause_requested: bool | None = None
+    resume_requested: bool | None = None
+    resolve_requested: bool | None = None
+    skip_requested: bool | None = None
+    reattempt_requested: bool | None = None
+    finish_requested: bool | None = None
+    suspect: SuspectDocument | None = None
+    actions: list[ActionDocument] | None = None
+    resources: list[dict[str, Json]] | None = None
+    events: list[EntryDocument] | None = None
+    children: list[RunSummary] | None = None
+    more: list[str] | None = None
+
+
+class RunTree(RunSummary, kw_only=True, omit_defaults=True):
+    """A run, and the runs that it has started."""
+
+    children: list[RunTree]
+
+
+class HierarchyDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """The whole family of a run, from the run that was started first. `complete` is false if it has more members than
+    are shown."""
+
+    run_id: str
+    execution_id: str | None = None
+    complete: bool
+    root: RunTree
+
+
+class ReasonDocument(msgspec.Struct):
+    """One thing that keeps a run from going on."""
+
+    kind: str
+    message: str
+    step: str | None
+    since: datetime | None
+    until: datetime | None
+    details: dict[str, Json] | None
+
+
+class WhyDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """Why a run does not go on: `summary` in one line, then every reason, what blocks first."""
+
+    run_id: str
+    execution_id: str | None = None
+    status: str
+    summary: str
+    reasons: list[ReasonDocument]
+
+
+class RefusedDocument(msgspec.Struct):
+    """A run that a bulk action could not be applied to."""
+
+    run_id: str
+    message: str
+
+
+class BulkDocument(msgspec.Struct):
+    """What a bulk action did: how many runs match, to how many it was applied, which refused it, and whether there are
+    more beyond its limit."""
+
+    action: str
+    matched: int
+    dry_run: bool
+    done: int
+    refused: list[RefusedDocument]
+    more: bool
