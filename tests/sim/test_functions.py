@@ -149,7 +149,8 @@ def test_no_rule_of_functions_is_broken_in_fresh_worlds() -> None:
 
 
 def test_a_function_that_only_sleeps_is_never_blamed_for_its_nodes() -> None:
-    broken, seed, counters = function_campaign(1, 0.0, mutant=Mutant("none", bend=_napping), at_least=8)
+    counters = Counters()
+    broken, seed = function_campaign(range(1, 9), mutant=Mutant("none", bend=_napping), counters=counters)
     assert broken is None, f"{broken} in world {seed}"
     assert counters["function slept"] > 0
 

@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,20 +15,31 @@ from tests.store.make import Node, entries, entry, start
 pytestmark = pytest.mark.slow
 
 
-async def test_many_entries_are_written_by_as_many_statements_as_one(sqlite_store: SqliteStore) -> None:
+async def test_many_entries_are_written_by_as_many_statements_as_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """`executemany` has a statement per row, and gives up and takes Python's lock for each: slow beside a busy loop."""
-    node = await Node.register(sqlite_store)
-    run = await node.started()
     said: list[str] = []
-    await sqlite_store._access.write(lambda writer: writer.set_trace_callback(said.append))  # noqa: SLF001 - a witness
+    connect = sqlite3.connect
+
+    def traced(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        opened: sqlite3.Connection = connect(*arguments, **options)
+        opened.set_trace_callback(said.append)
+        return opened
+
+    monkeypatch.setattr(sqlite3, "connect", traced)
+    store = SqliteStore(tmp_path / "detent.db", SystemClock())
+    node = await Node.register(store)
+    run = await node.started()
+    said.clear()
     assert await node.flush(entries=entries(run, 1))
     one = len(said)
     assert await node.flush(entries=[entry(run, seq) for seq in range(2, 252)])
-    assert len(said) == 2 * one
+    assert len(said) == 2 * one > 0
+    await store.close()
     wrong = sqlite3.connect(":memory:", isolation_level=None)
     wrong.execute("create table journal (run blob, seq int, primary key (run, seq)) without rowid")
     said.clear()
-    wrong.set_trace_callback(said.append)
     wrong.executemany("insert into journal values (?, ?)", [(run, seq) for seq in range(250)])
     wrong.close()
     assert len(said) >= 250
