@@ -166,7 +166,8 @@ def exit_code(arguments: list[str]) -> int:
             return ended.code or 0
         print(ended.code, file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
+        sys.excepthook(type(error), error, error.__traceback__)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGINT)
     except BaseException as error:  # noqa: BLE001 - as an interpreter does
