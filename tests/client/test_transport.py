@@ -73,6 +73,24 @@ def test_a_start_whose_answer_is_lost_is_sent_again_under_the_same_key(player: P
     assert len({one.headers["idempotency-key"] for one in player.heard}) == 1
 
 
+def test_the_socket_of_an_answer_that_stops_is_closed_whoever_holds_the_error(connect: Any) -> None:
+    """An error holds the frames it came from. What they hold must not be left to the garbage collector."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        with ThreadPoolExecutor(1) as beside:
+            client = connect(f"http://127.0.0.1:{server.getsockname()[1]}", timeout=0.5, patience=0.0)
+            asked = beside.submit(server.accept)
+            answer = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 10\r\n\r\nabc"
+            answering = beside.submit(lambda: asked.result()[0].sendall(answer))
+            with pytest.raises(NoConnection) as caught:
+                client.workflows.get("order")
+            answering.result()
+        with asked.result()[0] as accepted:
+            accepted.settimeout(60)
+            while accepted.recv(65_536):  # the request, and then the end
+                pass
+    assert caught.value.__traceback__ is not None
+
+
 def test_a_trigger_whose_answer_is_lost_is_not_made_again(player: Player, connect: Any) -> None:
     player.plays(Play(cut=True), OK)
     with pytest.raises(NoConnection):
