@@ -15,10 +15,9 @@ from typing import Final
 
 from detent.clock import Clock, SystemClock
 from detent.commands import EngineCommands
-from detent.engine.background import Retention
+from detent.engine.background import Poller, Polling, Retention
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
-from detent.engine.poller import Poller, Polling
 from detent.engine.tuning import Tuning
 from detent.forms.compiled import Limits
 from detent.graph.model import StepKind

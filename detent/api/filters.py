@@ -27,10 +27,10 @@ from detent.ids import RUN, TRIGGER, parse
 from detent.run.status import OPEN, Status
 from detent.store.rows import RunCriteria, TimelineCursor
 from detent.values.fields import Problems
+from detent.values.limits import ID_LIMIT
 
 ID_BYTES: Final = 16
 LIST_MESSAGE: Final = "the list cannot be read"
-_LONGEST_REQUEST_ID: Final = 255
 _FILTER: Final = aliases(
     *("status", "workflow", "trigger", "hero", "label", "request_id", "origin", "started_after", "started_before"),
     workflow_id="workflow",
@@ -225,7 +225,7 @@ async def _filter(commands: Commands, values: QueryValues, below: bytes | None) 
         hero_type=hero[0] if hero else None,
         hero_id=hero[1] if hero else None,
         labels=tuple(sorted(set(values.many("label", pair_of)))),
-        request_id=values.one("request_id", lambda text: word_of(text, _LONGEST_REQUEST_ID)),
+        request_id=values.one("request_id", lambda text: word_of(text, ID_LIMIT)),
         origin=values.one("origin", lambda text: parse(RUN, text)),
         started_after=values.one("started_after", instant_of),
         started_before=values.one("started_before", instant_of),

@@ -18,8 +18,7 @@ from detent.instant import as_datetime
 from detent.settings import Settings, load_settings
 from detent.values.durations import parse_duration
 from detent.values.json import decode_json
-
-INPUT_LIMIT = 256 * 1024
+from detent.values.limits import INPUT_LIMIT
 
 Database = Annotated[
     str | None,

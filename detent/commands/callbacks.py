@@ -25,7 +25,7 @@ class CallbackView(NamedTuple):
     until: int | None
 
 
-class Delivered(NamedTuple):
+class DeliveryResult(NamedTuple):
     """What became of a callback. `is_repeated`: the same message was received before. `step` is empty for a token that
     this instance did not make."""
 
@@ -46,11 +46,11 @@ class CallbackCommands(CommandPart):
         query: Mapping[str, str],
         message_id: str | None,
         encoding: str | None = None,
-    ) -> Delivered:
+    ) -> DeliveryResult:
         """Receive a callback. `encoding` names how a body that is not JSON or text is written."""
         place = self._engine.tokens.read(token)
         if place is None:
-            return Delivered(Receipt.NOT_FOUND, False, "")
+            return DeliveryResult(Receipt.NOT_FOUND, False, "")
         kept = {name.lower(): value for name, value in headers.items() if name.lower() not in SECRET_HEADERS}
         facts = {"body": body, "headers": kept, "query": dict(query)}
         data = encoder.encode(facts | {"encoding": encoding} if encoding else facts)
@@ -59,7 +59,7 @@ class CallbackCommands(CommandPart):
         receipt, is_repeated = await self._context.deliveries.deliver(Delivery(*place, data, message_id))
         reach("after_delivery")
         self._context.nudge()
-        return Delivered(receipt, is_repeated, place[1])
+        return DeliveryResult(receipt, is_repeated, place[1])
 
     async def view(self, token: str) -> CallbackView | None:
         """Return what the confirm page of a callback shows; `None` for a token that this instance did not make."""

@@ -32,7 +32,7 @@ _PIECE: Final = 25
 _STARTABLE: Final = frozenset({ReasonKind.READY, ReasonKind.NOT_STARTED})
 
 
-class Happenings(NamedTuple):
+class TimelinePage(NamedTuple):
     """A page of a timeline. `is_last`: there was no more when it was read."""
 
     found: list[TimelineRow]
@@ -40,7 +40,7 @@ class Happenings(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Obstacle:
+class RunReason:
     """One reason why a run does not go on."""
 
     kind: str
@@ -127,7 +127,7 @@ class RunCommands(CommandPart):
         facts = facts_of_row(row, lambda step: tokens.url(row.id, step))
         return history(await self.prepared(row), facts, row.opening, await self._store.journal(row.id))
 
-    async def timeline(self, hero: tuple[str, str], *, limit: int, after: TimelineCursor | None = None) -> Happenings:
+    async def timeline(self, hero: tuple[str, str], *, limit: int, after: TimelineCursor | None = None) -> TimelinePage:
         """Return the entries of all runs of a hero behind `after`: at most `limit` of them and at most a page of bytes,
         but at least one."""
         found: list[TimelineRow] = []
@@ -138,13 +138,13 @@ class RunCommands(CommandPart):
             for one in piece:
                 size += len(one.entry.data)
                 if len(found) == limit or (found and size > PAGE_BYTES):
-                    return Happenings(found, is_last=False)
+                    return TimelinePage(found, is_last=False)
                 found.append(one)
             if len(piece) < asked:
-                return Happenings(found, is_last=True)
+                return TimelinePage(found, is_last=True)
             after = found[-1].place()
 
-    async def why(self, run: str) -> tuple[RunRow, str, list[Obstacle]]:
+    async def why(self, run: str) -> tuple[RunRow, str, list[RunReason]]:
         """Return a run, its status, and what keeps it from going on: first what blocks it, then what waits for that."""
         row = await self.row(run)
         prepared, state = await self.folded(row)
@@ -154,7 +154,7 @@ class RunCommands(CommandPart):
         now = await self._store.now()
         reasons = why(prepared, state, now, owned=row.owner is not None)
         found = [
-            Obstacle(str(one.kind), one.message, one.step, one.since, one.until, dict(one.details)) for one in reasons
+            RunReason(str(one.kind), one.message, one.step, one.since, one.until, dict(one.details)) for one in reasons
         ]
         if status == Status.CANCELLED:
             told = _why_cancelled(await self.entries(row.id))
@@ -166,25 +166,25 @@ class RunCommands(CommandPart):
         return row, status, await _missing_around(self._store, row, is_due=is_due) + found
 
 
-async def _missing_around(store: CommandStore, row: RunRow, *, is_due: bool) -> list[Obstacle]:
+async def _missing_around(store: CommandStore, row: RunRow, *, is_due: bool) -> list[RunReason]:
     """Find what a run lacks outside of itself. `is_due`: it would go on at once if a node claimed it."""
     offers = await store.offers()
     if any(offer.node == row.owner for offer in offers):
         return []
     if all(offer.queues == () for offer in offers):  # processes that start runs and leave them to other nodes
-        return [Obstacle("no_node", "No node is at work: nothing goes on until `detent serve` or `worker` runs.")]
+        return [RunReason("no_node", "No node is at work: nothing goes on until `detent serve` or `worker` runs.")]
     unserved = await _unserved(store, row, offers) if is_due or row.owner is not None else []
     if row.owner is None or unserved:
         return unserved
-    return [Obstacle("node_lost", "The node that had the run is gone; another one takes it over in a moment.")]
+    return [RunReason("node_lost", "The node that had the run is gone; another one takes it over in a moment.")]
 
 
-async def _unserved(store: CommandStore, row: RunRow, offers: list[NodeOffer]) -> list[Obstacle]:
+async def _unserved(store: CommandStore, row: RunRow, offers: list[NodeOffer]) -> list[RunReason]:
     """Say which queue or code no node offers."""
     serving = [offer for offer in offers if offer.queues is None or row.queue in offer.queues]
     if not serving:
         seen = await _last_seen(store, "queue", row.queue)
-        return [Obstacle("queue", f"No node serves its queue '{row.queue}'; {seen}.", details={"queue": row.queue})]
+        return [RunReason("queue", f"No node serves its queue '{row.queue}'; {seen}.", details={"queue": row.queue})]
     needed = set(json.loads(row.code)) if row.code else set()
     if any(needed <= set(offer.actions) for offer in serving):
         return []
@@ -192,7 +192,7 @@ async def _unserved(store: CommandStore, row: RunRow, offers: list[NodeOffer]) -
     seen = await _last_seen(store, "action", missing[0])
     wanted = ", ".join(map(_in_words, missing))
     message = f"No node of its queue '{row.queue}' has the code it needs: {wanted}; {seen}."
-    return [Obstacle("code", message, details={"actions": missing})]
+    return [RunReason("code", message, details={"actions": missing})]
 
 
 async def _last_seen(store: CommandStore, kind: str, name: str) -> str:
@@ -203,12 +203,12 @@ async def _last_seen(store: CommandStore, kind: str, name: str) -> str:
     return "no node ever did" if at is None else f"one was last seen at {iso(at)}"
 
 
-def _ended_by_engine(row: RunRow) -> Obstacle:
+def _ended_by_engine(row: RunRow) -> RunReason:
     """Explain a run that has ended and whose journal does not have its end. Its row says why."""
     at = "" if row.ended_at is None else f" at {iso(row.ended_at)}"
     why = f" {sentence(row.error)}" if row.error else ""
     message = f"The run is over: it ended {row.status}{at}.{why}"
-    return Obstacle(str(ReasonKind.ENDED), message, since=row.ended_at, details={"status": row.status})
+    return RunReason(str(ReasonKind.ENDED), message, since=row.ended_at, details={"status": row.status})
 
 
 def _why_cancelled(entries: Sequence[Entry]) -> str:

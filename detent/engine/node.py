@@ -11,12 +11,11 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
-from detent.engine.background import Takeovers, Watchdog
+from detent.engine.background import Polling, Takeovers, Watchdog
 from detent.engine.claims import Claims
 from detent.engine.committer import Committer, Fenced
 from detent.engine.context import NodeContext
 from detent.engine.inbox import Mailbox
-from detent.engine.poller import Polling
 from detent.engine.runner import Runner
 from detent.engine.write import PendingWrite
 from detent.errors import Unavailable

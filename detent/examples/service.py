@@ -11,6 +11,8 @@ from typing import Any, Final
 import aiohttp
 from aiohttp import web
 
+from detent.values.limits import BODY_LIMIT
+
 CALL_BACK_AFTER: Final = 2.0
 REFUSED_ORDER: Final = 402
 PRICE: Final = 42.5
@@ -25,7 +27,7 @@ class Shop:
         self._calling: set[asyncio.Task[None]] = set()
 
     def application(self) -> web.Application:
-        app = web.Application(client_max_size=256 * 1024)
+        app = web.Application(client_max_size=BODY_LIMIT)
         app.router.add_post("/api/charge", self._charge)
         app.router.add_post("/api/create-checkout", self._create_checkout)
         for path in (

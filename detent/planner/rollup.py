@@ -13,8 +13,8 @@ from detent.planner.scope import build_scope
 from detent.run.plan import RunEnd
 from detent.run.state import RunState
 from detent.run.status import Status
+from detent.values.limits import SIZE_LIMIT
 
-OUTPUT_LIMIT: Final = 256 * 1024
 _RAN: Final = frozenset({Ending.SUCCESS, Ending.FAILED, Ending.TIMEOUT, Ending.TEMPLATE_ERROR})
 
 
@@ -52,7 +52,7 @@ def run_end(prepared: Prepared, state: RunState) -> RunEnd:
         output = _output(prepared, state)
     except ExpressionError as problem:
         output, error = None, error or f"output: {problem.message}"
-    if output is not None and len(output) > OUTPUT_LIMIT:
+    if output is not None and len(output) > SIZE_LIMIT:
         output, error = None, error or "output: it is larger than 256 KB and was not kept"
     return RunEnd(status, output, error)
 

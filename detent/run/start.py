@@ -9,9 +9,9 @@ import msgspec
 
 from detent.errors import InvalidInput, Problem
 from detent.instant import Instant, micros
+from detent.values.limits import ID_LIMIT
 
 #: This many characters fit into a column and an index of every database.
-LONGEST_WORD: Final = 255
 LONGEST_LABEL: Final = 1_000
 #: Priorities are columns of 32 bits.
 LARGEST_PRIORITY: Final = 2**31 - 1
@@ -66,7 +66,7 @@ class StartRequest(msgspec.Struct, frozen=True):
 
 def _problems(request: StartRequest) -> Iterator[Problem]:
     if request.request_id is not None:
-        yield from _text_problems("request_id", request.request_id, LONGEST_WORD, least=1)
+        yield from _text_problems("request_id", request.request_id, ID_LIMIT, least=1)
     if request.hero is not None:
         yield from _hero_problems(request.hero)
     if request.labels:
@@ -83,7 +83,7 @@ def _hero_problems(hero: Any) -> Iterator[Problem]:
         yield Problem("hero", "is a type and an id")
         return
     for name, part in zip(("hero.type", "hero.id"), hero, strict=True):
-        yield from _text_problems(name, part, LONGEST_WORD)
+        yield from _text_problems(name, part, ID_LIMIT)
 
 
 def _label_problems(labels: Any) -> Iterator[Problem]:

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from detent.testing.clock import FakeClock
     from detent.testing.crashes import CrashMatrix, CrashPoint, crash_matrix
     from detent.testing.engine import MemoryEngine, MemoryRun
+    from detent.testing.errors import NeverEnds, NotDeterministic
     from detent.testing.result import Speedrun, StepRun
-    from detent.testing.speedruns import NeverEnds, NotDeterministic, speedrun, speedrun_async
+    from detent.testing.speedruns import speedrun, speedrun_async
 
 _HOMES = {
     "After": "detent.testing.answers",
@@ -25,8 +26,8 @@ _HOMES = {
     "MemoryEngine": "detent.testing.engine",
     "MemoryRun": "detent.testing.engine",
     "MemoryStore": "detent.store.memory.store",
-    "NeverEnds": "detent.testing.speedruns",
-    "NotDeterministic": "detent.testing.speedruns",
+    "NeverEnds": "detent.testing.errors",
+    "NotDeterministic": "detent.testing.errors",
     "Output": "detent.testing.answers",
     "CrashPoint": "detent.testing.crashes",
     "Response": "detent.testing.answers",

@@ -35,6 +35,7 @@ from detent.steps.actions import is_core
 from detent.store.memory.tables import StoredRun, StoredWorkflow
 from detent.testing.answers import Answers, Response
 from detent.testing.clock import FakeClock, Length, seconds_of
+from detent.testing.errors import NeverEnds, NotDeterministic
 from detent.testing.python_stage import check_state
 from detent.testing.result import Speedrun, ending_of
 from detent.testing.world import World
@@ -209,14 +210,6 @@ _NOT_THE_SAME: Final = (
     "not the same in a replay: is a clock, a random number or something else from outside between the steps? "
     "use run.now(), run.random(), run.uuid() or a step"
 )
-
-
-class NeverEnds(AssertionError):
-    """A run waits for something that will not come."""
-
-
-class NotDeterministic(AssertionError):
-    """A durable function took another route when it was replayed."""
 
 
 class Trial:

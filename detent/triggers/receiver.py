@@ -19,9 +19,8 @@ from detent.triggers.editor import TriggerEditor
 from detent.triggers.firing import FiringIntake
 from detent.triggers.record import Event, FiringPayload, FiringReason, reason
 from detent.triggers.signatures import SignatureRefused, request_id, signature_secrets, verify
-from detent.values.limits import INPUT_LIMIT
+from detent.values.limits import ID_LIMIT, INPUT_LIMIT
 
-_LONGEST_ID: Final = 255
 _WEBHOOK: Final = "webhook"
 #: The headers that name a request if its trigger names no header.
 _USUAL_IDS: Final = ("webhook-id", "idempotency-key")
@@ -112,8 +111,8 @@ def _check_event(type_: str, data: Any, id_: str | None) -> None:
     problems = []
     if wrong := event_type_problem(type_):
         problems.append(Problem("type", wrong))
-    if id_ is not None and not (0 < len(id_) <= _LONGEST_ID and id_.isprintable()):
-        problems.append(Problem("id", f"has 1 to {_LONGEST_ID} characters that can be seen"))
+    if id_ is not None and not (0 < len(id_) <= ID_LIMIT and id_.isprintable()):
+        problems.append(Problem("id", f"has 1 to {ID_LIMIT} characters that can be seen"))
     if problems:
         raise InvalidInput("the event cannot be sent", problems)
     if len(encoder.encode(data)) > INPUT_LIMIT:

@@ -24,10 +24,10 @@ from detent.errors import InvalidInput
 from detent.forms.triggers import Encoding, Preset, standard_key
 from detent.instant import SECOND, Instant, micros
 from detent.values.json import decode_json
+from detent.values.limits import ID_LIMIT
 
 _MOST_SIGNATURES: Final = 20
 _LONGEST_HEADER: Final = 8_192
-_LONGEST_ID: Final = 255
 _MOST_DIGITS: Final = 12
 _NO_SIGNATURE: Final = "there is no signature"
 _WRONG: Final = "the signature does not match"
@@ -92,7 +92,7 @@ def _standard(request: _Request) -> Verified | SignatureRefused:
     if not message_id or not sent or not request.header("webhook-signature"):
         return SignatureRefused(_NO_SIGNATURE)
     # With a dot in it, the same bytes could be signed for another id and time.
-    if "." in message_id or len(message_id) > _LONGEST_ID or _short(message_id) is None:
+    if "." in message_id or len(message_id) > ID_LIMIT or _short(message_id) is None:
         return SignatureRefused("webhook-id cannot be used")
     if late := _out_of_time(request, sent):
         return SignatureRefused(late)
@@ -192,7 +192,7 @@ def _short(value: object) -> str | None:
     """An id as a sender may give it: a text that can be seen. A long one is known by its digest."""
     if not isinstance(value, str) or not value or not value.isprintable():
         return None
-    return value if len(value) <= _LONGEST_ID else f"sha256:{hashlib.sha256(value.encode()).hexdigest()}"
+    return value if len(value) <= ID_LIMIT else f"sha256:{hashlib.sha256(value.encode()).hexdigest()}"
 
 
 _PRESETS: Final[dict[Preset, Callable[[_Request], Verified | SignatureRefused]]] = {

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 from detent.clock import Clock
-from detent.engine.poller import Polling
+from detent.engine.background import Polling
 from detent.errors import StoreError, Unavailable
 from detent.forms.schedule import MOST_SLOTS, Missed, jittered, missed, next_slots, slots_between
 from detent.ids import NewId

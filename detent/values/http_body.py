@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl
 
 from detent.errors import InvalidInput, TooLarge
 from detent.values.json import decode_json
-from detent.values.limits import INPUT_LIMIT
+from detent.values.limits import ID_LIMIT, INPUT_LIMIT
 
 # `multipart/form-data` (RFC 7578), read strictly: what is not exactly a form is refused, and nothing is nested.
 
@@ -108,7 +108,6 @@ def is_header_name(text: str) -> bool:
 
 MOST_HEADERS: Final = 64
 HEADER_BYTES: Final = 16 * 1024
-LONGEST_MESSAGE_ID: Final = 255
 MOST_FIELDS: Final = 1_000
 BASE64: Final = "base64"
 
@@ -157,8 +156,8 @@ def read_query(raw: bytes) -> dict[str, str]:
 def read_message_id(headers: Mapping[str, str]) -> str | None:
     """What tells two sendings of one callback from two callbacks."""
     found = headers.get("webhook-id") or headers.get("idempotency-key")
-    if found and len(found) > LONGEST_MESSAGE_ID:
-        raise InvalidInput(f"a webhook-id or Idempotency-Key has at most {LONGEST_MESSAGE_ID} characters")
+    if found and len(found) > ID_LIMIT:
+        raise InvalidInput(f"a webhook-id or Idempotency-Key has at most {ID_LIMIT} characters")
     return found or None
 
 

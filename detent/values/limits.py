@@ -13,6 +13,8 @@ WORK_LIMIT: Final = 200_000
 CHARACTERS_PER_WORK: Final = 32
 SMALLEST_INTEGER: Final = -(2**63)
 LARGEST_INTEGER: Final = 2**63 - 1
+#: Characters of a request id, of a message id and of each word of a hero: what an indexed column takes.
+ID_LIMIT: Final = 255
 #: Bytes of a run's input, of a callback and of a signal.
 INPUT_LIMIT: Final = SIZE_LIMIT
 #: Bytes of a request or response of a step.

@@ -19,9 +19,10 @@ from detent.observe.logs import LEVELS
 from detent.planner import judge
 from detent.run.status import TERMINAL
 from detent.settings import FIELDS, PREFIX
-from detent.steps import action_step
+from detent.steps import user_code
 from detent.steps.actions import CORE
 from detent.steps.egress import EgressPolicy
+from detent.steps.errors import EXCEPTION
 from detent.steps.http import step as http_step
 from tests.docs.pages import DOCS, ROOT, headings, remarked_table, table, tables
 
@@ -69,7 +70,7 @@ def test_every_code_of_a_step_error_has_a_row() -> None:
     ]
     written = {code for path in sources for code in _codes(ast.parse(path.read_text()))}
     told = {code for _, code in vars(http_step)["_CODES"]} | {judge.TEMPLATE_ERROR, judge.CONDITION_ERROR}
-    told |= set(vars(action_step)["_OURS"].values())
+    told |= {EXCEPTION, *vars(user_code)["_PERMANENT"].values()}
     assert set(table("retries-and-failures.md", "code", "what happened", "tried again")) == written | told
 
 
@@ -78,7 +79,7 @@ def _codes(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
             first = node.args[0]
-            if node.func.id in {"StepError", "_permanent"} and isinstance(first, ast.Constant):
+            if node.func.id == "StepError" and isinstance(first, ast.Constant):
                 yield str(first.value)
 
 

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import pytest
 
-from detent.engine.poller import Polling
+from detent.engine.background import Polling
 from detent.errors import StoreBusy
 
 

@@ -10,6 +10,7 @@ from detent.errors import UnknownEntry
 from detent.graph.model import Edge, Graph, OnCrash, Retry, Step, StepKind
 from detent.instant import SECOND
 from detent.planner import fold
+from detent.planner.suspects import is_suspect_run
 from detent.run import events
 from detent.run.call import StepCall
 from detent.run.plan import NOTHING, StartAttempt
@@ -148,7 +149,9 @@ def test_after_five_strikes_a_step_ends_as_poison_and_the_rest_goes_on() -> None
     run = _suspect(_pair())
     run.strike("a", 4)
     assert run.statuses()["a"] == "retrying"
+    assert is_suspect_run(run.state)
     run.strike("a")
+    assert not is_suspect_run(run.state)
     error = run.error("a")
     assert error.code == "poison"
     assert error.message == "the node of 'a' died 5 times while this step was in flight alone; it is not tried again"

@@ -178,7 +178,7 @@ class World:
         play, rng = self.play, self.rng
         waits = [step.index for step in play.prepared.waits()]
         some = rng.choice((None, rng.randrange(len(play.prepared.steps))))
-        match rng.randrange(17):
+        match rng.randrange(18):
             case 0 | 1 | 2:
                 self._tell(events.Paused("ann"))
             case 3 | 4 | 5:
@@ -186,7 +186,7 @@ class World:
             case 6 | 7 if waits:
                 self._tell(events.Received(rng.choice(waits), answer(200), 2))
             case 8 | 9:
-                play.crash(rng.choice((2, 3, 4)))
+                play.crash(rng.choice((1, 2, 3)), rng.choice((0.0, 2.0, 300.0)))
             case 10:
                 play.reload()
                 self._tell(events.Resumed("ann") if play.state.paused_by is not None else events.Adopted("node"))
@@ -194,6 +194,8 @@ class World:
                 self._tell(self._verdict())
             case 12 if rng.random() < 0.2:
                 self._tell(rng.choice((events.Cancelled("ann"), events.Expired(), events.Finished("ann"))))
+            case 17 if play.state.begun:
+                self._tell(events.Released(rng.choice(list(play.state.begun))))
             case 13 | 14:
                 self._tell(events.Skipped(some, "ann"))
             case 15 | 16:

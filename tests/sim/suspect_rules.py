@@ -78,7 +78,8 @@ class SuspectRules:
     def _delay(self, story: Story, state: RunState, struck: Sequence[str], at: int) -> None:
         """No attempt of a suspect run begins at once, and one that was struck begins later each time."""
         longest = self._tuning.poison_delay
-        story.not_before = at + micros(min(longest, 1.0)) if state.stalled >= 2 else 0
+        if at >= story.not_before:  # else its steps still wait for the delay after the adoption before this one
+            story.not_before = at + micros(min(longest, 1.0)) if state.stalled >= 2 else 0
         for step in struck:
             story.later[step] = at + micros(min(longest, 4.0 ** story.strikes.get(step, 0)))
 

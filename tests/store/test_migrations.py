@@ -14,7 +14,7 @@ from detent.errors import SchemaMismatch, StoreBusy, StoreError
 from detent.store.factory import migrate_store, open_store, stored_revision
 from detent.store.migrations import plan, server
 from detent.store.sql import schema
-from detent.store.sql.mysql.connection import Wire
+from detent.store.sql.mysql.connection import StatementRefused, Wire
 from detent.store.sql.postgres import migration as postgres_migration
 from detent.store.sql.postgres.connection import Address
 from detent.store.sql.schema import HEAD
@@ -320,6 +320,31 @@ async def test_a_node_that_begins_while_something_is_removed_is_refused(shared: 
     await old.close()
 
 
+async def test_a_node_that_registers_while_a_migration_looks_is_seen_by_its_second_look(
+    shared: str, release: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = await open_store(shared, SystemClock())
+    look = server._nodes  # noqa: SLF001
+    registered: list[Node] = []
+
+    async def looked(asked: Any) -> Any:
+        found = await look(asked)
+        if not registered:
+            release("0001", "0004")
+            registered.append(await Node.register(old, ttl=60))
+            release("0003", "0004")
+        return found
+
+    release("0003", "0004")
+    await migrate_store(shared, "0003")
+    monkeypatch.setattr(server, "_nodes", looked)
+    with pytest.raises(SchemaMismatch, match="older nodes"):
+        await migrate_store(shared, "0004")
+    release("0001", "0001")
+    await works(shared)
+    await old.close()
+
+
 async def test_the_way_down_waits_for_newer_nodes(shared: str, release: Release) -> None:
     release("0003", "0003")
     await migrate_store(shared)
@@ -363,6 +388,34 @@ async def test_a_change_that_waits_for_a_lock_lets_others_pass_and_is_tried_agai
                 while attempts < 3:  # noqa: ASYNC110 - what happens inside the server sends no signal
                     await asyncio.sleep(0.01)
         assert await migrating == "0002"
+
+
+async def test_a_change_that_waits_for_a_lock_of_mariadb_is_tried_again(
+    mariadb: MariadbServer, release: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "PAUSE", 0.01)
+    url = mariadb.create_database()
+    await migrate_store(url)
+    release("0002", "0002")
+    refused = asyncio.Event()
+    plain = Wire.send
+
+    async def send(self: Wire, packet: str) -> Any:
+        try:
+            return await plain(self, packet)
+        except StatementRefused:
+            refused.set()
+            raise
+
+    monkeypatch.setattr(Wire, "send", send)
+    async with wire(url) as reader:
+        await reader.send("start transaction; select count(*) from run")
+        migrating = asyncio.create_task(migrate_store(url))
+        async with asyncio.timeout(30):
+            await refused.wait()
+        await reader.send("rollback")
+        assert await migrating == "0002"
+    mariadb.drop_database(url)
 
 
 KILL_THE_INDEX = """

@@ -16,7 +16,7 @@ from detent.api.request import AnyRequest, commands
 from detent.api.routes.pages import PAGE_HEADERS, page
 from detent.api.server.guards import Throttle
 from detent.commands import Commands
-from detent.commands.callbacks import CallbackView, Delivered
+from detent.commands.callbacks import CallbackView, DeliveryResult
 from detent.documents.answers import One
 from detent.documents.runs import CallbackReceipt
 from detent.errors import LimitExceeded
@@ -95,7 +95,7 @@ STATUS: Final = {
 }
 
 
-async def deliver(commands: Commands, guesses: Throttle, scope: HTTPScope, token: str, body: bytes) -> Delivered:
+async def deliver(commands: Commands, guesses: Throttle, scope: HTTPScope, token: str, body: bytes) -> DeliveryResult:
     """Deliver the callback in a request. Raise LimitExceeded if its source has sent too many unknown tokens."""
     headers = read_headers(scope["headers"])
     payload = read_payload(headers, body)

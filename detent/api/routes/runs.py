@@ -16,7 +16,7 @@ from detent.api.openapi.operations import LOOK_PARAMETERS, RUN_PARAMETERS, Plain
 from detent.api.request import AnyRequest, QueryValues, aliases, commands, feeds, number_of, wait_of
 from detent.api.routes.starts import is_execution
 from detent.commands import Commands
-from detent.commands.runs import Obstacle
+from detent.commands.runs import RunReason
 from detent.documents.answers import Many, One
 from detent.documents.runs import (
     ActionDocument,
@@ -302,7 +302,7 @@ def _summary(request: AnyRequest, row: RunRow) -> RunSummary:
     return named(request, run_summary(row))
 
 
-def _why(row: RunRow, status: str, reasons: Sequence[Obstacle]) -> WhyDocument:
+def _why(row: RunRow, status: str, reasons: Sequence[RunReason]) -> WhyDocument:
     return WhyDocument(
         run_id=show(RUN, row.id),
         status=status,

@@ -58,13 +58,12 @@ from detent.run.status import Status
 from detent.store.rows import RunRow
 from detent.values.fields import Fields, Problems, inside
 from detent.values.http_body import read_headers
-from detent.values.limits import INPUT_LIMIT
+from detent.values.limits import ID_LIMIT, INPUT_LIMIT
 
 Headers = Iterable[tuple[bytes, bytes]]
 Clock = Callable[[], Instant]
 T = TypeVar("T")
 
-LONGEST_REQUEST_ID: Final = 255
 MOST_LABELS: Final = 64
 LARGEST_PRIORITY: Final = 1_000
 TENANT: Final = "default"
@@ -178,7 +177,7 @@ def request_id_of(headers: Headers) -> str | None:
 
 def read_request_id(text: str, path: str, problems: Problems) -> str | None:
     """Read a request id. A problem of it is added under `path`."""
-    return _tried(lambda: word_of(text, LONGEST_REQUEST_ID), path, problems)
+    return _tried(lambda: word_of(text, ID_LIMIT), path, problems)
 
 
 def _set(options: Options, ours: str, path: str, value: str, now: Clock) -> None:
@@ -214,10 +213,10 @@ def _take_envelope(envelope: Fields, options: Options, now: Clock) -> None:
     before = {name: getattr(options, name) for name in ("request_id", "start_at", "hero", "allow_multiple")}
     request_id, start_at = envelope.get("request_id"), envelope.get("start_at")
     if request_id is not None:
-        text = envelope.text("request_id", most=LONGEST_REQUEST_ID)
+        text = envelope.text("request_id", most=ID_LIMIT)
         options.request_id = None if text is None else read_request_id(text, "requestId", options.problems)
     if start_at is not None:
-        text = envelope.text("start_at", most=LONGEST_REQUEST_ID)
+        text = envelope.text("start_at", most=ID_LIMIT)
         if text is not None:
             _set(options, "start_at", "startAt", text, now)
     if envelope.get("allow_multiple") is not None:
@@ -292,7 +291,7 @@ WORKFLOWS: Final = "/api/v1/workflows"
 _ENVELOPE_SCHEMA: Final = takes(
     record_schema(
         {
-            "requestId": Schema(type=OpenAPIType.STRING, max_length=255, description="Starts one run only, ever."),
+            "requestId": Schema(type=OpenAPIType.STRING, max_length=ID_LIMIT, description="Starts one run only, ever."),
             "principal": record_schema({"userId": TEXT, "displayName": TEXT, "email": TEXT}, required=["userId"]),
             "trigger": Schema(description="What becomes `trigger.body`, any JSON value."),
             "spec": ANYTHING,

@@ -43,16 +43,15 @@ from detent.triggers import record
 from detent.triggers.commands import FORGED, Sent
 from detent.triggers.processor import CONDITION_ERROR
 from detent.triggers.record import FiringPayload, webhook_request
-from detent.values.limits import INPUT_LIMIT
+from detent.values.limits import ID_LIMIT, INPUT_LIMIT
 
 _MESSAGE: Final = "the event cannot be sent"
-_LONGEST_ID: Final = 255
 _EVENT: Final = takes(
     record_schema(
         {
             "type": Schema(type=OpenAPIType.STRING, max_length=LONGEST_EVENT_TYPE),
             "data": ANYTHING,
-            "id": Schema(type=OpenAPIType.STRING, max_length=_LONGEST_ID, description="The same again fires nothing."),
+            "id": Schema(type=OpenAPIType.STRING, max_length=ID_LIMIT, description="The same again fires nothing."),
         },
         required=["type"],
     ),
@@ -76,7 +75,7 @@ async def send_event(request: AnyRequest) -> Response[One[EventReceipt]]:
     """Fires every event trigger that listens to its type: `order.paid`, `order.*` or `*`. `data` is `trigger.body`. The
     same `id` again answers with the firings it made first."""
     fields = await read_fields(request, "type", "data", "id", message=_MESSAGE, required=("type",))
-    type_, id_ = fields.text("type", most=LONGEST_EVENT_TYPE), fields.text("id", most=_LONGEST_ID)
+    type_, id_ = fields.text("type", most=LONGEST_EVENT_TYPE), fields.text("id", most=ID_LIMIT)
     refuse_if_any(fields.problems, _MESSAGE)
     found = await triggers(request).receiver.send_event(type_ or "", fields.values.get("data", {}), id_)
     return Response(One(_receipt(found)), status_code=202)

@@ -89,7 +89,7 @@ TOO_LONG: Final = 50_000
 Ended = Callable[[FunctionTask], Outcome]
 
 
-class Driver:
+class FunctionDriver:
     """`outcome` is done when this attempt is over. `ended` makes an outcome of how the function ended."""
 
     def __init__(

@@ -14,7 +14,7 @@ from detent.graph.model import Step, StepKind
 from detent.observe import emit
 from detent.python.flow import FinishAsked, RunAsked, outcome_of
 from detent.python.functions.arguments import kept
-from detent.python.functions.driver import Driver
+from detent.python.functions.driver import FunctionDriver
 from detent.python.functions.errors import ContinueAsNew
 from detent.python.functions.loop import FunctionTask
 from detent.python.functions.operations import Pending
@@ -115,7 +115,7 @@ class FunctionExecutor:
     ) -> Outcome:
         assert view.port is not None
         attempt = _Attempt(call, function)
-        driver = Driver(
+        driver = FunctionDriver(
             view.port,
             view.facts,
             self._steps,
@@ -144,7 +144,7 @@ class _Attempt:
     def __init__(self, call: StepCall, function: FunctionWorkflow) -> None:
         self._call, self._function = call, function
 
-    async def program(self, driver: Driver, arguments: Mapping[str, Any]) -> Any:
+    async def program(self, driver: FunctionDriver, arguments: Mapping[str, Any]) -> Any:
         """The function, and its continuation if it asks for one, whatever it made of that."""
         run = self.run
         try:

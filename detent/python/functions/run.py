@@ -25,7 +25,7 @@ from detent.graph.model import Ending, Retry
 from detent.ids import RUN, show
 from detent.instant import SECOND, as_datetime
 from detent.python.flow import FlowControl, FlowVerbs
-from detent.python.functions.driver import Driver
+from detent.python.functions.driver import FunctionDriver
 from detent.python.functions.errors import ContinueAsNew
 from detent.python.functions.operations import Pending, StepWork
 from detent.python.functions.step import check_name, current_step, read_retry, step_function
@@ -56,7 +56,9 @@ Bind = Callable[..., tuple[str, Any]]
 class Run(FlowVerbs):
     """One run, as its function sees it."""
 
-    def __init__(self, driver: Driver, call: StepCall, body: Any, hero_of: Callable[[Any], tuple[str, str]]) -> None:
+    def __init__(
+        self, driver: FunctionDriver, call: StepCall, body: Any, hero_of: Callable[[Any], tuple[str, str]]
+    ) -> None:
         self._driver, self._book = driver, driver.book
         self._call, self._body, self._hero_of = call, body, hero_of
         self._random: chance.Random | None = None

@@ -59,10 +59,16 @@ async def migrate_server(server: MigrationServer, to: str | None, *, force: bool
 
 async def _older_nodes(server: MigrationServer, migration: Migration) -> list[str]:
     """Return the nodes whose code is too old for this migration, or keep such nodes from starting."""
-    await server.note_oldest_code(migration.oldest_after)
-    older = [f"{node}" for node in await _nodes(server) if node.revision < migration.oldest_after]
-    if older:
-        await server.note_oldest_code(migration.oldest_before)
+
+    async def look() -> list[str]:
+        return [f"{node}" for node in await _nodes(server) if node.revision < migration.oldest_after]
+
+    older = await look()
+    if not older:
+        await server.note_oldest_code(migration.oldest_after)
+        older = await look()  # one that registered before it could read the note
+        if older:
+            await server.note_oldest_code(migration.oldest_before)
     return older
 
 

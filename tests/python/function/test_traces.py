@@ -7,7 +7,7 @@ import gc
 from typing import Any
 
 from detent.python.functions import Run, gather, workflow
-from detent.python.functions.driver import Driver
+from detent.python.functions.driver import FunctionDriver
 from detent.python.functions.loop import FunctionLoop
 from detent.python.functions.operations import OperationLog
 from detent.python.functions.runner import OperationRunner
@@ -27,7 +27,7 @@ async def traceless(run: Run, number: int) -> Any:
 
 def _alive() -> dict[int, type]:
     """What makes up functions that run, by identity."""
-    kinds = (Driver, OperationLog, OperationRunner, FunctionLoop, RunState)
+    kinds = (FunctionDriver, OperationLog, OperationRunner, FunctionLoop, RunState)
     return {id(one): type(one) for one in gc.get_objects() if type(one) in kinds}
 
 

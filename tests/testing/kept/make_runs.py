@@ -15,8 +15,8 @@ from typing import Any
 import httpx
 
 import detent
+from detent.auth.caller import local_caller
 from detent.cli.main import call
-from tests.callers import commands_of
 
 shop: Any = import_module("shop_workflows")  # the old or the new one, in the folder where this runs
 IDS = Path("ids.json")
@@ -112,7 +112,7 @@ async def first(port: str) -> dict[str, str]:
     node = detent.node("sqlite:///d.db", listen=True, port=int(port), egress_allow=["127.0.0.0/8"])
     with serving() as called:
         async with node as app:
-            return await make(commands_of(app), called)
+            return await make(app.commands.for_caller(local_caller("test")), called)
 
 
 async def make(commands: Any, called: str) -> dict[str, str]:

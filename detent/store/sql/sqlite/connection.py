@@ -110,7 +110,7 @@ T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
 _Item = tuple[Work[Any], "asyncio.AbstractEventLoop | None", "asyncio.Future[Any] | None", float]
 
-_PRIMARY: Final = 0xFF  # the low byte of an extended result code
+_PRIMARY: Final = (1 << 8) - 1  # the low byte of an extended result code
 
 
 class Worker:

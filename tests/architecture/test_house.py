@@ -1,0 +1,182 @@
+"""The house stays tidy: rooms of a size, modules that are nouns, one name per class, plain words."""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.architecture import measure
+
+ROOT = Path(__file__).parents[2]
+SOURCES = measure.read_sources(ROOT, "detent")
+
+#: Module names in -ing that are nouns of the field.
+NOUNS_IN_ING = {
+    "detent/testing/__init__.py": "the public name of the test helpers",
+    "detent/triggers/firing.py": "a firing is what the API calls it",
+    "detent/engine/tuning.py": "the tuning of an engine: its numbers",
+}
+#: Small modules with one importer that stay apart.
+APART = {
+    "detent/cli/database.py": "loading time: it brings the store, which most commands do not need",
+    "detent/embed/sync.py": "the public name `detent.sync`",
+    "detent/outbox/factory.py": "loading time: a process without an outbox loads none",
+    "detent/outbox/mysql.py": "its driver is an optional dependency",
+    "detent/outbox/postgres.py": "its driver is an optional dependency",
+    **{
+        f"detent/store/sql/{name}/store.py": "each dialect has its store there"
+        for name in ("sqlite", "postgres", "mysql")
+    },
+}
+#: Class names that exist in several modules.
+SHARED_NAMES = {
+    **dict.fromkeys(("Address", "Pool"), "dialects of one contract"),
+    "Command": "Django looks for a class of this name in each of its commands",
+    **dict.fromkeys(
+        ("AlreadyActive", "Conflict", "LimitExceeded", "NotFound", "PreconditionFailed", "TooLarge", "Unavailable"),
+        "the client's error is a subclass of ours with the answer of the server in it",
+    ),
+}
+#: Private metaphors and stilted words: how often each may still occur. The numbers only fall.
+WORDS = {"door": 140, "way": 86, "told": 175, "whoever": 25, "somebody": 54, "nobody": 99, "anew": 18}
+#: Words of class names that need no explanation.
+PLAIN = {
+    "action",
+    "answer",
+    "bulk",
+    "control",
+    "encoded",
+    "engine",
+    "input",
+    "page",
+    "rerun",
+    "result",
+    "start",
+    "view",
+}
+#: Which of our dependencies the module of a command loads, beside what every command needs.
+EVERY_COMMAND = {"rich", "typer"}
+CLIENT = EVERY_COMMAND | {"msgspec", "yaml"}
+FORMS = CLIENT | {"cronsim", "jsonschema_rs", "uuid_utils"}
+SERVER = FORMS | {
+    *(
+        "aiohttp",
+        "httptools",
+        "litestar",
+        "multidict",
+        "sqlalchemy",
+        "structlog",
+        "uvicorn",
+        "uvloop",
+        "watchfiles",
+        "yarl",
+    ),
+}
+LOADED = {
+    "init": EVERY_COMMAND,
+    "dev": SERVER,
+    "run": SERVER,
+    "validate": FORMS,
+    "graph": FORMS,
+    "apply": FORMS,
+    "trigger": FORMS,
+    "runs": FORMS,
+    "logs": CLIENT,
+    "workflows": CLIENT,
+    "triggers": CLIENT,
+    "events": CLIENT,
+    "serve": SERVER,
+    "worker": SERVER,
+    "migrate": EVERY_COMMAND | {"msgspec", "sqlalchemy"},
+    "doctor": EVERY_COMMAND | {"msgspec", "sqlalchemy", "uuid_utils"},
+}
+LOADING = """
+import json, os, sys
+from importlib import import_module
+for name in sys.argv[1:]:
+    reader, writer = os.pipe()
+    if os.fork() == 0:
+        import_module(f"detent.cli.commands.{name}")
+        os.write(writer, json.dumps(sorted({module.partition(".")[0] for module in sys.modules})).encode())
+        os._exit(0)
+    os.close(writer)
+    with open(reader) as pipe:
+        print(name, pipe.read())
+    os.wait()
+"""
+
+
+def test_a_package_has_at_most_20_modules() -> None:
+    assert measure.crowded_packages(SOURCES) == []
+
+
+def test_a_module_is_a_noun() -> None:
+    found = [line for line in measure.modules_in_ing(SOURCES) if line.partition(":")[0] not in NOUNS_IN_ING]
+    assert found == []
+
+
+def test_a_small_module_with_one_importer_is_part_of_it() -> None:
+    found = [line for line in measure.lonely_modules(SOURCES) if line.partition(":")[0] not in APART]
+    assert found == []
+
+
+def test_a_public_class_name_exists_once() -> None:
+    found = {name: files for name, files in measure.repeated_classes(SOURCES).items() if name not in SHARED_NAMES}
+    assert found == {}
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_a_banned_word_only_becomes_rarer(word: str) -> None:
+    [count] = measure.count_words(SOURCES, [word]).values()
+    assert count <= WORDS[word], "use the field's word; if the count has fallen, lower the number here"
+
+
+def test_numbers_of_limits_are_written_in_one_place() -> None:
+    found = [line for line in measure.numbers(SOURCES, [255, 256 * 1024]) if "detent/values/limits.py" not in line]
+    assert found == []
+
+
+def test_the_default_tenant_is_named_in_settings_and_auth_only() -> None:
+    users = {module.split(".")[1] for module in measure.users_of(SOURCES, "DEFAULT_TENANT")}
+    assert users <= {"settings", "auth"}
+
+
+def test_public_exceptions_are_in_modules_of_errors() -> None:
+    public = {
+        name
+        for front in ("detent/__init__.py", "detent/client/__init__.py", "detent/testing/__init__.py")
+        for name in re.findall(r'^    "(\w+)",$', (ROOT / front).read_text(), flags=re.MULTILINE)
+    }
+    assert [line for line in measure.exceptions(SOURCES) if line.split()[-1] in public] == []
+
+
+def test_nouns_of_commands_and_of_the_store_are_in_the_glossary() -> None:
+    rows = [
+        row
+        for page in ("docs/glossary.md", "CONTRIBUTING.md")
+        for row in re.findall(r"^\| ([a-z ,]+) \|", (ROOT / page).read_text(), flags=re.MULTILINE)
+    ]
+    known = {word for row in rows for word in re.findall(r"[a-z]+", row)} | PLAIN
+    nouns = {
+        word
+        for source in SOURCES
+        if source.path.parts[1] == "commands" or source.path.as_posix() == "detent/store/protocol.py"
+        for node in source.tree.body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+        for word in measure.words(node.name)
+    }
+    assert {noun for noun in nouns if noun not in known and noun.removesuffix("s") not in known} == set()
+
+
+def test_a_command_loads_only_what_it_needs() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOADING, *LOADED], capture_output=True, text=True, timeout=120, check=True, cwd=ROOT
+    )
+    ours = set().union(*LOADED.values())
+    for line in done.stdout.splitlines():
+        name, _, modules = line.partition(" ")
+        assert ours & set(json.loads(modules)) <= LOADED[name], name
