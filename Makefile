@@ -1,7 +1,7 @@
 # Everything a contributor does starts here. Each target installs what it needs into .venv by itself.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test check lint bench sim chaos property clients hostile lock clean
+.PHONY: help run test check lint format types bench sim chaos property clients hostile lock clean
 
 BIN := .venv/bin
 SOURCES := $(wildcard detent tests bench)
@@ -11,6 +11,9 @@ SEED ?=
 ARGS ?=
 # Bytecode is kept, whatever the environment says: tests start hundreds of processes that would compile everything again.
 export PYTHONDONTWRITEBYTECODE :=
+TYPES = $(BIN)/mypy --no-error-summary $(SOURCES) && \
+	{ $(BIN)/lint-imports --no-logo >.venv/imports.log || { cat .venv/imports.log; exit 1; }; } && \
+	echo "format, lint, types and imports are clean"
 LIMITS = $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 help: ## Show this list
@@ -19,18 +22,23 @@ help: ## Show this list
 run: .venv/.run ## Start Detent with its examples (ARGS= goes to `detent dev`)
 	@$(BIN)/detent dev $(ARGS)
 
-test: lint ## Everything: linters, types and all tests, on a real PostgreSQL started for it
-	@$(BIN)/pytest -q -n $(WORKERS) --dist worksteal --durations 10 $(ARGS)
+# Types and imports are checked while the tests begin, and told after them.
+test: format ## Everything: linters, types and all tests, on real databases started for it
+	@( $(TYPES) ) >.venv/types.log 2>&1 & types=$$!; \
+	$(BIN)/pytest -q -n $(WORKERS) --dist worksteal --durations 10 $(ARGS); tests=$$?; \
+	wait $$types; types=$$?; cat .venv/types.log; exit $$((tests ? tests : types))
 
 check: lint ## Format, lint, types, imports and fast tests, in less than a minute
 	@$(BIN)/pytest -q -n $(WORKERS) --dist worksteal -m "not slow" $(ARGS)
 
-lint: .venv/.dev
+lint: format types
+
+format: .venv/.dev
 	@$(BIN)/ruff format --quiet --check --output-format concise $(SOURCES) || { echo "run: $(BIN)/ruff format"; exit 1; }
 	@$(BIN)/ruff check --quiet --output-format concise $(SOURCES)
-	@$(BIN)/mypy --no-error-summary $(SOURCES)
-	@$(BIN)/lint-imports --no-logo > .venv/imports.log || { cat .venv/imports.log; exit 1; }
-	@echo "format, lint, types and imports are clean"
+
+types: .venv/.dev
+	@$(TYPES)
 
 bench: .venv/.dev ## Measure Detent beside its peer (SECONDS= ARGS=)
 	@$(BIN)/python -m bench $(LIMITS)

@@ -194,14 +194,16 @@ def _answer(response: HTTPResponse, body: bytes) -> Answer:
 
 
 def _whole(response: HTTPResponse, sock: socket.socket, until: float) -> bytes:
-    """Read the whole body, until a point in time."""
+    """Read the whole body, until a point in time. Close the response, however that ends."""
     pieces: list[bytes] = []
-    while not response.isclosed():
-        left = until - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        sock.settimeout(left)
-        pieces.append(response.read(_PIECE))
+    # After `Connection: close` the connection does not know its socket any more: only the response can close it.
+    with closing(response):
+        while not response.isclosed():
+            left = until - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            sock.settimeout(left)
+            pieces.append(response.read(_PIECE))
     if response.length:
         raise IncompleteRead(b"".join(pieces), response.length)
     return b"".join(pieces)

@@ -1,10 +1,10 @@
 """The pages of the shop. The order and its run are one transaction: both are there, or neither."""
 
 from flask import Flask, abort, request
-
-from detent import sync
 from models import Base, Order, Session, engine
 from workflows import Fulfilment
+
+from detent import sync
 
 app = Flask(__name__)
 Base.metadata.create_all(engine)

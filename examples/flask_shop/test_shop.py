@@ -1,11 +1,11 @@
 """`pytest`: what the views promise, without a worker, and what becomes of an order wherever a worker dies."""
 
-from sqlalchemy import inspect, text
-
 import models
 from app import app
-from detent.testing import crash_matrix
+from sqlalchemy import inspect, text
 from workflows import Fulfilment
+
+from detent.testing import crash_matrix
 
 
 def starts():

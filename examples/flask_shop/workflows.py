@@ -1,9 +1,9 @@
 """What is done about an order: `detent worker --import workflows` runs it."""
 
+from models import Order, Session
 from sqlalchemy import update
 
 from detent import Workflow, heroes, step
-from models import Order, Session
 
 heroes.sqlalchemy(Session, Order)
 

@@ -9,7 +9,7 @@ import asyncio
 from dataclasses import dataclass
 
 import detent
-from detent import (Workflow, days, heroes, step)
+from detent import Workflow, days, heroes, step
 from detent.testing import speedrun_async
 
 

@@ -9,7 +9,7 @@ import asyncio
 from dataclasses import dataclass
 
 import detent
-from detent import (Run, StepContext, StepFailed, WaitTimeout, gather, step, workflow)
+from detent import Run, StepContext, StepFailed, WaitTimeout, gather, step, workflow
 from detent.testing import speedrun_async
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import repeat
 
-from detent import (Workflow, heroes, reattempt, step)
+from detent import Workflow, heroes, reattempt, step
 from detent.testing import speedrun
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from detent import (Workflow, days, heroes, step)
+from detent import Workflow, days, heroes, step
 from detent.testing import speedrun
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from detent import (Workflow, cancel_if, days, heroes, step)
+from detent import Workflow, cancel_if, days, heroes, step
 from detent.testing import speedrun
 
 

@@ -1,19 +1,21 @@
-"""A Detent on each database in turn, and a shop for its steps to call."""
+"""A Detent to call, and a shop for its steps to call.
+
+What the API does is the same on every database, and what a store does is tested in `tests/store`. So tests run in
+memory or on SQLite, and those of whole workflows and of races on the servers too.
+"""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from detent.store.factory import migrate_store
 from tests.api.server import Detent, serving
 from tests.api.shop import Shop, open_shop
-from tests.servers.postgres import PostgresServer
 
 EVERY_DATABASE = pytest.mark.parametrize("database_url", ["sqlite", "postgres", "mariadb"], indirect=True)
+POSTGRES_TOO = pytest.mark.parametrize("database_url", ["sqlite", "postgres"], indirect=True)
 
 
 @pytest.fixture
@@ -22,19 +24,9 @@ async def shop() -> AsyncIterator[Shop]:
         yield opened
 
 
-@pytest.fixture(scope="session")
-def postgres_template(postgres: PostgresServer) -> str:
-    """A database with our tables, to be copied."""
-    return postgres.make_template("detent_api", lambda url: asyncio.run(_migrate(url)))
-
-
-async def _migrate(url: str) -> None:
-    await migrate_store(url)
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite"])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """An empty database of each kind; on `mariadb` run the modules that ask for `EVERY_DATABASE`."""
+    """An empty database; on others run the tests that ask for `POSTGRES_TOO` or `EVERY_DATABASE`."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/detent.db"
     return str(request.getfixturevalue(f"{request.param}_database"))
@@ -42,7 +34,7 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 async def detent(database_url: str) -> AsyncIterator[Detent]:
-    """On SQLite and on PostgreSQL."""
+    """On the database of the test."""
     async with serving(database_url) as opened:
         yield opened
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.api.server import Detent
 
-PATIENCE = 15.0
+PATIENCE = 60.0
 
 
 @dataclass

@@ -15,7 +15,7 @@ from detent.process import LOOPBACK, App, bind, run_app
 from detent.run.status import TERMINAL
 from detent.settings import Settings
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 @dataclass

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from detent.steps.actions import registry
+from tests.api.conftest import POSTGRES_TOO
 from tests.api.server import Detent
 from tests.api.shop import Shop
 
@@ -83,6 +84,7 @@ async def test_an_address_that_a_template_made_is_checked_after_it_is_made(api: 
     assert (step["status"], step["error"]["code"]) == ("failed", "invalid_request"), step
 
 
+@POSTGRES_TOO
 async def test_a_step_cannot_call_the_api_or_the_database_of_detent_itself(detent: Detent) -> None:
     step = await last_step(detent, ECHO, {"url": f"{detent.app.base_url}/health/live", "method": "GET"}, {})
     assert (step["status"], step["error"]["code"]) == ("failed", "egress_denied")

@@ -12,7 +12,10 @@ from typing import Any
 
 import pytest
 
+from tests.api.conftest import POSTGRES_TOO
 from tests.api.server import Answer, Detent, statuses
+
+pytestmark = POSTGRES_TOO
 
 WAIT = "name: waits\ntasks:\n  w: {wait_for_webhook: {timeout: 1h}}\n  after: {needs: [w], action: core.echo}\n"
 UNUSED = """

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.api.conftest import POSTGRES_TOO
 from tests.api.server import Answer, Detent
 
 RUNS = "/api/v1/runs"
@@ -25,6 +26,7 @@ async def listed(detent: Detent, query: str) -> list[str]:
     return [run["id"] for run in answer.json["data"]]
 
 
+@POSTGRES_TOO
 async def test_a_second_start_for_a_hero_is_a_conflict_that_names_the_active_run(detent: Detent) -> None:
     await detent.save(WAIT)
     first = await trigger(detent)
@@ -88,7 +90,7 @@ async def test_scopes_are_words_for_several_statuses(detent: Detent) -> None:
     await detent.call("POST", f"{RUNS}/{gone['run_id']}/cancel")
     done = (await trigger(detent, "?hero=User:42&wait=20s", "echo")).json["data"]
     later = (await trigger(detent, "?start_at=10m", "echo")).json["data"]
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while await listed(detent, "status=performing"):  # noqa: ASYNC110 - polled, as any user of the API would
             await asyncio.sleep(0.02)
     ids = {name: run["run_id"] for name, run in
@@ -117,6 +119,7 @@ async def test_words_that_do_not_go_together_are_refused(api: Detent) -> None:
     assert "performing" in (await api.call("GET", f"{RUNS}?status=sitting")).text
 
 
+@POSTGRES_TOO
 async def test_a_timeline_has_the_runs_of_one_hero_in_the_order_of_time_page_by_page(detent: Detent) -> None:
     await detent.save(ECHO)
     await detent.save(FAIL)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.api.conftest import POSTGRES_TOO
 from tests.api.server import Answer, Detent
 from tests.callers import commands_of
 
@@ -44,6 +45,7 @@ async def test_a_request_id_starts_one_run_of_one_workflow_with_one_body(detent:
     assert len((await detent.call("GET", "/api/v1/runs")).json["data"]) == 1
 
 
+@POSTGRES_TOO
 @pytest.mark.slow
 @pytest.mark.case("F6")
 async def test_fifty_starts_with_one_request_id_at_the_same_time_start_one_run(detent: Detent) -> None:
@@ -95,11 +97,11 @@ async def test_all_problems_of_options_are_told_at_once_and_nothing_starts(api: 
     assert (await api.call("GET", "/api/v1/runs")).json["data"] == []
 
 
-@pytest.mark.parametrize("start_at", ["1500ms", "in-iso"])
+@pytest.mark.parametrize("start_at", ["3s", "in-iso"])
 async def test_a_later_start_is_pending_until_its_time_and_then_runs(detent: Detent, start_at: str) -> None:
     await detent.save(ECHO)
     if start_at == "in-iso":
-        now = commands_of(detent.app).now() / 1_000_000 + 1.5
+        now = commands_of(detent.app).now() / 1_000_000 + 3
         start_at = datetime.fromtimestamp(now).astimezone().isoformat().replace("+", "%2B")
     answer = await trigger(detent, f"?start_at={start_at}", json={"n": 1})
     assert answer.status == 201, answer.text
@@ -140,7 +142,7 @@ async def test_whoever_waits_for_a_run_hears_of_its_end_at_once(detent: Detent) 
     waiting = asyncio.create_task(detent.call("GET", f"/api/v1/runs/{started['run_id']}?wait=60s"))
     await asyncio.sleep(0.1)
     await detent.call("POST", f"/api/v1/runs/{started['run_id']}/cancel")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         assert (await waiting).json["data"]["status"] == "cancelled"
 
 

@@ -14,6 +14,7 @@ from detent.clock import SystemClock
 from detent.documents.answers import Many, One
 from detent.documents.triggers import BackfillDocument, EventReceipt, FiringDocument, TriggerDocument
 from detent.instant import as_datetime
+from tests.api.conftest import POSTGRES_TOO
 from tests.api.server import PATIENCE, Detent
 
 TRIGGERS = "/api/v1/triggers"
@@ -132,6 +133,7 @@ async def made_manual(api: Detent) -> str:
     return str((await made(api, type="manual"))["id"])
 
 
+@POSTGRES_TOO
 async def test_a_schedule_starts_runs_by_itself_and_each_slot_is_listed_once(detent: Detent) -> None:
     await detent.save(ECHO)
     trigger = await made(detent, type="cron", config={"cron_expression": "* * * * * *"})
@@ -237,6 +239,7 @@ async def test_a_trigger_that_is_not_right_is_refused_with_its_place(
     assert (await api.call("GET", TRIGGERS)).json["data"] == []
 
 
+@POSTGRES_TOO
 @pytest.mark.case("F5", "F4")
 @pytest.mark.parametrize("key", ["%00", "..%2F", "%20", "x' or 1=1 --", "trg_", "trg_" + "z" * 26, "a" * 5000])
 async def test_an_id_that_is_none_is_not_found(detent: Detent, key: str) -> None:

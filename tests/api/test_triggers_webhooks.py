@@ -13,6 +13,7 @@ import pytest
 from detent.api.server.guards import ALLOWED
 from detent.clock import SystemClock
 from detent.instant import SECOND
+from tests.api.conftest import POSTGRES_TOO
 from tests.api.server import Answer, Detent
 
 TRIGGERS = "/api/v1/triggers"
@@ -192,6 +193,7 @@ async def test_a_workflow_without_a_webhook_is_started_only_from_where_the_api_m
     assert open_to_all.status == 201
 
 
+@POSTGRES_TOO
 @pytest.mark.case("D12", "D13")
 @pytest.mark.parametrize(
     ("body", "kind", "status"),

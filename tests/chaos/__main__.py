@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.console import Console
@@ -27,8 +28,6 @@ POSTGRES_FAULTS = Counter(kill=50, restart=30, pause=10)
 MARIADB_FAULTS = Counter(kill=40, restart=40, pause=6)
 #: As durable, but after a crash it does not open every file of its folder first.
 QUICK_TO_RISE = {"recovery_init_sync_method": "syncfs"}
-#: What the full number of faults takes, about; with less time there are fewer of them.
-SQLITE_SECONDS, POSTGRES_SECONDS, MARIADB_SECONDS = 75.0, 200.0, 180.0
 
 
 def scaled(faults: Counter[str], seconds: float, full: float) -> Counter[str]:
@@ -44,31 +43,43 @@ async def empty_store(server: PostgresServer | MariadbServer) -> str:
     return store
 
 
-async def on_sqlite(seconds: float, seed: int, folder: Path, tell: Tell) -> Report:
+@dataclass(frozen=True)
+class Amount:
+    """How much a campaign does."""
+
+    least: Counter[str]
+    seconds: float = 0.0
+    work: Counter[str] = field(default_factory=Counter)
+    rate: float = 60.0
+
+
+async def on_sqlite(amount: Amount, seed: int, folder: Path, tell: Tell) -> Report:
     """One node, killed and started again."""
     store = f"sqlite:///{folder}/detent.db"
-    orders = Orders(store, seed, seconds, scaled(SQLITE_FAULTS, seconds, SQLITE_SECONDS), rate=120)
+    orders = Orders(store, seed, amount.least, amount.seconds, amount.work, rate=amount.rate)
     return await campaign(orders, folder, tell=tell)
 
 
-async def on_postgres(seconds: float, seed: int, folder: Path, tell: Tell) -> Report:
+async def on_postgres(amount: Amount, seed: int, folder: Path, tell: Tell) -> Report:
     """Three nodes, killed and stood still, on a database that crashes."""
     with PostgresServer(settings=QUICK_TO_RISE) as server:
         store = await empty_store(server)
-        orders = Orders(store, seed, seconds, scaled(POSTGRES_FAULTS, seconds, POSTGRES_SECONDS), nodes=3)
+        orders = Orders(store, seed, amount.least, amount.seconds, amount.work, nodes=3, rate=amount.rate)
         return await campaign(orders, folder, server=server, tell=tell)
 
 
-async def on_mariadb(seconds: float, seed: int, folder: Path, tell: Tell) -> Report:
+async def on_mariadb(amount: Amount, seed: int, folder: Path, tell: Tell) -> Report:
     """Two nodes, killed and stood still, on a database that is killed."""
     with MariadbServer() as server:
         store = await empty_store(server)
-        orders = Orders(store, seed, seconds, scaled(MARIADB_FAULTS, seconds, MARIADB_SECONDS), nodes=2)
+        orders = Orders(store, seed, amount.least, amount.seconds, amount.work, nodes=2, rate=amount.rate)
         return await campaign(orders, folder, server=server, tell=tell)
 
 
 CAMPAIGNS = {"sqlite": on_sqlite, "postgres": on_postgres, "mariadb": on_mariadb}
 SHARES = {"sqlite": 0.2, "postgres": 0.45, "mariadb": 0.35}
+#: The full number of faults, and what it takes, about; with less time there are fewer of them.
+FULL = {"sqlite": (SQLITE_FAULTS, 75.0), "postgres": (POSTGRES_FAULTS, 200.0), "mariadb": (MARIADB_FAULTS, 180.0)}
 
 
 async def run(store: str, seconds: float, seed: int, folder: Path, tell: Tell) -> list[Report]:
@@ -80,7 +91,9 @@ async def run(store: str, seconds: float, seed: int, folder: Path, tell: Tell) -
         share = seconds * (SHARES[name] if store == "all" else 1.0)
         place = folder / campaign_on.__name__
         place.mkdir(parents=True, exist_ok=True)
-        reports.append(await campaign_on(share, seed, place, tell))
+        faults, full = FULL[name]
+        amount = Amount(scaled(faults, share, full), share, rate=120 if name == "sqlite" else 60)
+        reports.append(await campaign_on(amount, seed, place, tell))
     return reports
 
 

@@ -24,8 +24,8 @@ from tests.chaos.python_programs import python_programs
 from tests.chaos.tuning import LEASE
 from tests.servers.target import Target
 
-#: Long enough for every retry, sleep and wait of a program after the last fault.
-REST = 40.0
+#: Long enough for every retry, sleep and wait of a program after the last fault, on a busy machine too.
+REST = 120.0
 PROGRAMS = 12
 #: Kills are not a step's fault here, so none is blamed for them.
 BLAMELESS = ("--poison", "1000")
@@ -36,12 +36,14 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Orders:
-    """What a campaign does: at least so many faults of each name, and at least so many seconds of them."""
+    """What a campaign does: at least so many faults of each name and so much work of clients, and at least so many
+    seconds of them."""
 
     store: str
     seed: int
-    seconds: float
     least: Counter[str]
+    seconds: float = 0.0
+    work: Counter[str] = field(default_factory=Counter)
     nodes: int = 1
     rate: float = 60.0
 
@@ -115,11 +117,18 @@ async def _fight(orders: Orders, nemesis: Nemesis, clients: Clients, tell: Tell)
             group.create_task(clients.work(enough))
             await asyncio.sleep(0.5)
             await nemesis.rage(orders.seconds, least=orders.least)
+            await _until(clients.counts, orders.work)
             enough.set()
     finally:
         progress.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await progress
+
+
+async def _until(counts: Counter[str], least: Counter[str]) -> None:
+    """Wait until everything was counted at least so often."""
+    while any(counts[name] < least[name] for name in least):
+        await asyncio.sleep(0.05)
 
 
 async def _report(orders: Orders, nemesis: Nemesis, clients: Clients, tell: Tell) -> None:

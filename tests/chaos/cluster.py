@@ -3,9 +3,9 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,11 +14,12 @@ from types import TracebackType
 from typing import Any, Self
 
 from detent.observe.failpoints import VARIABLE
+from tests.servers import programs
 
 #: Each life of a node is of another edition of its code.
 EDITION_VARIABLE = "CHAOS_EDITION"
 ROOT = Path(__file__).parents[2]
-PATIENCE = 30.0
+PATIENCE = 90.0
 
 
 class NodeFailed(RuntimeError):
@@ -31,7 +32,7 @@ class Node:
     def __init__(self, store: str, log: Path, *options: str, failpoint: str | None = None) -> None:
         self._command = [sys.executable, "-m", "tests.chaos.node", "--store", store, "--tied", *options]
         self.log, self.failpoint = log, failpoint
-        self.process: subprocess.Popen[str] | None = None
+        self.process: programs.Process | None = None
         self.port = 0
         self.lives = 0
         self.is_barred = False
@@ -45,8 +46,8 @@ class Node:
             environment[VARIABLE] = self.failpoint
         environment[EDITION_VARIABLE] = str(self.lives)
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                self._command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
+            self.process = programs.Process(
+                self._command, cwd=ROOT, stdin=programs.PIPE, stdout=programs.PIPE, stderr=log,
                 env=environment, start_new_session=True,
             )  # fmt: skip
         self.port = 0
@@ -79,7 +80,7 @@ class Node:
         assert self.process is not None
         try:
             status = self.process.wait(timeout=seconds)
-        except subprocess.TimeoutExpired:
+        except programs.TimeoutExpired:
             self.send(signal.SIGUSR1)
             time.sleep(0.5)
             raise NodeFailed(f"the node did not end: {self.log.read_text()[-8000:]}") from None
@@ -106,8 +107,12 @@ class Node:
         """One request and its JSON answer; POST if there is a body."""
         data = None if body is None else (body if isinstance(body, bytes) else json.dumps(body).encode())
         request = urllib.request.Request(self.url(path), data=data, headers=dict(headers or {}))
-        with urllib.request.urlopen(request, timeout=timeout) as response:
-            return json.load(response)
+        try:
+            with urllib.request.urlopen(request, timeout=timeout) as response:
+                return json.load(response)
+        except urllib.error.HTTPError as refused:
+            refused.close()  # it has a socket, and a thread may hand it on in a cycle
+            raise
 
     def save(self, definition: Mapping[str, Any] | None) -> None:
         """Store a workflow; null: it is code, and nodes store it themselves."""

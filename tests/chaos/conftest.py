@@ -4,10 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.store.conftest import postgres_template
-
-__all__ = ["postgres_template"]
-
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:

@@ -26,6 +26,7 @@ PATIENCE = aiohttp.ClientTimeout(total=5)
 GIVEN_UP = 60.0
 #: How many of the runs are of workflows written in Python.
 SHARE_OF_CODE = 0.3
+MOST_AT_ONCE = 50
 NO_ANSWER = (aiohttp.ClientError, TimeoutError, OSError)
 
 
@@ -56,6 +57,7 @@ class Clients:
         self._tokens = CallbackTokens(SECRET, "http://127.0.0.1")
         self._rate = rate
         self._answered: set[str] = set()
+        self._asking = 0
         self.counts: Counter[str] = Counter()
 
     async def work(self, until: asyncio.Event) -> None:
@@ -66,6 +68,8 @@ class Clients:
                 number += 1
                 group.create_task(self._start(session, group, number, self._choose()))
                 await asyncio.sleep(self._rng.expovariate(self._rate))
+                while self._asking > MOST_AT_ONCE and not until.is_set():  # a slow machine has fewer starts per second
+                    await asyncio.sleep(0.01)
 
     def _choose(self) -> Program:
         chance = self._rng.random()
@@ -82,6 +86,7 @@ class Clients:
         node = self._rng.choice(living)
         hero = f"courier {self._rng.randrange(program.heroes)}" if program.heroes else None
         self._log.write(op="start", n=number, program=program.name, hero=hero)
+        self._asking += 1
         try:
             url = node.url(f"/workflows/{program.name}/start")
             asked = {} if hero is None else {"hero": hero}
@@ -89,6 +94,8 @@ class Clients:
                 answer = await response.json()
         except NO_ANSWER:
             answer = {}
+        finally:
+            self._asking -= 1
         if "active" in answer:
             self.counts["turned away"] += 1
             self._log.write(op="active", n=number, hero=hero, run=answer["active"])
@@ -99,6 +106,7 @@ class Clients:
             self._log.write(op="unknown", n=number)
             return
         self.counts["accepted"] += 1
+        self.counts["python"] += program.definition is None
         self._log.write(op="ok", n=number, run=run)
         self._answer_all(session, group, run, program)
 

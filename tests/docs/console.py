@@ -4,15 +4,14 @@ Loosely: times, ids and blanks may differ."""
 
 import re
 import shlex
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from tests.docs.pages import Block, blocks_of
+from tests.servers import programs
 
-PROGRAM: Final = Path(sys.executable).with_name("detent")
 #: Commands that end by themselves, soon, and change nothing outside their folder.
 QUICK: Final = frozenset({"validate", "graph", "run", "--help", "--version", "apply", "doctor", "migrate"})
 LONGEST: Final = 30.0
@@ -59,8 +58,8 @@ def save_files(page: Path, before: Block, folder: Path) -> None:
 def output_of(command: str, folder: Path) -> str:
     """Everything the command prints."""
     program, *rest = shlex.split(command)
-    words = [sys.executable if program == "python" else str(PROGRAM), *rest]
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=LONGEST, check=False)
+    words = [sys.executable, *(() if program == "python" else ("-m", "detent")), *rest]
+    done = programs.run(words, cwd=folder, timeout=LONGEST)
     return done.stdout + done.stderr
 
 

@@ -1,7 +1,6 @@
 """Pages about workflows in Python are programs that run, and print what they show."""
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from detent.python.decorators import OPTIONS
 from detent.python.functions.run import Run
 from detent.python.settings import SETTINGS, DriftPolicy
 from tests.docs.pages import DOCS, ROOT, blocks_of, tables
+from tests.servers import programs
 
 PROGRAMS = [page for page in sorted(DOCS.glob("*.md")) if any(block.language == "pycon" for block in blocks_of(page))]
 
@@ -34,9 +34,7 @@ def test_there_are_such_pages() -> None:
 def test_the_page_runs_and_prints_what_it_shows(page: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-W", "error", "-m", "tests.docs.page_program", str(page)]
     environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
-    done = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=90, check=False
-    )
+    done = programs.run(command, cwd=tmp_path, env=environment, timeout=90)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -206,7 +206,7 @@ async def test_a_workflow_that_is_defined_while_the_node_works_is_served_too(app
                 return "late"
 
         at_once, later = await start(Late), await start(Late, delay=0.3)
-        assert await at_once.result(timeout=10) == "late"
-        assert await later.result(timeout=10) == "late"
+        assert await at_once.result(timeout=60) == "late"
+        assert await later.result(timeout=60) == "late"
         assert "workflow:late" in app.engine.serves
     assert "workflow:late" not in app.engine.serves

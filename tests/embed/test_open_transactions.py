@@ -33,6 +33,7 @@ from tests.embed import hanging, ledger
 from tests.embed.hanging import gate
 from tests.embed.ledger import booked, execute
 from tests.embed.test_transactional_steps import owned
+from tests.servers import programs
 
 HERO = ("Order", "1")
 OWNED = text("select id from run where owner is not null and ended_at is null")
@@ -56,8 +57,8 @@ def database(request: pytest.FixtureRequest) -> Iterator[str]:
 async def others_go_on() -> None:
     """The node does its work for other runs."""
     for _ in range(3):
-        other = await asyncio.wait_for(start(hanging.Bystander, hero=HERO), 10)
-        assert await other.result(timeout=10) == "passed"
+        other = await asyncio.wait_for(start(hanging.Bystander, hero=HERO), 60)
+        assert await other.result(timeout=60) == "passed"
 
 
 @pytest.mark.parametrize(
@@ -102,7 +103,7 @@ async def test_a_run_whose_function_failed_beside_a_transaction_can_be_cancelled
         while gate.calls < 3:  # noqa: ASYNC110 - counted by code of a workflow
             await asyncio.sleep(0.02)
         await run.cancel()
-        assert (await run.wait(timeout=10)).status == "cancelled"
+        assert (await run.wait(timeout=60)).status == "cancelled"
         assert app.engine.node is not None
         assert not app.engine.node.runner.held
 
@@ -165,7 +166,7 @@ async def test_a_node_that_drains_waits_for_a_run_that_is_to_be_set_aside(databa
 
 
 async def test_a_transaction_that_never_ends_does_not_keep_a_node_from_stopping(database: str) -> None:
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(60):
         async with node(database, drain_seconds=0.3):
             run = await start(hanging.Unlimited, hero=HERO)
             await gate.wait()
@@ -230,12 +231,12 @@ async def test_a_node_that_is_killed_within_a_transaction_leaves_nothing_of_it(d
     async with node(database) as app:
         run = await start(hanging.Unlimited, hero=HERO, delay=1)
         await app.drain()
-    killed = await asyncio.create_subprocess_exec(*arguments, env=environment)
+    killed = programs.Process(arguments, env=environment)
     try:
         await some_run_is_locked(database)
     finally:
         killed.send_signal(signal.SIGKILL)
-        await killed.wait()
+        killed.wait(30)
     gate.released.set()
     async with node(database, lease_seconds=1):
         assert await run.result(timeout=40) == 3
@@ -253,7 +254,7 @@ async def test_a_database_ends_a_transaction_that_outlives_the_limit_of_its_step
     async with node(database):
         run = await start(hanging.Limited, hero=HERO)
         await gate.wait()
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(60):
             while not execute(database, FREE):  # noqa: ASYNC110 - seen in the database only
                 await asyncio.sleep(0.1)
         assert await run.status() == "running", "its thread has not returned yet"

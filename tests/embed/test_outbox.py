@@ -6,7 +6,6 @@ import asyncio
 import os
 import signal
 import sqlite3
-import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
@@ -29,6 +28,7 @@ from detent.process import App
 from tests.embed.callers import fresh
 from tests.embed.flows import Greeting, Patient
 from tests.embed.ledger import blocking
+from tests.servers import programs
 from tests.servers.mariadb import MariadbServer
 
 HERO = ("User", "7")
@@ -224,7 +224,7 @@ def test_a_node_that_dies_between_a_start_and_its_deletion_leaves_one_run(tmp_pa
     database = f"sqlite:///{tmp_path}/detent.db"
     arguments = [sys.executable, "-m", "tests.embed.relaying", database, f"sqlite:///{shop}"]
     environment = {**os.environ, "DETENT_FAILPOINT": "after_start:5"}
-    killed = subprocess.run(arguments, env=environment, capture_output=True, timeout=60, check=False)
+    killed = programs.run(arguments, env=environment)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert len(rows(shop)) == 10
 
@@ -277,7 +277,7 @@ async def test_rows_for_a_hero_that_an_open_transaction_holds_hold_up_no_others(
             with connected(shop) as connection:
                 behind = [sync.start(Patient, hero=hero, connection=connection) for _ in range(BATCH + 1)]
                 other = sync.start(Greeting, hero=other_hero, input={"who": "x"}, connection=connection)
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 assert await (await begun(RunHandle(other.id))).result() == "HELLO X"
             assert [error for _, error in rows(shop)] == [None] * len(behind)
             rival.rollback()
@@ -294,11 +294,6 @@ async def test_rows_for_a_hero_that_an_open_transaction_holds_hold_up_no_others(
 def waiting_in(own: Engine) -> list[tuple[str, str]]:
     with own.connect() as connection:
         return [tuple(row) for row in connection.execute(text("select id, error from detent_outbox"))]
-
-
-@pytest.fixture
-def postgres_bare_database(postgres_database: str) -> str:
-    return postgres_database
 
 
 @pytest.fixture

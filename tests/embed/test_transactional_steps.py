@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -30,6 +29,7 @@ from detent.store.factory import migrate_store
 from detent.store.sql import schema, user_connection
 from tests.embed import ledger
 from tests.embed.ledger import WRITE, Booking, Failing, Leaving, Slow, booked, execute, moving
+from tests.servers import programs
 
 HERO = ("Order", "1")
 
@@ -123,9 +123,7 @@ async def test_a_node_that_dies_after_the_commit_and_before_the_journal_leaves_o
     run = begin(database)
     environment = {**os.environ, "DETENT_FAILPOINT": f"after_effect:{attempt}", "LEDGER_URL": database}
     arguments = [sys.executable, "-m", "tests.embed.booking_node", database]
-    killed = await asyncio.to_thread(
-        subprocess.run, arguments, env=environment, capture_output=True, timeout=60, check=False
-    )
+    killed = await asyncio.to_thread(programs.run, arguments, env=environment)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert booked(database, run.id) == ([5] if attempt == 1 else [1, 5]), "the user's commit was not durable"
     async with node(database, lease_seconds=1):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.servers import programs
 
 FOLDER = Path(__file__).parents[2] / "examples" / "python"
 
@@ -50,7 +51,7 @@ def test_every_example_that_is_promised_is_there() -> None:
 @pytest.mark.parametrize("name", SAYS)
 def test_an_example_runs_and_says_what_it_promises(name: str) -> None:
     command = [sys.executable, "-W", "error", str(FOLDER / f"{name}.py")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = programs.run(command)
     assert done.returncode == 0, done.stderr
     said = done.stdout
     for words in SAYS[name]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import socket
-import subprocess
 import sys
 import time
 import urllib.error
@@ -15,6 +14,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from tests.servers import programs
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 60.0
@@ -34,32 +35,23 @@ class Project:
 
 def run(project: Project, *command: str) -> str:
     """Run a command of the project to its end, and give what it printed."""
-    done = subprocess.run(
-        [sys.executable, *command],
-        cwd=project.folder,
-        env=project.environment,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    done = programs.run([sys.executable, *command], cwd=project.folder, env=project.environment, timeout=PATIENCE)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
 @contextmanager
-def process(project: Project, command: tuple[str, ...]) -> Iterator[subprocess.Popen[str]]:
+def process(project: Project, command: tuple[str, ...]) -> Iterator[programs.Process]:
     """A process of the project, until the block ends."""
     log = (project.environment["SHOP_FOLDER"]) + f"/{command[-1].replace('/', '_')}.log"
     with Path(log).open("w") as output:
-        found = subprocess.Popen(
+        found = programs.Process(
             [sys.executable, *command],
             cwd=project.folder,
             env=project.environment,
-            stdin=subprocess.DEVNULL,
+            stdin=programs.DEVNULL,
             stdout=output,
-            stderr=subprocess.STDOUT,
-            text=True,
+            stderr=programs.STDOUT,
         )
         try:
             yield found

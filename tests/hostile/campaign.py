@@ -16,7 +16,7 @@ from tests.hostile.world import World, in_parallel
 
 Tell = Callable[[str], None]
 _MOST_KILLED: Final = 400  # callbacks under kills: ten lives are enough
-_SETTLE: Final = 30.0
+_SETTLE: Final = 90.0
 
 
 @dataclass

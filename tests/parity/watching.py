@@ -9,7 +9,7 @@ from typing import Any
 
 from detent import sync
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 _NEVER = threading.Event()
 
 

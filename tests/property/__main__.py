@@ -33,11 +33,13 @@ def run(stores: list[str], seed: int, seconds: float, folder: Path) -> list[Repo
     reports = []
     for store in stores:
         if store == "sqlite":
-            reports.append(campaign(f"sqlite:///{folder}/detent.db", seed, seconds / len(stores), folder, teller()))
+            reports.append(
+                campaign(f"sqlite:///{folder}/detent.db", seed, folder, seconds=seconds / len(stores), tell=teller())
+            )
         else:
             with PostgresServer() as server:
                 url = server.create_database("property")
-                reports.append(campaign(url, seed, seconds / len(stores), folder, teller()))
+                reports.append(campaign(url, seed, folder, seconds=seconds / len(stores), tell=teller()))
         print(f"\n{store}: {reports[-1].summary()}")
     return reports
 

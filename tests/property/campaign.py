@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -90,11 +91,11 @@ class Campaign:
         edit(document)
         self._schema = schemathesis.openapi.from_dict(document)
 
-    def run(self, seconds: float) -> Report:
-        """Until the time is over or there is enough to mend."""
+    def run(self, seconds: float = math.inf, *, rounds: float = math.inf) -> Report:
+        """Until the time is over, every operation had so many rounds, or there is enough to mend."""
         began = time.monotonic()
         until = began + seconds
-        for turn, operation, kind in self._turns():
+        for turn, operation, kind in self._turns(rounds):
             if time.monotonic() >= until or len(self.report.violations) >= _ENOUGH:
                 break
             self._try(operation, kind, turn, until)
@@ -103,10 +104,13 @@ class Campaign:
         self._session.close()
         return self.report
 
-    def _turns(self) -> Iterator[tuple[int, Operation, Kind]]:
+    def _turns(self, rounds: float) -> Iterator[tuple[int, Operation, Kind]]:
         operations = [found.ok() for found in self._schema.get_all_operations() if isinstance(found, Ok)]
-        turn = 0
-        while open_ := [(kind, one) for kind in Kind for one in operations if self._is_open(one, kind)]:
+        turn = done = 0
+        while done < rounds and (
+            open_ := [(kind, one) for kind in Kind for one in operations if self._is_open(one, kind)]
+        ):
+            done += 1
             was = None
             for kind, operation in open_:
                 if kind is not was:
@@ -174,11 +178,19 @@ class Campaign:
         judge(case, answer)
 
 
-def campaign(database: str, seed: int, seconds: float, folder: Path, tell: Tell = lambda text: None) -> Report:
-    """A server of its own on that database, asked for so long."""
+def campaign(
+    database: str,
+    seed: int,
+    folder: Path,
+    *,
+    seconds: float = math.inf,
+    rounds: float = math.inf,
+    tell: Tell = lambda text: None,
+) -> Report:
+    """A server of its own on that database, asked for so long or so often."""
     log = folder / f"{database.partition(':')[0]}.log"
     with served(database, log) as url:
-        report = Campaign(url, seed, tell).run(seconds)
+        report = Campaign(url, seed, tell).run(seconds, rounds=rounds)
     for line in log.read_text(errors="replace").splitlines()[:_ENOUGH]:
         report.violations.append(Violation("the server", "inside", line, "see its log"))
     return report

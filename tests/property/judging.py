@@ -18,7 +18,7 @@ from schemathesis.specs.openapi.checks import (
 
 from tests.property.requests_of import Request
 
-SLOWEST: Final = 5.0
+SLOWEST: Final = 30.0
 _CHECKS: Final = [
     not_a_server_error,
     status_code_conformance,

@@ -9,7 +9,6 @@ import asyncio
 import json
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -20,9 +19,10 @@ from detent.api.server.listener import listening
 from detent.observe import listen
 from detent.process import bind, run_app, wait_for_signal
 from detent.settings import Settings
+from tests.servers import programs
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 30.0
+PATIENCE = 60.0
 MISTAKES = frozenset({"api.failed", "engine.error", "engine.lost", "run.quarantined"})
 THIS_MACHINE = ("127.", "::1", "localhost")
 
@@ -62,8 +62,8 @@ def served(url: str, log: Path) -> Iterator[str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("DETENT_")}
     command = [sys.executable, "-m", "tests.property.server", url]
     with log.open("wb") as errors:
-        process = subprocess.Popen(
-            command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors
+        process = programs.Process(
+            command, cwd=ROOT, env=environment, stdin=programs.DEVNULL, stdout=programs.PIPE, stderr=errors
         )
     assert process.stdout is not None
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from typing import Any
 
 import pytest
@@ -132,23 +131,22 @@ async def test_a_step_that_takes_too_long_raises_a_timeout(code: PythonRegistry)
     class Slow(Workflow, registry=code):
         @step(timeout=0.05, on_exception={TimeoutError: "skip"})
         async def awaited(self) -> None:
-            await asyncio.sleep(5)
+            await asyncio.sleep(3600)
 
         @step(timeout=0.05, on_exception="cancel")
         def plain(self) -> None:
-            release.wait(5)
+            release.wait(60)
 
         @step(timeout=0.05)
         async def stubborn(self) -> str:
             try:
-                await asyncio.sleep(5)
+                await asyncio.sleep(3600)
             except asyncio.CancelledError:
                 return "too late"
             return "never"
 
-        step("quick", lambda self: 1, timeout=5)
+        step("quick", lambda self: 1, timeout=60)
 
-    begun = time.monotonic()
     skipped = await play(Slow, "awaited")
     assert isinstance(skipped, Skip)
     assert skipped.error is not None
@@ -157,7 +155,6 @@ async def test_a_step_that_takes_too_long_raises_a_timeout(code: PythonRegistry)
     assert isinstance(await play(Slow, "stubborn"), Pause)
     assert isinstance(await play(Slow, "quick"), Done)
     release.set()
-    assert time.monotonic() - begun < 4
 
 
 async def test_an_attempt_that_is_cancelled_by_the_engine_does_not_become_an_outcome(code: PythonRegistry) -> None:
@@ -196,7 +193,7 @@ async def test_what_a_thread_still_wants_awaited_when_nobody_waits_any_more_is_c
     with pytest.raises(asyncio.CancelledError):
         await attempt
     release.set()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not left or left[0].cr_frame is not None:  # noqa: ASYNC110 - a thread tells nobody
             await asyncio.sleep(0.01)
 

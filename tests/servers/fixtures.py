@@ -14,13 +14,14 @@ from pathlib import Path
 import pytest
 
 from detent.store.factory import migrate_store
-from tests.servers.emptying import empty
+from tests.servers.emptying import ReusedDatabase, empty
 from tests.servers.locks import exclusive
 from tests.servers.mariadb import MariadbServer
 from tests.servers.mariadb import Place as MariadbPlace
 from tests.servers.postgres import Place, PostgresServer
 
 SHARED = "DETENT_TEST_SHARED"
+ENOUGH_MEMORY = 4 * 2**30
 
 
 @pytest.fixture(scope="session")
@@ -39,15 +40,29 @@ def postgres() -> PostgresServer:
 
 
 @pytest.fixture(scope="session")
-def postgres_template() -> str | None:
-    """The database that fresh ones are copied from; override it with `postgres.make_template(...)`."""
-    return None
+def postgres_template(postgres: PostgresServer) -> str:
+    """A database with our tables, to be copied."""
+    return postgres.make_template("detent_tables", lambda url: asyncio.run(migrate_store(url)))
+
+
+@pytest.fixture(scope="session")
+def _reused_postgres(postgres: PostgresServer, postgres_template: str) -> Iterator[ReusedDatabase]:
+    reused = ReusedDatabase(postgres, postgres_template)
+    yield reused
+    reused.close()
 
 
 @pytest.fixture
-def postgres_database(postgres: PostgresServer, postgres_template: str | None) -> Iterator[str]:
-    """The address of a database of this test's own."""
-    url = postgres.create_database(template=postgres_template)
+def postgres_database(_reused_postgres: ReusedDatabase) -> str:
+    """The address of a database with our tables and nothing in them. One serves all tests of a worker, one after the
+    other, for as long as they change only rows."""
+    return _reused_postgres.emptied()
+
+
+@pytest.fixture
+def postgres_bare_database(postgres: PostgresServer) -> Iterator[str]:
+    """The address of a database of this test's own, without tables."""
+    url = postgres.create_database()
     yield url
     postgres.drop_database(url)
 
@@ -97,8 +112,21 @@ def _is_controller(config: pytest.Config) -> bool:
     return not hasattr(config, "workerinput")
 
 
+def _use_memory() -> None:
+    """Put temporary files in memory where there is enough. Databases spend half of their time on syncs of the disk, and
+    a sync that no test can observe proves nothing: only a crash of the whole machine would."""
+    memory = Path("/dev/shm")
+    if "TMPDIR" in os.environ or not os.access(memory, os.W_OK | os.X_OK):
+        return
+    if shutil.disk_usage(memory).free >= ENOUGH_MEMORY and not os.statvfs(memory).f_flag & os.ST_NOEXEC:
+        os.environ["TMPDIR"] = str(memory)
+        tempfile.tempdir = None  # it is looked up again
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     if _is_controller(config):
+        _use_memory()
         shared = Path(tempfile.mkdtemp(prefix="detent-tests-"))
         (shared / "owner").write_text(str(os.getpid()))
         os.environ[SHARED] = str(shared)

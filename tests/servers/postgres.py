@@ -160,7 +160,7 @@ class PostgresServer:
         """Remove a database whoever may still be connected to it."""
         self.query(f'drop database if exists "{url.rsplit("/", 1)[1]}" with (force)')
 
-    def make_template(self, name: str, prepare: Callable[[str], None]) -> str:
+    def make_template(self, name: str, prepare: Callable[[str], object]) -> str:
         """Prepare a database once (migrate it, say), whichever process comes first; the others copy it."""
         with exclusive(self.place.folder / f"template-{name}"):
             if not self.query(f"select 1 from pg_database where datname = '{name}' and datistemplate"):

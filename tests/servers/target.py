@@ -141,6 +141,19 @@ async def _slow(request: web.Request) -> web.StreamResponse:
     return web.json_response({"slept_ms": int(request.match_info["ms"])})
 
 
+class _SlowOnce:
+    """Takes its time for the first request of each address, and answers the others at once."""
+
+    def __init__(self) -> None:
+        self._seen: set[str] = set()
+
+    async def __call__(self, request: web.Request) -> web.StreamResponse:
+        if request.path_qs not in self._seen:
+            self._seen.add(request.path_qs)
+            return await _slow(request)
+        return web.json_response({"slept_ms": 0})
+
+
 async def _bytes(request: web.Request) -> web.StreamResponse:
     return web.Response(body=b"x" * int(request.match_info["n"]), content_type="text/plain")
 
@@ -214,6 +227,7 @@ def build(ledger: Ledger) -> web.Application:
     routes = {
         "/echo": _echo, "/status/{code:\\d+}": _status, "/slow/{ms:\\d+}": _slow, "/bytes/{n:\\d+}": _bytes,
         "/flaky/{n:\\d+}": _Flaky().__call__, "/retry-after/{seconds}": _retry_after, "/redirect": _redirect,
+        "/slow-once/{ms:\\d+}": _SlowOnce().__call__,
         "/gzip-bomb": _gzip_bomb, "/endless": _endless, "/drip": _drip, "/headers/{n:\\d+}": _headers,
     }  # fmt: skip
     for path, handler in routes.items():

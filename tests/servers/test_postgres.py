@@ -10,17 +10,19 @@ from pathlib import Path
 
 import asyncpg
 import psutil
+import psycopg
 import pytest
 
 from tests.servers import binaries
 from tests.servers.binaries import NoPostgres
+from tests.servers.emptying import ReusedDatabase
 from tests.servers.postgres import PostgresServer, is_alive, sweep
 
 pytestmark = pytest.mark.slow
 
 
-async def test_a_fresh_database_is_empty_and_answers(postgres_database: str) -> None:
-    connection = await asyncpg.connect(postgres_database)
+async def test_a_bare_database_is_empty_and_answers(postgres_bare_database: str) -> None:
+    connection = await asyncpg.connect(postgres_bare_database)
     try:
         tables = await connection.fetchval("select count(*) from pg_tables where schemaname = 'public'")
         assert tables == 0
@@ -129,3 +131,39 @@ def test_the_developers_server_prints_its_address_and_ends_on_sigterm() -> None:
         assert process.wait(timeout=30) == 0
     assert url.startswith("postgresql://detent@127.0.0.1:")
     assert url.endswith("/detent")
+
+
+def test_a_database_is_used_again_without_what_the_test_before_left_in_it(
+    postgres: PostgresServer, postgres_template: str
+) -> None:
+    reused = ReusedDatabase(postgres, postgres_template)
+    try:
+        url = reused.emptied()
+        with psycopg.connect(url) as left:
+            left.execute("insert into lease (node, until) values (gen_random_uuid(), now())")
+            left.execute("create table mine (n int)")
+            left.commit()
+            assert reused.emptied() == url
+            with pytest.raises(psycopg.OperationalError):
+                left.execute("select 1")
+        with psycopg.connect(url) as connection:
+            assert connection.execute("select count(*) from lease").fetchone() == (0,)
+            assert connection.execute("select to_regclass('mine')").fetchone() == (None,)
+    finally:
+        reused.close()
+
+
+@pytest.mark.parametrize(
+    "change", ["drop table lease", "update alembic_version set version_num = 'x'", "create schema beside"]
+)
+def test_a_database_whose_tables_were_changed_is_replaced(
+    postgres: PostgresServer, postgres_template: str, change: str
+) -> None:
+    reused = ReusedDatabase(postgres, postgres_template)
+    try:
+        url = reused.emptied()
+        with psycopg.connect(url) as connection:
+            connection.execute(change)
+        assert reused.emptied() != url
+    finally:
+        reused.close()

@@ -156,12 +156,14 @@ async def test_after_a_switch_only_new_connections_go_to_the_other_server(
         assert other.connections == 1
 
 
-async def test_a_commit_whose_reply_is_cut_is_in_postgresql(postgres: PostgresServer, postgres_database: str) -> None:
+async def test_a_commit_whose_reply_is_cut_is_in_postgresql(
+    postgres: PostgresServer, postgres_bare_database: str
+) -> None:
     async with FaultProxy("127.0.0.1", postgres.port) as proxy:
-        connection = await asyncpg.connect(proxy.url(postgres_database))
+        connection = await asyncpg.connect(proxy.url(postgres_bare_database))
         await connection.execute("create table kept (n int)")
         proxy.fault = CutReplyAfter(b"insert into kept")
         with pytest.raises((asyncpg.PostgresConnectionError, ConnectionError)):
             await connection.execute("insert into kept values (1)")
         connection.terminate()
-    assert postgres.query("select n from kept", database=postgres_database.rsplit("/", 1)[1]) == "1"
+    assert postgres.query("select n from kept", database=postgres_bare_database.rsplit("/", 1)[1]) == "1"

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import json
 import os
 import sys
 
 from tests.sim.campaign import kill, run_campaign
 from tests.sim.counters import Counters
-from tests.sim.mutants import MUTANTS
+from tests.sim.mutants import FOUND, MUTANTS, RECORD
 from tests.sim.world import World
 
-PATIENCE = 30.0
+WORLDS = 5_000
 
 
 def main() -> int:
@@ -24,9 +25,10 @@ def main() -> int:
     )
     parser.add_argument("--events", type=int, default=150, help="how many of the last events a replay tells")
     parser.add_argument("--mutants", action="store_true", help="show that every deliberate bug is found")
+    parser.add_argument("--record", action="store_true", help="with --mutants: write down where, for `make test`")
     given = parser.parse_args()
     if given.mutants:
-        return _kill_mutants()
+        return _kill_mutants(record=given.record)
     if given.replay is not None:
         return _replay(given.replay, given.events)
     return _live(given.seed, given.seconds)
@@ -56,11 +58,16 @@ def _replay(seed: int, events: int) -> int:
     return 1 if broken else 0
 
 
-def _kill_mutants() -> int:
+def _kill_mutants(*, record: bool) -> int:
     survivors = 0
+    found = dict(FOUND)
     for mutant in MUTANTS:
-        campaign = kill(mutant, PATIENCE)
+        campaign = kill(mutant, WORLDS)
         survivors += campaign.broken is None
+        if campaign.seed is not None:
+            found[mutant.name] = campaign.seed
+        if record:
+            RECORD.write_text(json.dumps(found, indent=2, sort_keys=True) + "\n")
         fate = "SURVIVED" if campaign.broken is None else "killed"
         print(f"{fate:8} {campaign.seconds:6.2f} s {campaign.worlds:5} worlds  {mutant.name}: {campaign.broken}"[:200])
     print(f"{len(MUTANTS) - survivors} of {len(MUTANTS)} mutants killed")

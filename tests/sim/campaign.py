@@ -1,9 +1,9 @@
-"""Many worlds, one after the other, until the time is over or a rule is broken."""
+"""Many worlds, one after the other, until they or the time are over or a rule is broken."""
 
 from __future__ import annotations
 
 import gc
-import itertools
+import math
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -44,8 +44,8 @@ class Campaign:
         )
 
 
-def run_campaign(seeds: Iterable[int], seconds: float, *, at_least: int = 0, mutant: Mutant = NO_MUTANT) -> Campaign:
-    """Live through the worlds of these seeds, for so many seconds and at least so many of them."""
+def run_campaign(seeds: Iterable[int], seconds: float = math.inf, *, mutant: Mutant = NO_MUTANT) -> Campaign:
+    """Live through the worlds of these seeds, for at most so many seconds."""
     campaign, begun = Campaign(), time.perf_counter()
     with mutant.applied(), _sparing_garbage():
         for seed in seeds:
@@ -58,7 +58,7 @@ def run_campaign(seeds: Iterable[int], seconds: float, *, at_least: int = 0, mut
             campaign.seconds = time.perf_counter() - begun
             if campaign.broken is not None:
                 campaign.seed = seed
-            if campaign.broken is not None or (campaign.seconds >= seconds and campaign.worlds >= at_least):
+            if campaign.broken is not None or campaign.seconds >= seconds:
                 break
     return campaign
 
@@ -73,6 +73,6 @@ def _sparing_garbage() -> Iterator[None]:
         gc.enable()
 
 
-def kill(mutant: Mutant, seconds: float) -> Campaign:
-    """Look for a world in which that bug breaks a rule."""
-    return run_campaign(itertools.count(mutant.first), seconds, mutant=mutant)
+def kill(mutant: Mutant, worlds: int) -> Campaign:
+    """Look for a world in which that bug breaks a rule: in so many, from where it was found before."""
+    return run_campaign(mutant.seeds(worlds), mutant=mutant)

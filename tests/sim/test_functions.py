@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from heapq import heapify, heappop
 from typing import Any, Final
@@ -27,7 +28,9 @@ from tests.sim.mutants import Mutant
 from tests.sim.store import ModelStore
 from tests.sim.swarm import Swarm
 
-SECONDS = float(os.environ.get("DETENT_SIM_SECONDS", "18"))
+#: Fresh worlds, and those after which everything must have happened that is counted.
+WORLDS = 60
+ENOUGH = 5_000
 
 pytestmark = pytest.mark.slow
 
@@ -173,10 +176,20 @@ CONTINUING: Final = (
 
 
 @pytest.mark.case("F17")
-@pytest.mark.timeout(int(SECONDS) * 4 + 60)
+@pytest.mark.timeout(600)
 def test_no_rule_of_functions_is_broken_in_fresh_worlds() -> None:
     first = int.from_bytes(os.urandom(4), "big")
-    broken, seed, counters = function_campaign(first, SECONDS / 2, at_least=20)
+    counters = Counters()
+
+    def seeds() -> Iterator[int]:
+        """So many worlds, and more until everything has happened that must."""
+        for world in range(ENOUGH):
+            rare = counters["key was handed over"] and counters["rival was refused"]
+            if world >= WORLDS and rare and counters["function completed"] > 20:
+                return
+            yield first + world
+
+    broken, seed = function_campaign(seeds(), counters=counters)
     assert broken is None, f"{broken} in world {seed}"
     assert counters["function completed"] > 20
     assert counters["key was handed over"] > 0
@@ -184,7 +197,8 @@ def test_no_rule_of_functions_is_broken_in_fresh_worlds() -> None:
 
 
 def test_a_function_that_only_sleeps_is_never_blamed_for_its_nodes() -> None:
-    broken, seed, counters = function_campaign(1, 0.0, mutant=Mutant("none", bend=_napping), at_least=8)
+    counters = Counters()
+    broken, seed = function_campaign(range(1, 9), mutant=Mutant("none", bend=_napping), counters=counters)
     assert broken is None, f"{broken} in world {seed}"
     assert counters["function slept"] > 0
 
@@ -195,18 +209,27 @@ def test_a_node_in_doubt_with_nothing_to_write_claims_again() -> None:
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_deliberate_bug_of_functions_is_found(mutant: Mutant) -> None:
-    broken, _, _ = function_campaign(1, 60.0, mutant=mutant)
+    broken, _ = function_campaign(mutant.seeds(ENOUGH), mutant=mutant)
     assert broken is not None
 
 
 def test_no_signal_is_lost_by_functions_that_go_on_as_new_runs() -> None:
     first = int.from_bytes(os.urandom(4), "big")
-    broken, seed, counters = function_campaign(first, SECONDS / 3, at_least=10, world=CollectingWorld)
+    counters = Counters()
+
+    def seeds() -> Iterator[int]:
+        """So many worlds, and more until runs went on often enough."""
+        for world in range(ENOUGH):
+            if world >= 10 and counters["run went on as another one"] > 20:
+                return
+            yield first + world
+
+    broken, seed = function_campaign(seeds(), counters=counters, world=CollectingWorld)
     assert broken is None, f"{broken} in world {seed}"
     assert counters["run went on as another one"] > 20
 
 
 @pytest.mark.parametrize("mutant", CONTINUING, ids=lambda mutant: mutant.name)
 def test_a_deliberate_bug_of_continuing_is_found(mutant: Mutant) -> None:
-    broken, _, _ = function_campaign(1, 60.0, mutant=mutant, world=CollectingWorld)
+    broken, _ = function_campaign(mutant.seeds(ENOUGH), mutant=mutant, world=CollectingWorld)
     assert broken is not None

@@ -277,7 +277,7 @@ async def test_a_plain_function_that_outlives_its_time_is_left_behind(registry: 
     may_end, ended = threading.Event(), threading.Event()
 
     def slow() -> str:
-        may_end.wait(10)
+        may_end.wait(60)
         ended.set()
         return "late"
 
@@ -300,7 +300,7 @@ async def test_a_full_pool_queues_and_uses_no_more_threads(registry: Registry, s
         with lock:
             now += 1
             most = max(most, now)
-        both.wait(10)
+        both.wait(60)
         with lock:
             now -= 1
         return threading.current_thread().name
@@ -317,7 +317,7 @@ async def test_what_was_given_up_in_the_queue_is_never_begun(registry: Registry,
 
     def note(number: int) -> None:
         begun.append(number)
-        may_end.wait(10)
+        may_end.wait(60)
 
     registry.add("note", note)
     busy = [asyncio.ensure_future(perform(step, "note", {"number": number})) for number in (1, 2)]

@@ -1,6 +1,5 @@
 """Stores to test: the same fixture gives each of them, without skips."""
 
-import asyncio
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -10,8 +9,6 @@ from detent.clock import SystemClock
 from detent.store.factory import open_store
 from detent.store.protocol import Store
 from detent.store.sql.mysql.store import MysqlStore
-from detent.store.sql.postgres.connection import Address
-from detent.store.sql.postgres.migration import migrate
 from detent.store.sql.postgres.store import PostgresStore
 from detent.store.sql.schema import metadata
 from detent.store.sql.sqlite.store import SqliteStore
@@ -19,14 +16,12 @@ from tests.servers.postgres import PostgresServer
 from tests.store.sessions import session
 
 
-@pytest.fixture(scope="session")
-def postgres_template(postgres: PostgresServer) -> str:
-    """A database with our tables, to be copied."""
-    return postgres.make_template("detent_tables", _migrate)
-
-
-def _migrate(url: str) -> None:
-    asyncio.run(migrate(Address.parse(url)))
+@pytest.fixture
+def postgres_database(postgres: PostgresServer, postgres_template: str) -> Iterator[str]:
+    """The address of a database of this test's own, with our tables: tests here change them, and look at plans."""
+    url = postgres.create_database(template=postgres_template)
+    yield url
+    postgres.drop_database(url)
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgres", "mariadb"])

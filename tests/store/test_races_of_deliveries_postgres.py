@@ -45,7 +45,7 @@ async def test_a_batch_that_waits_for_locks_stands_across_a_flush_and_ours_passe
         await flush.start()
         await flusher.execute(expire, second)
         batch = [Delivery(first, "w", b"{}", None), Delivery(second, "w", b"{}", None)]
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(30):
             answers = await postgres_store.deliver_many(batch)
         assert [answer is not None for answer in answers] == [True, False]
         await flush.commit()

@@ -6,13 +6,13 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.program import environment, free_port
+from tests.servers import programs
 
 KEPT = Path(__file__).parent / "kept"
 CODE = KEPT / "shop_workflows.py"
@@ -21,10 +21,7 @@ DEFINITIONS = {"yaml"}
 
 
 def program(folder: Path, *arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, *arguments], cwd=folder, env=environment(folder), capture_output=True, text=True, timeout=90,
-        check=False,
-    )  # fmt: skip
+    done = programs.run([sys.executable, *arguments], cwd=folder, env=environment(folder), timeout=90)
     assert done.returncode in (0, 1), done.stdout + done.stderr
     return done.stdout + done.stderr
 

@@ -14,7 +14,7 @@ from tests.cli.program import Program, started
 
 WORKFLOW = "name: w\ntrigger: webhook\ntasks: {a: {action: core.echo}}\n"
 TRIGGERS = "/api/v1/triggers"
-PATIENCE = 40.0
+PATIENCE = 60.0
 
 
 class Served:

@@ -1,7 +1,6 @@
 """The pages of the shop."""
 
 from django.urls import path
-
 from shop import views
 
 urlpatterns = [

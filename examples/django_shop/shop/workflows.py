@@ -1,7 +1,6 @@
 """What is done about an order. Loaded by itself, because the module is named `workflows`."""
 
 from detent import Workflow, step
-
 from shop.models import Order
 
 

@@ -41,11 +41,11 @@ async def begin(app: App, name: str, **body: Any) -> str:
     return show(RUN, (await commands_of(app).starts.start(StartRequest(name, body))).run)
 
 
-async def ended(app: App, run: str, *, within: float = 10.0) -> dict[str, Any]:
+async def ended(app: App, run: str, *, within: float = 60.0) -> dict[str, Any]:
     return await until(app, run, lambda document: document["status"] in TERMINAL, within=within)
 
 
-async def until(app: App, run: str, is_so: Callable[[dict[str, Any]], Any], *, within: float = 10.0) -> dict[str, Any]:
+async def until(app: App, run: str, is_so: Callable[[dict[str, Any]], Any], *, within: float = 60.0) -> dict[str, Any]:
     """The run's document when that is so."""
     async with asyncio.timeout(within):
         while not is_so(document := as_json(await commands_of(app).runs.get(run))):  # noqa: ASYNC110 - only the store knows

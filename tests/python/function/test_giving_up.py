@@ -21,7 +21,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @workflow
 async def gives_up(run: Run) -> Any:
     try:
-        async with asyncio.timeout(0.4):
+        async with asyncio.timeout(1.5):
             await asyncio.gather(run.wait("approval"), run.signal("paid"), run.sleep("1h"))
     except TimeoutError:
         pass
@@ -60,7 +60,7 @@ async def test_a_signal_goes_to_who_waits_for_it_and_not_to_who_gave_up(url: str
 @workflow
 async def asks_twice(run: Run) -> Any:
     try:
-        async with asyncio.timeout(0.4):
+        async with asyncio.timeout(1.5):
             await run.signal("paid")
     except TimeoutError:
         pass

@@ -16,7 +16,7 @@ from detent.run.outcomes import Done, Suspend
 from detent.steps.actions import RetryLater
 from tests.callers import commands_of
 from tests.python.function.ports import Port, Stage
-from tests.python.function.test_engine import begin, ended, engine
+from tests.python.function.test_engine import begin, ended, engine, until
 from tests.python.function.test_hard_cases import error_of
 
 
@@ -138,7 +138,7 @@ GATE = asyncio.Event()
 async def fails_once() -> str:
     TRIES.append(1)
     if len(TRIES) == 1:
-        raise RetryLater(0.3, "not yet")
+        raise RetryLater(1.0, "not yet")
     return "second try"
 
 
@@ -157,12 +157,12 @@ async def test_a_retry_that_comes_due_during_a_pause_is_made_when_the_run_goes_o
     GATE.clear()
     async with engine() as app:
         run = await begin(app, "retries_beside")
-        await asyncio.sleep(0.1)
+        await until(app, run, lambda _: len(TRIES) == 1)
         await commands_of(app).control.pause(run)
-        await asyncio.sleep(0.5)
+        await asyncio.sleep(1.5)  # longer than the retry has to wait
         assert len(TRIES) == 1
         await commands_of(app).control.resume(run)
-        async with asyncio.timeout(3):
+        async with asyncio.timeout(60):
             while len(TRIES) < 2:  # noqa: ASYNC110 - it is made while the other one is still in flight
                 await asyncio.sleep(0.02)
         GATE.set()

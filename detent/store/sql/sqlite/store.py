@@ -16,10 +16,9 @@ class SqliteStore(SqlStore):
     """Opens the file, makes its tables if need be, and as an engine holds its lock until it is closed."""
 
     def __init__(self, path: str | Path, clock: Clock, *, role: Role = "engine") -> None:
-        access = SqliteAccess(Path(path), clock, role=role)
+        self.access = access = SqliteAccess(Path(path), clock, role=role)
         super().__init__(access, SqliteNodes(access, clock), SqliteCommandStore(access), SqliteMaintenance(access))
-        self._lock = access.lock
 
     def announce(self, url: str) -> None:
         """Tell other processes where this engine answers."""
-        self._lock.announce(url)
+        self.access.lock.announce(url)
