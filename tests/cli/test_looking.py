@@ -46,7 +46,7 @@ def test_a_start_for_later_is_pending_until_then(served: Served) -> None:
     started_ = served.tells("trigger", "echo", "--at", "10m")
     assert (started_["status"], started_["started_at"]) == ("pending", None)
     assert "has not started yet" in served.says("runs", "why", started_["run_id"])
-    assert "is no time" in served.says("trigger", "echo", "--at", "tomorrow", code=2)
+    assert "is not a valid time" in served.says("trigger", "echo", "--at", "tomorrow", code=2)
 
 
 def test_waiting_ends_with_the_run_and_its_exit_code_says_how(served: Served) -> None:
