@@ -101,6 +101,7 @@ async def test_the_newest_runs_of_a_tenant_are_found_beside_newer_ones_of_anothe
     postgres_store: PostgresStore, postgres_database: str
 ) -> None:
     async with session(postgres_database) as connection:
+        await connection.execute("set statement_timeout = 0")  # filling the tables is not what is tested
         await connection.execute(MANY_RUNS, new_id(), new_id())
         await connection.execute("update run set tenant = 2 where id in (select id from run order by id limit 3000)")
         await connection.execute("vacuum analyze run")
@@ -116,6 +117,7 @@ async def test_a_checked_flush_does_not_walk_through_runs_or_workflows(
     saved = await postgres_store.save_workflow(version(), replace=False)
     assert isinstance(saved, SavedVersion)
     async with session(postgres_database) as connection:
+        await connection.execute("set statement_timeout = 0")  # filling the tables is not what is tested
         await connection.execute(MANY_RUNS, saved.id, new_id())
         await connection.execute(
             """insert into workflow (id, tenant, name, form, status, enabled, version, trigger, created_at, updated_at)

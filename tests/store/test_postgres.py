@@ -69,6 +69,7 @@ async def test_e9_the_cost_of_a_poll_does_not_grow_with_sleeping_or_owned_runs(
     due = start(queue="b")
     await node.flush(starts=[due])
     async with session(postgres_database) as connection:
+        await connection.execute("set statement_timeout = 0")  # filling the tables is not what is tested
         await connection.execute(MANY_SLEEP, new_id())
         await connection.execute(MANY_OWNED, new_id(), busy.id)
     looking = await connect(Address.parse(postgres_database).for_lookups())
