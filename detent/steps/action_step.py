@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine, Mapping
-from functools import partial
 from typing import Any, ClassVar
 
 from detent.graph.model import Step, StepKind
@@ -46,15 +45,15 @@ class ActionExecutor:
         except BaseException as error:  # noqa: BLE001 - nothing that an action raises may end the node
             return failure_of(error)
         if action.is_async:
-            return run_on_loop(partial(_await, action, arguments), failure_of)
-        return self._in_thread(partial(_call, action, arguments))
+            return _on_loop(action, arguments)
+        return self._in_thread(action, arguments)
 
     async def close(self) -> None:
         """End the threads. A function that still runs ends with its thread."""
         self._pool.close()
 
-    async def _in_thread(self, code: partial[Outcome]) -> Outcome:
-        return await self._pool.submit(code, failure_of)
+    async def _in_thread(self, action: Action, arguments: Mapping[str, Any]) -> Outcome:
+        return await self._pool.submit(lambda: _call(action, arguments), failure_of)
 
     def _unknown(self, name: object) -> Fail:
         known = (*self._registry.names(), *CORE.names())
@@ -64,6 +63,10 @@ class ActionExecutor:
 
 def _call(action: Action, arguments: Mapping[str, Any]) -> Outcome:
     return Done(encode_output(action.function(**arguments)))
+
+
+def _on_loop(action: Action, arguments: Mapping[str, Any]) -> Coroutine[Any, Any, Outcome]:
+    return run_on_loop(lambda: _await(action, arguments), failure_of)
 
 
 async def _await(action: Action, arguments: Mapping[str, Any]) -> Outcome:

@@ -15,7 +15,7 @@ import asyncio
 import queue
 import threading
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from contextvars import copy_context
 from typing import Any, Final, Generic, TypeVar
@@ -136,41 +136,70 @@ def run_inline(code: Callable[[], Result], failed: Callable[[BaseException], Res
         return failed(error)
 
 
-async def run_on_loop(
+def run_on_loop(
     code: Callable[[], Awaitable[Result]],
     failed: Callable[[BaseException], Result],
     *,
     limit: float | None = None,
     guard: CommitGuard | None = None,
-) -> Result:
+) -> Coroutine[Any, Any, Result]:
     """Await user code and return its result, or what `failed` makes of its exception or of its time limit.
 
     `guard` belongs to a transaction that the code runs in a thread. Such code is ended by its limit only before its
     transaction has begun; after that, the transaction rolls back and the code ends with it.
     """
-    deadline = None if limit is None else asyncio.timeout(limit if guard is None else None)
-    timer = None
+    if guard is not None:
+        return _run_guarded(code, failed, limit, guard)
+    return _run(code, failed) if limit is None else _run_limited(code, failed, limit, None)
+
+
+async def _run(code: Callable[[], Awaitable[Result]], failed: Callable[[BaseException], Result]) -> Result:
     try:
-        if limit is None or deadline is None:
-            return await code()
-        if guard is not None:
-            timer = asyncio.get_running_loop().call_later(limit, _expire, deadline, guard, limit)
-        async with deadline:
-            result = await code()
-        if not deadline.expired():
-            return result
+        return await code()
     except BaseException as error:  # if this coroutine was closed, its result is not used
         if isinstance(error, asyncio.CancelledError) and is_cancelled():
             raise
-        if deadline is None or not deadline.expired():
+        return failed(error)
+
+
+async def _run_limited(
+    code: Callable[[], Awaitable[Result]],
+    failed: Callable[[BaseException], Result],
+    limit: float,
+    deadline: asyncio.Timeout | None,
+) -> Result:
+    deadline = deadline or asyncio.timeout(limit)
+    try:
+        async with deadline:
+            result = await code()
+    except BaseException as error:  # as above
+        if isinstance(error, asyncio.CancelledError) and is_cancelled():
+            raise
+        if not deadline.expired():
             return failed(error)
+    else:
+        if not deadline.expired():
+            return result
+    return failed(TimeLimit(limit))
+
+
+async def _run_guarded(
+    code: Callable[[], Awaitable[Result]],
+    failed: Callable[[BaseException], Result],
+    limit: float | None,
+    guard: CommitGuard,
+) -> Result:
+    timer = None
+    try:
+        if limit is None:
+            return await _run(code, failed)
+        deadline = asyncio.timeout(None)
+        timer = asyncio.get_running_loop().call_later(limit, _expire, deadline, guard, limit)
+        return await _run_limited(code, failed, limit, deadline)
     finally:
         if timer is not None:
             timer.cancel()
-        if guard is not None:
-            guard.give_up(_cancelled())
-    assert limit is not None
-    return failed(TimeLimit(limit))
+        guard.give_up(_cancelled())
 
 
 def is_cancelled() -> bool:

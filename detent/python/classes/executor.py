@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, ClassVar, Final
 
 from detent.clock import SystemClock
@@ -80,17 +80,26 @@ class ClassExecutor:
             if not isinstance(resumed, tuple):
                 return resumed
             found = resumed
-        guard = attempt.guard = CommitGuard() if link.is_transactional and not link.body.is_async else None
-        drive = partial(self._drive, attempt, stages, found, in_thread=in_thread)
-        return run_on_loop(drive, partial(failed, attempt), limit=link.timeout, guard=guard)
+        return self._run(attempt, stages, found, in_thread)
 
     async def close(self) -> None:
         """End the threads. A function that still runs ends with its thread."""
         self._pool.close()
 
-    async def _drive(
-        self, attempt: ClassAttempt, stages: Sequence, found: Awaited | None, *, in_thread: bool
-    ) -> Outcome:
+    def _run(
+        self, attempt: ClassAttempt, stages: Sequence, found: Awaited | None, in_thread: bool
+    ) -> Coroutine[Any, Any, Outcome]:
+        link = attempt.link
+        if link.is_transactional and not link.body.is_async:
+            attempt.guard = CommitGuard()
+        return run_on_loop(
+            lambda: self._drive(attempt, stages, found, in_thread),
+            lambda error: failed(attempt, error),
+            limit=link.timeout,
+            guard=attempt.guard,
+        )
+
+    async def _drive(self, attempt: ClassAttempt, stages: Sequence, found: Awaited | None, in_thread: bool) -> Outcome:
         """Run the stages to their outcome: await what they await, and resume each in a thread or on the loop."""
         resume: Callable[[Any], Awaited] = stages.send
         value: Any = None
@@ -118,10 +127,16 @@ class ClassExecutor:
     def _in_thread(
         self, attempt: ClassAttempt, resume: Callable[[Any], Awaited], value: Any
     ) -> Awaitable[Awaited | Outcome]:
-        code = partial(_resume_in_thread, attempt, resume, value)
+        def code() -> Awaited | Outcome:
+            found = _resume(resume, value)
+            # If the attempt is over, close what is left to await, so that Python does not warn of it.
+            if attempt.is_over and isinstance(found, tuple) and is_awaitable(found[0]) and hasattr(found[0], "close"):
+                found[0].close()
+            return found
+
         if attempt.guard is None:
-            return self._pool.submit(code, partial(failed, attempt))
-        return self._pool.run_guarded(code, partial(failed, attempt), attempt.guard)
+            return self._pool.submit(code, lambda error: failed(attempt, error))
+        return self._pool.run_guarded(code, lambda error: failed(attempt, error), attempt.guard)
 
 
 def _resume(resume: Callable[[Any], Awaited], value: Any) -> Awaited | Outcome:
@@ -131,14 +146,6 @@ def _resume(resume: Callable[[Any], Awaited], value: Any) -> Awaited | Outcome:
     except StopIteration as stop:
         outcome: Outcome = stop.value
         return outcome
-
-
-def _resume_in_thread(attempt: ClassAttempt, resume: Callable[[Any], Awaited], value: Any) -> Awaited | Outcome:
-    """The same in a thread. Close what is left to await if the attempt is over, so that Python does not warn of it."""
-    found = _resume(resume, value)
-    if attempt.is_over and isinstance(found, tuple) and is_awaitable(found[0]) and hasattr(found[0], "close"):
-        found[0].close()
-    return found
 
 
 def _end(stages: Sequence, error: BaseException) -> Outcome:

@@ -58,7 +58,7 @@ class StepRunner:
         if function.is_inline and not function.transactional:
             token = current_step.set(context)
             try:
-                ended(run_inline(partial(_call, work, context), failure_of))
+                ended(run_inline(lambda: _call(work, context), failure_of))
             finally:
                 current_step.reset(token)
             return _nothing
@@ -67,13 +67,15 @@ class StepRunner:
         if function.transactional:
             cancel = self._in_transaction(work, context, around, ended, unlocked)
         elif function.is_async:
-            cancel = self._on_loop(work, partial(_await, work, context), around, ended).cancel
+            cancel = self._on_loop(work, lambda: _await(work, context), around, ended).cancel
         else:
-            code = partial(_call, work, context)
-            future = around.run(partial(self._pool.submit, code, failure_of, limit=work.timeout))
-            future.add_done_callback(partial(_deliver, ended))
-            cancel = future.cancel
+            cancel = around.run(self._in_thread, work, context, ended)
         return cancel
+
+    def _in_thread(self, work: StepWork, context: StepContext, ended: Ended) -> CancelStep:
+        future = self._pool.submit(lambda: _call(work, context), failure_of, limit=work.timeout)
+        future.add_done_callback(lambda future: _deliver(ended, future))
+        return future.cancel
 
     def _on_loop(
         self,
@@ -86,7 +88,7 @@ class StepRunner:
         task = asyncio.get_running_loop().create_task(
             run_on_loop(code, failure_of, limit=work.timeout, guard=guard), context=around
         )
-        task.add_done_callback(partial(_deliver, ended))
+        task.add_done_callback(lambda task: _deliver(ended, task))
         return task
 
     def _in_transaction(
