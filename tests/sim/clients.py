@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +66,7 @@ class Clients:
             )
 
     async def _begin(self, node: SimNode, tenant: int, request: StartRequest, mark: str) -> bytes:
-        return await self._world.start(node, tenant, replace(request, labels={"asked": mark}))
+        return await self._world.start(node, tenant, msgspec.structs.replace(request, labels={"asked": mark}))
 
     def _request(self, workflow: str) -> StartRequest:
         rng = self._rng

@@ -300,7 +300,12 @@ def _forget_release(event: events.Released, prepared: Prepared, state: RunState,
     return None
 
 
+def _empty_while_claiming(self: Node) -> bool:
+    return not self.runner.held and not self.runner.leaving and self.committer.is_idle() and not self._followed
+
+
 OF_STOPS: Final[dict[str, Patches]] = {
+    "a node stops while a claim is on its way": ((Node, "is_empty", _empty_while_claiming),),
     "a graceful stop is an adoption": ((Runner, "release", _release_nothing),),
 }
 OF_SUSPECTS: Final[dict[str, Patches]] = {

@@ -146,7 +146,7 @@ def _dying_and_stopping(swarm: Swarm) -> Swarm:
     return replace(_dying(swarm), crashes=8.0, stops=12.0, hanging=1.0, deadly=0.0, runs=4, workflows=1, nodes=1)
 
 
-def _dying_of_two_tenants(swarm: Swarm) -> Swarm:
+def dying_of_two_tenants(swarm: Swarm) -> Swarm:
     return replace(_dying(swarm), workflows=2, tenants=2, nodes=1, runs=16, deadly=0.0, hanging=1.0)
 
 
@@ -211,7 +211,7 @@ _OTHERS: Final = (
     *(Mutant(name, patches=patches, bend=_stopping) for name, patches in engine_bugs.OF_STOPS.items()),
     *(Mutant(name, patches=patches, bend=_dying) for name, patches in engine_bugs.OF_SUSPECTS.items()),
     *(Mutant(name, patches=patches, bend=_dying_and_stopping) for name, patches in engine_bugs.OF_RELEASES.items()),
-    *(Mutant(name, patches=patches, bend=_dying_of_two_tenants) for name, patches in engine_bugs.OF_TURNS.items()),
+    *(Mutant(name, patches=patches, bend=dying_of_two_tenants) for name, patches in engine_bugs.OF_TURNS.items()),
 )
 MUTANTS: Final = (
     *(replace(mutant, bend=_without_flow(mutant.bend)) for mutant in _OTHERS),

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from tests.sim.campaign import kill, run_campaign
-from tests.sim.mutants import MUTANTS, Mutant
+from tests.sim.mutants import MUTANTS, Mutant, dying_of_two_tenants
 
 #: Fresh worlds in `make test`; `make sim` has as many as it has time for.
 WORLDS = 200
@@ -49,6 +49,18 @@ def test_no_rule_is_broken_in_worlds_that_were_broken_once() -> None:
     campaign = run_campaign(REGRESSIONS)
     assert campaign.verdict() is None
     assert campaign.worlds == len(REGRESSIONS)
+
+
+def test_no_rule_is_broken_while_suspects_of_two_tenants_wait_die_and_are_released() -> None:
+    missing = {"suspects of two tenants waited", "suspect attempt released", "released attempt began again"}
+    for first in range(1, 401, 20):
+        bent = Mutant("none", bend=dying_of_two_tenants)
+        campaign = run_campaign(range(first, first + 20), 600.0, mutant=bent)
+        assert campaign.verdict() is None
+        missing = {name for name in missing if not campaign.counters[name]}
+        if not missing:
+            break
+    assert missing == set()
 
 
 @pytest.mark.timeout(600)
