@@ -13,6 +13,7 @@ from typing import Any, Final
 from detent.clock import Clock, DatabaseTime
 from detent.engine import release
 from detent.engine.attempts import Attempts
+from detent.engine.callbacks import WaitCloser, may_end_waits
 from detent.engine.children import Children, continue_messages, end_messages, signals_left
 from detent.engine.committer import Committer
 from detent.engine.functions import Functions, carried, timed_out
@@ -21,7 +22,6 @@ from detent.engine.release import RunRelease
 from detent.engine.suspects import SuspectLane
 from detent.engine.timers import Timers
 from detent.engine.tuning import Tuning
-from detent.engine.waits import WaitCloser, may_end_waits
 from detent.engine.write import ROW_BYTES, PendingWrite, Successor
 from detent.errors import StoreError
 from detent.graph.model import OnCrash, StepKind

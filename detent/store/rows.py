@@ -16,8 +16,8 @@ from detent.store.trigger_rows import NewTrigger
 
 #: The kind of the first row of a run in a timeline, which is no entry of its journal.
 RUN_STARTED: Final = "run_started"
-#: The owner of a run that was given back unseen: no node ever has this id, so whoever claims it adopts it.
-NOBODY: Final = bytes(16)
+#: The owner of a run that was given back unseen. No node ever has this id, so the node that claims it adopts it.
+NO_ID: Final = bytes(16)
 
 
 #: A place in a timeline: when, the run, its entry.

@@ -86,7 +86,7 @@ class Life:
 
 
 LIFE: ContextVar[Life | None] = ContextVar("LIFE", default=None)
-NOBODY: Final = Context()
+NO_ID: Final = Context()
 
 
 class _Waiting(selectors.DefaultSelector):
@@ -191,7 +191,7 @@ class FakeLoop(asyncio.SelectorEventLoop):
         future = super().run_in_executor(executor, func, *args)
         self._threads += 1
         # In an empty context: the context of a process that is dead by then would prevent the call.
-        future.add_done_callback(self._thread_ended, context=NOBODY)
+        future.add_done_callback(self._thread_ended, context=NO_ID)
         return future
 
     def _thread_ended(self, future: asyncio.Future[Any]) -> None:
@@ -203,7 +203,7 @@ class FakeLoop(asyncio.SelectorEventLoop):
         # Kept: one that is forgotten would be ended, with its `finally`, while others are still alive.
         task: asyncio.Task[Any] = super().create_task(coro, name=name, context=context)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard, context=NOBODY)
+        task.add_done_callback(self._tasks.discard, context=NO_ID)
         return task
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:

@@ -28,7 +28,7 @@ from detent.steps.actions import registry
 from detent.store.memory.tables import StoredRun
 from detent.store.rows import CallbackState, MessageKind
 from detent.testing.answers import Answers, Response, StepRequest, plain, value_of
-from detent.testing.clock import NOBODY, FakeClock, FakeLoop, Life, outside_of_loops
+from detent.testing.clock import NO_ID, FakeClock, FakeLoop, Life, outside_of_loops
 from detent.testing.executors import executors
 from detent.testing.ids import Ids
 from detent.testing.stage import Stage, is_dead
@@ -143,8 +143,8 @@ class World:
         self._ids.died()
         self.loop.bury(self._life)
         over, self._life = self._life.over, None
-        booting = self.loop.create_task(self.boot(), context=NOBODY.copy())
-        booting.add_done_callback(lambda done: over.set_result(None), context=NOBODY)
+        booting = self.loop.create_task(self.boot(), context=NO_ID.copy())
+        booting.add_done_callback(lambda done: over.set_result(None), context=NO_ID)
 
     def leave(self) -> None:
         """End the process that is there; none takes its place yet."""
@@ -244,12 +244,12 @@ class World:
         for run, step, _ in self.open_waits():
             if self._is_to_be_answered(run, step):
                 answer = value_of(self.answers.of(StepRequest(self.answers.name_for(step) or step)))
-                self.loop.create_task(self.deliver(run, step, answer), context=NOBODY.copy())
+                self.loop.create_task(self.deliver(run, step, answer), context=NO_ID.copy())
                 return True
         for run, key, _ in self.open_signals():
             if self._is_to_be_answered(run, key):
                 data = value_of(self.answers.of(StepRequest(self.answers.name_for(key) or key)))
-                self.loop.create_task(self.signal(run, name_of(key), data), context=NOBODY.copy())
+                self.loop.create_task(self.signal(run, name_of(key), data), context=NO_ID.copy())
                 return True
         return False
 

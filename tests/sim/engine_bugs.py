@@ -13,6 +13,7 @@ from msgspec import structs
 from detent.clock import DatabaseTime
 from detent.engine.attempts import Attempts
 from detent.engine.background import Watchdog
+from detent.engine.callbacks import WaitCloser
 from detent.engine.claims import Claims
 from detent.engine.committer import Committer, Fenced, _Refused
 from detent.engine.node import Node
@@ -20,7 +21,6 @@ from detent.engine.owned_run import OwnedRun
 from detent.engine.runner import Runner
 from detent.engine.suspects import SuspectLane
 from detent.engine.timers import Timers
-from detent.engine.waits import WaitCloser
 from detent.engine.write import PendingWrite
 from detent.errors import CommitUnknown, StoreBusy, StoreError, Unavailable
 from detent.instant import SECOND

@@ -19,7 +19,7 @@ from detent.store.memory.triggers import MemoryTriggers
 from detent.store.protocol import Heartbeat
 from detent.store.rows import (
     FORWARDED,
-    NOBODY,
+    NO_ID,
     CallbackState,
     ClaimedRun,
     ClaimResult,
@@ -306,7 +306,7 @@ class MemoryStore(MemoryCommandStore, MemoryTriggers):
         for id_, generation in runs:
             run = self._mine(node, id_, generation)
             if run:
-                run.owner, run.wake_at = NOBODY, self.clock.wall()
+                run.owner, run.wake_at = NO_ID, self.clock.wall()
 
     async def journals(self, runs: Sequence[bytes]) -> dict[bytes, list[Entry]]:
         return {run: await self.journal(run) for run in runs if run in self.entries}

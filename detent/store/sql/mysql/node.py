@@ -13,7 +13,7 @@ from detent.instant import micros
 from detent.run.journal import Entry
 from detent.store.heartbeat import ThreadHeart
 from detent.store.protocol import Heartbeat
-from detent.store.rows import NOBODY, ClaimedRun, ClaimResult, Flush, Flushed, Mail
+from detent.store.rows import NO_ID, ClaimedRun, ClaimResult, Flush, Flushed, Mail
 from detent.store.sql.mysql.connection import (
     BEGIN,
     COMMIT,
@@ -230,7 +230,7 @@ class MysqlNodes(SharedNodeVerbs):
         self._registered: dict[bytes, float] = {}
         self._lanes: list[Lane] = []
         self._owners: list[bytes] = []
-        self._walked_to = NOBODY  # the run of the inbox behind which the next claim looks
+        self._walked_to = NO_ID  # the run of the inbox behind which the next claim looks
 
     def heart(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
         sent = self._registered.get(node, self._clock.monotonic())
@@ -334,7 +334,7 @@ class MysqlNodes(SharedNodeVerbs):
             looks, walked = asked.looks(self._lanes, gone, self._walked_to), asked.walk(self._walked_to)
             last = f"select run from ({walked}) m limit 1 offset {asked.window - 1:d}"
             *found, walked_to, here, now = await wire.send_all((*looks, last, held, SELECT_NOW))
-            self._walked_to = walked_to.rows[0][0] if walked_to.rows else NOBODY
+            self._walked_to = walked_to.rows[0][0] if walked_to.rows else NO_ID
             return chosen([row for answer in found for row in answer.rows], limit * 2), here, now.rows[0][0]
 
         candidates, here, now = await self._claims.call(look, writing=False)
@@ -357,7 +357,7 @@ class MysqlNodes(SharedNodeVerbs):
         if not runs:
             return
         places = any_of(f"id = {blob(run)} and epoch = {generation:d}" for run, generation in runs)
-        statement = RELEASE.format(places=places, nobody=blob(NOBODY), now=NOW, node=blob(node))
+        statement = RELEASE.format(places=places, nobody=blob(NO_ID), now=NOW, node=blob(node))
         await self._claims.commit_if([fence(node, epoch)], [statement])
 
     async def journals(self, runs: Sequence[bytes]) -> dict[bytes, list[Entry]]:

@@ -16,7 +16,7 @@ from detent.store.heartbeat import ThreadHeart
 from detent.store.protocol import Heartbeat
 from detent.store.rows import (
     FORWARDED,
-    NOBODY,
+    NO_ID,
     ClaimedRun,
     ClaimResult,
     End,
@@ -119,7 +119,7 @@ class PostgresNodes(SharedNodeVerbs):
         self._address, self._clock = access.address, clock
         self._lane, self._claims = access.lane, access.claims
         self._registered: dict[bytes, float] = {}
-        self._walked_to = NOBODY  # the run of the inbox behind which the next claim looks
+        self._walked_to = NO_ID  # the run of the inbox behind which the next claim looks
 
     def heart(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
         sent = self._registered.get(node, self._clock.monotonic())
@@ -256,7 +256,7 @@ class PostgresNodes(SharedNodeVerbs):
         rows = await self._claims.fetch(CLAIM, *asked)
         if not rows[0][0]:
             return None
-        self._walked_to = rows[0][2] or NOBODY
+        self._walked_to = rows[0][2] or NO_ID
         return ClaimResult(rows[0][1], [_claimed(tuple(row)) for row in rows if row[3] is not None])
 
     async def mail(self, node: bytes, *, limit: int) -> list[Mail]:
@@ -267,7 +267,7 @@ class PostgresNodes(SharedNodeVerbs):
 
     async def release(self, node: bytes, epoch: int, runs: Sequence[tuple[bytes, int]]) -> None:
         released, generations = [run for run, _ in runs], [generation for _, generation in runs]
-        await self._claims.fetch(RELEASE, node, epoch, released, generations, NOBODY)
+        await self._claims.fetch(RELEASE, node, epoch, released, generations, NO_ID)
 
     async def journals(self, runs: Sequence[bytes]) -> dict[bytes, list[Entry]]:
         found: dict[bytes, list[Entry]] = {}

@@ -16,7 +16,7 @@ from detent.store.heartbeat import NoHeartbeat
 from detent.store.protocol import Heartbeat
 from detent.store.rows import (
     FORWARDED,
-    NOBODY,
+    NO_ID,
     ClaimedRun,
     ClaimResult,
     End,
@@ -175,7 +175,7 @@ class SqliteNodes(SharedNodeVerbs):
     def __init__(self, access: SqliteAccess, clock: Clock) -> None:
         super().__init__(access)
         self._clock = clock
-        self._walked_to = NOBODY  # the run of the inbox behind which the next claim looks
+        self._walked_to = NO_ID  # the run of the inbox behind which the next claim looks
 
     def heart(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
         until = self._access.time() + micros(FOREVER)
@@ -279,7 +279,7 @@ class SqliteNodes(SharedNodeVerbs):
             "window": max(WINDOW, 2 * limit),
         }
         claimed, walked_to = await self._access.write(lambda db: _claim(db, values))
-        self._walked_to = walked_to or NOBODY
+        self._walked_to = walked_to or NO_ID
         return None if claimed is None else ClaimResult(now, claimed)
 
     async def mail(self, node: bytes, *, limit: int) -> list[Mail]:
@@ -291,7 +291,7 @@ class SqliteNodes(SharedNodeVerbs):
         def work(db: sqlite3.Connection) -> None:
             db.execute("begin immediate")
             for run, generation in given:
-                db.execute(RELEASE, (NOBODY, now, run, node, generation, node, epoch))
+                db.execute(RELEASE, (NO_ID, now, run, node, generation, node, epoch))
             db.execute("commit")
 
         await self._access.write(work)
