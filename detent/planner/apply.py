@@ -11,7 +11,7 @@ from detent.instant import Instant
 from detent.planner.judge import Judge
 from detent.planner.prepared import Prepared
 from detent.planner.settle import Settling
-from detent.planner.suspects import delay_suspects, struck_by_crash
+from detent.planner.suspects import delay_suspects, struck_by_crash, wait_if_suspect
 from detent.run.call import Op, name_of, op_of
 from detent.run.journal import EntryData, Kind
 from detent.run.outcomes import StepError
@@ -54,7 +54,7 @@ def apply(prepared: Prepared, state: RunState, change: Change, judge: Judge, now
             # A run that could not be planned is paused whatever it was.
             _pause(state, (change.data and change.data.by) or "", now, change.step)
         case Kind.RESUMED:
-            _resumed(state)
+            _resumed(state, now)
         case Kind.FINISHED:
             state.is_finished = True
             settling.end_all(Ending.SKIPPED)
@@ -279,8 +279,9 @@ def _doubt(state: RunState, index: int, now: Instant) -> None:
         _pause(state, UNCERTAIN, now)
 
 
-def _resumed(state: RunState) -> None:
+def _resumed(state: RunState, now: Instant) -> None:
     _unpause(state)
     for index in sorted(state.doubts):
-        _make_ready(state, index)
+        if not wait_if_suspect(state, index, now):
+            _make_ready(state, index)
     state.doubts.clear()

@@ -12,6 +12,7 @@ from detent.graph.model import FAILURES, Ending, FailurePolicy, StepKind
 from detent.instant import Instant
 from detent.planner.judge import TEMPLATE_ERROR, Judge
 from detent.planner.prepared import Prepared, PreparedStep
+from detent.planner.suspects import wait_if_suspect
 from detent.run.outcomes import StepError
 from detent.run.state import Phase, RunState
 
@@ -173,9 +174,7 @@ class Settling:
                 self._end(index, _ending_of(until), until)
             else:
                 state.set_timer(index, Phase.SLEEPING if step.kind is StepKind.SLEEP else Phase.RETRYING, until)
-        elif state.stalled and state.suspect_until > self._now:
-            state.set_timer(index, Phase.RETRYING, state.suspect_until)
-        else:
+        elif not (state.stalled and wait_if_suspect(state, index, self._now)):
             state.phase[index] = Phase.READY
             state.ready[index] = None
 

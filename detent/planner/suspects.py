@@ -64,6 +64,14 @@ def delay_suspects(state: RunState, struck: Collection[int], until: Instant, now
             state.set_timer(index, Phase.RETRYING, until if index in struck else soon)
 
 
+def wait_if_suspect(state: RunState, step: int, now: Instant) -> bool:
+    """Let a step that became ready in a suspect run wait until the delay of the run is over. False if it is."""
+    if not state.stalled or state.suspect_until <= now:
+        return False
+    state.set_timer(step, Phase.RETRYING, state.suspect_until)
+    return True
+
+
 def _due(state: RunState, now: Instant) -> list[int]:
     """The steps whose next attempt is due."""
     timed = ((index, until) for index, until in state.until.items() if state.phase[index] is Phase.RETRYING)

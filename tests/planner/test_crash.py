@@ -310,8 +310,10 @@ def test_a_step_that_asks_after_a_crash_pauses_the_run_until_somebody_resumes() 
     run.crash()
     assert run.statuses()["b"] == "uncertain", "nothing was running, so nobody is to blame"
     run.resume()
-    assert run.started == ["a"], "three adoptions without progress: one at a time"
     assert run.status == "running"
+    assert run.started == [], "its run is suspect, so it waits for the delay after its adoption"
+    run.sleep(1)
+    assert run.started == ["a"], "three adoptions without progress: one at a time"
 
 
 def test_an_uncertain_step_of_a_run_that_was_paused_before_keeps_the_reason() -> None:

@@ -19,6 +19,7 @@ from detent.run.state import Phase, RunState
 planning = import_module("detent.planner.advance")
 applying = import_module("detent.planner.apply")
 moving = import_module("detent.planner.moves")
+_carried = moving._carried
 flowing = import_module("detent.planner.flow")
 running = import_module("detent.engine.runner")
 
@@ -52,8 +53,9 @@ def _carried_in_vain(*given: Any) -> RunState:
     return state
 
 
-def _as_noted(noted: CarriedEntry, achieved: CarriedEntry) -> CarriedEntry:
-    return noted
+def _without_its_result(state: RunState, index: int) -> CarriedEntry | None:
+    how: CarriedEntry | None = _carried(state, index)
+    return None if how is None else CarriedEntry(how.ending, error=how.error, explicit=how.explicit)
 
 
 def _forget_the_step(state: RunState, change: Change) -> None:
@@ -86,7 +88,7 @@ OF_FLOW: Final[dict[str, Patches]] = {
         (planning, "moved_state", _carried_in_vain),
         (import_module("detent.planner.fold"), "moved_state", _carried_in_vain),
     ),
-    "a moved run forgets what its steps gave": ((moving, "_complete", _as_noted),),
+    "a moved run forgets what its steps gave": ((moving, "_carried", _without_its_result),),
     "a pause forgets its step": ((applying, "_stopped_by_itself", _forget_the_step),),
     "an attempt that is begun anew has the number of the old one": (
         (planning._CHANGES, events.Reattempted, _keep_the_number),
