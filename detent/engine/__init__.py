@@ -1,6 +1,6 @@
-"""The engine: owns runs, carries out their steps, and makes everything durable before anything follows from it.
+"""The engine: owns runs, runs their steps, and makes everything durable before anything follows from it.
 
-`engine` supervises nodes, a `node` is one registration with its `committer` (group commit), `runner` (runs in memory),
-`timers` and pollers (`claims`, `mailbox`, `watch`). `commands` is what every door calls. Plain asyncio, no threads, so
-that the simulator runs this very code.
+`engine` supervises nodes. A `node` is one registration with its `committer` (group commit), its `runner` (runs in
+memory), `timers`, and pollers (`claims`, `inbox`, `background`). Plain asyncio, no threads, so that the simulator runs
+this code.
 """

@@ -12,14 +12,14 @@ from detent.store.sql.sqlite.maintenance import file_revision, migrate_file
 from detent.store.sql.sqlite.store import SqliteStore
 from detent.store.url import scheme, sqlite_path
 
-Role = Literal["engine", "door"]
+Role = Literal["engine", "client"]
 
 
 async def open_store(url: str, clock: Clock, *, role: Role = "engine", migrate: bool | None = None) -> Store:
     """The store at `sqlite:///path`, `postgresql://...`, `mysql://...` (or `mariadb://...`) or `memory://`.
 
     SQLite files are made and migrated by themselves, servers only with `migrate`; otherwise tables of another
-    revision are a SchemaMismatch. An engine holds the lock of its SQLite file; a door that finds an engine there can
+    revision are a SchemaMismatch. An engine holds the lock of its SQLite file; a client that finds an engine there can
     read, and gets StoreInUse when it writes."""
     match scheme(url):
         case "memory":

@@ -133,7 +133,7 @@ class NodeStore(Protocol):
 
 
 class CommandStore(Protocol):
-    """What the doors (API, command line, triggers) need of a store. None of it touches a run's row."""
+    """What commands (of API, command line, triggers) need of a store. No verb touches a run's row."""
 
     async def deliver(
         self, run: bytes, step: str, *, data: bytes, message_id: str | None, now: int | None = None

@@ -252,7 +252,7 @@ async def test_a_door_that_only_reads_refuses_tables_that_need_newer_code(tmp_pa
     engine = await open_store(url, SystemClock())
     release("0001", "0001")
     with pytest.raises(SchemaMismatch, match="install it"):
-        await open_store(url, SystemClock(), role="door")
+        await open_store(url, SystemClock(), role="client")
     await engine.close()
 
 

@@ -229,14 +229,14 @@ class BulkCall:
     dry_run: bool
 
 
-async def read_bulk(doors: Commands, body: bytes) -> BulkCall:
+async def read_bulk(bound: Commands, body: bytes) -> BulkCall:
     """Read a bulk action. Raise InvalidInput with every problem. The filter is required; an empty one needs `all`."""
     problems = Problems()
     fields = Fields(normalize_names(object_body(body, _MESSAGE), _NAMES, problems), "", problems)
     if fields.get("action") is None:
         problems.add("action", f"is missing; write one of {', '.join(BulkAction)}")
     wish = fields.choice("action", BulkAction, BulkAction.CANCEL)
-    where = await read_filter(doors, _filter(fields), problems)
+    where = await read_filter(bound, _filter(fields), problems)
     limit = fields.integer("limit", least=1, most=MOST)
     dry_run = fields.boolean("dry_run", default=True)
     refuse_if_any(problems, _MESSAGE)
@@ -270,9 +270,9 @@ async def change_many_runs(request: AnyRequest) -> Response[One[BulkDocument]]:
     """For the oldest `limit` runs that match `filter`, which has the fields of the list of runs. Unless `dry_run` is
     false nothing is done, and the answer says how many match. Where the filter names no status, those are meant that
     it can be done to. A run is retried or rerun this way once only."""
-    doors = commands(request)
-    call = await read_bulk(doors, await request.body())
-    result = await doors.bulk.apply(call.wish, call.where, limit=call.limit, dry_run=call.dry_run)
+    bound = commands(request)
+    call = await read_bulk(bound, await request.body())
+    result = await bound.bulk.apply(call.wish, call.where, limit=call.limit, dry_run=call.dry_run)
     return Response(One(_bulk(result, dry_run=call.dry_run)))
 
 

@@ -180,10 +180,10 @@ def places(rest: str = "", *, below: bool = True) -> list[str]:
 async def list_runs(request: AnyRequest, workflow: Workflow = None) -> Response[Many[RunSummary]]:
     """Newest first. Every filter narrows the list; a filter that is not known is refused. Names in camelCase, and
     statuses such as `Succeeded`, are understood too."""
-    doors = commands(request)
-    below = None if workflow is None else await _workflow_id(doors, workflow)
-    page = await read_run_page(doors, request.scope["query_string"], below=below)
-    rows = await doors.runs.find(
+    bound = commands(request)
+    below = None if workflow is None else await _workflow_id(bound, workflow)
+    page = await read_run_page(bound, request.scope["query_string"], below=below)
+    rows = await bound.runs.find(
         limit=page.limit + 1, where=page.where, cursor=page.cursor, oldest_first=page.oldest_first
     )
     found = [_summary(request, row) for row in rows[: page.limit]]
@@ -200,14 +200,14 @@ async def list_runs(request: AnyRequest, workflow: Workflow = None) -> Response[
 async def get_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
     """With the state, attempts and result of each step. With `wait` it answers as soon as the run has ended, or with
     the run as it is when the time is over."""
-    doors, look = commands(request), read_run_query(request.scope["query_string"])
-    row = await run_row(doors, run, workflow)
+    bound, look = commands(request), read_run_query(request.scope["query_string"])
+    row = await run_row(bound, run, workflow)
     if look.wait and row.status not in TERMINAL:
         await feeds(request).ended(row.id, look.wait)
-        row = await doors.runs.row(run)
-    document = await doors.runs.document(row)
+        row = await bound.runs.row(run)
+    document = await bound.runs.document(row)
     if look.include:
-        await include(doors, feeds(request), row.id, document, look)
+        await include(bound, feeds(request), row.id, document, look)
     return run_answer(request, document)
 
 
@@ -279,21 +279,21 @@ def named(request: AnyRequest, document: Shown) -> Shown:
     return document
 
 
-async def run_row(doors: Commands, run: str, workflow: str | None) -> RunRow:
+async def run_row(bound: Commands, run: str, workflow: str | None) -> RunRow:
     """Return the row of a run. Raise NotFound under the path of another workflow."""
-    row = await doors.runs.row(run)
-    if workflow is not None and await _workflow_id(doors, workflow) != row.workflow:
+    row = await bound.runs.row(run)
+    if workflow is not None and await _workflow_id(bound, workflow) != row.workflow:
         raise NotFound(f"workflow {workflow[:200]!r} has no run {show(RUN, row.id)!r}")
     return row
 
 
-async def _workflow_id(doors: Commands, key: str) -> bytes:
+async def _workflow_id(bound: Commands, key: str) -> bytes:
     """Return the id of a workflow. A deleted one is found while it has runs."""
     try:
-        return (await doors.workflows.get(key)).id
+        return (await bound.workflows.get(key)).id
     except NotFound:
-        id_ = await doors.workflows.id_of(key)
-        if not await doors.runs.find(limit=1, where=RunCriteria(workflow=id_)):
+        id_ = await bound.workflows.id_of(key)
+        if not await bound.runs.find(limit=1, where=RunCriteria(workflow=id_)):
             raise
         return id_
 

@@ -26,9 +26,9 @@ def apply(files: Files, url: Url = None, database: Database = None, imports: Imp
     saved if a file is not valid (exit code 2)."""
     settings = settings_of(database_url=database, **{"import": imports})
     read = _read_all(files, settings)
-    with open_client(settings, url, makes_database=True) as door:
+    with open_client(settings, url, makes_database=True) as client:
         for file, data, compiled in read:
-            document, change = _saved(door, compiled.name, data, file)
+            document, change = _saved(client, compiled.name, data, file)
             version = document["current_version"]
             colour = {"created": "green", "changed": "yellow"}.get(change, "bright_black")
             out.print(f"[{colour}]{change:<9}[/]  {escape(compiled.name)} [bright_black]version {version}[/]")
@@ -49,11 +49,11 @@ def _read_all(files: list[Path], settings: Settings) -> Read:
     return read
 
 
-def _saved(door: CommandClient, name: str, data: bytes, file: Path) -> tuple[Document, str]:
+def _saved(client: CommandClient, name: str, data: bytes, file: Path) -> tuple[Document, str]:
     """The workflow, and `created`, `changed` or `unchanged`."""
     kind = "application/json" if file.suffix.lower() == ".json" else "application/yaml"
     call = Call("PUT", url_path("workflows", name), bare(dict), body=data, headers={"Content-Type": kind})
-    status, answer = door.answer(call)
+    status, answer = client.answer(call)
     return answer["data"], "created" if status == 201 else "changed" if answer["changed"] else "unchanged"
 
 

@@ -67,7 +67,7 @@ async def _examined(url: str) -> list[Finding]:
     try:
         if scheme(url) == "sqlite" and not sqlite_path(url).exists():
             return [Finding("ok", "database", f"there is no file {sqlite_path(url)} yet; the first start makes it")]
-        store = await open_store(url, SystemClock(), role="door")
+        store = await open_store(url, SystemClock(), role="client")
         try:
             found = await store.examine()
             if any(finding.level == "error" for finding in found):

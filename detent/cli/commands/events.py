@@ -32,8 +32,8 @@ def send(
 ) -> None:
     """Send an event; every event trigger that listens to its type fires."""
     call = runs.send_event(type_, read_input(data, "--data"), id=id_)
-    with open_client(settings_of(database_url=database), url) as door:
-        sent = door.ask(call)
+    with open_client(settings_of(database_url=database), url) as client:
+        sent = client.ask(call)
         if as_json:
             print_json(sent)
             return
@@ -43,7 +43,7 @@ def send(
         rows = [[one["trigger_id"], one["status"], one["run_id"] or ""] for one in fired]
         if rows:
             show_table(_COLUMNS, rows, nothing="")
-        if door.has_no_engine and fired:
+        if client.has_no_engine and fired:
             warn("no engine is running on this database; the runs begin when one does")
 
 

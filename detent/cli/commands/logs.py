@@ -28,24 +28,24 @@ def logs(
     """What happened in a run, line by line: when, which step, what, how long it took, and what went wrong.
 
     With -f it follows the run until it ends, also when the server is started anew meanwhile."""
-    with open_client(settings_of(database_url=database), url, patience=LONG_PATIENCE if follow else PATIENCE) as door:
-        document = door.ask(runs.get(run))
+    with open_client(settings_of(database_url=database), url, patience=LONG_PATIENCE if follow else PATIENCE) as client:
+        document = client.ask(runs.get(run))
         if follow and document["status"] not in ENDED:
-            door.need_engine("to follow a run")
+            client.need_engine("to follow a run")
         try:
-            _tell(door, document, since, follow=follow, as_json=as_json)
+            _tell(client, document, since, follow=follow, as_json=as_json)
         except KeyboardInterrupt:
             err.print("the run goes on without you")
             raise typer.Exit(130) from None
 
 
-def _tell(door: CommandClient, document: Document, since: int, *, follow: bool, as_json: bool) -> None:
+def _tell(client: CommandClient, document: Document, since: int, *, follow: bool, as_json: bool) -> None:
     paper = _Paper(max(map(len, document["tasks"]), default=0))
     begun = document["started_at"] or document["start_at"]
     if not as_json and not since and begun:
         words = "run is to begin" if document["start_at"] else f"run of {document['workflow']} begins"
         paper.write(JournalLine(begun, "", "running", words))
-    for entries in door.entries(document["id"], since, wait=follow):
+    for entries in client.entries(document["id"], since, wait=follow):
         for entry in entries:
             if as_json:
                 print(json.dumps(entry, ensure_ascii=False), flush=True)

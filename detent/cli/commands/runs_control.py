@@ -60,13 +60,13 @@ def _seconds(text: str) -> float:
 
 
 def _steer(call: Call[Any], wish: str, *, as_json: bool, url: str | None, database: str | None) -> None:
-    with open_client(settings_of(database_url=database), url) as door:
-        document = door.ask(call)
+    with open_client(settings_of(database_url=database), url) as client:
+        document = client.ask(call)
         if as_json:
             print_json(document)
         else:
             out.print(f"{marked(document['status'])}{_WAITING if document.get(f'{wish}_requested') else ''}")
-        if door.has_no_engine:
+        if client.has_no_engine:
             warn("no engine is running on this database; it is done when one does")
 
 
@@ -84,8 +84,8 @@ def rerun_run(
 ) -> None:
     """Run the workflow again from the beginning, in its current version, with the same input or another."""
     call = runs.rerun(run, UNSET if input_ is None else read_value(input_, "--input"))
-    with open_client(settings_of(database_url=database), url) as door:
-        _made(door, call, as_json=as_json)
+    with open_client(settings_of(database_url=database), url) as client:
+        _made(client, call, as_json=as_json)
 
 
 def fork_run(
@@ -93,8 +93,8 @@ def fork_run(
 ) -> None:
     """Begin again at a step, as a new run: what does not depend on it is kept. With --output the step is not run."""
     call = runs.fork(run, step, output=UNSET if output is None else read_value(output, "--output"))
-    with open_client(settings_of(database_url=database), url) as door:
-        _made(door, call, as_json=as_json)
+    with open_client(settings_of(database_url=database), url) as client:
+        _made(client, call, as_json=as_json)
 
 
 def resolve_step(
@@ -114,8 +114,8 @@ def resolve_step(
     if output is not None and not happened:
         raise wrong("--output", "is only for a step that happened")
     said = UNSET if output is None else read_value(output, "--output")
-    with open_client(settings_of(database_url=database), url) as door:
-        document = door.ask(runs.resolve(run, step, happened=happened, output=said))
+    with open_client(settings_of(database_url=database), url) as client:
+        document = client.ask(runs.resolve(run, step, happened=happened, output=said))
         if as_json:
             print_json(document)
         else:
@@ -123,13 +123,13 @@ def resolve_step(
             out.print(f"{marked(document['status'])}{waiting}")
 
 
-def _made(door: CommandClient, call: Call[Any], *, as_json: bool) -> None:
-    document = door.ask(call)
+def _made(client: CommandClient, call: Call[Any], *, as_json: bool) -> None:
+    document = client.ask(call)
     if as_json:
         print_json(document)
     else:
         out.print(document.get("id") or document["run_id"])
-    if door.has_no_engine:
+    if client.has_no_engine:
         warn("no engine is running on this database; the run begins when one does")
 
 
@@ -152,13 +152,13 @@ def signal_run(
         raise wrong("--data", "is given twice: leave out one of the two")
     text = value if data is None else data
     given = None if text is None else read_value(text, "--data")
-    with open_client(settings_of(database_url=database), url) as door:
-        document = door.ask(runs.signal(run, name, given))
+    with open_client(settings_of(database_url=database), url) as client:
+        document = client.ask(runs.signal(run, name, given))
         if as_json:
             print_json(document)
         else:
             out.print(f"sent {plain(name)}")
-        if door.has_no_engine:
+        if client.has_no_engine:
             warn("no engine is running on this database; the signal is heard when one does")
 
 
@@ -201,12 +201,12 @@ def _command(wish: Action) -> Callable[..., None]:
     ) -> None:
         which = chosen(locals())
         _check(run, which, all_matching=all_matching)
-        with open_client(settings_of(database_url=database), url) as door:
+        with open_client(settings_of(database_url=database), url) as client:
             if run:
-                _each(door, wish, run, as_json=as_json)
+                _each(client, wish, run, as_json=as_json)
             else:
-                _all(door, wish, which, yes=yes, as_json=as_json)
-            if door.has_no_engine:
+                _all(client, wish, which, yes=yes, as_json=as_json)
+            if client.has_no_engine:
                 warn("no engine is running on this database; it is done when one does")
 
     command.__doc__ = _HELP[wish]
@@ -222,13 +222,13 @@ def _check(run: list[str] | None, which: RunFilter, *, all_matching: bool) -> No
         raise wrong("RUN", "is missing; give ids of runs, or a filter with --all-matching")
 
 
-def _each(door: CommandClient, wish: Action, ids: list[str], *, as_json: bool) -> None:
+def _each(client: CommandClient, wish: Action, ids: list[str], *, as_json: bool) -> None:
     """One after the other. What is refused is told, and the others are done all the same."""
     done: list[Document] = []
     refused = False
     for id_ in ids:
         try:
-            document = door.ask(_CALLS[wish](id_))
+            document = client.ask(_CALLS[wish](id_))
         except DetentError as error:
             if len(ids) == 1:
                 raise
@@ -254,9 +254,9 @@ def _tell(wish: Action, document: Document, *, many: bool) -> None:
     out.print(f"{name}{marked(document['status'])}{waiting}")
 
 
-def _all(door: CommandClient, wish: Action, which: RunFilter, *, yes: bool, as_json: bool) -> None:
+def _all(client: CommandClient, wish: Action, which: RunFilter, *, yes: bool, as_json: bool) -> None:
     def bulk(*, dry_run: bool) -> Document:
-        found: Document = door.ask(runs.bulk(wish, which, everything=not which, dry_run=dry_run, limit=_MOST))
+        found: Document = client.ask(runs.bulk(wish, which, everything=not which, dry_run=dry_run, limit=_MOST))
         return found
 
     counted = bulk(dry_run=True)

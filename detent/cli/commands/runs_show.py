@@ -73,8 +73,8 @@ def show_history(
     database: Database = None,
 ) -> None:
     """Every attempt of a run that is over, and what came of it."""
-    with open_client(settings_of(database_url=database), url) as door:
-        rows = list(door.each(runs.history(run, limit=_ENTRIES_PAGE)))
+    with open_client(settings_of(database_url=database), url) as client:
+        rows = list(client.each(runs.history(run, limit=_ENTRIES_PAGE)))
     if as_json:
         print_json(rows)
         return
@@ -125,8 +125,8 @@ def tell_timeline(
     database: Database = None,
 ) -> None:
     """Everything that happened in all runs of one hero, in the order of time."""
-    with open_client(settings_of(database_url=database), url) as door:
-        found = list(islice(door.each(runs.timeline(hero, limit=min(limit, _ENTRIES_PAGE))), limit))
+    with open_client(settings_of(database_url=database), url) as client:
+        found = list(islice(client.each(runs.timeline(hero, limit=min(limit, _ENTRIES_PAGE))), limit))
     if as_json:
         print_json(found)
         return
@@ -216,11 +216,11 @@ def list_runs(
 ) -> None:
     """The latest runs of a workflow, or of all."""
     which = chosen(locals())
-    with open_client(settings_of(database_url=database), url) as door:
-        found = door.each(runs.list_all(limit=_RUNS_PAGE if everything else min(limit, _RUNS_PAGE), **which))
+    with open_client(settings_of(database_url=database), url) as client:
+        found = client.each(runs.list_all(limit=_RUNS_PAGE if everything else min(limit, _RUNS_PAGE), **which))
         rows = list(found if everything else islice(found, limit))
         paused = [row["id"] for row in rows if row["status"] == "paused" and not as_json]
-        reasons = {one: _why_paused(door.ask(runs.get(one))) for one in paused[:_MOST_REASONS]}
+        reasons = {one: _why_paused(client.ask(runs.get(one))) for one in paused[:_MOST_REASONS]}
     if as_json:
         print_json(rows)
         return
@@ -259,16 +259,16 @@ def show_run(
     """One run with its steps."""
     if output is not None and not save:
         raise wrong("--output", "is for --as-test")
-    with open_client(settings_of(database_url=database), url) as door:
-        document = door.ask(runs.get(run))
+    with open_client(settings_of(database_url=database), url) as client:
+        document = client.ask(runs.get(run))
         if save:
-            _save_as_test(door, document, output)
+            _save_as_test(client, document, output)
             return
         if as_json:
             print_json(document)
             return
-        lines = step_lines(door, document)
-        tree = door.ask(Call("GET", url_path("runs", document["id"], "hierarchy"), document_of(dict[str, Any])))
+        lines = step_lines(client, document)
+        tree = client.ask(Call("GET", url_path("runs", document["id"], "hierarchy"), document_of(dict[str, Any])))
     took = _took(document)
     out.print(f"{marked(document['status'])}  [bold]{plain(document['workflow'])}[/]  [bright_black]{took}[/]")
     facts([*_facts(document), *_relatives(tree["root"], document["id"])])
@@ -298,13 +298,13 @@ def _relative(run: Document) -> str:
     return f"{run['id']}  {marked(run['status'])}  {plain(run['workflow'])}"
 
 
-def _save_as_test(door: CommandClient, run: Document, file: Path | None) -> None:
+def _save_as_test(client: CommandClient, run: Document, file: Path | None) -> None:
     pages = Pages(Call("GET", url_path("workflows", run["workflow_id"], "versions"), page(dict[str, Any])))
-    versions = list(door.each(pages))
+    versions = list(client.each(pages))
     version = next((one for one in versions if one["version"] == run["version"]), None)
     if version is None:
         raise InvalidInput(f"version {run['version']} of the workflow {run['workflow']!r} is not there any more")
-    entries = [entry for some in door.entries(run["id"]) for entry in some]
+    entries = [entry for some in client.entries(run["id"]) for entry in some]
     later = [datetime.fromisoformat(one["inserted_at"]) for one in versions if one["version"] > run["version"]]
     edited = any(run["finished_at"] is None or made < datetime.fromisoformat(run["finished_at"]) for made in later)
     text = as_test(run, version["definition"], entries, edited=edited)
@@ -339,9 +339,9 @@ def _facts(run: Document) -> list[tuple[str, str | None]]:
 
 def explain_run(run: Run, as_json: Json = False, url: Url = None, database: Database = None) -> None:
     """Say why a run does not go on: what blocks it, then what waits for that."""
-    with open_client(settings_of(database_url=database), url) as door:
-        document = door.ask(runs.why(run))
-        if door.has_no_engine and document["status"] not in ENDED:
+    with open_client(settings_of(database_url=database), url) as client:
+        document = client.ask(runs.why(run))
+        if client.has_no_engine and document["status"] not in ENDED:
             warn("no engine is running on this database; nothing goes on until one does")
     if as_json:
         print_json(document)
@@ -377,8 +377,8 @@ def wait_for_run(
 ) -> None:
     """Watch a run until it ends. Exit code 0 if it completed, 1 if not."""
     seconds = None if timeout is None else read_seconds(timeout, "--timeout")
-    with open_client(settings_of(database_url=database), url, patience=LONG_PATIENCE) as door:
-        watch(door, run, seconds=seconds, as_json=as_json)
+    with open_client(settings_of(database_url=database), url, patience=LONG_PATIENCE) as client:
+        watch(client, run, seconds=seconds, as_json=as_json)
 
 
 def _took(run: dict[str, Any]) -> str:

@@ -74,18 +74,18 @@ def trigger(
         hero=hero,
         allow_multiple=allow_multiple or None,
     )
-    with open_client(settings, url, patience=PATIENCE if seconds is None else LONG_PATIENCE) as door:
+    with open_client(settings, url, patience=PATIENCE if seconds is None else LONG_PATIENCE) as client:
         if seconds is not None:
-            door.need_engine("to wait for a run")
-        started = door.ask(call)
+            client.need_engine("to wait for a run")
+        started = client.ask(call)
         if seconds is not None:
             _tell(started, quiet=as_json)
-            watch(door, started["run_id"], seconds=seconds, as_json=as_json)
+            watch(client, started["run_id"], seconds=seconds, as_json=as_json)
         elif as_json:
             print_json(started)
         else:
             out.print(started["run_id"])
-        if door.has_no_engine:
+        if client.has_no_engine:
             warn("no engine is running on this database; the run begins when one does")
 
 

@@ -60,8 +60,8 @@ def list_triggers(
     database: Database = None,
 ) -> None:
     """All triggers, or those of a workflow."""
-    with open_client(settings_of(database_url=database), url) as door:
-        rows = list(door.each(triggers.list_all(workflow=workflow, type=type_, enabled=enabled)))
+    with open_client(settings_of(database_url=database), url) as client:
+        rows = list(client.each(triggers.list_all(workflow=workflow, type=type_, enabled=enabled)))
     if as_json:
         print_json(rows)
         return
@@ -140,16 +140,16 @@ def delete_trigger(
     trigger: Trigger, yes: Yes = False, as_json: Json = False, url: Url = None, database: Database = None
 ) -> None:
     """Delete a trigger. The runs it started go on."""
-    with open_client(settings_of(database_url=database), url) as door:
-        found = door.ask(triggers.get(trigger))
+    with open_client(settings_of(database_url=database), url) as client:
+        found = client.ask(triggers.get(trigger))
         confirm(f"Delete the {found['type']} trigger of {found['workflow']!r}?", yes=yes)
-        document = door.ask(triggers.delete(trigger))
+        document = client.ask(triggers.delete(trigger))
     print_json(document) if as_json else out.print(f"deleted  {document['id']}")
 
 
 def _ask(call: Call[Any], url: str | None, database: str | None) -> Document:
-    with open_client(settings_of(database_url=database), url) as door:
-        document: Document = door.ask(call)
+    with open_client(settings_of(database_url=database), url) as client:
+        document: Document = client.ask(call)
         return document
 
 
@@ -220,8 +220,8 @@ def fire_trigger(
 ) -> None:
     """Fire a trigger now, paused or not. Its condition and overlap policy count."""
     call = triggers.fire(trigger, None if input_ is None else read_value(input_, "--input"))
-    with open_client(settings_of(database_url=database), url) as door:
-        _fired(door, call, as_json=as_json)
+    with open_client(settings_of(database_url=database), url) as client:
+        _fired(client, call, as_json=as_json)
 
 
 def replay_firing(
@@ -232,8 +232,8 @@ def replay_firing(
     database: Database = None,
 ) -> None:
     """Replay a firing with the request it received."""
-    with open_client(settings_of(database_url=database), url) as door:
-        _fired(door, triggers.replay(trigger, firing), as_json=as_json)
+    with open_client(settings_of(database_url=database), url) as client:
+        _fired(client, triggers.replay(trigger, firing), as_json=as_json)
 
 
 def list_firings(
@@ -247,8 +247,8 @@ def list_firings(
     database: Database = None,
 ) -> None:
     """The latest times a trigger fired, and what came of each."""
-    with open_client(settings_of(database_url=database), url) as door:
-        rows = list(islice(door.each(triggers.firings(trigger, state=status, limit=min(limit, 100))), limit))
+    with open_client(settings_of(database_url=database), url) as client:
+        rows = list(islice(client.each(triggers.firings(trigger, state=status, limit=min(limit, 100))), limit))
     if as_json:
         print_json(rows)
         return
@@ -266,8 +266,8 @@ def backfill_trigger(
 ) -> None:
     """Fire the slots of the past that have no firing yet. They are counted first."""
     begin, end = read_moment(since, "--from", ago=True), read_moment(until, "--to", ago=True)
-    with open_client(settings_of(database_url=database), url) as door:
-        found = door.ask(triggers.backfill(trigger, begin, end, dry_run=True))
+    with open_client(settings_of(database_url=database), url) as client:
+        found = client.ask(triggers.backfill(trigger, begin, end, dry_run=True))
         slots = found["slots"]
         if not slots:
             print_json(found) if as_json else out.print("every slot in that range has fired")
@@ -275,13 +275,13 @@ def backfill_trigger(
         if not as_json:
             _show_slots(slots)
         confirm(f"{'1 slot has' if len(slots) == 1 else f'{len(slots):,} slots have'} not fired. Fire now?", yes=yes)
-        done = door.ask(triggers.backfill(trigger, begin, end, dry_run=False))
+        done = client.ask(triggers.backfill(trigger, begin, end, dry_run=False))
         if as_json:
             print_json(done)
         else:
             count = len(done["firings"])
             out.print(f"[green]{count:,}[/] firing{'' if count == 1 else 's'} made")
-        if door.has_no_engine:
+        if client.has_no_engine:
             warn("no engine is running on this database; the runs begin when one does")
 
 
@@ -292,10 +292,10 @@ def _show_slots(slots: list[str]) -> None:
         out.print(f"[bright_black]… and {len(slots) - _MOST_SHOWN:,} more, the last {local(slots[-1])}[/]")
 
 
-def _fired(door: CommandClient, call: Call[Any], *, as_json: bool) -> None:
-    firing = door.ask(call)
+def _fired(client: CommandClient, call: Call[Any], *, as_json: bool) -> None:
+    firing = client.ask(call)
     print_json(firing) if as_json else show_table(_FIRING_COLUMNS, [_firing_row(firing)], nothing="")
-    if door.has_no_engine:
+    if client.has_no_engine:
         warn("no engine is running on this database; the run begins when one does")
     if firing["status"] in _NOT_DONE:
         raise typer.Exit(1)

@@ -61,8 +61,8 @@ def list_workflows(
     """All workflows by name."""
     call = workflows.list_all(enabled=enabled).first
     query = [*call.query, *(("label", one.replace("=", ":", 1)) for one in label or ())]
-    with open_client(settings_of(database_url=database), url) as door:
-        rows = list(door.each(Pages(Call("GET", call.path, call.read, query=query))))
+    with open_client(settings_of(database_url=database), url) as client:
+        rows = list(client.each(Pages(Call("GET", call.path, call.read, query=query))))
     if as_json:
         print_json(rows)
         return
@@ -105,8 +105,8 @@ def show_workflow(workflow: Workflow, as_json: Json = False, url: Url = None, da
 def list_versions(workflow: Workflow, as_json: Json = False, url: Url = None, database: Database = None) -> None:
     """The versions of a workflow, newest first."""
     pages = Pages(Call("GET", url_path("workflows", workflow, "versions"), page(dict[str, Any])))
-    with open_client(settings_of(database_url=database), url) as door:
-        rows = list(door.each(pages))
+    with open_client(settings_of(database_url=database), url) as client:
+        rows = list(client.each(pages))
     if as_json:
         print_json(rows)
         return
@@ -134,10 +134,10 @@ def delete_workflow(
     workflow: Workflow, yes: Yes = False, as_json: Json = False, url: Url = None, database: Database = None
 ) -> None:
     """Delete a workflow. Its runs in flight go on, its triggers are gone, its name is free again."""
-    with open_client(settings_of(database_url=database), url) as door:
-        found = door.ask(workflows.get(workflow))
+    with open_client(settings_of(database_url=database), url) as client:
+        found = client.ask(workflows.get(workflow))
         confirm(f"Delete the workflow {found['name']!r} with its triggers?", yes=yes)
-        document = door.ask(workflows.delete(found["id"]))
+        document = client.ask(workflows.delete(found["id"]))
     if as_json:
         print_json(document)
     else:
@@ -145,8 +145,8 @@ def delete_workflow(
 
 
 def _ask(call: Call[Any], url: str | None, database: str | None) -> Document:
-    with open_client(settings_of(database_url=database), url) as door:
-        document: Document = door.ask(call)
+    with open_client(settings_of(database_url=database), url) as client:
+        document: Document = client.ask(call)
         return document
 
 

@@ -23,12 +23,12 @@ from detent.instant import SECOND
 _LONGEST_OUTPUT: Final = 2_000
 
 
-def watch(door: CommandClient, run: str, *, seconds: float | None, as_json: bool) -> None:
+def watch(client: CommandClient, run: str, *, seconds: float | None, as_json: bool) -> None:
     """Show a run until it has ended or the time is over, and leave with the exit code that says how it ended."""
-    door.need_engine("to wait for a run")
-    document = door.ask(runs.get(run))
+    client.need_engine("to wait for a run")
+    document = client.ask(runs.get(run))
     try:
-        document = _follow(door, document, seconds, quiet=as_json)
+        document = _follow(client, document, seconds, quiet=as_json)
     except KeyboardInterrupt:
         err.print(f"the run goes on without you; `detent runs wait {run}` looks at it again")
         raise typer.Exit(130) from None
@@ -43,15 +43,15 @@ def watch(door: CommandClient, run: str, *, seconds: float | None, as_json: bool
     raise typer.Exit(0 if document["status"] == "completed" else 1)
 
 
-def _follow(door: CommandClient, document: Document, seconds: float | None, *, quiet: bool) -> Document:
+def _follow(client: CommandClient, document: Document, seconds: float | None, *, quiet: bool) -> Document:
     run, until = document["id"], None if seconds is None else time.monotonic() + seconds
-    view = _Nothing() if quiet else _view(door, document)
+    view = _Nothing() if quiet else _view(client, document)
     try:
         view.show(document)
         if document["start_at"]:
             view.note(f"it starts at {document['start_at']}")
-        for _ in door.entries(run, wait=True, until=until):
-            document = door.ask(runs.get(run))
+        for _ in client.entries(run, wait=True, until=until):
+            document = client.ask(runs.get(run))
             view.show(document)
             if document["status"] in ENDED:
                 break
@@ -88,20 +88,20 @@ def tell_result(document: Document) -> None:
         out.print(f"[bright_black]output[/] {plain(text[:_LONGEST_OUTPUT])}{more}")
 
 
-def step_lines(door: CommandClient, document: Document) -> list[tuple[str, str]]:
+def step_lines(client: CommandClient, document: Document) -> list[tuple[str, str]]:
     """The steps of a run and what leads to each in the tree of its workflow; without a tree if that is another now."""
     names = list(document["tasks"])
     try:
-        definition = door.ask(workflows.get(document["workflow_id"]))["definition"]
+        definition = client.ask(workflows.get(document["workflow_id"]))["definition"]
         lines = outline(compile_steps(read_definition(json.dumps(definition)), actions=None).graph)
     except DetentError:
         return [(name, "") for name in names]
     return lines if {name for name, _ in lines} == set(names) else [(name, "") for name in names]
 
 
-def _view(door: CommandClient, document: Document) -> View:
+def _view(client: CommandClient, document: Document) -> View:
     wall = SystemClock().wall
-    return LiveView(out, step_lines(door, document), wall, ticks=True) if out.is_terminal else LineView(out, wall)
+    return LiveView(out, step_lines(client, document), wall, ticks=True) if out.is_terminal else LineView(out, wall)
 
 
 class _Nothing:

@@ -1,4 +1,4 @@
-"""What the doors ask of the memory store, and how it is kept in order."""
+"""The verbs of commands on the memory store, and its maintenance."""
 
 from __future__ import annotations
 

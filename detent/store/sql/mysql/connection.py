@@ -461,7 +461,7 @@ async def _or_nothing(wire: Wire, work: Work[T]) -> T:
 
 
 class Pool(LinkPool[MysqlConnection]):
-    """A few links for the doors."""
+    """A few connections for the commands."""
 
     def __init__(self, address: Address, size: int, patience: float = 5.0) -> None:
         super().__init__((MysqlConnection(address) for _ in range(size)), patience)

@@ -140,7 +140,7 @@ _BELONGING: Final = (("journal", "run"), ("callback", "run"), ("inbox", "run"), 
 
 
 class MysqlMaintenance(SharedMaintenance):
-    """Works on the doors' pool, and on a connection without a time limit for what takes long."""
+    """Works on the pool of the commands, and on a connection without a time limit for what takes long."""
 
     def __init__(self, access: MysqlAccess, clock: Clock) -> None:
         super().__init__(access)

@@ -1,4 +1,4 @@
-"""What the doors do with PostgreSQL. Nothing here touches a run's row, so that no flush ever waits for a door."""
+"""The verbs of commands on PostgreSQL. None touches a run's row, so that no flush ever waits for a command."""
 
 from __future__ import annotations
 

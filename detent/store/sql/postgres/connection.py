@@ -304,7 +304,7 @@ async def _in_transaction(connection: Connection, work: Work[T]) -> T:
 
 
 class Pool(LinkPool[PostgresConnection]):
-    """A few links for the doors."""
+    """A few connections for the commands."""
 
     def __init__(self, address: Address, size: int, patience: float = 5.0) -> None:
         super().__init__((PostgresConnection(address) for _ in range(size)), patience)

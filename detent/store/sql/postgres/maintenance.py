@@ -124,7 +124,7 @@ WORTH: Final = 1 << 20
 
 
 class PostgresMaintenance(SharedMaintenance):
-    """Works on the doors' pool, and on a connection without a time limit for what takes long."""
+    """Works on the pool of the commands, and on a connection without a time limit for what takes long."""
 
     def __init__(self, access: PostgresAccess, clock: Clock) -> None:
         super().__init__(access)

@@ -1,4 +1,4 @@
-"""What the doors do with a SQLite file."""
+"""The verbs of commands on a SQLite file."""
 
 from __future__ import annotations
 

@@ -191,14 +191,14 @@ def translated(error: Exception, *, writing: bool) -> Exception:
 
 
 DIALECT: Final[Dialect] = sqlite.dialect(paramstyle="qmark")
-Role = Literal["engine", "door"]
+Role = Literal["engine", "client"]
 
 #: The log is written back into the file when it has grown by this much.
 CHECKPOINT_BYTES: Final = 16 << 20
 
 
 class SqliteAccess(SqlAccess):
-    """Holds the file's lock while it may write. A door that finds an engine at work may only read."""
+    """Holds the file's lock while it may write. A client that finds an engine at work may only read."""
 
     def __init__(self, path: Path, clock: Clock, *, role: Role) -> None:
         self.path = path
