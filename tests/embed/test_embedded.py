@@ -57,7 +57,7 @@ async def test_a_class_takes_no_arguments(app: App) -> None:
 
 
 async def test_something_that_is_no_workflow_is_refused(app: App) -> None:
-    with pytest.raises(NotFound, match="is no workflow"):
+    with pytest.raises(NotFound, match="is not a workflow"):
         await start(dict, input={})
 
 

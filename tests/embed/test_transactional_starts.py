@@ -199,7 +199,7 @@ async def test_an_open_transaction_puts_off_starts_of_its_hero_and_holds_up_no_o
             await asyncio.sleep(0.2)
             async with asyncio.timeout(60):  # once, it takes as long as a lock is waited for
                 await (await greeted(fresh())).result()
-                with pytest.raises(Unavailable, match="another transaction is starting the same"):
+                with pytest.raises(Unavailable, match="another open transaction starts the same run"):
                     await held_up
             # What is known to be blocked is put off at once: in virtual time, `tests/engine/test_committer.py` counts.
             for _ in range(4):
@@ -211,7 +211,7 @@ async def test_an_open_transaction_puts_off_starts_of_its_hero_and_holds_up_no_o
 
 async def put_off_and_greeted(hero: tuple[str, str]) -> None:
     """Be put off, and then greet another hero."""
-    with pytest.raises(Unavailable, match="another transaction is starting the same"):
+    with pytest.raises(Unavailable, match="another open transaction starts the same run"):
         await start(Patient, hero=hero)
     await (await greeted(fresh())).result(timeout=60)
 
@@ -267,7 +267,7 @@ async def test_tables_that_are_behind_are_refused(postgres_database: str) -> Non
     forget_places()
     await migrate_store(postgres_database)
     with psycopg.connect(postgres_database) as connection:
-        connection.execute("update alembic_version set version_num = '0002'")
+        connection.execute("update alembic_version set version_num = '0000'")
         with pytest.raises(SchemaMismatch, match="detent migrate"):
             sync.start(Greeting, hero=HERO, input={}, connection=connection)
 

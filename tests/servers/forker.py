@@ -140,6 +140,17 @@ def become(order: Order, base: list[str]) -> None:
     paths = [path for path in facts["env"].get("PYTHONPATH", "").split(os.pathsep) if path]
     sys.path[:] = [*paths, *base]
     importlib.invalidate_caches()
+    arm_failpoints()
+
+
+def arm_failpoints() -> None:
+    """Read the failpoint of this program, as `detent.observe.failpoints` does when it is imported."""
+    failpoints = importlib.import_module("detent.observe.failpoints")
+    if failpoints.VARIABLE in os.environ:
+        idle, armed = failpoints.reach, failpoints.armed(os.environ[failpoints.VARIABLE])
+        for module in list(sys.modules.values()):
+            if getattr(module, "reach", None) is idle:
+                vars(module)["reach"] = armed
 
 
 def execute(arguments: list[str]) -> None:
