@@ -56,14 +56,14 @@ async def test_the_answer_to_a_resume_is_not_older_than_the_resumption(
 ) -> None:
     run = await waiting(detent)
     assert (await wish(detent, run, "pause")).json["data"]["status"] == "paused"
-    journal = type(detent.app.store).journal
+    journal = detent.app.store.journal
 
     async def slow(*arguments: Any, **options: Any) -> Any:
         if options.get("after") is not None:
             await asyncio.sleep(0.3)  # meanwhile the run is resumed
         return await journal(*arguments, **options)
 
-    monkeypatch.setattr(type(detent.app.store), "journal", slow)
+    monkeypatch.setattr(detent.app.store, "journal", slow)
     resumed = (await wish(detent, run, "resume")).json["data"]
     assert (resumed["status"], resumed["paused_by"], resumed["resume_requested"]) == ("running", None, False)
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import threading
+from collections.abc import Coroutine
 from typing import Any
 
 import pytest
 
+from detent.python.classes.executor import ClassExecutor
 from detent.python.classes.workflow import Workflow
 from detent.python.decorators import cancel_if, step
 from detent.python.flow import reattempt
 from detent.python.heroes import Heroes, HeroRef
 from detent.python.registry import PythonRegistry
 from detent.run.outcomes import Cancel, Done, Reattempt, Skip
-from tests.python.stage import output_of, play
+from detent.steps import user_code
+from tests.python.stage import call_of, output_of, play
 
 
 async def test_plain_steps_run_in_a_thread_and_async_and_inline_ones_on_the_loop(code: PythonRegistry) -> None:
@@ -225,3 +229,31 @@ async def test_a_loader_that_raises_is_an_exception_of_the_step(code: PythonRegi
     assert outcome.wait == 3.0
     assert outcome.error is not None
     assert outcome.error.message == "ConnectionError: no database"
+
+
+async def test_a_coroutine_that_a_thread_made_for_a_cancelled_attempt_is_closed(
+    code: PythonRegistry, heroes: Heroes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Coroutine[Any, Any, None]] = []
+    has_sent = threading.Event()
+
+    async def body() -> None: ...
+
+    class Slow(Workflow, registry=code):
+        @step
+        def returns_a_coroutine(self) -> Any:
+            made.append(body())
+            return made[0]
+
+    heroes.register("User", load=lambda id_: "Ann")
+    monkeypatch.setattr(user_code, "TIDYING", [has_sent.set])
+    executor = ClassExecutor(code, heroes)
+    work = executor.begin(call_of(Slow, "returns_a_coroutine", hero=("User", "7")))
+    assert asyncio.iscoroutine(work)
+    attempt = asyncio.create_task(work)
+    await asyncio.sleep(0)
+    assert has_sent.wait(30)  # the thread has sent the coroutine to the loop, which stands still
+    attempt.cancel()
+    await asyncio.wait([attempt])
+    assert inspect.getcoroutinestate(made[0]) == inspect.CORO_CLOSED
+    await executor.close()

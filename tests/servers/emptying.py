@@ -1,7 +1,5 @@
 """Empties the tables of a database, which is much quicker than making another."""
 
-import os
-
 import psycopg
 
 from detent.store.sql.mysql.connection import Address, connect, is_mariadb
@@ -51,7 +49,7 @@ class ReusedDatabase:
         if self._url is None or not self._empty(self._url):
             self.close()
             self.made += 1
-            self._url = self._server.create_database(f"reused_{os.getpid()}_{self.made}", template=self._template)
+            self._url = self._server.create_database(template=self._template)
             with psycopg.connect(self._url) as connection:
                 self._shape = connection.execute(SHAPE).fetchone()
                 self._tables = {name for (name,) in connection.execute(OWN)}

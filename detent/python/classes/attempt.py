@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
@@ -46,6 +46,7 @@ class ClassAttempt:
         "is_over",
         "link",
         "session",
+        "unawaited",
         "view",
     )
 
@@ -58,6 +59,7 @@ class ClassAttempt:
         self.session: Any = None
         self.asked: FlowControl | None = None
         self.is_over = False
+        self.unawaited: Awaitable[Any] | None = None  # made in a thread, and not received by the loop yet
         self.guard: CommitGuard | None = None
         self._input: Any = _UNREAD
         self._state: Any = _UNREAD

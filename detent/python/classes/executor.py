@@ -12,7 +12,7 @@ from detent.graph.model import Step, StepKind
 from detent.instant import Instant
 from detent.python.classes.attempt import ClassAttempt
 from detent.python.classes.compiled import CompiledClass
-from detent.python.classes.stages import Awaited, Sequence, StepTransactions, failed, is_awaitable, sequence
+from detent.python.classes.stages import Awaited, Sequence, StepTransactions, failed, sequence
 from detent.python.heroes import Heroes, Loader
 from detent.python.heroes import heroes as default_heroes
 from detent.python.registry import CodeKind, PythonRegistry
@@ -111,6 +111,7 @@ class ClassExecutor:
                     if not isinstance(resumed, tuple):
                         return resumed
                     found = resumed
+                attempt.unawaited = None
                 try:
                     value, resume = await found[0], stages.send
                 except GeneratorExit as error:
@@ -123,15 +124,19 @@ class ClassExecutor:
                 in_thread, found = visits[found[1]], None
         finally:
             attempt.is_over = True
+            _close(attempt.unawaited)
 
     def _in_thread(
         self, attempt: ClassAttempt, resume: Callable[[Any], Awaited], value: Any
     ) -> Awaitable[Awaited | Outcome]:
         def code() -> Awaited | Outcome:
             found = _resume(resume, value)
-            # If the attempt is over, close what is left to await, so that Python does not warn of it.
-            if attempt.is_over and isinstance(found, tuple) and is_awaitable(found[0]) and hasattr(found[0], "close"):
-                found[0].close()
+            if isinstance(found, tuple):
+                # The loop may drop this result, if the attempt is cancelled at this moment. Each side first writes
+                # its own mark and then reads the other's, so at least one of them closes what is left to await.
+                attempt.unawaited = found[0]
+                if attempt.is_over:
+                    _close(found[0])
             return found
 
         if attempt.guard is None:
@@ -146,6 +151,12 @@ def _resume(resume: Callable[[Any], Awaited], value: Any) -> Awaited | Outcome:
     except StopIteration as stop:
         outcome: Outcome = stop.value
         return outcome
+
+
+def _close(unawaited: Awaitable[Any] | None) -> None:
+    """Close a coroutine that is not awaited, so that Python does not warn of it."""
+    if isinstance(unawaited, Coroutine):
+        unawaited.close()
 
 
 def _end(stages: Sequence, error: BaseException) -> Outcome:
