@@ -36,6 +36,7 @@ Input = Annotated[
 Url = Annotated[
     str | None, typer.Option("--url", metavar="URL", help="The address of a Detent that is serving its API.")
 ]
+Run = Annotated[str, typer.Argument(help="The id of a run, run_...")]
 Json = Annotated[bool, typer.Option("--json", help="Print the documents of the API as JSON.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")]
 Labels = Annotated[list[str] | None, typer.Option("--label", metavar="KEY=VALUE", help="A label; repeatable.")]

@@ -19,7 +19,7 @@ from detent.engine.committer import Committer
 from detent.engine.functions import Functions, carried, timed_out
 from detent.engine.owned_run import Locks, OwnedRun, Placement, queue_and_priority
 from detent.engine.release import RunRelease
-from detent.engine.suspects import SuspectLane
+from detent.engine.suspect_lane import SuspectLane
 from detent.engine.timers import Timers
 from detent.engine.tuning import Tuning
 from detent.engine.write import ROW_BYTES, PendingWrite, Successor

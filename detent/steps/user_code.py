@@ -111,7 +111,7 @@ def error_message(error: BaseException) -> str:
     return plain_text(text, LONGEST_MESSAGE)
 
 
-def traceback_of(error: BaseException) -> str:
+def traceback_end(error: BaseException) -> str:
     """Return the end of the error's traceback, which names the failing line."""
     try:
         text = "".join(traceback.format_exception(error))
@@ -122,7 +122,7 @@ def traceback_of(error: BaseException) -> str:
 
 def exception_detail(error: BaseException) -> dict[str, str]:
     """Return the `detail` of an error that stands for this exception: its class and the end of its traceback."""
-    return {"type": qualified_name(error), "traceback": traceback_of(error)}
+    return {"type": qualified_name(error), "traceback": traceback_end(error)}
 
 
 # -- inline and on the loop

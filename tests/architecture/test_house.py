@@ -172,6 +172,29 @@ def test_nouns_of_commands_and_of_the_store_are_in_the_glossary() -> None:
     assert {noun for noun in nouns if noun not in known and noun.removesuffix("s") not in known} == set()
 
 
+@pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_files_and_folders_that_a_page_names_exist(page: str) -> None:
+    named = set(re.findall(r"`([a-z_/]+(?:/|\.py|\.sql))`", (ROOT / page).read_text()))
+    assert len(named) > 20
+    assert named - _ends_of_paths() == set()
+
+
+def test_files_that_a_comment_names_exist() -> None:
+    known = _ends_of_paths() | {"manage.py"}  # the program of a Django project
+    sources = [path for path in (ROOT / "detent").rglob("*") if path.suffix in (".py", ".sql")]
+    named = {(path, name) for path in sources for name in re.findall(r"`([a-z_/]+\.(?:py|sql))`", path.read_text())}
+    assert len(named) >= 5
+    assert {(str(path), name) for path, name in named if name not in known} == set()
+
+
+def _ends_of_paths() -> set[str]:
+    """Every way to name a file or folder of ours by the end of its path, `steps/http/` as well as `http/`."""
+    ours = [path for folder in ("detent", "tests", "docs") for path in (ROOT / folder).rglob("*")]
+    parts = [(path.relative_to(ROOT).parts, "/" if path.is_dir() else "") for path in ours]
+    ends = {"/".join(names[start:]) + tail for names, tail in parts for start in range(len(names))}
+    return ends | {f"{folder}/" for folder in ("tests", "docs", "examples", "bench")}
+
+
 def test_a_command_loads_only_what_it_needs() -> None:
     done = subprocess.run(
         [sys.executable, "-c", LOADING, *LOADED], capture_output=True, text=True, timeout=120, check=True, cwd=ROOT

@@ -13,7 +13,7 @@ from detent.auth.caller import local_caller
 from detent.commands import Commands, EngineCommands
 from detent.engine.engine import Engine
 from detent.engine.owned_run import OwnedRun
-from detent.engine.suspects import SuspectLane
+from detent.engine.suspect_lane import SuspectLane
 from detent.graph.model import Graph, OnCrash, Step, StepKind
 from detent.ids import RUN, show
 from detent.planner import prepare

@@ -19,7 +19,7 @@ from detent.engine.committer import Committer, Fenced, _Refused
 from detent.engine.node import Node
 from detent.engine.owned_run import OwnedRun
 from detent.engine.runner import Runner
-from detent.engine.suspects import SuspectLane
+from detent.engine.suspect_lane import SuspectLane
 from detent.engine.timers import Timers
 from detent.engine.write import PendingWrite
 from detent.errors import CommitUnknown, StoreBusy, StoreError, Unavailable

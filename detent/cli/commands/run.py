@@ -18,7 +18,7 @@ from detent.api.server.listener import listening
 from detent.auth.caller import local_caller
 from detent.cli.fast_clock import Jumper, JumpingClock, JumpingLoop, asked_name, fast_tuning
 from detent.cli.options import Database, Hero, Imports, Input, decode_value, read_hero, read_input, settings_of
-from detent.cli.output.progress import LineView, LiveView, View, traceback_of
+from detent.cli.output.progress import LineView, LiveView, View, user_traceback
 from detent.cli.output.terminal import duration, marked, out, plain, warn
 from detent.cli.output.watch import print_tracebacks, tell_result
 from detent.cli.targets import compile_file, python_workflow
@@ -213,7 +213,7 @@ class Watching:
         out.print(f"\n{marked('paused')} [bright_black]in {took}[/]: {plain(document['paused_by'] or '')}")
         error = document["tasks"][document["paused_step"]]["error"]
         if error:
-            out.print(plain(traceback_of(error) or str(error["message"])), style="red")
+            out.print(plain(user_traceback(error) or str(error["message"])), style="red")
         url, module = self._order.settings.database_url, self._order.target.module
         if scheme(url) != "memory" and module is not None:
             out.print(

@@ -1,12 +1,397 @@
-"""`detent runs`: looking at runs, steering them, and doing them again."""
+"""`detent runs list|show|why|wait|history|timeline`; `runs_control.py` has the commands that change runs."""
 
 from __future__ import annotations
 
-import typer
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any, Final
 
-from detent.cli.commands import runs_control, runs_show
+import typer
+from rich.markup import escape
+from rich.text import Text
+
+from detent.cli.client import LONG_PATIENCE, CommandClient, Document, open_client
+from detent.cli.commands import runs_control
+from detent.cli.options import Database, Json, Run, Url, read_seconds, settings_of, wrong
+from detent.cli.output.journal import JournalLine, clock, day, drawn, lines_of
+from detent.cli.output.progress import error_of, instant, step_rows
+from detent.cli.output.terminal import (
+    Column,
+    ago,
+    duration,
+    facts,
+    faint,
+    local,
+    marked,
+    one_line,
+    out,
+    plain,
+    print_json,
+    show_table,
+    warn,
+)
+from detent.cli.output.watch import step_lines, tell_result, watch
+from detent.cli.run_filter import Hero, Labels, RequestId, Since, Status, Trigger, Until, chosen
+from detent.client import runs
+from detent.client.calls import Call, Pages, page, url_path
+from detent.client.calls import one as document_of
+from detent.clock import SystemClock
+from detent.documents.runs import ENDED
+from detent.errors import InvalidInput
+from detent.instant import SECOND
+from detent.testing.export import as_test
+
+# `detent runs history|timeline`: a run attempt by attempt, and everything that happened to one hero.
+
+
+_ENTRIES_PAGE: Final = 200
+_FAINT: Final = "bright_black"
+_RUN_STARTED: Final = "run_started"
+_ENDS: Final = ("completed_at", "failed_at", "skipped_at", "cancelled_at")
+_HISTORY_COLUMNS: Final = (
+    Column("ended"),
+    Column("step", gives=True),
+    Column("attempt", right=True),
+    Column("state"),
+    Column("outcome"),
+    Column("late", right=True),
+    Column("took", right=True),
+    Column("error", gives=True),
+)
+#: The runs of a timeline are told apart by colour.
+_COLOURS: Final = ("cyan", "magenta", "green", "yellow", "blue", "bright_cyan", "bright_magenta")
+
+Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=100_000, help="How many.")]
+
+
+def show_history(
+    run: Annotated[str, typer.Argument(help="The id of a run, run_...")],
+    traceback: Annotated[bool, typer.Option("--traceback", "-t", help="With the traceback of each error.")] = False,
+    as_json: Json = False,
+    url: Url = None,
+    database: Database = None,
+) -> None:
+    """Every attempt of a run that is over, and what came of it."""
+    with open_client(settings_of(database_url=database), url) as client:
+        rows = list(client.each(runs.history(run, limit=_ENTRIES_PAGE)))
+    if as_json:
+        print_json(rows)
+        return
+    show_table(_HISTORY_COLUMNS, map(_history_row, rows), nothing="no attempt is over yet", titled=True)
+    if traceback:
+        for row in rows:
+            _print_traceback(row)
+
+
+def _history_row(row: Document) -> list[str | Text]:
+    end = _ended(row)
+    begun = row["started_at"]
+    late = "" if begun is None else _span(row["scheduled_for"], begun)
+    took = "" if begun is None else _span(begun, end)
+    error = Text(one_line(row["error_message"]), style="red")
+    again = faint(row["outcome"]) if row["outcome"] == "success" else plain(row["outcome"])
+    return [
+        faint(clock(end)),
+        plain(row["step"]),
+        str(row["attempt"]),
+        marked(row["state"]),
+        again,
+        faint(late),
+        faint(took),
+        error,
+    ]
+
+
+def _ended(row: Document) -> str:
+    return next(str(row[name]) for name in _ENDS if row[name])
+
+
+def _span(begin: str, end: str) -> str:
+    return duration(max(0, instant(end) - instant(begin)) / SECOND)
+
+
+def _print_traceback(row: Document) -> None:
+    if row["error_traceback"]:
+        out.print(f"\n[bold]{plain(row['step'])}[/] attempt {row['attempt']}")
+        out.print(plain(row["error_traceback"].rstrip()), style=_FAINT)
+
+
+def tell_timeline(
+    hero: Annotated[str, typer.Argument(metavar="TYPE:ID", help="What the runs are about, User:42.")],
+    limit: Limit = 1_000,
+    as_json: Json = False,
+    url: Url = None,
+    database: Database = None,
+) -> None:
+    """Everything that happened in all runs of one hero, in the order of time."""
+    with open_client(settings_of(database_url=database), url) as client:
+        found = list(islice(client.each(runs.timeline(hero, limit=min(limit, _ENTRIES_PAGE))), limit))
+    if as_json:
+        print_json(found)
+        return
+    if not found:
+        out.print(f"nothing has happened to {plain(hero)}", style=_FAINT)
+        return
+    ids = list(dict.fromkeys(one["run_id"] for one in found))
+    days = f"{day(found[0]['at'])} to {day(found[-1]['at'])}" if day(found[0]["at"]) != day(found[-1]["at"]) else ""
+    many = "1 run" if len(ids) == 1 else f"{len(ids)} runs"
+    out.print(f"[bold]{plain(hero)}[/]  [{_FAINT}]{many}  {days}[/]".rstrip())
+    for text in _lines(found, ids):
+        out.print(text)
+
+
+def _lines(found: list[Document], ids: list[str]) -> Iterator[Text]:
+    """A line for each thing that happened, the date where another one begins, and the run each belongs to."""
+    width = max(len(one["step"] or "") for one in found)
+    names = {one["run_id"]: one_line(one["workflow"]) for one in found}
+    longest = max(map(len, names.values()))
+    last = ""
+    for one in found:
+        if day(one["at"]) != last:
+            last = day(one["at"])
+            yield Text(f"── {datetime.fromisoformat(one['at']).astimezone():%A} {last} ──", style=_FAINT)
+        colour = _COLOURS[ids.index(one["run_id"]) % len(_COLOURS)]
+        for line in _told(one):
+            text = drawn(line, width)
+            column = text.plain.index("  ") + 2
+            yield text[:column] + Text(f"▌{names[one['run_id']]:<{longest}}  ", style=colour) + text[column:]
+
+
+def _told(one: Document) -> Iterator[JournalLine]:
+    if one["kind"] == _RUN_STARTED:
+        yield JournalLine(one["at"], "", "running", f"run begins  {one['run_id']}")
+    else:
+        yield from lines_of(one)
+
+
+_RUNS_PAGE: Final = 100
+#: A list does not have why a run is paused: so many are asked for it, one by one.
+_MOST_REASONS: Final = 50
+_RUN_COLUMNS: Final = (
+    Column("run"),
+    Column("workflow", gives=True),
+    Column("status"),
+    Column("started"),
+    Column("took", right=True),
+    Column("hero", gives=True),
+    Column("error", gives=True),
+)
+_MOST_CHILDREN: Final = 20
+_DIFF: Final = {"+": "green", "-": "red"}
+#: Mark and colour of what holds a run up.
+_REASONS: Final = {
+    "ended": ("■", "bright_black"),
+    "not_started": ("◷", "yellow"),
+    "signal": ("◇", "magenta"),
+    "child": ("◇", "magenta"),
+    "paused": ("‖", "yellow"),
+    "uncertain": ("?", "red"),
+    "ready": ("·", "cyan"),
+    "callback": ("◇", "magenta"),
+    "retry": ("↻", "yellow"),
+    "sleep": ("☾", "blue"),
+    "suspect": ("!", "red"),
+    "running": ("●", "cyan"),
+    "needs": ("└", "bright_black"),
+}
+
+
+def list_runs(
+    workflow: Annotated[str | None, typer.Argument(help="The name or id of a workflow; all if it is left out.")] = None,
+    status: Status = None,
+    trigger: Trigger = None,
+    label: Labels = None,
+    hero: Hero = None,
+    since: Since = None,
+    until: Until = None,
+    request_id: RequestId = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100_000, help="How many.")] = 20,
+    everything: Annotated[bool, typer.Option("--all", "-a", help="All of them, however many there are.")] = False,
+    as_json: Json = False,
+    url: Url = None,
+    database: Database = None,
+) -> None:
+    """The latest runs of a workflow, or of all."""
+    which = chosen(locals())
+    with open_client(settings_of(database_url=database), url) as client:
+        found = client.each(runs.list_all(limit=_RUNS_PAGE if everything else min(limit, _RUNS_PAGE), **which))
+        rows = list(found if everything else islice(found, limit))
+        paused = [row["id"] for row in rows if row["status"] == "paused" and not as_json]
+        reasons = {one: _why_paused(client.ask(runs.get(one))) for one in paused[:_MOST_REASONS]}
+    if as_json:
+        print_json(rows)
+        return
+    shown = (_run_row(row, reasons.get(row["id"]), named=workflow is None) for row in rows)
+    show_table(_RUN_COLUMNS, shown, nothing="there are no such runs")
+
+
+def _run_row(run: Document, reason: str | None, *, named: bool) -> list[str | Text]:
+    begun, hero = run["started_at"] or run["start_at"], run["hero"]
+    name = plain(run["workflow"]) if named else ""
+    about = Text(one_line(f"{hero['type']}:{hero['id']}") if hero else "")
+    error = Text(one_line(run["error"] or reason), style="yellow" if reason else "red")
+    return [run["id"], name, marked(run["status"]), faint(ago(begun)), faint(_took(run)), about, error]
+
+
+def _why_paused(run: Document) -> str:
+    """The step that paused a run and its error, or who did."""
+    step = run["tasks"].get(run["paused_step"])
+    if step is None:
+        return f"by {run['paused_by']}" if run["paused_by"] else ""
+    return f"{run['paused_step']}: {error_of(step) or run['paused_by']}"
+
+
+def show_run(
+    run: Run,
+    as_json: Json = False,
+    save: Annotated[
+        bool, typer.Option("--as-test", help="A test for pytest that repeats the run, with what its steps gave.")
+    ] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="With --as-test: the file to write; nothing is overwritten.")
+    ] = None,
+    url: Url = None,
+    database: Database = None,
+) -> None:
+    """One run with its steps."""
+    if output is not None and not save:
+        raise wrong("--output", "is for --as-test")
+    with open_client(settings_of(database_url=database), url) as client:
+        document = client.ask(runs.get(run))
+        if save:
+            _save_as_test(client, document, output)
+            return
+        if as_json:
+            print_json(document)
+            return
+        lines = step_lines(client, document)
+        tree = client.ask(Call("GET", url_path("runs", document["id"], "hierarchy"), document_of(dict[str, Any])))
+    took = _took(document)
+    out.print(f"{marked(document['status'])}  [bold]{plain(document['workflow'])}[/]  [bright_black]{took}[/]")
+    facts([*_facts(document), *_relatives(tree["root"], document["id"])])
+    out.print()
+    for row in step_rows(document, lines, SystemClock().wall(), below=True):
+        out.print(row)
+    if document["error"] or document["output"] is not None:
+        out.print()
+        tell_result(document)
+
+
+def _relatives(tree: Document, run: str) -> list[tuple[str, str | None]]:
+    """Name the parent and the children of a run, which are in the tree of its family."""
+    left: list[tuple[str | None, Document]] = [(None, tree)]
+    while left:
+        parent, found = left.pop()
+        if found["id"] == run:
+            children = [_relative(child) for child in found["children"]]
+            more = f"and {len(children) - _MOST_CHILDREN} more" if len(children) > _MOST_CHILDREN else ""
+            shown = "\n".join(filter(None, (*children[:_MOST_CHILDREN], more)))
+            return [("parent", parent), ("children", shown)]
+        left += [(_relative(found), child) for child in found["children"]]
+    return []  # the family is larger than the API shows
+
+
+def _relative(run: Document) -> str:
+    return f"{run['id']}  {marked(run['status'])}  {plain(run['workflow'])}"
+
+
+def _save_as_test(client: CommandClient, run: Document, file: Path | None) -> None:
+    pages = Pages(Call("GET", url_path("workflows", run["workflow_id"], "versions"), page(dict[str, Any])))
+    versions = list(client.each(pages))
+    version = next((one for one in versions if one["version"] == run["version"]), None)
+    if version is None:
+        raise InvalidInput(f"version {run['version']} of the workflow {run['workflow']!r} is not there any more")
+    entries = [entry for some in client.entries(run["id"]) for entry in some]
+    later = [datetime.fromisoformat(one["inserted_at"]) for one in versions if one["version"] > run["version"]]
+    edited = any(run["finished_at"] is None or made < datetime.fromisoformat(run["finished_at"]) for made in later)
+    text = as_test(run, version["definition"], entries, edited=edited)
+    if file is None:
+        print(text, end="")
+        return
+    try:
+        with file.open("x") as new:
+            new.write(text)
+    except OSError as error:
+        raise InvalidInput(f"cannot write {file}: {error.strerror or error}") from None
+    out.print(f"wrote {escape(str(file))}; `pytest {escape(str(file))}` runs it")
+
+
+def _facts(run: Document) -> list[tuple[str, str | None]]:
+    begun = run["started_at"] or run["start_at"]
+    origin, hero = run["origin"], run["hero"]
+    waits = [one["url"] for one in run["callbacks"] if one["status"] == "active"]
+    return [
+        ("run", run["id"]),
+        ("version", str(run["version"])),
+        ("starts" if run["start_at"] else "started", f"{local(begun)} ({ago(begun)})" if begun else None),
+        ("by", run["trigger_id"] or run["trigger"]),
+        ("request id", plain(run["request_id"] or "")),
+        ("made from", origin and f"{origin['run_id']} by {origin['kind']}"),
+        ("about", hero and plain(f"{hero['type']}:{hero['id']}")),
+        ("labels", plain("  ".join(f"{key}={value}" for key, value in run["labels"].items()))),
+        ("paused by", plain(run["paused_by"] or "")),
+        ("waits at", plain("\n".join(waits))),
+    ]
+
+
+def explain_run(run: Run, as_json: Json = False, url: Url = None, database: Database = None) -> None:
+    """Say why a run does not go on: what blocks it, then what waits for that."""
+    with open_client(settings_of(database_url=database), url) as client:
+        document = client.ask(runs.why(run))
+        if client.has_no_engine and document["status"] not in ENDED:
+            warn("no engine is running on this database; nothing goes on until one does")
+    if as_json:
+        print_json(document)
+        return
+    out.print(f"{marked(document['status'])}  [bright_black]{document['run_id']}[/]")
+    for reason in document["reasons"]:
+        out.print(_reason(reason))
+        for line in str((reason["details"] or {}).get("diff") or "").splitlines():
+            out.print(Text(f"    {one_line(line)}", style=_DIFF.get(line[:1], "bright_black")))
+
+
+def _reason(reason: Document) -> Text:
+    mark, colour = _REASONS.get(reason["kind"], ("!", "red"))
+    waits = reason["kind"] == "needs"
+    text = Text.assemble("    " if waits else "  ", (f"{mark} ", colour))
+    said = Text(one_line(reason["message"]), style="bright_black" if waits else "default")
+    if reason["step"]:
+        said.highlight_words([f"'{reason['step']}'"], "bold" if not waits else "default")
+    told = said.plain.find("Last error: ")
+    if told >= 0:
+        said.stylize("red", told)
+    return text + said
+
+
+def wait_for_run(
+    run: Run,
+    timeout: Annotated[
+        str | None, typer.Option("--timeout", metavar="SECONDS", help="Wait at most so long; 10m means ten minutes.")
+    ] = None,
+    as_json: Json = False,
+    url: Url = None,
+    database: Database = None,
+) -> None:
+    """Watch a run until it ends. Exit code 0 if it completed, 1 if not."""
+    seconds = None if timeout is None else read_seconds(timeout, "--timeout")
+    with open_client(settings_of(database_url=database), url, patience=LONG_PATIENCE) as client:
+        watch(client, run, seconds=seconds, as_json=as_json)
+
+
+def _took(run: dict[str, Any]) -> str:
+    if not run["started_at"]:
+        return ""
+    end = instant(run["finished_at"]) if run["finished_at"] else SystemClock().wall()
+    return duration(max(0, end - instant(run["started_at"])) / SECOND)
 
 
 def add_to(app: typer.Typer) -> None:
-    runs_show.add_to(app)
+    app.command("list")(list_runs)
+    app.command("show")(show_run)
+    app.command("why")(explain_run)
+    app.command("wait")(wait_for_run)
+    app.command("history")(show_history)
+    app.command("timeline")(tell_timeline)
     runs_control.add_to(app)

@@ -9,8 +9,7 @@ import typer
 from msgspec import UNSET
 
 from detent.cli.client import CommandClient, Document, open_client
-from detent.cli.commands.runs_show import Run
-from detent.cli.options import Database, Input, Json, Url, Yes, read_value, settings_of, wrong
+from detent.cli.options import Database, Input, Json, Run, Url, Yes, read_value, settings_of, wrong
 from detent.cli.output.terminal import confirm, err, marked, out, plain, print_json, say_error, warn
 from detent.cli.run_filter import Hero, Labels, RequestId, Since, Status, Trigger, Until, Workflow, chosen
 from detent.client import runs

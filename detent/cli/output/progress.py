@@ -139,7 +139,7 @@ def step_rows(
         if below and error:
             margin = " " * (len(lead) + 4)
             rows.append(Text(f"{margin}{error}", style=style))
-            found = traceback_of(last_error(step))
+            found = user_traceback(last_error(step))
             rows += [Text(f"{margin}{text}", style="bright_black") for text in (found or "").splitlines()]
     return rows
 
@@ -200,7 +200,7 @@ def last_error(step: Document) -> Document | None:
     return step.get("error") or (step["attempts"][-1]["error"] if step["attempts"] else None)
 
 
-def traceback_of(error: Document | None) -> str | None:
+def user_traceback(error: Document | None) -> str | None:
     """Return the traceback of an error without the frames of Detent, or None if it has no others."""
     detail = None if error is None else error.get("detail")
     text = detail.get("traceback") if isinstance(detail, dict) else None

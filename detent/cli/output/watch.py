@@ -9,7 +9,7 @@ from typing import Any, Final
 import typer
 
 from detent.cli.client import CommandClient, Document
-from detent.cli.output.progress import BAD, LineView, LiveView, View, instant, last_error, traceback_of
+from detent.cli.output.progress import BAD, LineView, LiveView, View, instant, last_error, user_traceback
 from detent.cli.output.terminal import duration, err, marked, out, plain, print_json
 from detent.client import runs, workflows
 from detent.clock import SystemClock
@@ -72,7 +72,7 @@ def tell_end(document: Document) -> None:
 def print_tracebacks(document: Document) -> None:
     """Print the traceback of each step that failed by an exception."""
     for name, step in document["tasks"].items():
-        found = traceback_of(last_error(step))
+        found = user_traceback(last_error(step))
         if found and step["status"] in BAD:
             out.print(f"\n[bold]{plain(name)}[/]")
             out.print(plain(found), style="bright_black")

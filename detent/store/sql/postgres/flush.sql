@@ -1,7 +1,7 @@
--- The parts of a commit. A flush is ONE statement of those parts it needs (`statement.py` puts them together and numbers
+-- The parts of a commit. A flush is ONE statement of those parts it needs (`flush.py` puts them together and numbers
 -- each `$?`); $1 is the node, $2 its epoch. The parts share one snapshot and one fate, and each of them joins the fence:
 -- where the node's row is not there with this epoch, nothing is written. No part reads a clock to decide. No row is changed
--- twice (`shape.py` sees to that), and none that an outsider can hold for long.
+-- twice (`flush.py` sees to that), and none that an outsider can hold for long.
 
 -- part fence
 fence as (
