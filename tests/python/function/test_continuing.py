@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from detent.documents.answers import as_json
 from detent.engine.inbox import Mailbox
 from detent.errors import Conflict
 from detent.ids import RUN, show
@@ -168,10 +169,10 @@ async def collects(run: Run, seen: list[int], total: int) -> list[int]:
 async def last_of(app: App, run: str) -> str:
     """The last run of a chain."""
     while True:
-        document = await commands_of(app).runs.get(run)
-        if document.status != "completed" or not isinstance(document.output, dict):
+        document = as_json(await commands_of(app).runs.get(run))
+        if document["status"] != "completed" or not isinstance(document["output"], dict):
             return run
-        run = document.output["continued_as"]
+        run = document["output"]["continued_as"]
 
 
 @pytest.fixture(
@@ -205,9 +206,10 @@ async def test_every_signal_that_was_accepted_reaches_a_run_of_the_chain_in_orde
                     last = await last_of(app, last)
                 else:
                     break
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(100):
             while (document := await ended(app, last := await last_of(app, last)))["output"] != list(range(total)):
                 assert "continued_as" in document["output"], document
+                await asyncio.sleep(0)
 
 
 async def test_a_parent_hears_of_its_child_without_waiting_for_a_poll() -> None:
