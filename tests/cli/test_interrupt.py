@@ -17,6 +17,7 @@ import signal, sys
 from detent.cli import main
 
 module = sys.argv.pop(1)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background processes ignore it
 
 class Press:
     def find_spec(self, name, path=None, target=None):

@@ -140,6 +140,8 @@ def become(order: Order, base: list[str]) -> None:
     paths = [path for path in facts["env"].get("PYTHONPATH", "").split(os.pathsep) if path]
     sys.path[:] = [*paths, *base]
     importlib.invalidate_caches()
+    # The tests may run in the background of a shell, which ignores SIGINT for them.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     arm_failpoints()
 
 
@@ -154,7 +156,8 @@ def arm_failpoints() -> None:
 
 
 def execute(arguments: list[str]) -> None:
-    """Run what follows the name of the interpreter: `[-u] [-W ACTION] -m MODULE ...` or `FILE ...`."""
+    """Run what follows the name of the interpreter: `[-u] [-W ACTION]`, then `-m MODULE ...`, `-c CODE ...` or
+    `FILE ...`."""
     while arguments[0] in ("-u", "-W"):
         if arguments.pop(0) == "-W":
             warnings.simplefilter(arguments.pop(0))  # type: ignore[arg-type]
@@ -162,6 +165,10 @@ def execute(arguments: list[str]) -> None:
         sys.path.insert(0, str(Path.cwd()))
         sys.argv = arguments[1:]
         runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+    elif arguments[0] == "-c":
+        sys.path.insert(0, str(Path.cwd()))
+        sys.argv = ["-c", *arguments[2:]]
+        exec(compile(arguments[1], "<string>", "exec"), {"__name__": "__main__"})
     else:
         sys.path.insert(0, str(Path(arguments[0]).resolve().parent))
         sys.argv = arguments
