@@ -1,7 +1,7 @@
-"""A Detent node under measurement, in a process of its own: `python -m bench.detent_node URL [--door]`.
+"""A Detent node under measurement, in a process of its own: `python -m bench.detent_node URL [--starts-only]`.
 
 The process is run as `detent serve` runs (its loop, its collector), with default settings; runs are started in the
-process, as the peer's are. With `--door` it accepts runs and leaves them to other nodes.
+process, as the peer's are. With `--starts-only` it accepts runs and leaves them to other nodes.
 """
 
 import argparse
@@ -170,7 +170,7 @@ class NodeUnderMeasurement:
 async def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("database")
-    parser.add_argument("--door", action="store_true")
+    parser.add_argument("--starts-only", action="store_true")
     parser.add_argument("--python", action="store_true", help="with the workflows of bench.python_workflows")
     arguments = parser.parse_args()
     voice = Voice()
@@ -187,7 +187,7 @@ async def main() -> None:
         load_modules(["bench.python_workflows"])
     tokens = CallbackTokens("benchmark", "http://127.0.0.1:8080")
     engine = Engine(
-        store, clock=clock, tokens=tokens, executors=executors, new_id=new_id, claims=not arguments.door,
+        store, clock=clock, tokens=tokens, executors=executors, new_id=new_id, claims=not arguments.starts_only,
         serves=python_registry.serves(),
     )  # fmt: skip
     await engine.start()

@@ -18,7 +18,7 @@ from detent.settings import Settings
 WIDTH = 500
 
 
-class Door:
+class HttpNode:
     """What the parent can ask for."""
 
     def __init__(self, app: App, folder: Path) -> None:
@@ -79,9 +79,9 @@ async def main() -> None:
     address = (str(sock.getsockname()[0]), int(sock.getsockname()[1]))
     settings = Settings(database_url=arguments.database)
     async with run_app(settings, address=address, migrate=True) as app, listening(app, sock):
-        door = Door(app, arguments.folder)
+        node = HttpNode(app, arguments.folder)
         verbs = ("url", "apply", "waiting", "begin", "read", "ends")
-        await serve({verb: getattr(door, verb) for verb in verbs}, voice)
+        await serve({verb: getattr(node, verb) for verb in verbs}, voice)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from bench.stage import Stage
-from bench.works import doors, history, http, nodes, parallel, python, sleeping, steps
+from bench.works import api, history, http, nodes, parallel, python, sleeping, steps
 
 WORKS: dict[str, Callable[[Stage], None]] = {
     "W1": steps.measure,
@@ -11,7 +11,7 @@ WORKS: dict[str, Callable[[Stage], None]] = {
     "W2": parallel.measure_join,
     "W2b": parallel.measure_growth,
     "W3": http.measure,
-    "W4": doors.measure,
+    "W4": api.measure,
     "W5": sleeping.measure,
     "W5b": history.measure,
     "nodes": nodes.measure,

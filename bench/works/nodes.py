@@ -31,20 +31,20 @@ def measure(stage: Stage) -> None:
 
 
 def _share(stage: Stage) -> None:
-    """A door that works on nothing itself starts runs; both nodes take of them."""
+    """One node only starts runs; the two others claim them."""
     url = stage.database()
-    door = stage.node(url, "--door")
-    workflow = door.ask("apply", document=documents.chain(STEPS))
+    starter = stage.node(url, "--starts-only")
+    workflow = starter.ask("apply", document=documents.chain(STEPS))
     nodes = [stage.node(url), stage.node(url)]
     for node in nodes:
         node.ask("watch")
     begun = time.monotonic()
-    door.ask("begin", workflow=workflow, count=stage.sizes.backlog, width=WIDTH)
+    starter.ask("begin", workflow=workflow, count=stage.sizes.backlog, width=WIDTH)
     shares = _wait_for(nodes, stage.sizes.backlog)
     rate = STEPS * sum(shares) / (time.monotonic() - begun)
     smaller, lost = min(shares) / max(1, sum(shares)), stage.sizes.backlog - sum(shares)
     stage.results.figure("nodes", "share", shares=str(shares), steps_per_second=rate)
-    stage.say("nodes", f"two nodes ended {shares} runs of a door's {stage.sizes.backlog:,}: {rate:,.0f} steps/s")
+    stage.say("nodes", f"two nodes ended {shares} runs of a third node's {stage.sizes.backlog:,}: {rate:,.0f} steps/s")
     stage.results.line(
         "nodes", f"{stage.sizes.backlog:,} runs left to two nodes: {rate:,.0f} steps/s; the smaller share",
         f"{smaller:.0%}", other=f"{lost} lost", target=f"≥ {LEAST_SHARE:.0%}, none lost",

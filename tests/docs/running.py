@@ -105,20 +105,20 @@ async def commands() -> AsyncIterator[Commands]:
 async def run(document: dict[str, Any], *, given: Any, answers: list[str], calls: list[str]) -> dict[str, Any]:
     """Run a definition to its end, and give the document of the run."""
     server = EchoServer(answers)
-    async with asyncio.timeout(LONGEST_RUN), server.serving(), commands() as doors:
-        await doors.workflows.save(json.dumps(local(document, server.url)), filename="example.json")
-        started = await doors.starts.start(StartRequest(document["name"], given))
+    async with asyncio.timeout(LONGEST_RUN), server.serving(), commands() as known:
+        await known.workflows.save(json.dumps(local(document, server.url)), filename="example.json")
+        started = await known.starts.start(StartRequest(document["name"], given))
         for call in calls:
-            await _call_back(doors, started, call)
-        while (shown := await doors.runs.get(show(RUN, started.run))).status not in TERMINAL:  # noqa: ASYNC110 - as a reader would
+            await _call_back(known, started, call)
+        while (shown := await known.runs.get(show(RUN, started.run))).status not in TERMINAL:  # noqa: ASYNC110 - as a reader would
             await asyncio.sleep(0.01)
         return as_json(shown)
 
 
-async def _call_back(doors: Commands, started: StartAnswer, call: str) -> None:
+async def _call_back(known: Commands, started: StartAnswer, call: str) -> None:
     step, body = call.split(" ", 1)
-    shown = await doors.runs.get(show(RUN, started.run))
+    shown = await known.runs.get(show(RUN, started.run))
     [url] = [callback.url for callback in shown.callbacks if callback.step == step]
     token = urlsplit(url).path.rpartition("/")[2]
-    receipt, *_ = await doors.callbacks.deliver(token, body=json.loads(body), headers={}, query={}, message_id=None)
+    receipt, *_ = await known.callbacks.deliver(token, body=json.loads(body), headers={}, query={}, message_id=None)
     assert receipt in {Receipt.ACCEPTED, Receipt.EARLY}

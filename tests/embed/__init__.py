@@ -1,1 +1,1 @@
-"""How programs reach Detent: doors, handles, scopes, transactions."""
+"""How programs reach Detent: transports, handles, scopes, transactions."""

@@ -17,7 +17,7 @@ from detent.instant import SECOND
 from detent.run.outcomes import Cancel, Move
 from detent.store.rows import RunCriteria
 from tests.callers import commands_of
-from tests.engine.doors import run_id, save, start
+from tests.engine.commands import run_id, save, start
 from tests.engine.rig import NOON, Rig, done, failed, rig, virtual
 
 CHAIN: dict[str, Any] = {"a": {}, "b": {"needs": ["a"], "retries": 0}, "c": {"needs": ["b"]}}
@@ -191,7 +191,7 @@ async def test_why_tells_that_no_node_is_at_work() -> None:
         await save(world, "w", {"a": {}})
         run = await start(engine, "w")
         _, _, reasons = await commands_of(engine, "ann").runs.why(run_id(run))
-        assert reasons[0].kind == "no_node", "a door that only starts runs is no node that works on them"
+        assert reasons[0].kind == "no_node", "a node that only starts runs does not work on them"
         await engine.stop()
         world.engines.remove(engine)
         _, _, reasons = await commands_of(engine, "ann").runs.why(run_id(run))

@@ -11,7 +11,7 @@ from detent.errors import NotFound
 from detent.run.journal import Kind, decode_data
 from detent.run.start import StartRequest
 from detent.store.rows import RunCriteria
-from tests.engine.doors import run_id, save, start
+from tests.engine.commands import run_id, save, start
 from tests.engine.rig import TENANT, rig, virtual
 
 OTHER = Caller(TENANT + 1, "eve")

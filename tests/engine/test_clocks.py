@@ -61,8 +61,8 @@ async def test_a_database_clock_that_jumps_ahead_ends_leases_and_loses_nothing()
 @virtual
 async def test_a_timer_that_was_due_long_ago_rings() -> None:
     async with rig() as world:
-        door = await world.engine(claims=False)
-        runs = [await world.start(NAP, engine=door) for _ in range(3)]
+        starter = await world.engine(claims=False)
+        runs = [await world.start(NAP, engine=starter) for _ in range(3)]
         await asyncio.sleep(120)
         await world.engine()
         for run in runs:

@@ -17,7 +17,7 @@ from detent.ids import new_id
 from detent.instant import SECOND
 from detent.store.rows import Flush, NewVersion
 from tests.callers import commands_of
-from tests.engine.doors import start
+from tests.engine.commands import start
 from tests.engine.rig import TENANT, Fault, Line, Rig, done, rig, virtual
 
 

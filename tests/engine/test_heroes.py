@@ -13,7 +13,7 @@ from detent.errors import AlreadyActive, Unavailable
 from detent.ids import RUN, show
 from detent.store.rows import RunCriteria
 from tests.callers import commands_of
-from tests.engine.doors import run_id, save, start
+from tests.engine.commands import run_id, save, start
 from tests.engine.rig import Rig, failed, rig, virtual
 
 ANN, BOB = ("User", "ann"), ("User", "bob")
@@ -137,20 +137,20 @@ async def test_retry_fork_and_rerun_need_the_hero_too() -> None:
         assert await world.ended(first.run) == "failed"
         gate = world.hands.hold("b")
         second = await start(engine, "Signup", hero=ANN)
-        doors = commands_of(engine, "ann")
+        commands = commands_of(engine, "ann")
         for again in (
-            doors.reruns.retry(run_id(first)),
-            doors.reruns.rerun(run_id(first)),
-            doors.reruns.fork(run_id(first), "b"),
+            commands.reruns.retry(run_id(first)),
+            commands.reruns.rerun(run_id(first)),
+            commands.reruns.fork(run_id(first), "b"),
         ):
             with pytest.raises(AlreadyActive) as refused:
                 await again
             assert refused.value.run == run_id(second)
-        done = await doors.bulk.apply(BulkAction.RETRY, RunCriteria(statuses=("failed",)), limit=9, dry_run=False)
+        done = await commands.bulk.apply(BulkAction.RETRY, RunCriteria(statuses=("failed",)), limit=9, dry_run=False)
         assert run_id(second) in done.refused[0][1]
         gate.set()
         await world.ended(second.run)
-        third = await doors.reruns.retry(run_id(first))
+        third = await commands.reruns.retry(run_id(first))
         row = await world.row(third.run)
         assert row.active_key == active_key("Signup", ANN)
         assert await world.ended(third.run) == "completed"

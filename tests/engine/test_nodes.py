@@ -52,9 +52,9 @@ async def test_two_engines_share_the_runs() -> None:
 @virtual
 async def test_an_engine_that_only_takes_starts_leaves_the_work_to_others() -> None:
     async with rig() as world:
-        door = await world.engine(claims=False)
+        starter = await world.engine(claims=False)
         workers = _slow(world, "a", "b", "c")
-        run = await world.start(CHAIN, engine=door)
+        run = await world.start(CHAIN, engine=starter)
         await asyncio.sleep(5)
         assert world.hands.calls == []
         worker = await world.engine()

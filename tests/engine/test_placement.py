@@ -11,7 +11,7 @@ from detent.graph import codec
 from detent.graph.model import Edge, Graph, OnCrash, Retry, Step, StepKind
 from detent.run.outcomes import Move
 from tests.callers import commands_of
-from tests.engine.doors import run_id, save, start
+from tests.engine.commands import run_id, save, start
 from tests.engine.rig import Rig, done, failed, rig, virtual
 
 ACTION = StepKind.ACTION

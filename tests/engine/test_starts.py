@@ -12,7 +12,7 @@ from detent.instant import SECOND
 from detent.store.rows import MessageKind, Receipt
 from detent.views.runs import run_summary
 from tests.callers import commands_of
-from tests.engine.doors import run_id, save, start
+from tests.engine.commands import run_id, save, start
 from tests.engine.rig import NOON, TENANT, Rig, rig, virtual
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from detent.errors import InvalidInput
 from detent.run.start import StartRequest
-from tests.engine.doors import save, start
+from tests.engine.commands import save, start
 from tests.engine.rig import rig, virtual
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {

@@ -59,7 +59,7 @@ class Report:
     violations: list[Violation] = field(default_factory=list)
 
     def never_good(self) -> list[str]:
-        """Operations that have never answered with success: nothing behind their door was tried."""
+        """Operations that have never answered with success: nothing behind them was tried."""
         return [name for name, seen in self.reached.items() if not any(status < 400 for status in seen)]
 
     def summary(self) -> str:

@@ -32,7 +32,7 @@ Asked = Callable[[SimNode, str], Awaitable[bytes]]
 
 
 class Clients:
-    """They come through doors of their own; the starts go through the nodes'."""
+    """They use store connections of their own; starts go through the nodes."""
 
     def __init__(self, world: World) -> None:
         self._world, self._swarm, self._rng = world, world.swarm, world.rng
@@ -45,7 +45,7 @@ class Clients:
         self._payloads = 0
 
     @property
-    def door(self) -> Store:
+    def client(self) -> Store:
         return connect(self._world.database, None, NodeClock(self._world.loop, 0.0, 0.0))
 
     def begin(self) -> None:
@@ -202,7 +202,7 @@ class Clients:
                 await asyncio.sleep(self._rng.choice((0.0, 0.5)))
                 continue
             try:
-                await self.door.deliver(story.row.id, step, data=data, message_id=message_id)
+                await self.client.deliver(story.row.id, step, data=data, message_id=message_id)
             except StoreError:
                 await asyncio.sleep(0.2)
             else:
@@ -234,7 +234,7 @@ class Clients:
         )
         for kind in plan:
             try:
-                await self.door.send(story.row.tenant, story.row.id, kind, b'{"by":"somebody"}')
+                await self.client.send(story.row.tenant, story.row.id, kind, b'{"by":"somebody"}')
             except StoreError:
                 return
             await asyncio.sleep(rng.choice((0.0, 0.2, 6.0)))
@@ -249,5 +249,5 @@ class Clients:
                 step = story.prepared.steps[rng.choice(doubts)].name
                 said = {"step": step, "happened": rng.random() < 0.5, "by": "somebody"}
                 with suppress(StoreError):
-                    await self.door.send(story.row.tenant, story.row.id, MessageKind.RESOLVE, msgspec.json.encode(said))
+                    await self.client.send(story.row.tenant, story.row.id, MessageKind.RESOLVE, msgspec.json.encode(said))
             await asyncio.sleep(rng.uniform(0.5, 3.0))

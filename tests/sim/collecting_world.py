@@ -56,7 +56,7 @@ class CollectingWorld(FunctionWorld):
         data = json.dumps({"name": "item", "data": number}).encode()
         while True:
             try:
-                is_accepted = await self.door.send(1, self.last_of(chain.first), MessageKind.SIGNAL, data)
+                is_accepted = await self.client.send(1, self.last_of(chain.first), MessageKind.SIGNAL, data)
             except StoreBusy:
                 is_accepted = False
             except DetentError:
@@ -70,7 +70,7 @@ class CollectingWorld(FunctionWorld):
     async def _interrupt(self, chain: Chain) -> None:
         for kind in (MessageKind.PAUSE, MessageKind.RESUME):
             try:
-                await self.door.send(1, self.last_of(chain.first), kind, b'{"by":"somebody"}')
+                await self.client.send(1, self.last_of(chain.first), kind, b'{"by":"somebody"}')
             except DetentError:
                 return
             await asyncio.sleep(self.rng.choice((0.0, 0.3, 3.0)))

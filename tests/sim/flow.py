@@ -121,7 +121,7 @@ class Flow:
 
     async def _steer(self, story: Story) -> None:
         await asyncio.sleep(self._rng.uniform(0, 20.0))
-        door = self._world.clients.door
+        client = self._world.clients.client
         for _ in range(self._rng.choice((1, 1, 2))):
             step = self._rng.choice((None, self._rng.choice(story.prepared.steps).name, self._at(story)))
             kind, more = self._rng.choice(
@@ -135,7 +135,7 @@ class Flow:
             )
             said = {"step": step, "by": "somebody", **more} if kind is not MessageKind.FINISH else {"by": "somebody"}
             try:
-                await door.send(story.row.tenant, story.row.id, kind, msgspec.json.encode(said))
+                await client.send(story.row.tenant, story.row.id, kind, msgspec.json.encode(said))
             except StoreError:
                 return
             await asyncio.sleep(self._rng.choice((0.0, 0.01, 3.0)))

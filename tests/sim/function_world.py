@@ -74,7 +74,7 @@ class FunctionWorld(World):
         super().__init__(seed, counters, mutant=mutant, tracing=tracing)
         self.played: dict[bytes, Played] = {}
         self.started: list[bytes] = []
-        self.door = connect(self.database, None, NodeClock(self.loop, 0.0, 0.0))
+        self.client = connect(self.database, None, NodeClock(self.loop, 0.0, 0.0))
         self._heirs = HeirRules(self.database.model, counters.add)
 
     def run(self) -> str | None:
@@ -172,12 +172,12 @@ class FunctionWorld(World):
             for kind in kinds:
                 await asyncio.sleep(rng.choice((0.0, 0.2, 6.0)))
                 with _trouble():
-                    await self.door.send(1, run, kind, b'{"by":"somebody"}')
+                    await self.client.send(1, run, kind, b'{"by":"somebody"}')
 
     async def _signal(self, run: bytes, name: str) -> None:
         data = json.dumps({"name": name, "data": self.rng.randrange(100)}).encode()
         with _trouble():
-            if await self.door.send(1, run, MessageKind.SIGNAL, data):
+            if await self.client.send(1, run, MessageKind.SIGNAL, data):
                 self.played.setdefault(run, Played()).signals += 1
                 self.counters.add("signal was accepted")
 
@@ -186,7 +186,7 @@ class FunctionWorld(World):
             await asyncio.sleep(self.rng.uniform(0, 8.0))
             if (run, "@wait:question") in self.database.model.waits:
                 with _trouble():
-                    await self.door.deliver(run, "@wait:question", data=b'{"body":"yes"}', message_id="m")
+                    await self.client.deliver(run, "@wait:question", data=b'{"body":"yes"}', message_id="m")
                 return
 
     # -- what functions tell

@@ -126,7 +126,7 @@ class World:
                 return
 
     async def start(self, node: SimNode, tenant: int, request: StartRequest) -> bytes:
-        """Start a run through a node's own door."""
+        """Start a run on a node."""
         return self._accepted(await node.commands_of(tenant).starts.start(request))
 
     async def again(self, node: SimNode, run: bytes, step: str | None, request_id: str) -> bytes:

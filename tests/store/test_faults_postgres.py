@@ -198,7 +198,7 @@ async def test_b7_a_database_that_swallows_everything_is_given_up(far: PostgresS
     await heart.stop()
 
 
-async def test_b8_doors_that_exhaust_the_pool_neither_stop_flushes_nor_deadlock(postgres_database: str) -> None:
+async def test_b8_commands_that_exhaust_the_pool_neither_stop_flushes_nor_deadlock(postgres_database: str) -> None:
     store = await PostgresStore.open(postgres_database, SystemClock(), pool_size=2)
     node = await Node.register(store)
     run = await node.started()
@@ -206,12 +206,12 @@ async def test_b8_doors_that_exhaust_the_pool_neither_stop_flushes_nor_deadlock(
         held = slow.transaction()
         await held.start()
         await slow.execute("lock table setting in access exclusive mode")
-        doors = [asyncio.create_task(store.setting(f"s{number}", "x")) for number in range(40)]
+        commands = [asyncio.create_task(store.setting(f"s{number}", "x")) for number in range(40)]
         await asyncio.sleep(0.1)
         assert await asyncio.wait_for(node.flush(entries=entries(run, 2)), 30)
         assert await asyncio.wait_for(store.beat(node.id, ttl=5), 30) is not None
         await held.rollback()
-        outcomes = await asyncio.gather(*doors, return_exceptions=True)
+        outcomes = await asyncio.gather(*commands, return_exceptions=True)
     assert {type(outcome) for outcome in outcomes} <= {str, StoreBusy}
     assert any(outcome == "x" for outcome in outcomes)
     assert await store.setting("after", "y") == "y"

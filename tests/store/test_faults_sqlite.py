@@ -172,12 +172,12 @@ async def test_b16_a_second_engine_is_refused_and_told_who_has_the_file(tmp_path
         with pytest.raises(StoreInUse, match=rf"pid {engine.pid} and answers at http://127\.0\.0\.1:8642") as caught:
             SqliteStore(path, SystemClock())
         assert (caught.value.pid, caught.value.url) == (engine.pid, "http://127.0.0.1:8642")
-        door = SqliteStore(path, SystemClock(), role="client")
-        assert await door.workflows(1, limit=10) == []
-        for write in (door.save_workflow(version(), replace=True), door.send(1, bytes(16), MessageKind.CANCEL, b"{}")):
+        client = SqliteStore(path, SystemClock(), role="client")
+        assert await client.workflows(1, limit=10) == []
+        for write in (client.save_workflow(version(), replace=True), client.send(1, bytes(16), MessageKind.CANCEL, b"{}")):
             with pytest.raises(StoreInUse):
                 await write
-        await door.close()
+        await client.close()
         engine.send_signal(signal.SIGKILL)
         engine.wait()
     after = SqliteStore(path, SystemClock())
@@ -193,11 +193,11 @@ async def test_b16_a_second_engine_in_the_same_process_is_refused_too(
 
 async def test_a_door_takes_the_lock_itself_when_no_engine_lives(tmp_path: Path) -> None:
     path = tmp_path / "detent.db"
-    door = SqliteStore(path, SystemClock(), role="client")
-    assert await door.save_workflow(version(), replace=False) is not None
+    client = SqliteStore(path, SystemClock(), role="client")
+    assert await client.save_workflow(version(), replace=False) is not None
     with pytest.raises(StoreInUse):
         SqliteStore(path, SystemClock())
-    await door.close()
+    await client.close()
     engine = SqliteStore(path, SystemClock())
     assert len(await engine.workflows(1, limit=10)) == 1
     await engine.close()

@@ -27,13 +27,13 @@ async def test_a_batch_that_waits_for_locks_stands_across_a_flush_and_ours_passe
     first, second = await _waiting(node, 2)
     expire = "update callback set state = 'expired' where run = $1 and state in ('pending', 'active')"
     waits = DELIVER_MANY.replace("skip locked", "")
-    async with session(postgres_database) as flusher, session(postgres_database) as door:
+    async with session(postgres_database) as flusher, session(postgres_database) as client:
         # A flush that has expired the second and comes to the first; a batch that has locked the first.
         flush = flusher.transaction()
         await flush.start()
         await flusher.execute(expire, second)
         given = ([first, second], ["w", "w"], ["{}", "{}"], [None, None])
-        wrong = asyncio.create_task(door.fetch(waits, *given))
+        wrong = asyncio.create_task(client.fetch(waits, *given))
         await asyncio.sleep(0.2)
         met = await asyncio.gather(wrong, flusher.execute(expire, first), return_exceptions=True)
         assert any(isinstance(one, asyncpg.DeadlockDetectedError) for one in met)

@@ -1,4 +1,4 @@
-"""What the doors read and write: messages, workflows, runs, settings."""
+"""What commands read and write: messages, workflows, runs, settings."""
 
 import asyncio
 

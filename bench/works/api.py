@@ -18,34 +18,34 @@ SPARE = 1.5  # so many times the callbacks that were taken in the round before
 
 
 def measure(stage: Stage) -> None:
-    doors = {store: stage.child("bench.http_node", stage.place(store), str(stage.folder)) for store in STORES}
-    for door in doors.values():
-        door.ask("apply", document=documents.chain(1))
-        door.ask("apply", document=documents.answered(STEP))
+    servers = {store: stage.child("bench.http_node", stage.place(store), str(stage.folder)) for store in STORES}
+    for server in servers.values():
+        server.ask("apply", document=documents.chain(1))
+        server.ask("apply", document=documents.answered(STEP))
     peer = stage.peer()
     starts: dict[str, list[Load]] = {store: [] for store in STORES}
     cpu: dict[str, list[float]] = {store: [] for store in STORES}
     enqueued: list[float] = []
-    for door in doors.values():
-        _start(stage, door, stage.sizes.seconds / 3)  # what is done once is done before it counts
+    for server in servers.values():
+        _start(stage, server, stage.sizes.seconds / 3)  # what is done once is done before it counts
     for _ in range(stage.sizes.rounds):
-        for store, door in doors.items():
-            load, used = _start(stage, door, stage.sizes.seconds)
+        for store, server in servers.items():
+            load, used = _start(stage, server, stage.sizes.seconds)
             starts[store].append(load)
             cpu[store].append(used / load.requests * 1e6)
             _tell(stage, "W4", f"Detent on {STORES[store]}", load)
         if peer:
             enqueued.append(_enqueue(stage, peer))
     _start_lines(stage, starts, cpu, enqueued)
-    _measure_callbacks(stage, doors)
+    _measure_callbacks(stage, servers)
     stage.clear()
 
 
-def _start(stage: Stage, door: Child, seconds: float) -> tuple[Load, float]:
-    door.ask("begin")
+def _start(stage: Stage, server: Child, seconds: float) -> tuple[Load, float]:
+    server.ask("begin")
     path = "/api/v1/workflows/chain-1/trigger"
-    load = post(door.ask("url"), [path], '{"order": 7}', seconds=seconds, folder=stage.folder)
-    return _sound(load), door.ask("read")["cpu"]
+    load = post(server.ask("url"), [path], '{"order": 7}', seconds=seconds, folder=stage.folder)
+    return _sound(load), server.ask("read")["cpu"]
 
 
 def _sound(load: Load) -> Load:
@@ -88,23 +88,23 @@ def _start_lines(
         stage.results.line("W4", f"CPU of the node per start and its run, {name}", f"{median(cpu[store]):.0f} us")
 
 
-def _measure_callbacks(stage: Stage, doors: dict[str, Child]) -> None:
-    for store, door in doors.items():
+def _measure_callbacks(stage: Stage, servers: dict[str, Child]) -> None:
+    for store, server in servers.items():
         count, loads, used = stage.sizes.answers, [], []
         for _ in range(stage.sizes.rounds):
-            tokens = Path(door.ask("waiting", workflow="answered", step=STEP, count=count)).read_text().split()
+            tokens = Path(server.ask("waiting", workflow="answered", step=STEP, count=count)).read_text().split()
             paths = [f"/wh/{token}" for token in tokens]
-            door.ask("begin")
+            server.ask("begin")
             load = post(
-                door.ask("url"),
+                server.ask("url"),
                 paths,
                 json.dumps({"ok": True}),
                 seconds=min(2.0, stage.sizes.seconds),
                 folder=stage.folder,
             )
             taken = load.requests - load.refused
-            used.append(door.ask("read")["cpu"] / load.requests * 1e6)
-            ended = door.ask("ends", count=min(taken, count), within=60.0)
+            used.append(server.ask("read")["cpu"] / load.requests * 1e6)
+            ended = server.ask("ends", count=min(taken, count), within=60.0)
             if load.broken or taken > count or ended < min(taken, count) * 0.999:
                 raise RuntimeError(f"{taken} of {count} callbacks were taken, and {ended} runs ended: {load}")
             if load.requests >= count:
