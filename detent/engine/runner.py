@@ -38,6 +38,7 @@ from detent.run.status import Status
 from detent.steps.protocol import StepExecutor
 from detent.store.rows import End, Flushed, NewCallback, Park
 
+
 class EndWaiters:
     """The futures of callers that wait for this node to write the end of a run, by run."""
 

@@ -50,7 +50,7 @@ class Timers:
         return len(self._heap)
 
     def _forget(self) -> None:
-        """Remove stale entries. Most runs end in milliseconds, and their expiry would hold them in memory for a month."""
+        """Remove stale entries. Most runs end in milliseconds, but their expiry would hold them for a month."""
         self._heap = [place for place in self._heap if place[2].timer == place[0]]
         heapify(self._heap)
         self._stale = 0
