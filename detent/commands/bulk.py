@@ -40,7 +40,8 @@ _MEANT: Final[dict[BulkAction, tuple[str, ...]]] = {
 
 @dataclass(slots=True)
 class BulkResult:
-    """`matched` is counted up to 10,000. `done` and `refused` are the runs that were tried. `more`: others match."""
+    """The result of a bulk command. `matched` is counted up to 10,000. `done` and `refused` are the runs that were
+    tried. `more`: other runs match too."""
 
     wish: BulkAction
     matched: int

@@ -325,7 +325,7 @@ def _ended(prepared: Prepared, state: RunState) -> Reason:
     message = f"The run is over: it ended {state.status} at {iso(at)}."
     if state.is_finished:
         by = "a user" if state.finisher is None else f"step '{prepared.steps[state.finisher].name}'"
-        message = f"The run is over: {by} finished it at {iso(at)}, and its open steps were skipped."
+        message = f"The run is over: {by} finished it at {iso(at)}; open steps were skipped."
     left = unhandled(prepared, state) if state.status is Status.FAILED else []
     if left:
         message += f" Step '{prepared.steps[left[0]].name}' failed: {sentence(state.errors[left[0]].message)}"

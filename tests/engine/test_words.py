@@ -17,7 +17,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "a request id that is a number": ({"request_id": 5}, "request_id: must be a text, not int"),
     "a long request id": ({"request_id": "x" * 256}, "request_id: must have 1 to 255 characters"),
     "a label with half a surrogate": ({"labels": {"a": "\udcff"}}, "labels.a: contains half of a surrogate pair"),
-    "a name of a label with half a surrogate": ({"labels": {"\udcff": "a"}}, "labels: contains half of a surrogate pair"),
+    "a label name with half a surrogate": ({"labels": {"\udcff": "a"}}, "labels: contains half of a surrogate pair"),
     "a label that is a number": ({"labels": {"a": 5}}, "labels.a: must be a text, not int"),
     "a long label": ({"labels": {"a": "x" * 1001}}, "labels.a: has 1001 characters"),
     "labels that are a list": ({"labels": ["a"]}, "labels: must be a mapping of names to texts"),

@@ -164,10 +164,10 @@ def test_a_step_that_asked_to_be_tried_again_says_when_and_which_attempt_it_will
 def test_a_run_that_was_finished_says_by_whom() -> None:
     run = play(Graph((Step("a", StepKind.PYTHON), Step("b", StepKind.PYTHON))))
     run.attempt("b", Finish(b"{}"))
-    assert _why(run)[0].message == f"The run is over: step 'b' finished it at {_at(0)}, and its open steps were skipped."
+    assert _why(run)[0].message == f"The run is over: step 'b' finished it at {_at(0)}; open steps were skipped."
     other = play(Graph((Step("a", StepKind.PYTHON),)))
     other.finish()
-    assert _why(other)[0].message == f"The run is over: a user finished it at {_at(0)}, and its open steps were skipped."
+    assert _why(other)[0].message == f"The run is over: a user finished it at {_at(0)}; open steps were skipped."
 
 
 def test_a_step_in_doubt_asks_for_a_word() -> None:
@@ -234,9 +234,7 @@ def test_a_join_names_all_it_waits_for_and_what_is_deepest() -> None:
     tasks: dict[str, Any] = {"nap": {"sleep": "1h"}, "mid": {"needs": ["nap"]}, "a": {}}
     run = play_steps({**tasks, "join": {"needs": ["mid", "a"]}})
     reasons = {reason.step: reason for reason in _why(run)}
-    assert reasons["join"].message == (
-        "Step 'join' waits for steps 'mid' and 'a'. It is blocked: step 'nap' sleeps."
-    )
+    assert reasons["join"].message == ("Step 'join' waits for steps 'mid' and 'a'. It is blocked: step 'nap' sleeps.")
     assert reasons["join"].details["blocked_by"] == ["nap", "a"]
 
 
