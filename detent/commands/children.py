@@ -18,7 +18,7 @@ from detent.run.state import RunFacts
 from detent.run.status import TERMINAL, Status
 from detent.store.rows import CONTINUED, Message, MessageKind, RunCriteria
 
-#: A run continues as one other run. More can exist only if a person made them.
+#: A run continues as one other run. More can exist only if a user started them.
 _MOST_HEIRS: Final = 20
 
 

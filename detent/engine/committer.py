@@ -31,8 +31,8 @@ __all__ = ["PATIENCE", "Group", "ContendedStarts", "keys_of"]
 #
 # Until that transaction ends, the database cannot decide whether our start is allowed. The other writes must not wait
 # for it. So such starts are sent in flushes of their own with a short lock timeout, between the normal flushes. The
-# blocked start is found by bisection. If it is blocked again, its caller is told to retry later. Its key is remembered
-# for a while, so that the next start with the same key is deferred at once.
+# blocked start is found by bisection. If it is blocked again, its caller gets StartBlocked and may retry later. Its
+# key is remembered for a while, so that the next start with the same key is deferred at once.
 
 
 #: How long such a start may wait for another transaction, in seconds. All other writes of the node wait meanwhile.

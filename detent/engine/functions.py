@@ -171,7 +171,7 @@ class EnginePort:
         if start is None:
             raise Unavailable("this engine cannot start runs")
         if key in self._held.state.history:
-            return ""  # the operation has ended; its checkpoint may still be on its way to the journal
+            return ""  # the operation has ended, though its checkpoint may not be durable yet
         facts = self._held.state.facts
         name = known.child if known is not None else None
         if name is None:

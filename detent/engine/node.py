@@ -97,7 +97,7 @@ class Node:
             raise Fenced from None
         finally:
             self.runner.drop_all()
-            self.committer.give_up(Unavailable("the engine has lost its place in the cluster; try again"))
+            self.committer.give_up(Unavailable("the node of this engine has stopped; try again"))
             for unit, flushed in self._followed:
                 if unit.done is not None and not unit.done.done():
                     unit.done.set_result(flushed)  # durable, although nothing was begun: another node continues it

@@ -408,7 +408,7 @@ class Runner:
 
     def _attempt_ended(self, held: OwnedRun, index: int, number: int, outcome: Outcome, ms: float) -> None:
         if held.state.paused_by is not None and isinstance(outcome, Continued):
-            # The successor would not be paused. Suspend instead: the function continues again after the resume.
+            # The successor would not be paused. Suspend instead: after the resume, the function ends so again.
             outcome = Suspend(self._time.now(), len(held.state.history))
         self.handle(held, events.AttemptEnded(index, number, outcome, ms))
 

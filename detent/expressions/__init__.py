@@ -18,9 +18,9 @@ Its rules:
 - `x in y`: an element of an array, a key of an object, a part of a text; nothing is in null.
 - `+` adds numbers or joins texts; a number or boolean beside a text is written out, null is refused. Results beyond
   64 bits, infinite ones and divisions by zero are errors.
-- A key that an existing object does not have, an index out of range, and a key of a text or a number are errors that
-  name the key. A path through null is null in a condition (Mode.CONDITION) and an error in a template (Mode.TEMPLATE).
-  On the left of `??` all of these return null. A truncated response is always an error.
+- These are errors, which name the key: a key that an existing object does not have, an index out of range, a key of a
+  text or a number. A path through null is null in a condition (Mode.CONDITION) and an error in a template
+  (Mode.TEMPLATE). On the left of `??` all of these return null. A truncated response is always an error.
 
 `REVISION` changes when the meaning of an expression changes; published versions pin it.
 """

@@ -1,4 +1,4 @@
-"""Flow control: commands for a run that a step's own code or a user gives, beside success and failure.
+"""Flow control: commands to a run from a step's own code or from a user, beside success and failure.
 
 A step can skip itself or ask for another attempt later. It can cancel, pause or finish its whole run. A user can do the
 same from outside. Each command is one journal entry.

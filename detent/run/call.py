@@ -19,10 +19,10 @@ class FunctionListener(Protocol):
     """Receives what happens to a durable function while it runs. It only takes note and acts later."""
 
     def ended(self, checkpoint: Checkpoint) -> None:
-        """The checkpoint is in the journal."""
+        """Receive a checkpoint that is in the journal now."""
 
     def begun(self, key: str) -> None:
-        """The journal records that the operation began, or that it will be tried again."""
+        """Receive the key of an operation that began or will be retried, by the journal."""
 
     def look(self) -> None:
         """Check whether the function must stop."""

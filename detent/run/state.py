@@ -1,7 +1,7 @@
 """The state of one run in memory: the fold of its journal. Only the planner changes it.
 
-Steps are numbers here (their index in the graph). Everything a decision needs is a count or a list look-up, so that the
-cost of one event does not grow with the size of the graph. The state is not stored: `fold` builds it again.
+Steps are numbers here (their index in the graph). Everything a decision needs is a count or a list look-up. So the cost
+of one event does not grow with the size of the graph. The state is not stored: `fold` builds it again.
 """
 
 from __future__ import annotations
