@@ -143,9 +143,9 @@ class RerunCommands(CommandPart):
         return await self._begin(request, digest)
 
     async def _version_of(self, row: RunRow, prepared: Prepared) -> tuple[int, Prepared]:
-        """Return the version to start with, and its graph. This is the version of the old run, with one exception: if
-        the old run was moved to changed code, it is the version that was saved of that code. If there is none, the new
-        run will be moved again."""
+        """Return the version to start with, and its graph. This is the version of the old run, with one exception. If
+        the old run was moved to changed code, return the version that was saved of that code. If there is none, the
+        new run will be moved again."""
         own = await self._runs.prepared(row)
         if own.graph == prepared.graph:
             return row.version, own

@@ -147,7 +147,7 @@ class Attempts:
         begun: float,
         is_locking: bool,
     ) -> None:
-        # This is not in the attempt itself: a task that is cancelled before its first step never runs any of its code.
+        # This is not in the task itself: a task that is cancelled before it begins never runs any of its code.
         self.in_flight -= 1
         is_wanted = held.attempts.get(step) is attempt
         if is_wanted:

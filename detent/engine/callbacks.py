@@ -6,7 +6,7 @@ constant time.
 
 A callback may be accepted while a cancel is under way. Its payload must count then, because its sender got a success
 answer. So the engine first expires the callbacks in the store. A wait whose callback was expired can receive nothing
-more. If the store answers that a payload came first, the payload is in the inbox: it is read, then the run is stopped.
+more. If the store answers that a payload came first, the payload is in the inbox. It is read, then the run is stopped.
 """
 
 from __future__ import annotations

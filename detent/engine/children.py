@@ -2,8 +2,8 @@
 
 Both are messages in the flush that ends the run, so neither can be lost. A child may continue as a new run. The flush
 that ends the child starts the new run, forwards its mail there and notifies the parent. A parent may end before it has
-read that message. So it looks for successors of its children after its end, and the node that wrote the successor
-checks whether the parent has ended. Whichever happens second finds the other.
+read that message. So it looks for successors of its children after its end. The node that wrote the successor checks
+whether the parent has ended. Whichever happens second finds the other.
 """
 
 from __future__ import annotations

@@ -167,7 +167,7 @@ def queue_and_priority(held: OwnedRun) -> tuple[str | None, int | None]:
     """Return the queue and priority with which a run is parked: those of the step it waits for.
 
     `None` leaves the value in the run's row unchanged. A run that was moved to another graph gets the values it was
-    started with instead: those in its row belong to steps that may not exist any more.
+    started with instead. Those in its row belong to steps that may not exist any more.
     """
     step = _step_at_hand(held)
     queue, priority = (step.queue, step.priority) if step else (None, None)

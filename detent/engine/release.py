@@ -23,8 +23,8 @@ from detent.store.rows import ClaimedRun, End, Mail, MessageKind, Park
 # Quarantined runs: they cannot be read or planned, and are paused with the reason in their journal for a user to check.
 #
 # A quarantined run blocks no other run and is not retried in a loop. A resume retries it once, a cancel ends it. A
-# callback that was accepted for it stays in its inbox. Mail makes a run due, so such a run is not parked: it stays
-# owned but is not in memory, and the watchdog releases it after a while.
+# callback that was accepted for it stays in its inbox. Mail makes a run due, so such a run is not parked again. It
+# stays owned but is not in memory, and the watchdog releases it after a while.
 
 
 _MARK: Final = "detent ("

@@ -79,6 +79,6 @@ class Timers:
                 self._due(held)
             elif self._stale:
                 self._stale -= 1
-        # A run that was due may have armed the timer for its own next time, which may be later than that of others.
+        # A run that was due may have armed the timer for its own next time. Other runs may be due before that.
         if self._heap:
             self._ring_by(self._heap[0][0])

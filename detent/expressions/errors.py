@@ -56,9 +56,9 @@ class UnresolvedTemplate(EvaluationError):
 
 # How large an expression, its work and its results may be.
 #
-# There are no loops, so an expression takes at most one step for each of its nodes, and the length of its source limits
-# their number. But the data can be large. So reading large texts, arrays and objects is paid from a budget of work, and
-# every value that an operation builds is measured before it is built.
+# There are no loops, so an expression takes at most one step for each of its nodes. The length of its source limits
+# their number. But the data can be large. So reading large texts, arrays and objects is paid from a budget of work.
+# Every value that an operation builds is measured before it is built.
 
 
 class Budget:

@@ -1,6 +1,6 @@
 """Reuse: which results a retry or a fork takes over from its original run, and how the new run begins with them.
 
-A reused result is an entry `reused` in the new run's journal. Nothing else is taken over: guards and edges are
+A reused result is an entry `reused` in the new run's journal. Nothing else is taken over. Guards and edges are
 evaluated again, so an edited result may lead to another path through the graph. The operations of a durable function
 are taken over as its checkpoints.
 """
