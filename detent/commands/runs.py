@@ -128,8 +128,8 @@ class RunCommands(CommandPart):
         return history(await self.prepared(row), facts, row.opening, await self._store.journal(row.id))
 
     async def timeline(self, hero: tuple[str, str], *, limit: int, after: TimelineCursor | None = None) -> TimelinePage:
-        """Return the entries of all runs of a hero after `after`: at most `limit`, and at most `PAGE_BYTES` bytes unless
-        the first entry alone has more."""
+        """Return the entries of all runs of a hero after `after`: at most `limit`, and at most `PAGE_BYTES` bytes
+        unless the first entry alone has more."""
         found: list[TimelineRow] = []
         size = 0
         while True:
