@@ -1,1 +1,1 @@
-"""Who asks: every command runs as a caller, which has a tenant and a name."""
+"""Auth: every command runs as a caller, which has a tenant and a name."""

@@ -11,7 +11,7 @@ from detent.settings import DEFAULT_TENANT
 class Caller:
     """A caller. Commands that are bound to it read and change rows of its tenant only.
 
-    `name` is what `by` of a journal entry says: `api`, or `trigger trg_...`."""
+    `name` is the value of `by` in a journal entry: `api`, or `trigger trg_...`."""
 
     tenant: int
     name: str

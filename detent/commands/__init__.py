@@ -1,4 +1,4 @@
-"""Commands: everything that can be asked of Detent. The API, the command line, triggers and tests call nothing else.
+"""Commands: everything a caller can ask of Detent. The API, the command line, triggers and tests call nothing else.
 
 No rule is in the API or the command line. They translate a request, call one command and render the answer.
 """

@@ -40,7 +40,8 @@ _MEANT: Final[dict[BulkAction, tuple[str, ...]]] = {
 
 @dataclass(slots=True)
 class BulkResult:
-    """`matched` is counted up to 10,000. `done` and `refused` are the runs that were tried. `more`: others match."""
+    """The result of a bulk command. `matched` is counted up to 10,000. `done` and `refused` are the runs that were
+    tried. `more`: other runs match too."""
 
     wish: BulkAction
     matched: int
@@ -57,8 +58,8 @@ class BulkCommands(CommandPart):
         self._reruns = reruns
 
     async def apply(self, wish: BulkAction, where: RunCriteria, *, limit: int, dry_run: bool) -> BulkResult:
-        """Count the runs that match. Unless it is a dry run, apply the action to the oldest `limit` of them, and never
-        to a run that this call itself has made."""
+        """Count the runs that match. Unless it is a dry run, apply the action to the oldest `limit` of them. A run that
+        this call itself has started is never changed."""
         if not where.statuses:
             where = replace(where, statuses=_MEANT[wish])
         matched = await self._store.count_runs(self._tenant, where=where, limit=MOST)

@@ -26,7 +26,7 @@ class CallbackView(NamedTuple):
 
 
 class DeliveryResult(NamedTuple):
-    """What became of a callback. `is_repeated`: the same message was received before. `step` is empty for a token that
+    """The result of a delivery. `is_repeated`: the same message was received before. `step` is empty for a token that
     this instance did not make."""
 
     receipt: Receipt
@@ -35,7 +35,8 @@ class DeliveryResult(NamedTuple):
 
 
 class CallbackCommands(CommandPart):
-    """A callback that is accepted here is durable and is consumed exactly once. Its token is the permission."""
+    """Commands for callbacks. An accepted callback is durable and is consumed exactly once. Its token is the
+    permission."""
 
     async def deliver(
         self,
@@ -47,7 +48,7 @@ class CallbackCommands(CommandPart):
         message_id: str | None,
         encoding: str | None = None,
     ) -> DeliveryResult:
-        """Receive a callback. `encoding` names how a body that is not JSON or text is written."""
+        """Receive a callback. `encoding` is the encoding of a body that is neither JSON nor text."""
         place = self._engine.tokens.read(token)
         if place is None:
             return DeliveryResult(Receipt.NOT_FOUND, False, "")
@@ -55,7 +56,7 @@ class CallbackCommands(CommandPart):
         facts = {"body": body, "headers": kept, "query": dict(query)}
         data = encoder.encode(facts | {"encoding": encoding} if encoding else facts)
         if len(data) > LARGEST_MESSAGE:
-            raise TooLarge(f"a callback may have {INPUT_LIMIT} bytes; this one takes {len(data)} to keep")
+            raise TooLarge(f"a callback may have {INPUT_LIMIT} bytes; this one takes {len(data)} bytes to store")
         receipt, is_repeated = await self._context.deliveries.deliver(Delivery(*place, data, message_id))
         reach("after_delivery")
         self._context.nudge()

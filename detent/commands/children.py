@@ -18,7 +18,7 @@ from detent.run.state import RunFacts
 from detent.run.status import TERMINAL, Status
 from detent.store.rows import CONTINUED, Message, MessageKind, RunCriteria
 
-#: A run continues as one other run. More can exist only if a person made them.
+#: A run continues as one other run. More can exist only if a user started them.
 _MOST_HEIRS: Final = 20
 
 
@@ -39,8 +39,8 @@ class ChildStarts:
     async def prepare_successor(self, run: RunFacts, request: StartRequest) -> PreparedSuccessor:
         """Prepare the run that takes over from this one: same parent, same hero.
 
-        It has the version that is current now. If another version is saved before the run starts, that counts as
-        saved a moment later. The start cannot be refused, because it is written together with the end."""
+        It has the version that is current now. If another version is saved before the run starts, it counts as saved
+        a moment later. The start cannot be refused, because it is written together with the end."""
         engine = self._context.engine
         node = engine.node
         row = await self._store.run(run.tenant, run.id)

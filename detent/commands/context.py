@@ -38,7 +38,7 @@ class CommandContext:
         try:
             self.engine.node.nudge()
         except Unavailable:
-            return  # polling will find it
+            return  # a poll will find the message
 
 
 class CommandPart:

@@ -35,8 +35,8 @@ _OVER: Final = (Kind.CANCELLED, Kind.EXPIRED, Kind.FINISHED)
 
 
 class ControlCommands(CommandPart):
-    """Control of one open run. Each command answers with the run as it is; `<command>_requested` is true while its
-    owner has not applied the command."""
+    """Control of one open run. Each command returns the current document of the run. `<command>_requested` is true
+    while the owner of the run has not applied the command."""
 
     def __init__(self, context: CommandContext, caller: Caller, runs: RunCommands) -> None:
         super().__init__(context, caller)
@@ -51,11 +51,11 @@ class ControlCommands(CommandPart):
         return await self._control(run, MessageKind.PAUSE, Status.PAUSED)
 
     async def resume(self, run: str | RunRow) -> RunDocument:
-        """Let a paused run go on."""
+        """Resume a paused run."""
         return await self._control(run, MessageKind.RESUME, Status.RUNNING)
 
     async def resolve(self, run: str | RunRow, step: str, *, happened: bool, output: Any) -> RunDocument:
-        """Say whether an uncertain step happened. The run goes on when no step of it is uncertain."""
+        """Record whether an uncertain step happened. The run continues when none of its steps is uncertain."""
         row = await self._runs.row(run)
         document = await self._runs.document(row)
         if step not in document.steps:
@@ -73,13 +73,13 @@ class ControlCommands(CommandPart):
         return await self._watch(row, MessageKind.RESOLVE, lambda now: now.steps[step].reason != "uncertain")
 
     async def skip(self, run: str | RunRow, step: str | None = None) -> RunDocument:
-        """Skip a step, or the one the run is at. Its attempt is stopped and the run goes on behind it, even if it was
+        """Skip a step, or the current one. Its attempt is stopped and the run continues after it, even if it was
         paused."""
         return await self._steer(run, MessageKind.SKIP, step, can_skip)
 
     async def reattempt(self, run: str | RunRow, step: str | None = None, *, wait: float = 0.0) -> RunDocument:
-        """Start a new attempt of a step after `wait` seconds, or of the one the run is at. Its current attempt is
-        stopped. A paused run goes on."""
+        """Start a new attempt of a step, or of the current one, after `wait` seconds. Its attempt in flight is stopped.
+        A paused run continues."""
         return await self._steer(run, MessageKind.REATTEMPT, step, can_reattempt, wait=wait)
 
     async def finish(self, run: str | RunRow) -> RunDocument:
@@ -149,8 +149,8 @@ class ControlCommands(CommandPart):
         choose: Callable[[RunState, int | None], int | None],
         **given: Any,
     ) -> RunDocument:
-        """Send a message about one step. The step is chosen here, so that a run that goes on meanwhile does not lose
-        another one."""
+        """Send a message about one step. The step is chosen here. So if the run continues meanwhile, the message does
+        not apply to a later step."""
         row = await self._runs.row(run)
         prepared, state = await self._runs.folded(row)
         name = _chosen(prepared, state, kind, step, choose)
@@ -175,16 +175,16 @@ class ControlCommands(CommandPart):
 
 @contextmanager
 def _after_sending() -> Iterator[None]:
-    """Raise CommitUnknown if the run cannot be read after its message was stored. An answer that says that nothing was
-    done would be wrong."""
+    """Raise CommitUnknown if the run cannot be read after its message was stored. Any other error would wrongly mean
+    that nothing was done."""
     try:
         yield
     except StoreError as error:
-        raise CommitUnknown(f"the message was sent, and what came of it cannot be read: {error.message}") from error
+        raise CommitUnknown(f"the message was sent, but its effect cannot be read: {error.message}") from error
 
 
 def told_result(kind: StepKind, output: Any, status_code: int | None = None) -> bytes:
-    """Build the result of a step from the output that a person states."""
+    """Build the result of a step from the output that a user states."""
     return stated_result(kind, encoder.encode(output), status_code)
 
 
@@ -212,8 +212,8 @@ def _chosen(
 
 def _why_not(state: RunState, number: int | None, step: str | None) -> str:
     if number is None:
-        return "this workflow: it is at no step that can be tried now"
+        return "this workflow: it has no current step that can be tried"
     if state.failing and state.ending[number] is None:
-        return f"step {step!r}: the run is failing, and begins nothing more"
+        return f"step {step!r}: the run is failing and starts nothing new"
     ending = state.ending[number]
     return f"step {step!r}: " + (f"it ended {ending}" if ending else _WORDS.get(state.phase[number], "it cannot be"))

@@ -36,7 +36,7 @@ _PARTS: Final = ("body", "headers", "query")
 
 
 class RerunCommands(CommandPart):
-    """New runs of old ones. The same `request_id` again returns the run that was started first."""
+    """New runs of old ones. A second command with the same `request_id` returns the first new run."""
 
     def __init__(self, context: CommandContext, caller: Caller, runs: RunCommands, starts: StartCommands) -> None:
         super().__init__(context, caller)
@@ -110,11 +110,11 @@ class RerunCommands(CommandPart):
         begin: str | None = None,
     ) -> StartAnswer:
         """Start the new run. `prepared` is the graph at the end of the old one; `what` is the kind of rerun and the
-        bytes that tell one request from another."""
+        bytes that distinguish one request from another."""
         kind, meant = what
         version, graph = await self._version_of(row, prepared)
         if begin not in (None, *graph.numbers):
-            raise Conflict(f"{begin!r} is not in the version that the run would begin again with; run it as a whole")
+            raise Conflict(f"{begin!r} is not in the version that the new run would have; rerun the whole workflow")
         reuse = reuse.over(prepared, graph)
         _refuse_too_much(reuse)
         placed = placed_in(row.opening)
@@ -143,8 +143,9 @@ class RerunCommands(CommandPart):
         return await self._begin(request, digest)
 
     async def _version_of(self, row: RunRow, prepared: Prepared) -> tuple[int, Prepared]:
-        """Return the version to start with, and its graph: that of the run. A run that was moved to changed code starts
-        with the version that was saved of that code, if there is one; else it will be moved again."""
+        """Return the version to start with, and its graph. This is the version of the old run, with one exception. If
+        the old run was moved to changed code, return the version that was saved of that code. If there is none, the
+        new run will be moved again."""
         own = await self._runs.prepared(row)
         if own.graph == prepared.graph:
             return row.version, own
@@ -166,14 +167,14 @@ class RerunCommands(CommandPart):
                 await refuse_if_active(self._store, request)
                 continue  # the run that had the request id was deleted meanwhile, or the one that had the key has ended
             return StartAnswer(started.id, request.workflow, started.status, started.started_at, True)
-        raise Unavailable(f"runs of {request.name[:200]!r} begin and end too quickly just now; try again")
+        raise Unavailable(f"runs of {request.name[:200]!r} begin and end too quickly; try again")
 
 
 def _refuse_too_much(reuse: Reuse) -> None:
     size = sum(map(len, reuse.results.values())) + sum(len(one.result) for one in reuse.operations)
     if len(reuse.operations) > MOST_OPERATIONS:
         raise TooLarge(
-            f"the function has {len(reuse.operations)} operations on record, and a run can begin with "
+            f"the function has {len(reuse.operations)} operations in its journal, and a run can begin with "
             f"{MOST_OPERATIONS} at most; run the whole workflow again"
         )
     if size > MOST_REUSED:

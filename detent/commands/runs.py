@@ -1,4 +1,4 @@
-"""Runs: read them, their history, their hero's timeline, and why they do not go on."""
+"""Runs: read them, their history, their hero's timeline, and why they do not continue."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class TimelinePage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunReason:
-    """One reason why a run does not go on."""
+    """One reason why a run does not continue."""
 
     kind: str
     message: str
@@ -94,7 +94,7 @@ class RunCommands(CommandPart):
         return await self._store.count_runs(self._tenant, where=where, limit=limit)
 
     async def entries(self, run: bytes, *, after: int = 0, limit: int = 100_000) -> list[Entry]:
-        """Return the journal of a run behind the entry `after`."""
+        """Return the journal of a run after the entry `after`."""
         return await self._store.journal(run, after=after, limit=limit)
 
     async def prepared(self, row: RunRow) -> Prepared:
@@ -128,8 +128,8 @@ class RunCommands(CommandPart):
         return history(await self.prepared(row), facts, row.opening, await self._store.journal(row.id))
 
     async def timeline(self, hero: tuple[str, str], *, limit: int, after: TimelineCursor | None = None) -> TimelinePage:
-        """Return the entries of all runs of a hero behind `after`: at most `limit` of them and at most a page of bytes,
-        but at least one."""
+        """Return the entries of all runs of a hero after `after`: at most `limit`, and at most `PAGE_BYTES` bytes
+        unless the first entry alone has more."""
         found: list[TimelineRow] = []
         size = 0
         while True:
@@ -145,7 +145,7 @@ class RunCommands(CommandPart):
             after = found[-1].place()
 
     async def why(self, run: str) -> tuple[RunRow, str, list[RunReason]]:
-        """Return a run, its status, and what keeps it from going on: first what blocks it, then what waits for that."""
+        """Return a run, its status, and why it does not continue: first what blocks it, then what waits for that."""
         row = await self.row(run)
         prepared, state = await self.folded(row)
         if row.status in TERMINAL and not state.is_over:
@@ -167,20 +167,20 @@ class RunCommands(CommandPart):
 
 
 async def _missing_around(store: CommandStore, row: RunRow, *, is_due: bool) -> list[RunReason]:
-    """Find what a run lacks outside of itself. `is_due`: it would go on at once if a node claimed it."""
+    """Find what a run lacks outside of itself. `is_due`: it would continue at once if a node claimed it."""
     offers = await store.offers()
     if any(offer.node == row.owner for offer in offers):
         return []
     if all(offer.queues == () for offer in offers):  # processes that start runs and leave them to other nodes
-        return [RunReason("no_node", "No node is at work: nothing goes on until `detent serve` or `worker` runs.")]
+        return [RunReason("no_node", "No node is at work: nothing continues until `detent serve` or `worker` runs.")]
     unserved = await _unserved(store, row, offers) if is_due or row.owner is not None else []
     if row.owner is None or unserved:
         return unserved
-    return [RunReason("node_lost", "The node that had the run is gone; another one takes it over in a moment.")]
+    return [RunReason("node_lost", "The node that owned the run is gone; another node takes it over in a moment.")]
 
 
 async def _unserved(store: CommandStore, row: RunRow, offers: list[NodeOffer]) -> list[RunReason]:
-    """Say which queue or code no node offers."""
+    """Return the queue or the code that the run needs and no node offers."""
     serving = [offer for offer in offers if offer.queues is None or row.queue in offer.queues]
     if not serving:
         seen = await _last_seen(store, "queue", row.queue)
@@ -204,7 +204,7 @@ async def _last_seen(store: CommandStore, kind: str, name: str) -> str:
 
 
 def _ended_by_engine(row: RunRow) -> RunReason:
-    """Explain a run that has ended and whose journal does not have its end. Its row says why."""
+    """Explain a run that has ended without an entry in its journal. Its row has the reason."""
     at = "" if row.ended_at is None else f" at {iso(row.ended_at)}"
     why = f" {sentence(row.error)}" if row.error else ""
     message = f"The run is over: it ended {row.status}{at}.{why}"
@@ -212,7 +212,7 @@ def _ended_by_engine(row: RunRow) -> RunReason:
 
 
 def _why_cancelled(entries: Sequence[Entry]) -> str:
-    """Say in one more sentence what cancelled a run."""
+    """Return one more sentence about what cancelled a run, or an empty text."""
     last = next((entry for entry in reversed(entries) if entry.kind == Kind.CANCELLED), None)
     data = EntryData() if last is None else decode_data(last.data)
     reason = data.by if data.error is None else data.error.message

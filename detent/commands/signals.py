@@ -24,8 +24,8 @@ class SignalCommands(CommandPart):
         self._runs = runs
 
     async def send(self, run: str, name: str, data: Any = None) -> RunRow:
-        """Send a signal to a run of a durable function. When this returns, the signal is durable and the function
-        receives it, whether it waits for it already or later, in this run or in the one that it continues as."""
+        """Send a signal to a run of a durable function. When this returns, the signal is durable. The function receives
+        it whether it waits for it now or later, in this run or in its successor."""
         if not is_name(name):
             raise InvalidInput(f"{name[:80]!r} cannot be the name of a signal")
         try:

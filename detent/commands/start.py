@@ -29,7 +29,7 @@ from detent.values.http_body import SECRET_HEADERS
 from detent.values.limits import INPUT_LIMIT
 from detent.views.runs import shown_status
 
-#: How often a start is tried again because its workflow changed or the run in its way ended at that moment.
+#: How often a start is tried because its workflow changed, or the run that blocked it ended, at that moment.
 ATTEMPTS: Final = 10
 
 
@@ -45,7 +45,7 @@ class StartAnswer:
 
 
 class StartCommands(CommandPart):
-    """A run that is accepted here is durable and will end."""
+    """Commands that start runs. A run that is accepted here is durable and will end."""
 
     async def start(self, request: StartRequest) -> StartAnswer:
         """Start a run of a workflow's current version. Raise AlreadyActive if the workflow allows one open run per hero
@@ -84,7 +84,7 @@ class StartCommands(CommandPart):
                 await refuse_if_active(self._store, prepared)
                 continue
             return StartAnswer(started.id, ready.id, started.status, started.started_at, True)
-        raise Unavailable(f"the workflow {request.workflow[:200]!r} is being changed just now; try again")
+        raise Unavailable(f"the workflow {request.workflow[:200]!r} is being changed; try again")
 
     async def known(self, request_id: str | None, digest: bytes, workflow: bytes | None = None) -> StartAnswer | None:
         """Return the run that the same request started before. Raise RequestIdTaken or RequestIdReused if another

@@ -64,8 +64,8 @@ class WorkflowCommands(CommandPart):
         return await self._context.workflows.row(self._tenant, key)
 
     async def id_of(self, key: str) -> bytes:
-        """Return the id of the workflow whose runs are meant: by id or by name, also if it was deleted and the name is
-        not used again. Raise NotFound if there is none."""
+        """Return the id of a workflow by its id or its name, also if it was deleted and the name is not used again.
+        Raise NotFound if there is none."""
         with suppress(InvalidId):
             return parse(WORKFLOW, key)
         try:
@@ -77,7 +77,7 @@ class WorkflowCommands(CommandPart):
             return deleted
 
     async def find(self, *, limit: int, after: str | None = None, enabled: bool | None = None) -> list[WorkflowRow]:
-        """Return workflows by name, from the first name behind `after` on."""
+        """Return workflows ordered by name, from the first name after `after` on."""
         return await self._store.workflows(self._tenant, limit=limit, after=after, enabled=enabled)
 
     async def versions(self, row: WorkflowRow) -> list[VersionRow]:
@@ -93,8 +93,8 @@ class WorkflowCommands(CommandPart):
         return await self.get(key)
 
     async def delete(self, key: str) -> tuple[WorkflowRow, Instant]:
-        """Delete a workflow and return it with the time of its deletion. Its name is free, its triggers are gone, and
-        its runs go on."""
+        """Delete a workflow and return it with the time of its deletion. Its name is free, its triggers are
+        deleted, and its runs continue."""
         row = await self.get(key)
         at = await self._store.delete_workflow(self._tenant, row.id)
         if at is None:
@@ -124,7 +124,7 @@ class WorkflowCommands(CommandPart):
             case Unsaved.TAKEN:
                 raise NameTaken(f"there is a workflow named {compiled.name!r} already; PUT it to give it a new version")
             case _:
-                raise PreconditionFailed(f"the workflow {compiled.name!r} was changed by somebody else; read it again")
+                raise PreconditionFailed(f"the workflow {compiled.name!r} has changed since it was read; read it again")
 
 
 def owned_trigger(
@@ -152,7 +152,7 @@ def new_version(tenant: int, id_: bytes, compiled: Compiled, data: bytes | str) 
     """Build the row of a version from a compiled definition; `data` is its text."""
     graph = codec.encode(compiled.graph)
     facts = _facts(compiled)
-    # Everything in the definition, so that a new description, label or trigger is a new version too.
+    # The checksum covers everything in the definition: a new description, label or trigger is a new version too.
     meaning = [json.loads(graph), facts, compiled.description, compiled.enabled, dict(compiled.labels)]
     return NewVersion(
         tenant=tenant,

@@ -1,7 +1,7 @@
 """Attempts in flight: a limited number at once, each within its time limit.
 
 The same code runs every kind of step: the executor declares what its step needs (`Needs`), and the engine provides it.
-Whatever an executor does ends as an outcome.
+Every attempt ends as an outcome, also if its executor raises.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ _NOTHING: Final = Needs.NOTHING
 
 
 class Attempts:
-    """Starts attempts while there are free slots; other attempts wait. `ended` receives the outcome of each."""
+    """The attempts of one node: those in flight, and those that wait for a free slot.
+
+    `ended` is called with the outcome of each attempt.
+    """
 
     def __init__(
         self,
@@ -50,15 +53,17 @@ class Attempts:
         self.in_flight = 0
 
     def admit(self, held: OwnedRun, start: StartAttempt) -> None:
-        """Start an attempt if there is a free slot; otherwise it waits. The caller knows that it may start."""
+        """Start an attempt if a slot is free, otherwise queue it. The caller has checked that it may start."""
         if self._is_free():
             self._begin(held, start)
         else:
             self._waiting.setdefault(held, deque()).append(start)
 
     def begin_alone(self, held: OwnedRun, start: StartAttempt, over: Callable[[OwnedRun], None]) -> None:
-        """Begin the attempt of a suspect run, whether or not a slot is free: its start is on record, so it must not
-        wait. `over` is called when it is not in flight any more."""
+        """Begin the attempt of a suspect run, even if no slot is free. Call `over` when it is no longer in flight.
+
+        Its start is already in the journal, so it must not wait.
+        """
         self._begin(held, start)
         attempt = held.attempts.get(start.step)
         if attempt is None:
@@ -67,7 +72,8 @@ class Attempts:
             attempt.add_done_callback(lambda _: over(held))
 
     def let_waiting_in(self) -> None:
-        """Start waiting attempts while there is room: one step of each run in turn, so that a wide run leaves slots."""
+        """Start waiting attempts while slots are free. Take one step of each run in turn, so that a wide run leaves
+        slots for the others."""
         while self._waiting and self._is_free():
             held = next(iter(self._waiting))
             starts = self._waiting.pop(held)
@@ -84,7 +90,7 @@ class Attempts:
         self._waiting.clear()
 
     def stop(self, held: OwnedRun) -> None:
-        """Cancel the attempts of a run that are in flight. Their outcomes are not used."""
+        """Cancel the attempts of a run that are in flight. Their outcomes are ignored."""
         for attempt in list(held.attempts.values()):
             attempt.cancel()
 
@@ -103,7 +109,7 @@ class Attempts:
         try:
             executor = self._executors[prepared.steps[step].kind]
             needs = executor.needs(prepared.graph.steps[step])
-        except Exception as error:  # noqa: BLE001 - an executor that is missing or raises has failed
+        except Exception as error:  # noqa: BLE001 - a missing or raising executor fails the attempt
             self._tell(held, step, number, failure_of(error), begun)
             return
         view = None if needs is _NOTHING else self._view(held, needs)
@@ -113,7 +119,7 @@ class Attempts:
             return
         reach("before_effect")
         work = _ask(executor, call)
-        # Most work is a coroutine, and this check is quick. Outcome is a union: Python checks it class by class.
+        # Check for a coroutine first: it is the common case and the cheap check. `Outcome` is a union of classes.
         if not isinstance(work, CoroutineType) and isinstance(work, Outcome):
             self._tell(held, step, number, work, begun)
             return
@@ -141,7 +147,7 @@ class Attempts:
         begun: float,
         is_locking: bool,
     ) -> None:
-        # Here and not in the attempt itself: an attempt that is stopped before it has begun never runs to its end.
+        # This is not in the task itself: a task that is cancelled before it begins never runs any of its code.
         self.in_flight -= 1
         is_wanted = held.attempts.get(step) is attempt
         if is_wanted:
@@ -160,7 +166,7 @@ class Attempts:
 
 
 def run_attempt(work: Work, timeout: float | None) -> Work:
-    """Await the work of an executor, within its time, and return its outcome. A failure of the executor is a Fail."""
+    """Await the work of an executor within its time limit and return its outcome. An exception becomes a `Fail`."""
     return run_on_loop(lambda: work, _failed, limit=timeout)
 
 

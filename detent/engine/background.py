@@ -1,4 +1,4 @@
-"""Loops beside the work: how each is run (`Polling`), takeovers, the watchdog, retention and presence."""
+"""Background loops of a node: takeovers, the watchdog, retention and presence. `Polling` runs each of them."""
 
 from __future__ import annotations
 
@@ -18,16 +18,19 @@ from detent.store.protocol import CommandStore, MaintenanceStore, NodeStore
 
 
 class Poller(Protocol):
-    """Something done again and again."""
+    """A job that runs repeatedly."""
 
     name: str
 
     async def poll(self) -> float:
-        """Do a batch; give the seconds until the next one is due."""
+        """Process one batch. Return the seconds until the next one is due."""
 
 
 class Polling:
-    """Runs a poller for ever. Trouble with the store is told and tried again; `nudge` cuts the pause short."""
+    """The loop that runs one poller forever. After a store error it reports the error and retries.
+
+    `nudge` ends the current pause.
+    """
 
     def __init__(self, poller: Poller, *, after_trouble: float = 0.5) -> None:
         self._poller = poller
@@ -60,30 +63,36 @@ class Polling:
 
 
 def _stop_if_told() -> None:
-    """A cancellation may be lost in what a poll calls, with an error or without, and nobody says it twice: who waits
-    for this to end would wait for ever."""
+    """Raise CancelledError if this task was cancelled.
+
+    Code that a poll calls may swallow the cancellation, with or without an error. asyncio does not send it again, so
+    shutdown would hang.
+    """
     this = asyncio.current_task()
     if this is not None and this.cancelling():
         raise asyncio.CancelledError
 
 
-# Deletes runs that ended long ago, a batch at a time, and gives their space back.
+# Retention: delete runs that ended long ago, one batch at a time, and return their disk space.
 
 
 BATCH: Final = 500
-PAUSE: Final = 0.05  # between two batches, so that flushes come first
+PAUSE: Final = 0.05  # between two batches, so that flushes are not delayed
 RETENTION_INTERVAL: Final = 60.0
 COMPACT_INTERVAL: Final = 3600.0
 
 
 class Retention:
-    """`keep` holds (status, seconds). Without any, only the small chores of the store are done."""
+    """The poller that deletes old runs. `keep` has pairs of (status, seconds that such runs are stored).
+
+    If `keep` is empty, it only calls `tidy` of the store.
+    """
 
     name = "retention"
 
     def __init__(self, store: MaintenanceStore, clock: Clock, keep: Sequence[tuple[str, int]]) -> None:
         self._store, self._clock, self._keep = store, clock, tuple(keep)
-        self._deleted = 0  # since the space was last given back
+        self._deleted = 0  # runs, since the last compaction
         self._compacted: float | None = None
 
     async def poll(self) -> float:
@@ -106,7 +115,7 @@ class Retention:
             await self._store.compact()
 
 
-# Notes now and then what this node serves, so that people can be told when a queue or an action was last served.
+# Presence: record regularly what this node serves, so that a view can show when a queue or action was last served.
 
 
 PRESENCE_INTERVAL: Final = 30.0
@@ -114,7 +123,7 @@ ANY_QUEUE: Final = "*"
 
 
 class Presence:
-    """`queues` null means all of them."""
+    """The poller that records the queues and actions of this node. `queues=None` means every queue."""
 
     name = "presence"
 
@@ -128,12 +137,12 @@ class Presence:
 
 
 class Takeovers:
-    """Removes nodes whose lease is over; their runs are then claimed like any other."""
+    """The poller that removes nodes whose lease has expired. Other nodes then claim their runs."""
 
     name = "takeovers"
 
     def __init__(self, store: NodeStore, node: bytes, *, tuning: Tuning, freed: Callable[[], None]) -> None:
-        """`freed` is called when there are runs to be claimed that were not there before."""
+        """`freed` is called after a takeover, because the runs of that node can be claimed now."""
         self._store, self._node, self._tuning, self._freed = store, node, tuning, freed
 
     async def poll(self) -> float:
@@ -145,10 +154,12 @@ class Takeovers:
 
 
 class Watchdog:
-    """Finds runs that this node owns but does not hold: a claim whose reply was lost.
+    """The poller that releases runs which this node owns in the store but does not have in memory.
 
-    A run is given back only when nothing of it can still be on its way: it was loose before with the same generation,
-    every claim that had been sent by then is over, and no write of it is waiting."""
+    This happens when the reply to a claim is lost. A run is released only if nothing about it can still be under way.
+    It must have been loose in an earlier poll with the same generation. Every claim sent before that poll must have
+    ended. No write of it may be pending.
+    """
 
     name = "watchdog"
 
@@ -164,7 +175,7 @@ class Watchdog:
     ) -> None:
         self._store, self._node, self._runner, self._claims = store, node, runner, claims
         self._committer, self._tuning = committer, tuning
-        self._suspects: dict[tuple[bytes, int], int] = {}  # with the number of claims begun when it was first seen
+        self._suspects: dict[tuple[bytes, int], int] = {}  # number of claims begun when it was first seen
 
     async def poll(self) -> float:
         owned = await self._store.owned(self._node)

@@ -1,4 +1,4 @@
-"""Graphs ready for planning, by workflow and version: loaded once, kept while they are used."""
+"""Caches in memory: prepared graphs by workflow and version, and workflows that can be started."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from detent.planner.prepared import Prepared, prepare
 from detent.store.protocol import CommandStore, NodeStore
 from detent.store.rows import WorkflowRow
 
-#: So many bytes of memory each cache takes, about.
+#: The approximate size limit of each cache, in bytes.
 CACHE_BYTES: Final = 64_000_000
-#: What an entry takes: a prepared graph has about twelve times the size of its encoding, and is never empty.
+#: The size of an entry: a fixed part, plus about twelve times the length of the encoded graph.
 ENTRY_BYTES: Final = 2_000
 GRAPH_FACTOR: Final = 12
 
@@ -29,12 +29,12 @@ Version = tuple[bytes, int]
 
 
 def weight(encoded: int) -> int:
-    """The memory of a graph, by the length of its encoding."""
+    """Estimate the memory of a prepared graph from the length of its encoding."""
     return ENTRY_BYTES + GRAPH_FACTOR * encoded
 
 
 class ByteCache(Generic[K, V]):
-    """Keeps values up to `limit` bytes, by the weights they are given. The oldest go first."""
+    """A cache of at most `limit` bytes. The caller states the weight of each value. The oldest values are evicted."""
 
     def __init__(self, limit: int = CACHE_BYTES) -> None:
         self._limit = limit
@@ -52,7 +52,7 @@ class ByteCache(Generic[K, V]):
         return None if kept is None else kept[0]
 
     def put(self, key: K, value: V, weight: int) -> V:
-        """Keep a value, and drop the oldest of the others if they take too much together."""
+        """Store a value and return it. Evict the oldest other values while the cache is above its limit."""
         self.pop(key)
         self._kept[key] = (value, weight)
         self.bytes += weight
@@ -61,25 +61,25 @@ class ByteCache(Generic[K, V]):
         return value
 
     def pop(self, key: K) -> None:
-        """Forget a value, if it is there."""
+        """Remove a value if it exists."""
         kept = self._kept.pop(key, None)
         if kept is not None:
             self.bytes -= kept[1]
 
     def renew(self, key: K) -> None:
-        """Let a value count as the newest."""
+        """Mark a value as the newest."""
         self._kept.move_to_end(key)
 
 
 class GraphCache:
-    """A version never changes, so nothing here is ever out of date."""
+    """A cache of prepared graphs. A version never changes, so no entry is ever stale."""
 
     def __init__(self, store: NodeStore) -> None:
         self._store = store
         self._kept: ByteCache[Version, tuple[str, Prepared]] = ByteCache()
 
     async def get(self, versions: Sequence[Version]) -> dict[Version, tuple[str, Prepared]]:
-        """(workflow name, prepared graph) of each that can be read; the missing ones are loaded in one query."""
+        """Return (workflow name, prepared graph) of each version that can be read. Load missing ones in one query."""
         wanted = list(dict.fromkeys(versions))
         found: dict[Version, tuple[str, Prepared]] = {}
         for version in wanted:
@@ -92,24 +92,24 @@ class GraphCache:
             for version, (name, raw) in (await self._store.graphs(missing)).items():
                 try:
                     found[version] = name, self.put(version, name, raw)
-                except Exception as error:  # noqa: BLE001 - the other graphs are loaded all the same
+                except Exception as error:  # noqa: BLE001 - one bad graph must not block the others
                     message = f"{name} version {version[1]} cannot be read: {error}"
                     emit("engine.error", where="graphs", error=message)
         return found
 
     def put(self, version: Version, name: str, raw: bytes) -> Prepared:
-        """The prepared graph of a version whose bytes are at hand."""
+        """Return the prepared graph of a version. Decode `raw` if the graph is not cached."""
         kept = self._kept.get(version)
         if kept is None:
             kept = self._kept.put(version, (name, prepare(codec.decode(raw))), weight(len(raw)))
         return kept[1]
 
 
-# Workflows as starting needs them, kept in memory.
+# Workflows that can be started, cached in memory.
 #
-# Nobody tells this process when another one saves, disables or deletes a workflow. That is not needed: a start is
-# written only if its version is still the current one (see `NewRun.current`), and one that was refused makes us look
-# again. So a stale entry costs a second attempt, and never a run of the wrong version.
+# This process is not notified when another process saves, disables or deletes a workflow. It need not be: the store
+# accepts a start only if its version is still the current one (see `NewRun.current`). After a refusal the workflow is
+# loaded again. So a stale entry costs a second attempt, but never a run of the wrong version.
 
 
 LONGEST_NAME: Final = 200
@@ -132,14 +132,14 @@ class Startable:
 
 
 class WorkflowCache:
-    """By what people call them: id or name."""
+    """A cache of startable workflows by the key that callers use: id or name."""
 
     def __init__(self, store: CommandStore, graphs: GraphCache) -> None:
         self._store, self._graphs = store, graphs
         self._kept: ByteCache[tuple[int, str], Startable] = ByteCache()
 
     async def startable(self, tenant: int, key: str) -> Startable:
-        """The workflow, or NotFound, or NotStartable."""
+        """Return the workflow, from the cache if possible. Raise NotFound or NotStartable."""
         kept = self._kept.get((tenant, key))
         if kept is None:
             row = await self.row(tenant, key)
@@ -147,22 +147,22 @@ class WorkflowCache:
         return kept
 
     async def current(self, tenant: int, key: str) -> Startable:
-        """The workflow as it is now, whatever is kept of it."""
+        """Return the workflow as it is in the store now. Raise NotFound or NotStartable."""
         self._kept.pop((tenant, key))
         return await self.startable(tenant, key)
 
     def forget(self, tenant: int, row: WorkflowRow) -> None:
-        """What is kept of it is out of date."""
+        """Remove the workflow from the cache, because its entry is stale."""
         for key in (row.name, show(WORKFLOW, row.id)):
             self._kept.pop((tenant, key))
 
     async def row(self, tenant: int, key: str) -> WorkflowRow:
-        """The workflow as it stands in the store now, or NotFound."""
+        """Return the workflow's row from the store. Raise NotFound if there is none."""
         found = None
         try:
             found = await self._store.workflow(tenant, parse(WORKFLOW, key))
         except InvalidId:
-            # No name is longer or holds a NUL, and a database may refuse to look for one.
+            # No valid name is longer or contains a NUL, and a database may refuse such a query.
             if len(key) <= LONGEST_NAME and "\x00" not in key:
                 found = await self._store.workflow(tenant, key)
         if found is None:
@@ -175,7 +175,7 @@ class WorkflowCache:
 
 
 def refuse_unless_active(row: WorkflowRow) -> None:
-    """NotStartable if no run of it may be started now."""
+    """Raise NotStartable if the workflow is disabled or its status is not `active`."""
     if row.status != "active":
         raise NotStartable(f"Workflow is not Active (current status: {row.status.capitalize()}): {row.name}")
     if not row.enabled:
@@ -183,7 +183,7 @@ def refuse_unless_active(row: WorkflowRow) -> None:
 
 
 def startable(row: WorkflowRow, prepared: Prepared) -> Startable:
-    """A workflow with its graph, ready to be started."""
+    """Build the startable workflow from its row and its prepared graph."""
     facts = json.loads(row.trigger)
     return Startable(
         id=row.id,

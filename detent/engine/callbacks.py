@@ -4,9 +4,9 @@ A token is not stored: it is the run's id, the step's name and a MAC of 144 bits
 node renders the same URL after any crash, and a token cannot be made without the instance's key. Tokens are compared in
 constant time.
 
-A callback may be accepted while a cancel is on its way. Its payload must count then, because its sender got a yes. So
-the callbacks are expired in the store first. A wait whose callback was expired can receive nothing more. Where the
-store answers that a payload came first, the payload is in the inbox: it is read, and then the run is stopped.
+A callback may be accepted while a cancel is under way. Its payload must count then, because its sender got a success
+answer. So the engine first expires the callbacks in the store. A wait whose callback was expired can receive nothing
+more. If the store answers that a payload came first, the payload is in the inbox. It is read, then the run is stopped.
 """
 
 from __future__ import annotations
@@ -29,10 +29,9 @@ from detent.run.state import Phase
 from detent.store.protocol import CommandStore
 from detent.store.rows import Delivery, Receipt
 
-# Callbacks that arrive together are received together: one commit for all that came while the last one was on its
-# way.
+# Callbacks are received in batches: one commit for all that arrived during the last commit.
 #
-# Nobody waits longer for it: the first that comes is sent at once, and what comes meanwhile goes with the next.
+# This delays no callback: the first one is sent at once, and those that arrive meanwhile form the next batch.
 
 
 MOST: Final = 500
@@ -42,7 +41,10 @@ Answer = tuple[Receipt, bool]
 
 
 class Deliveries:
-    """One batch at a time, and never two callbacks of one place in it."""
+    """The queue of callbacks that wait for their commit.
+
+    It sends one batch at a time. A batch never has two callbacks of the same wait.
+    """
 
     def __init__(self, store: CommandStore) -> None:
         self._store = store
@@ -51,7 +53,7 @@ class Deliveries:
         self._others: set[asyncio.Task[None]] = set()
 
     async def deliver(self, delivery: Delivery) -> Answer:
-        """The receipt, and whether the same message came before."""
+        """Store a callback. Return its receipt, and whether the same message was received before."""
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._waiting.append((delivery, answer))
         if self._sending is None:
@@ -99,12 +101,12 @@ class Deliveries:
                 answer.set_result((receipt, False))
 
     async def _alone(self, delivery: Delivery, answer: asyncio.Future[Answer]) -> None:
-        """One that the batch could not receive: it is refused, or somebody was in its way."""
+        """Deliver one callback that the batch did not receive: it was refused, or another transaction blocked it."""
         try:
             found = await self._store.deliver(
                 delivery.run, delivery.step, data=delivery.data, message_id=delivery.message_id
             )
-        except Exception as error:  # noqa: BLE001 - it belongs to whoever sent it
+        except Exception as error:  # noqa: BLE001 - the sender of this callback gets the error
             if not answer.done():
                 answer.set_exception(error)
         else:
@@ -118,21 +120,22 @@ _LONGEST: Final = 200
 
 
 class CallbackTokens:
-    """Makes and reads tokens with one instance's key."""
+    """The callback tokens of one instance: it owns the key that signs and verifies them."""
 
     def __init__(self, key: str, base_url: str) -> None:
         self._key = hashlib.sha256(b"detent callback token\x00" + key.encode()).digest()
         self._base_url = base_url.rstrip("/")
 
     def url(self, run: bytes, step: str) -> str:
-        """Where the callback of a wait step is to be sent."""
+        """Return the URL that receives the callback of a wait step."""
         return f"{self._base_url}/wh/{self.token(run, step)}"
 
     def token(self, run: bytes, step: str) -> str:
         return _spell(run + self._mac(run, step.encode()) + step.encode())
 
     def read(self, token: str) -> tuple[bytes, str] | None:
-        """(run, step) of a token this instance made; null for anything else, other spellings of it too."""
+        """Return (run, step) of a token that this instance made. Return None for anything else, also for another
+        base64 spelling of a valid token."""
         if len(token) > _LONGEST or not token.isascii():
             return None
         try:
@@ -152,13 +155,13 @@ def _spell(raw: bytes) -> str:
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
-#: What ends a run from outside.
+#: Events from outside that end a run.
 _ENDING: Final = frozenset({events.Cancelled, events.Expired, events.Finished})
 _ENDING_OUTCOMES: Final = (Cancel, Finish)
 
 
 def may_end_waits(event: events.Event) -> bool:
-    """Whether an event can end waits without their callbacks."""
+    """Return whether an event can end waits without their callbacks."""
     kind = type(event)
     if isinstance(event, events.AttemptEnded):
         return isinstance(event.outcome, _ENDING_OUTCOMES)
@@ -166,18 +169,22 @@ def may_end_waits(event: events.Event) -> bool:
 
 
 class WaitCloser:
-    """Keeps what stops a run (`OwnedRun.stopping`) until the callbacks of the waits that it ends are closed."""
+    """Defers the events that stop a run until the callbacks of its waits are closed.
+
+    The deferred events are in `OwnedRun.stopping`.
+    """
 
     def __init__(self, handle: Happen, expire: Callable[[OwnedRun, int | str], None]) -> None:
         """`expire` asks the store to expire the callback of a wait."""
         self._handle, self._expire = handle, expire
 
     def defer(self, held: OwnedRun, event: events.Event, message: int | None) -> bool:
-        """Return whether the event has to wait for callbacks to be closed. Then it is kept."""
+        """Defer the event if it ends waits whose callbacks are still open. Return whether it was deferred."""
         if isinstance(event, events.Skipped) and event.step is None:
-            event = events.Skipped(can_skip(held.state, None), event.by)  # the step that is meant now
+            event = events.Skipped(can_skip(held.state, None), event.by)  # `None`: the current step
         waits = _ended_by(held, event)
-        if not waits or is_quarantined(held.state.paused_by):  # its payload may be what it cannot be planned with
+        # A quarantined run is not deferred: the payload it would wait for may be the one that cannot be planned.
+        if not waits or is_quarantined(held.state.paused_by):
             return False
         stopping = held.stopping = held.stopping or Stopping()
         if stopping.closed.issuperset(waits):
@@ -191,7 +198,7 @@ class WaitCloser:
         return True
 
     def is_stopping(self, held: OwnedRun, wait: int | str, *, expired: bool) -> bool:
-        """Note the answer of the store. Return whether it was asked because the run stops."""
+        """Record whether the store expired a callback. Return whether it was asked because the run stops."""
         if held.stopping is None or wait not in held.stopping.closing:
             return False
         if expired:
@@ -199,14 +206,17 @@ class WaitCloser:
         return True
 
     def go_on(self, held: OwnedRun, stopping: Stopping) -> None:
-        """Handle what was kept. What must still wait is kept again."""
+        """Handle the deferred events. An event that must still wait is deferred again."""
         kept, stopping.events = stopping.events, []
         for event, message in kept:
             self._handle(held, event, message=message)
 
 
 def _ended_by(held: OwnedRun, event: events.Event) -> list[int | str]:
-    """The active waits that would end without a callback. A durable function that ends gives up its waits itself."""
+    """Return the active waits that the event would end without a callback.
+
+    A durable function that ends closes its own waits.
+    """
     state = held.state
     if isinstance(event, events.Skipped):
         return [event.step] if event.step is not None and state.phase[event.step] is Phase.WAITING else []

@@ -1,9 +1,9 @@
-"""Runs that start runs: a parent is told the end of its child, and takes its children with it when it fails.
+"""Child runs: a parent receives the end of its child, and cancels its children when it does not complete.
 
-Both are messages that travel in the flush of the end itself, so neither can be lost. A child that continues as a new
-run is followed: the flush that ends it starts the new run, forwards its mail there and tells the parent. A parent that
-ends before it has read that looks for the new run afterwards, and the node that wrote the new run looks whether the
-parent has ended: whichever comes second finds the other.
+Both are messages in the flush that ends the run, so neither can be lost. A child may continue as a new run. The flush
+that ends the child starts the new run, forwards its mail there and notifies the parent. A parent may end before it has
+read that message. So it looks for successors of its children after its end. The node that wrote the successor checks
+whether the parent has ended. Whichever happens second finds the other.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from detent.run.state import Checkpoint, RunFacts, RunState
 from detent.run.status import Status
 from detent.store.rows import Message, MessageKind
 
-#: After these pauses in seconds it is tried again to find the runs that children continue as.
+#: Pauses in seconds between the attempts to find the successors of children.
 _PAUSES: Final = (0.2, 1.0, 5.0, 20.0)
 
 StartChild = Callable[[RunFacts, bytes, StartRequest, bool], Awaitable[None]]
@@ -42,9 +42,11 @@ _ENDINGS: Final = {Status.COMPLETED: Ending.SUCCESS, Status.CANCELLED: Ending.CA
 
 @dataclass(slots=True)
 class Children:
-    """How children are started, and how the runs are cancelled that they continue as: both are given by the commands,
-    which know how. `start` is told the parent, the child's id, and whether the child may be there already;
-    `cancel_orphan` a tenant, a parent and a run that continues a child of that parent."""
+    """The functions that start child runs and cancel their successors. The commands set them.
+
+    `start` receives the parent, the child's id, the request, and whether the child may exist already. `cancel_orphan`
+    receives a tenant, a parent, and a run that continues a child of that parent.
+    """
 
     new_id: NewId
     start: StartChild | None = None
@@ -54,13 +56,13 @@ class Children:
     _following: set[asyncio.Task[None]] = field(default_factory=set)
 
     def was_told(self, messages: Sequence[Message]) -> None:
-        """The last messages of a run are durable: children that it cancels may go on as other runs by now."""
+        """After the last messages of a run are durable, cancel also the successors of the children it cancels."""
         cancelled = [message for message in messages if message.kind == MessageKind.CANCEL]
         if cancelled and self.cancel_heirs is not None:
             self._follow(partial(self.cancel_heirs, cancelled))
 
     def has_continued(self, facts: RunFacts, successor: bytes) -> None:
-        """A child continues as another run: its parent may have ended by now."""
+        """After a child has continued as another run, cancel that run if the parent has failed meanwhile."""
         if facts.parent is not None and self.cancel_orphan is not None:
             self._follow(partial(self.cancel_orphan, facts.tenant, facts.parent, successor))
 
@@ -70,7 +72,7 @@ class Children:
         following.add_done_callback(self._following.discard)
 
     async def close(self) -> None:
-        """Stop looking."""
+        """Stop the searches that are under way."""
         for following in self._following:
             following.cancel()
         await asyncio.gather(*self._following, return_exceptions=True)
@@ -89,7 +91,7 @@ async def _look_until_seen(look: Callable[[], Awaitable[None]]) -> None:
 
 
 class ChildEnd(msgspec.Struct, omit_defaults=True):
-    """What a parent is told: the end of its child, or the run that it goes on as."""
+    """The message to a parent: the end of its child, or the run that the child continues as."""
 
     child: str
     status: str
@@ -117,7 +119,7 @@ _decoder = msgspec.json.Decoder(ChildEnd)
 
 
 def read_child_end(data: bytes) -> ChildEnd | None:
-    """What a message from a child says; null if it says nothing."""
+    """Decode the message of a child. Return None if it is invalid."""
     try:
         return _decoder.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -125,7 +127,7 @@ def read_child_end(data: bytes) -> ChildEnd | None:
 
 
 def continue_messages(state: RunState, successor: bytes) -> list[Message]:
-    """The messages of a run that continues as another one: its parent has that one for a child from now on."""
+    """Build the messages of a run that continues as another one: the successor becomes the child of its parent."""
     facts = state.facts
     if facts.parent is None:
         return []
@@ -134,7 +136,7 @@ def continue_messages(state: RunState, successor: bytes) -> list[Message]:
 
 
 def signals_left(state: RunState, taken: Mapping[str, int]) -> tuple[Checkpoint, ...]:
-    """The signals on record that a durable function did not take, in their order, numbered from 1 by name."""
+    """Return the recorded signals that a durable function did not take, in order, numbered from 1 per name."""
     came: dict[str, int] = {}
     left = []
     for key, checkpoint in state.history.items():
@@ -148,7 +150,7 @@ def signals_left(state: RunState, taken: Mapping[str, int]) -> tuple[Checkpoint,
 
 
 def end_messages(state: RunState, end: RunEnd) -> list[Message]:
-    """Who is to be told that a run ends so: its parent, and its children unless it completed."""
+    """Build the messages of a run's end: one to its parent, and a cancel to each child unless the run completed."""
     facts, told = state.facts, []
     if facts.parent is not None:
         told.append(to_parent(facts.tenant, facts.parent, facts.id, state.seq, end))
@@ -156,18 +158,18 @@ def end_messages(state: RunState, end: RunEnd) -> list[Message]:
         return told
     data = cancel_data(facts.id, end.status)
     children = [operation.child for operation in state.operations.values() if operation.child is not None]
-    # Below zero, where no entry of the run stands.
+    # Negative numbers: the entries of the run have positive ones, so they cannot clash.
     for number, child in enumerate(children, 1):
         told.append(Message(facts.tenant, parse(RUN, child), MessageKind.CANCEL, None, data, facts.id, -number))
     return told
 
 
 def cancel_data(parent: bytes, status: str) -> bytes:
-    """What a child is told when its parent takes it along."""
+    """Encode the cancel that a child receives when its parent ends with `status`."""
     return _encoder.encode({"by": f"{show(RUN, parent)}, which started it and is {status}"})
 
 
 def to_parent(tenant: int, parent: bytes, run: bytes, seq: int, end: RunEnd) -> Message:
-    """The message that a run has ended."""
+    """Build the message that tells a parent how a run ended."""
     said = ChildEnd(show(RUN, run), str(end.status), msgspec.Raw(end.output or b"null"), end.error)
     return Message(tenant, parent, MessageKind.CHILD, None, _encoder.encode(said), run, seq)

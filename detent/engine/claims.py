@@ -1,4 +1,4 @@
-"""Takes the runs that are due, have mail, or lost their node, and brings them into memory."""
+"""Claims: take the runs that are due, have mail, or lost their node, and load them into memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from detent.store.rows import ClaimedRun, hero_of
 
 
 class Claims:
-    """One batch at a time, as much as there is room for."""
+    """The poller that claims runs, one batch at a time, as many as the node has room for."""
 
     name = "claims"
 
@@ -56,7 +56,7 @@ class Claims:
         )
         if claims is None:
             if not self._committer.stands_by(epoch):
-                return self._tuning.poll  # it was this node itself that made its old epoch void
+                return self._tuning.poll  # this node raised its own epoch meanwhile, or is about to
             raise Fenced
         self._time.heard(claims.now)
         if not claims.runs:
@@ -74,14 +74,14 @@ class Claims:
             entries = journals.get(run.id, [])
             try:
                 if known is None:
-                    raise EngineError(f"version {run.version} of its workflow is not there or cannot be read")
+                    raise EngineError(f"version {run.version} of its workflow is missing or cannot be read")
                 self._bring_in(run, *known, entries)
             except Exception as error:  # noqa: BLE001 - one unreadable run must not stop the claims of the others
                 broken.append((run, entries, error))
         try:
             if broken:
                 await self._set_aside(broken)
-            # Mail first: a run that was claimed for its mail has nothing else to do and would be parked again.
+            # Read the mail first: a run that was claimed for its mail has nothing else to do and would be parked again.
             await self._mailbox.poll()
         finally:
             for run in runs:
@@ -105,7 +105,7 @@ class Claims:
         held = OwnedRun(run.id, run.generation, graph_of(prepared, state), state, run.status, placed_in(run.opening))
         held.known = len(state.history)
         self._runner.add(held)
-        # Nothing was in flight in a run that was set aside, however often it is looked at.
+        # A quarantined run had nothing in flight, so its adoption is not recorded, however often it is claimed.
         if run.adopted and not is_quarantined(state.paused_by):
             reach("inside_recovery")
             emit("run.adopted", run=run.id)
@@ -120,8 +120,9 @@ class Claims:
                 self._runner.let_go(held)
             if isinstance(error, UnknownEntry):
                 if run.adopted:
-                    continue  # the watchdog gives it back, still as a dead node's: its adoption is not journalled
-                # A newer node can read it: leave it for one, and look again in a while.
+                    # Its adoption is not journalled. The watchdog releases it, and it still counts as a dead node's.
+                    continue
+                # A newer version of Detent can read it: park it, so that such a node may claim it.
                 self._runner.leaving.put_back(run, after=60.0)
             else:
                 mine = [mail for mail in mails if (mail.run, mail.generation) == (run.id, run.generation)]

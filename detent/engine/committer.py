@@ -1,9 +1,9 @@
-"""Group commit: one lane per node, everything pending as one flush, strictly one after the other.
+"""Group commit: a node writes everything that is pending as one flush, and sends one flush at a time.
 
-Memory runs ahead of the database; whatever a plan says is done only when the flush that carries it has returned. While
-one flush is on its way, the next one gathers. If nobody can say whether a flush was applied, the node raises its own
-epoch, after which the old one can take no effect any more, and sends the same flush again. A start that somebody else's
-open transaction is in the way of holds up nothing else.
+Memory runs ahead of the database. A plan is run only after the flush with its rows has returned. While one flush is
+under way, new writes collect for the next one. If it is unknown whether a flush was applied, the node raises its own
+epoch. After that, the old flush can have no effect any more, and the node sends the same flush again. A start that is
+blocked by another open transaction blocks no other write.
 """
 
 from __future__ import annotations
@@ -27,32 +27,32 @@ from detent.store.rows import Flush, Flushed, NewRun
 
 __all__ = ["PATIENCE", "Group", "ContendedStarts", "keys_of"]
 
-# Starts that somebody else's open transaction is in the way of: another start of the same hero or request id.
+# Starts blocked by another open transaction that uses the same hero or request id.
 #
-# Until that transaction has ended nobody can say whether ours may be made. The lane must not wait for it: such starts
-# go by themselves, with little patience, and between them everything else is written. Which of them it is about is
-# found by halves. One that is held up again is answered that it may be tried later; its key is remembered for a
-# while, so that the next of its kind goes this way at once.
+# Until that transaction ends, the database cannot decide whether our start is allowed. The other writes must not wait
+# for it. So such starts are sent in flushes of their own with a short lock timeout, between the normal flushes. The
+# blocked start is found by bisection. If it is blocked again, its caller gets StartBlocked and may retry later. Its
+# key is remembered for a while, so that the next start with the same key is deferred at once.
 
 
-#: How long such a start may wait for another transaction, in seconds; everything else waits with it.
+#: How long such a start may wait for another transaction, in seconds. All other writes of the node wait meanwhile.
 PATIENCE: Final = 0.1
 REMEMBERED: Final = 5.0
 MOST_REMEMBERED: Final = 10_000
 
-#: Tenant, and what only one run may have.
+#: (tenant, name, value) of something that only one run may have.
 Key = tuple[int, str, str]
 
 
 class Group(NamedTuple):
-    """Starts that are sent together. `again`: an earlier sending may have made them."""
+    """Starts that are sent together. `again`: an earlier flush may have created these runs."""
 
     units: list[PendingWrite]
     again: bool
 
 
 class ContendedStarts:
-    """Groups of starts that wait for their turn, and the keys that were found taken by an open transaction."""
+    """The deferred groups of starts, and the keys that an open transaction was found to lock."""
 
     def __init__(self, time: DatabaseTime) -> None:
         self._time = time
@@ -66,7 +66,7 @@ class ContendedStarts:
         return self._groups.popleft()
 
     def without_known(self, batch: list[PendingWrite]) -> list[PendingWrite]:
-        """The batch without those that are known to be held up; they are set aside."""
+        """Defer the runs of the batch whose key is known to be locked. Return the other writes."""
         if not self._known:
             return batch
         self._forget_old()
@@ -76,15 +76,17 @@ class ContendedStarts:
         return [unit for unit in batch if unit.run not in held_up] if held_up else batch
 
     def set_aside(self, batch: Sequence[PendingWrite], *, again: bool) -> list[PendingWrite]:
-        """A flush met a lock: its starts that another may be in the way of are set aside. Gives the others."""
+        """After a flush met a lock, defer the starts in it that can be blocked. Return the other writes."""
         rivals = {unit.run for unit in batch if keys_of(unit.started())}
         if rivals:
             self._groups.append(Group([unit for unit in batch if unit.run in rivals], again))
         return [unit for unit in batch if unit.run not in rivals]
 
     def held_up(self, group: Group) -> list[PendingWrite]:
-        """A group met a lock again. Gives the units that have to be given up, with all that wait for the same; none if
-        the group has several runs: then its halves are tried."""
+        """After a group met a lock again, return the writes to give up, with all that wait for the same keys.
+
+        If the group has several runs, split it into halves, which are tried next, and return no writes.
+        """
         units, again = group
         runs = list(dict.fromkeys(unit.run for unit in units))
         if len(runs) > 1:
@@ -95,18 +97,19 @@ class ContendedStarts:
         keys = {key for unit in units for key in keys_of(unit.started())}
         self._remember(keys)
         if any(unit.successor is not None for unit in units):
-            self._groups.append(group)  # nobody could be told: a run that continues is tried until it can
+            # A successor has no caller that could retry it. Its group is retried until it is written.
+            self._groups.append(group)
             return self._take_with(keys)
         return [*units, *self._take_with(keys)]
 
     def take_all(self) -> list[Group]:
-        """All that wait, who will not be sent any more."""
+        """Remove and return all deferred groups. They will not be sent any more."""
         groups = list(self._groups)
         self._groups.clear()
         return groups
 
     def _take_with(self, keys: set[Key]) -> list[PendingWrite]:
-        """Those that wait by themselves for the same."""
+        """Remove and return the deferred single starts that need one of these keys."""
         found = [group for group in self._groups if _is_for(group, keys)]
         if found:
             self._groups = deque(group for group in self._groups if not _is_for(group, keys))
@@ -130,7 +133,7 @@ class ContendedStarts:
 
 
 def keys_of(start: NewRun | None) -> list[Key]:
-    """What no other run may have beside this start."""
+    """Return the keys of a start that no other run may have: its request id and its active key."""
     if start is None:
         return []
     named = (("request_id", start.request_id), ("active_key", start.active_key))
@@ -144,15 +147,18 @@ def _is_for(group: Group, keys: set[Key]) -> bool:
 
 
 class WriteQueue:
-    """What waits to be written. When it is more than one flush holds, tenants take turns, and so do the runs of each:
-    a tenant with much to write does not delay the others, nor does a wide run. The writes of one run keep their order.
+    """The writes that wait for a flush.
 
-    Each write is put into its place once, and taken once: what a flush costs does not grow with what stays."""
+    If one flush cannot take them all, tenants take turns, and so do the runs of each tenant. So neither a tenant with
+    many writes nor a wide run delays the others. The writes of one run stay in order.
+
+    Each write is queued once and taken once: the cost of a flush does not grow with the writes that stay.
+    """
 
     def __init__(self) -> None:
         self.bytes = 0
         self._new: deque[PendingWrite] = deque()
-        self._tenants: dict[int, dict[bytes, deque[PendingWrite]]] = {}  # whose turn it is stands first, in both
+        self._tenants: dict[int, dict[bytes, deque[PendingWrite]]] = {}  # the next in turn is first, in both dicts
         self._runs: dict[bytes, deque[PendingWrite]] = {}
         self._placed = 0
 
@@ -169,7 +175,7 @@ class WriteQueue:
         self.bytes += unit.size
 
     def put_back(self, units: Sequence[PendingWrite]) -> None:
-        """These were taken and could not be sent; nothing will be sent any more."""
+        """Queue writes again that were taken but not sent, so that `give_up` finds them. Nothing is sent any more."""
         for unit in units:
             self.add(unit)
 
@@ -179,7 +185,7 @@ class WriteQueue:
         return [self._take_turn() for _ in range(self._placed)]
 
     def take_starts(self) -> list[PendingWrite]:
-        """Take everything of the runs whose start waits here."""
+        """Remove and return all writes of the runs whose start is queued."""
         if not any(unit.start is not None for unit in self):
             return []
         units = self.take_all()
@@ -190,7 +196,7 @@ class WriteQueue:
         return [unit for unit in units if unit.run in starts]
 
     def take(self, rows: int, size: int) -> list[PendingWrite]:
-        """Take the next, up to so many rows or bytes, and at least one if there is any."""
+        """Remove and return the next writes, up to `rows` rows or `size` bytes, and at least one if there is any."""
         if self._placed or len(self._new) > rows or self.bytes > size:
             self._place_new()
         pop = self._take_turn if self._placed else self._new.popleft
@@ -216,7 +222,7 @@ class WriteQueue:
         self._new.clear()
 
     def _take_turn(self) -> PendingWrite:
-        """The first write of the run whose turn it is."""
+        """Remove and return the first write of the run whose turn it is."""
         tenant, runs = next(iter(self._tenants.items()))
         run, units = next(iter(runs.items()))
         unit = units.popleft()
@@ -233,21 +239,21 @@ class WriteQueue:
 
 BUSY_PAUSE: Final = 0.05
 LONGEST_PAUSE: Final = 1.0
-#: So much later than others a start is answered whose flush is on its way: by then the flush certainly hangs.
+#: How much longer a start waits if its flush is under way. After that time the flush certainly hangs.
 GRACE: Final = 2 * LONGEST_PAUSE
 _STOPPED: Final = "the engine stopped before this was written; try again"
-#: What is raised for a value that cannot be sent. Whatever else may come of a sending is no fault of a run.
+#: Raised for a value that cannot be sent. No other exception of a flush is caused by the data of a run.
 _UNSENDABLE: Final = (ValueError, TypeError, OverflowError, RecursionError, msgspec.MsgspecError)
 
 
 class Fenced(EngineError):
-    """This node was removed: nothing it sends counts any more."""
+    """This node was removed from the cluster. The store ignores everything that it still sends."""
 
     code = "fenced"
 
 
 class _Refused(Exception):
-    """The database refuses a flush as such. `again`: part of it may have been written by an earlier sending."""
+    """A flush cannot be written because of its content. `again`: an earlier sending may have written part of it."""
 
     def __init__(self, error: StoreError, again: bool) -> None:
         super().__init__(error.message)
@@ -255,7 +261,7 @@ class _Refused(Exception):
 
 
 class _Locked(Exception):
-    """Somebody else's transaction is in the way of a flush, perhaps of one start in it. `again` as above."""
+    """Another transaction blocks a flush, perhaps only one start in it. `again`: as for `_Refused`."""
 
     def __init__(self, again: bool) -> None:
         super().__init__()
@@ -263,11 +269,15 @@ class _Locked(Exception):
 
 
 class _Overdue(Exception):
-    """The database cannot be written for too long. Nothing of the flush was."""
+    """The database could not be written for too long. Nothing of the flush was written."""
 
 
 class Committer:
-    """`durable` is called with the units of a flush that has returned; `refused` with one that could not be written."""
+    """The writer of one node. It owns the write queue, the contended starts and the node's epoch.
+
+    `durable` is called with the writes of a flush that has returned. `refused` is called with each write that the
+    database rejects.
+    """
 
     def __init__(
         self,
@@ -288,14 +298,14 @@ class Committer:
         self._wake = asyncio.Event()
         self._sent = False
         self._over: Exception | None = None  # why nothing is written any more
-        self._batch: list[PendingWrite] = []  # that is being sent
-        self._since: float | None = None  # when that began
-        self._fault: StoreError | None = None  # of its last sending
-        self._may_be_written = False  # whether a sending of it may have been applied
-        self.is_unsure = False  # a flush is of unknown fate: nothing may be claimed meanwhile
+        self._batch: list[PendingWrite] = []  # the batch that is being sent
+        self._since: float | None = None  # when its sending began
+        self._fault: StoreError | None = None  # the error of its last sending
+        self._may_be_written = False  # whether a sending of the batch may have been applied
+        self.is_unsure = False  # the end of a flush is unknown: nothing may be claimed meanwhile
 
     def add(self, unit: PendingWrite) -> None:
-        """Queue rows to be written with the next flush that has room."""
+        """Queue rows for the next flush that has room."""
         if self._over is not None:
             _tell(unit, self._over)
             return
@@ -303,23 +313,25 @@ class Committer:
         self._wake.set()
 
     def is_full(self) -> bool:
-        """Whether so much waits to be written that nothing new should be begun."""
+        """Return whether the queue is so long that no new work should begin."""
         return self._queue.bytes >= self._tuning.queue_bytes
 
     def outage(self) -> str | None:
-        """Say why nothing can be written now, or return None."""
+        """Return why nothing can be written now, or None."""
         waited = self._waited()
         if self._fault is not None and waited >= LONGEST_PAUSE:
             return self._fault.outage
         return CommitUnknown.outage if waited >= self._tuning.write_patience else None
 
     def is_overdue(self) -> bool:
-        """Whether a flush has been on its way for longer than a start may wait."""
+        """Return whether a flush has been under way for longer than a start may wait."""
         return self._waited() >= self._tuning.write_patience
 
     def refuse_overdue(self) -> None:
-        """Answer the starts that have waited too long. One whose flush may have been applied is of unknown fate, and
-        stays where it is; the others are not made."""
+        """Answer the starts that have waited too long.
+
+        Queued starts are refused. A start whose flush may have been applied gets CommitUnknown, and stays in its flush.
+        """
         if not self.is_overdue():
             return
         refused = self._queue.take_starts()
@@ -334,14 +346,14 @@ class Committer:
         return 0.0 if self._since is None else self._time.monotonic() - self._since
 
     def stands_by(self, epoch: int) -> bool:
-        """Whether this node has not itself made that epoch void, or is about to."""
+        """Return whether the epoch is still current: this node has not raised it, and is not about to."""
         return not self.is_unsure and self.epoch == epoch
 
     def is_idle(self) -> bool:
         return not self._queue and not self._rivals and not self._sent
 
     async def work(self) -> None:
-        """Flush whatever is queued, for ever. Raises Fenced when this node is gone."""
+        """Flush queued writes forever. Raise Fenced when this node was removed."""
         tuning = self._tuning
         while True:
             await self._wake.wait()
@@ -359,7 +371,7 @@ class Committer:
                 self._sent, self._since = False, None
 
     def give_up(self, error: Exception) -> None:
-        """Nothing will be written any more, now or later: tell those who wait."""
+        """Stop writing for good, and fail every write that a caller waits for."""
         self._over = error
         for group in self._rivals.take_all():
             for unit in group.units:
@@ -368,7 +380,8 @@ class Committer:
             _tell(unit, error)
 
     async def _commit(self, batch: list[PendingWrite], *, again: bool = False, patience: float | None = None) -> None:
-        """With `patience`, raises _Locked if somebody else's transaction is in the way for longer."""
+        """Write a batch and report it as durable. With `patience`, raise _Locked if another transaction blocks it for
+        longer."""
         if not batch:
             return
         flush = Flush()
@@ -414,8 +427,8 @@ class Committer:
                 self._put_off(unit, _unknown() if locked.again else None)
 
     def _put_off(self, unit: PendingWrite, error: Exception | None = None) -> None:
-        """A start is not made now. (If an earlier sending made it after all, it is a run that this node owns and does
-        not hold: it is given back, as every such run.)"""
+        """Fail a start. (If an earlier sending created the run after all, this node owns it but does not have it in
+        memory. The watchdog releases it, like every such run.)"""
         _tell(unit, error or StartBlocked())
         self._durable([unit], Flushed(self._time.now(), frozenset(), frozenset({unit.run})))
 
@@ -425,7 +438,7 @@ class Committer:
             self._put_off(unit, Unavailable(f"{reason}; nothing was written, try again", LONGEST_PAUSE))
 
     async def _bisect(self, batch: list[PendingWrite], refused: _Refused) -> None:
-        """The database refuses the flush as such: find the one run it is about, so that the others go on."""
+        """Find the one run whose rows the database rejects, by halves, so that the other runs are written."""
         runs = list(dict.fromkeys(unit.run for unit in batch))
         if len(runs) == 1:
             for unit in batch:
@@ -455,7 +468,7 @@ class Committer:
                 flushed = await self._store.flush(self._node, self.epoch, flush, again=again, patience=patience)
             except StoreLocked as error:
                 self._failed(error, again)
-                # While it is unsure what was applied, it was the epoch that could not be raised: no start is to blame.
+                # If the node is still unsure, raising the epoch was blocked, and not a start.
                 if not self.is_unsure and any(map(keys_of, flush.starts)):
                     raise _Locked(again) from None
                 await asyncio.sleep(pause)
@@ -471,7 +484,7 @@ class Committer:
             except StoreError as error:
                 raise _Refused(error, again) from error
             except _UNSENDABLE as error:
-                self.is_unsure = True  # nobody knows how far it came
+                self.is_unsure = True  # it is unknown how much of it was sent
                 raise _Refused(StoreError(f"{type(error).__name__}: {error}"), True) from error
             else:
                 self.is_unsure = False
@@ -483,13 +496,15 @@ class Committer:
             pause = min(LONGEST_PAUSE, pause * 2)
 
     def _failed(self, error: StoreBusy, again: bool) -> None:
-        """A sending was certainly not applied; an earlier one may have been."""
+        """Record that a sending was certainly not applied. An earlier one may have been."""
         self._fault = error
         self._may_be_written = again or self.is_unsure
 
     async def _make_sure(self) -> None:
-        """What was of unknown fate was given up, and nothing else is to be sent: the doubt ends all the same, or this
-        node would never claim again."""
+        """Raise the epoch although nothing is to be sent. The flush with the unknown end was given up.
+
+        Without this the node would stay unsure and never claim again.
+        """
         try:
             await self._raise_epoch()
         except StoreError:

@@ -1,4 +1,4 @@
-"""What an engine gives to each of its nodes."""
+"""The context that an engine shares with each of its nodes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from detent.graph.model import StepKind
 from detent.steps.protocol import StepExecutor
 from detent.store.protocol import Store
 
-# The user's code that an engine has, by the names that runs ask for it.
+# The user's code that an engine can run, by the names that runs require.
 
 
 class AvailableCode:
-    """Some was there when the engine was made; more may be defined while it works."""
+    """The names of the user code in this process. More code may be defined while the engine works."""
 
     def __init__(self, known: Collection[str]) -> None:
         self._first = frozenset(known)
@@ -25,24 +25,24 @@ class AvailableCode:
         self._more: Callable[[], Iterable[str]] = tuple
 
     def learn_from(self, more: Callable[[], Iterable[str]]) -> None:
-        """Ask there what is defined by now."""
+        """Set the function that returns the names defined later."""
         self._more = more
 
     def all(self) -> Sequence[str]:
-        """Everything that is there now. Asked at every claim."""
+        """Return all names, sorted. Every claim calls this."""
         known = self._first.union(self._more())
         if known != self._known:
             self._known, self._sorted = known, sorted(known)
         return self._sorted
 
     def has(self, code: Collection[str]) -> bool:
-        """Whether all of that is there. Asked at every start: only what is not known is looked for."""
+        """Return whether all of this code is available. Every start calls this, so known names are checked first."""
         return self._known.issuperset(code) or set(code) <= set(self.all())
 
 
 @dataclass(frozen=True, slots=True)
 class NodeContext:
-    """The same for every node of one engine. `served`: its user actions; `callback_url` renders (run, step)."""
+    """What all nodes of one engine share. `served` has its user code; `callback_url` renders the URL of (run, step)."""
 
     store: Store
     clock: Clock

@@ -1,4 +1,4 @@
-"""The engine of one process: a node after the other, until it is told to stop."""
+"""The engine of one process: it serves one node, and replaces a lost node, until `stop` is called."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ AFTER_LOSS: Final = 0.2
 
 
 class Engine:
-    """Give it a store and executors; `start` it, use `node` to reach its runs, `stop` it."""
+    """The engine of one process. It owns the current node and what its nodes share: graphs, clock, executors.
+
+    Call `start`, use `node` to reach its runs, then call `stop`.
+    """
 
     def __init__(
         self,
@@ -59,14 +62,14 @@ class Engine:
 
     @property
     def node(self) -> Node:
-        """The node of the moment, or Unavailable."""
+        """Return the current node. Raise Unavailable if there is none or the engine is stopping."""
         if self._node is None or self._is_stopping:
-            raise Unavailable("the engine is not running just now; try again")
+            raise Unavailable("the engine is not running; try again")
         return self._node
 
     @property
     def serves(self) -> Sequence[str]:
-        """The user actions it has."""
+        """Return the names of the user code that it can run."""
         return self.served.all()
 
     @property
@@ -74,7 +77,7 @@ class Engine:
         return self.outage() is None
 
     def outage(self) -> str | None:
-        """Say why this engine can take no work now, or return None."""
+        """Return why this engine cannot take work now, or None."""
         if self._is_stopping:
             return "the engine is draining"
         if self._node is None:
@@ -82,12 +85,12 @@ class Engine:
         return self._node.outage()
 
     async def start(self) -> None:
-        """Register and begin to work. Returns when the first node is up; raises if the store cannot be reached."""
+        """Register the first node and begin to work. Raise StoreError if the store cannot be reached."""
         node = await self._register(None)
         self._serving = asyncio.get_running_loop().create_task(self._serve(node))
 
     async def stop(self) -> None:
-        """Drain and leave: attempts in flight get their time, everything else is given up at once."""
+        """Drain and retire the node. Attempts in flight get time to end; all other runs are released at once."""
         node, self._is_stopping = self._node, True
         if node is not None:
             await node.drain()
@@ -107,11 +110,11 @@ class Engine:
                 await node.serve(claims=self.does_claim)
             except Fenced:
                 emit("engine.lost", node=node.id)
-            except Exception as error:  # noqa: BLE001 - a bug in one loop: begin anew rather than stand still
+            except Exception as error:  # noqa: BLE001 - a bug in one loop: start a new node instead of stopping
                 emit("engine.error", where="node", error=_tell(error))
             self._node = None
             if self._is_stopping:
-                return  # the call to stop came while the node was being lost, and was lost with it
+                return  # `stop` was called while the node was being lost, and its cancellation was swallowed
             node = await self._begin_again(node.id)
 
     async def _begin_again(self, lost: bytes) -> Node:
@@ -133,7 +136,7 @@ class Engine:
         )
         self.time.heard(now)
         if lost is not None:
-            await self._retire(lost)  # whatever it still owns is free for the taking at once
+            await self._retire(lost)  # other nodes can claim its runs at once
         self._node, self._outage = Node(self._equipment, id_, epoch), None
         emit("engine.started", node=id_)
         return self._node
@@ -142,7 +145,7 @@ class Engine:
         try:
             await self.store.retire(node)
         except StoreError as error:
-            # Its lease runs out by itself.
+            # No retry: the lease of the node expires anyway.
             emit("engine.error", where="retire", error=error.message)
 
 

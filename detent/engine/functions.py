@@ -1,4 +1,4 @@
-"""What a durable function that runs here sees of its run: only what is durable, in the journal's order."""
+"""The engine's side of durable functions: a function sees only the durable part of its run, in journal order."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from detent.run.start import StartRequest
 from detent.run.state import Checkpoint, Operation
 from detent.store.rows import NewCallback
 
-#: Look this often in any case while a time is awaited, because the database's clock may step.
+#: Seconds between two looks at the database's clock while a time is awaited, because that clock may step.
 LONGEST: Final = 1.0
 SHORTEST: Final = 0.0005
 
 
 class FunctionRunner(Protocol):
-    """What durable functions need of the runner."""
+    """The part of the runner that durable functions use."""
 
     is_draining: bool
 
@@ -61,14 +61,14 @@ class Functions:
         self.patience = micros(tuning.park_after)
 
     def port(self, held: OwnedRun) -> EnginePort:
-        """The port of a new attempt."""
+        """Create the port of a new attempt."""
         port = EnginePort(self, held)
         held.port = port
         return port
 
     def open_place(self, held: OwnedRun, event: events.OperationBegan) -> None:
-        """A function opens a wait: the place of its answer is made in the same flush. If it is open already, it only
-        gets its time."""
+        """Open a wait of a function, and create its callback row in the same flush. If the wait is open already, only
+        set its time."""
         is_open = event.key in held.state.operations
         plan = advance(held.prepared, held.state, event=event, now=self.now())
         if plan.entry is not None:
@@ -77,12 +77,12 @@ class Functions:
             self.runner.write(held, plan, callbacks=[] if is_open else [place])
 
     def expire(self, held: OwnedRun, key: str) -> None:
-        """The time of a function's wait is over."""
+        """Ask the store to expire the callback of a function's wait, because its time is over."""
         self.runner.write(held, Plan(None, [], [], []), expiry=key)
 
 
 class EnginePort:
-    """The port of one attempt."""
+    """The port of one attempt: it connects a durable function with the runner. It owns the history it has shown."""
 
     def __init__(self, functions: Functions, held: OwnedRun) -> None:
         self._functions, self._held = functions, held
@@ -90,10 +90,10 @@ class EnginePort:
         self._listener: FunctionListener | None = None
         self._begun: dict[str, asyncio.Future[None]] = {}
 
-    # -- what the runner tells
+    # -- called by the runner
 
     def carried(self, entry: Entry) -> None:
-        """An entry of an operation is durable."""
+        """Pass on an entry of an operation that has become durable."""
         key = entry.step
         assert key is not None
         if entry.kind == Kind.CHECKPOINT:
@@ -109,15 +109,15 @@ class EnginePort:
             self._listener.begun(key)
 
     def look(self) -> None:
-        """Perhaps it must stop."""
+        """Let the function check whether it must stop."""
         if self._listener is not None:
             self._listener.look()
 
     def close(self) -> None:
-        """Nobody is told anything any more."""
+        """Remove the listener. It is not notified any more."""
         self._listener = None
 
-    # -- what the function asks
+    # -- called by the function
 
     def history(self) -> Sequence[Checkpoint]:
         return self._history
@@ -130,11 +130,11 @@ class EnginePort:
 
     def must_stop(self) -> bool:
         held, functions = self._held, self._functions
-        # If the lease is in doubt, this node is about to begin anew: it must have no more effects.
+        # If the lease is in doubt, the engine is about to replace this node. It must have no more effects.
         return functions.runner.is_draining or held.gone or held.state.paused_by is not None or not functions.may_act()
 
     def patience(self) -> int:
-        # A suspect function must not be in flight while it only waits: a crash would be a strike against it.
+        # A suspect function must not be in flight while it only waits: a crash would count as a strike against it.
         index = function_of(self._held.prepared)
         return 0 if index is None or is_suspect(self._held.state, index) else self._functions.patience
 
@@ -171,11 +171,11 @@ class EnginePort:
         if start is None:
             raise Unavailable("this engine cannot start runs")
         if key in self._held.state.history:
-            return ""  # its end is on its way to the journal
+            return ""  # the operation has ended, though its checkpoint may not be durable yet
         facts = self._held.state.facts
         name = known.child if known is not None else None
         if name is None:
-            # Its id first, and the run itself when that is durable: so it is started once, whoever does it.
+            # Write its id first, and start the run when the id is durable. So a replay on any node starts it once.
             name = show(RUN, self._functions.family.new_id())
             written = self._begun[key] = asyncio.get_running_loop().create_future()
             self.begin(Operation(key, None, name, 0, None, self.now()))
@@ -195,7 +195,7 @@ class EnginePort:
 
 
 class _Alarm:
-    """Calls back at a time of the database's clock."""
+    """A timer that calls back at a time of the database's clock."""
 
     def __init__(self, now: Callable[[], int], when: int, callback: Callable[[], None]) -> None:
         self._now, self._when, self._callback = now, when, callback
@@ -213,18 +213,18 @@ class _Alarm:
         if self._now() < self._when:
             self._set()
         else:
-            self._handle.cancel()  # so that it lets go of this
+            self._handle.cancel()  # so that the handle no longer references this object
             self._callback()
 
 
 def timed_out(key: str) -> events.OperationEnded:
-    """The wait of a durable function has got no answer."""
+    """Build the event that a wait of a durable function timed out."""
     error = StepError("timeout", "no callback came in time")
     return events.OperationEnded(key, 1, Ending.TIMEOUT, EMPTY_RESULT, error)
 
 
 def carried(held: OwnedRun, entry: Entry) -> None:
-    """An entry is durable: a durable function may know of it now."""
+    """Show an entry to the durable function of its run, because the entry is durable now."""
     if entry.kind == Kind.CHECKPOINT:
         held.known += 1
     elif entry.kind != Kind.BEGAN:

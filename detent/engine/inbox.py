@@ -1,4 +1,4 @@
-"""Reads the inbox of the runs this node owns: callbacks, and what people want of them."""
+"""The inbox of the runs that this node owns: callbacks, signals, ends of children, and the commands of users."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from detent.store.rows import Mail, MessageKind
 
 
 class SignalData(msgspec.Struct):
-    """A signal as it lies in the inbox."""
+    """A signal as it is stored in the inbox."""
 
     name: str
     data: msgspec.Raw = msgspec.Raw(b"null")
@@ -31,7 +31,7 @@ _signal = msgspec.json.Decoder(SignalData)
 
 
 def operation_event(mail: Mail, held: OwnedRun) -> events.Event | None:
-    """What the message means to an operation of the run's function; null if nothing."""
+    """Return the event of a message to an operation of the run's function. Return None if it means nothing to it."""
     match mail.kind:
         case MessageKind.CALLBACK if mail.step is not None:
             return events.OperationEnded(mail.step, 1, Ending.SUCCESS, mail.data, message=mail.id)
@@ -72,7 +72,7 @@ BATCH: Final = 1_000
 
 
 class Mailbox:
-    """Every message is journalled and its row deleted in the same flush, so it counts once."""
+    """The poller that reads the inbox. A message is journalled and deleted in the same flush, so it counts once."""
 
     name = "mailbox"
 
@@ -87,21 +87,24 @@ class Mailbox:
         return 0.0 if fresh and len(mails) == BATCH else self._tuning.mail_poll
 
     async def look(self) -> list[Mail]:
-        """The oldest messages of the runs this node owns, without reading them."""
+        """Return the oldest messages of the runs that this node owns, without handling them."""
         return await self._store.mail(self._node, limit=BATCH)
 
     def _waits(self, mail: Mail) -> bool:
-        """Messages are read in the order they came, but a run that was set aside for one of them can be cancelled."""
+        """Return the sort key of a message. Messages are read in order, but the cancel of a quarantined run is first.
+
+        So a run that is quarantined because of one of its messages can still be cancelled.
+        """
         held = self._runner.held.get(mail.run)
         return held is None or mail.kind != MessageKind.CANCEL or not is_quarantined(held.state.paused_by)
 
     def _read(self, mail: Mail) -> bool:
         held = self._runner.held.get(mail.run)
-        # Of another ownership, or read already: a reply that was on its way while things went on.
+        # The message belongs to another generation, or was read already: the run changed while the query was under way.
         if held is None or held.generation != mail.generation or mail.id in held.read:
             return False
         if held.state.is_over:
-            return False  # its end is on its way, and takes or forwards what is unread
+            return False  # the flush of its end deletes or forwards its unread messages
         held.read.add(mail.id)
         event = self._event(mail, held.prepared.numbers) or operation_event(mail, held)
         if event is None:
@@ -141,11 +144,11 @@ def _by(data: bytes) -> str:
     try:
         return _sender.decode(data).by
     except (msgspec.DecodeError, UnicodeDecodeError):
-        return _Sender().by  # what is asked for counts, even if nobody can say by whom
+        return _Sender().by  # the command counts, even if its sender is unknown
 
 
 class _Wish(msgspec.Struct):
-    """What a person wants of a step; null: of the one the run is at."""
+    """A skip or reattempt as stored in the inbox. `step=None` means the current step of the run."""
 
     step: str | None = None
     by: str = "unknown"
@@ -169,7 +172,7 @@ def _steered(mail: Mail, numbers: dict[str, int]) -> events.Event | None:
 
 
 class _Resolution(msgspec.Struct):
-    """What a person said. `result` is the step's, as an executor would have given it."""
+    """A user's answer whether a step happened. `result` is in the form in which an executor returns it."""
 
     step: str
     happened: bool

@@ -1,7 +1,7 @@
-"""One node: one registration in the store, from its first beat to its last.
+"""One node: one registration in the store, from its first heartbeat to its last.
 
-A node that loses its lease, or cannot be sure of it, stops at once and for good; the engine then begins a new one under
-a new id. So there is no way back from "perhaps gone", and nothing to get wrong about it.
+A node that loses its lease, or cannot be sure of it, stops at once and forever. The engine then registers a new node
+with a new id. So there is no return from the state "perhaps removed", and no code that could get that return wrong.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from detent.errors import Unavailable
 from detent.observe.failpoints import reach
 from detent.store.rows import Flushed
 
-#: So many units are followed up before others get the loop; the next flush is on its way meanwhile.
+#: How many durable writes are handled before other tasks may run. The next flush is under way meanwhile.
 SLICE: Final = 128
 LEASE_CHECK: Final = 0.2
-#: How long a node that stops tries to write that it gave up its runs, in seconds.
+#: How long a stopping node tries to write that it released its runs, in seconds.
 RELEASE: Final = 5.0
 
 
 class Node:
-    """Composes committer, runner and pollers around one registration."""
+    """One registration of this process in the store. It owns a committer, a runner, a heartbeat and the pollers."""
 
     def __init__(self, equipment: NodeContext, id_: bytes, epoch: int) -> None:
         store, time, tuning = equipment.store, equipment.time, equipment.tuning
@@ -63,20 +63,21 @@ class Node:
         self._follow_up = asyncio.Event()
 
     def is_sure(self) -> bool:
-        """Whether the lease certainly holds for a while: only then may anything be done in the outside world.
+        """Return whether the lease is certainly valid for a while. Only then may an effect begin.
 
-        There is no way back from a doubt, even if a late beat would end it: something was left undone because of it."""
+        After one doubt this stays false, even if a late heartbeat succeeds: some work was skipped because of the doubt.
+        """
         until = self._heart.confirmed() + self._tuning.lease - self._tuning.margin
         if self._clock.monotonic() >= until or self._heart.lost():
             self._is_doubtful = True
         return not self._is_doubtful
 
     def outage(self) -> str | None:
-        """Say why this node cannot do its work now, or return None."""
+        """Return why this node cannot work now, or None."""
         return self.committer.outage() if self.is_sure() else "the database has not renewed the lease of this node"
 
     async def serve(self, *, claims: bool = True) -> None:
-        """Work until cancelled. Raises Fenced when this node is gone or cannot be sure that it is not."""
+        """Work until cancelled. Raise Fenced when this node was removed, or may have been."""
         self._heart.start()
         loops = [
             self.committer.work,
@@ -96,21 +97,21 @@ class Node:
             raise Fenced from None
         finally:
             self.runner.drop_all()
-            self.committer.give_up(Unavailable("the engine has lost its place in the cluster; try again"))
+            self.committer.give_up(Unavailable("the node of this engine has stopped; try again"))
             for unit, flushed in self._followed:
                 if unit.done is not None and not unit.done.done():
-                    unit.done.set_result(flushed)  # durable, though nothing was begun: another node goes on with it
+                    unit.done.set_result(flushed)  # durable, although nothing was begun: another node continues it
             await self._heart.stop()
 
     async def _guard(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         try:
             await work()
         except Fenced:
-            self._is_doubtful = True  # at once, and not when all loops have ended
+            self._is_doubtful = True  # at once, before the other loops have ended
             raise
 
     async def drain(self) -> None:
-        """Begin nothing new, wait for what is in flight, give everything up."""
+        """Begin nothing new, wait for attempts in flight, then release all runs."""
         self.runner.drain()
         reach("inside_drain")
         await self._until_empty(self._tuning.drain)
@@ -119,17 +120,17 @@ class Node:
 
     async def _until_empty(self, seconds: float) -> None:
         until = self._clock.monotonic() + seconds
-        while self._clock.monotonic() < until and not self.is_empty():  # noqa: ASYNC110 - empty is no single event
+        while self._clock.monotonic() < until and not self.is_empty():  # noqa: ASYNC110 - no single event says it
             await asyncio.sleep(0.02)
 
     def is_empty(self) -> bool:
         runner, claims = self.runner, self._claimer
         if claims.begun != claims.ended:
-            return False  # a run that is being claimed would be left behind, and adopted
+            return False  # a run that is being claimed would not be released, and another node would adopt it
         return not runner.held and not runner.leaving and self.committer.is_idle() and not self._followed
 
     def nudge(self) -> None:
-        """Something may have come: look now."""
+        """Read the inbox and claim runs now, without waiting for the next poll."""
         self._mail.nudge()
         self._claims.nudge()
 
@@ -142,7 +143,7 @@ class Node:
         self._follow_up.set()
 
     async def _follow(self) -> None:
-        """Carry out the plans of large flushes slice by slice, while the next flush is on its way."""
+        """Run the plans of large flushes in slices, while the next flush is under way."""
         while True:
             await self._follow_up.wait()
             self._follow_up.clear()
@@ -152,7 +153,10 @@ class Node:
                 await asyncio.sleep(0)
 
     async def _keep(self) -> None:
-        """Tell the heart that the loop lives, and stop when the lease is in doubt. Answer starts that wait too long."""
+        """Report to the heartbeat that the event loop runs, and answer overdue starts.
+
+        Raise Fenced when the lease is in doubt.
+        """
         while True:
             self._heart.touch()
             if not self.is_sure():

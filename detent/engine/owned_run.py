@@ -1,4 +1,4 @@
-"""A run that this node owns and keeps in memory."""
+"""A run that this node owns and has in memory, and what decides when and where its steps may run."""
 
 from __future__ import annotations
 
@@ -20,22 +20,24 @@ from detent.run.status import Status
 
 
 class Port(Protocol):
-    """A durable function that runs, as far as the runner tells it something."""
+    """The part of a running durable function that the runner notifies."""
 
     def carried(self, entry: Entry) -> None:
-        """An entry of an operation is durable."""
+        """Receive an entry of an operation that has become durable."""
 
     def look(self) -> None:
-        """Perhaps it must stop."""
+        """Check whether the function must stop."""
 
     def close(self) -> None:
-        """Nobody is told anything any more."""
+        """Notify the function of nothing any more."""
 
 
 @dataclass(slots=True)
 class Stopping:
-    """Events that end waits without their callbacks, with their messages; and the waits whose callbacks are to be
-    closed for that (`closing`), with those that are (`closed`)."""
+    """The deferred events of a run that would end waits without their callbacks, each with its message.
+
+    `closing` has the waits whose callbacks the store was asked to close. `closed` has those that it closed.
+    """
 
     events: list[tuple[Event, int | None]] = field(default_factory=list)
     closing: set[int | str] = field(default_factory=set)
@@ -44,47 +46,51 @@ class Stopping:
 
 @dataclass(slots=True, eq=False)
 class OwnedRun:
-    """`pending` counts writes on their way; `gone`: this object is no longer the run (parked, ended, lost)."""
+    """One owned run: its state, its attempts in flight, and what waits for them.
+
+    `pending` counts the writes that are not durable yet. `gone` means that this object no longer represents the run,
+    because it was parked, has ended or was lost.
+    """
 
     id: bytes
     generation: int
     prepared: Prepared
     state: RunState
-    row_status: str = str(Status.RUNNING)  # what the run's row says
-    placed: Placed = USUAL  # where it was started
+    row_status: str = str(Status.RUNNING)  # the status in the run's row
+    placed: Placed = USUAL  # the queue and priority it was started with
     pending: int = 0
     attempts: dict[int, asyncio.Task[Outcome]] = field(default_factory=dict)
-    read: set[int] = field(default_factory=set)  # messages taken from the inbox
-    timer: int | None = None  # when the engine's timer will look at it
+    read: set[int] = field(default_factory=set)  # ids of the messages read from the inbox
+    timer: int | None = None  # when the node's timer calls back for it
     resting: bool = False  # in memory only for its timer
     gone: bool = False
     known: int = 0  # checkpoints of a durable function that are durable
     port: Port | None = None  # of a durable function that runs
-    signals: dict[str, int] = field(default_factory=dict)  # how many of each name have come, at least
-    is_in_lane: bool = False  # an attempt of it waits for its turn as a suspect, or has it
+    signals: dict[str, int] = field(default_factory=dict)  # how many of each name were received, at least
+    is_in_lane: bool = False  # an attempt of it waits for its turn in the suspect lane, or has it
     locks: int = 0  # attempts that hold a lock on the run's row
-    deferred: list[tuple[Event, int | None]] = field(default_factory=list)  # until they do not
-    farewell: Callable[[], None] | None = None  # what ends this ownership, then
-    stopping: Stopping | None = None  # what has to wait until callbacks are closed
+    deferred: list[tuple[Event, int | None]] = field(default_factory=list)  # events that wait for `locks` to be 0
+    farewell: Callable[[], None] | None = None  # queues the last write of this ownership, when `locks` is 0
+    stopping: Stopping | None = None  # events that wait until callbacks are closed
     successor: Any = None  # the run that a durable function is about to continue as, a `write.Successor`
 
     def wait_name(self, wait: int | str) -> str:
-        """How the callback of a wait is called in the store."""
+        """Return the name that the callback of a wait has in the store."""
         return wait if isinstance(wait, str) else self.prepared.steps[wait].name
 
     def has_work(self) -> bool:
-        """Whether anything is being done or about to be: such a run stays in memory."""
+        """Return whether work of the run is under way or about to begin. Such a run stays in memory."""
         state = self.state
         return bool(state.running or self.pending or (state.ready and state.paused_by is None))
 
 
-# Attempts that hold a lock on their run's row: what would end or stop them waits until they do not.
+# Attempts that hold a lock on their run's row: events that would stop them are deferred until the lock is released.
 #
-# A step may do its work in a transaction of the user's that locks the run. A flush that had to change that row would
-# wait for the user's transaction, and everything else of the node with it.
+# A step may work in a transaction of the user that locks the row of the run. A flush that changes that row would wait
+# for the user's transaction, and all other writes of the node would wait with it.
 
 
-#: What takes an attempt in flight away from its step.
+#: Events that end an attempt in flight.
 STOPPING: Final = (events.Cancelled, events.Expired, events.Finished, events.Skipped, events.Reattempted)
 
 
@@ -93,26 +99,29 @@ class Happen(Protocol):
 
 
 class Locks:
-    """Counts them by run (`OwnedRun.locks`)."""
+    """Defers events of runs whose row is locked by an attempt. `OwnedRun.locks` counts these attempts."""
 
     def __init__(self, happen: Happen) -> None:
         self._happen = happen
 
     def defer(self, held: OwnedRun, event: events.Event, message: int | None) -> bool:
-        """An event of a run with such attempts: whether it has to wait; then it is kept."""
+        """Defer the event if it would stop a locking attempt of the run. Return whether it was deferred."""
         if not isinstance(event, STOPPING):
             return False
         held.deferred.append((event, message))
         return True
 
     def hand_over(self, old: OwnedRun, new: OwnedRun) -> None:
-        """The run is held anew, and nothing of it is in flight: what had to wait happens as soon as that is written."""
+        """Handle the deferred events of `old` with `new`, the object that replaces it. Nothing of it is in flight.
+
+        They are handled in the next turn of the loop, after the write of the replacement is queued.
+        """
         deferred, old.deferred = old.deferred, []
         for event, message in deferred:
             asyncio.get_running_loop().call_soon(partial(self._happen, new, event, message=message))
 
     def give_back(self, held: OwnedRun) -> None:
-        """An attempt holds its lock no longer. What had to wait for the last one happens now."""
+        """Record that an attempt released its lock. After the last one, handle the deferred events."""
         held.locks -= 1
         if held.locks:
             return
@@ -125,29 +134,29 @@ class Locks:
 
 
 def when_unlocked(held: OwnedRun, farewell: Callable[[], None]) -> None:
-    """Do the last that is done for a run that this node gives up, as soon as no attempt holds a lock on it."""
+    """Call `farewell` as soon as no attempt holds a lock on the run. It is the last action for a released run."""
     if held.locks:
         held.farewell = farewell
     else:
         farewell()
 
 
-# Where a step is carried out: a step with a queue of its own runs on nodes that serve that queue, and nowhere else.
+# Where a step runs: a step with its own queue runs only on nodes that serve that queue.
 
 
 class Placement:
-    """What this node serves; null: every queue."""
+    """The queues that this node serves. `None` means every queue."""
 
     def __init__(self, queues: Sequence[str] | None) -> None:
         self._queues = None if queues is None else frozenset(queues)
 
     def is_here(self, held: OwnedRun, index: int) -> bool:
-        """Whether the step may be begun on this node."""
+        """Return whether this node may run the step."""
         queue = held.prepared.graph.steps[index].queue
         return self._queues is None or queue is None or queue in self._queues
 
     def is_for_others(self, held: OwnedRun) -> bool:
-        """Whether all that could be begun in a run is for nodes of other queues, and nothing else is done for it."""
+        """Return whether all startable steps of a run belong to other nodes, and nothing of it is under way."""
         if self._queues is None or held.state.running or held.pending:
             return False
         startable = may_start(held.state)
@@ -155,9 +164,11 @@ class Placement:
 
 
 def queue_and_priority(held: OwnedRun) -> tuple[str | None, int | None]:
-    """The queue and the priority with which a run waits: those of the step at hand. Where that says nothing the run
-    stays as it is, unless it was moved: then it is where it was started, for where it is belongs to steps that may be
-    gone."""
+    """Return the queue and priority with which a run is parked: those of the step it waits for.
+
+    `None` leaves the value in the run's row unchanged. A run that was moved to another graph gets the values it was
+    started with instead. Those in its row belong to steps that may not exist any more.
+    """
     step = _step_at_hand(held)
     queue, priority = (step.queue, step.priority) if step else (None, None)
     if held.state.moved_graph is not None:
@@ -167,8 +178,10 @@ def queue_and_priority(held: OwnedRun) -> tuple[str | None, int | None]:
 
 
 def _step_at_hand(held: OwnedRun) -> Step | None:
-    """The step that a run waits for: one that is ready, else the one whose time comes first; null if none is to be
-    begun before something else has ended."""
+    """Return the step that a run waits for: a ready one, else the retry that is due first.
+
+    Return None if no step can begin before something else has ended.
+    """
     state, steps = held.state, held.prepared.graph.steps
     if state.ready:
         return steps[next(iter(state.ready))]

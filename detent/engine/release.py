@@ -1,4 +1,4 @@
-"""The last that a node writes of a run it gives up: that it is parked, ended, or set aside for a person to look at."""
+"""The last write of a node for a run that it releases: the run is parked, ended, or quarantined for a user to check."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from detent.run.status import Status
 from detent.steps.user_code import describe
 from detent.store.rows import ClaimedRun, End, Mail, MessageKind, Park
 
-# Runs that cannot be read or planned: paused with the reason in their journal, so that a person can look at them.
+# Quarantined runs: they cannot be read or planned, and are paused with the reason in their journal for a user to check.
 #
-# Such a run holds up nobody and is not tried in a circle. A resume tries it once more, a cancel ends it. A callback
-# that was accepted for it stays in its inbox; since mail makes a run due, it is then not parked but left owned and
-# unheld, and the watchdog gives it back after a while.
+# A quarantined run blocks no other run and is not retried in a loop. A resume retries it once, a cancel ends it. A
+# callback that was accepted for it stays in its inbox. Mail makes a run due, so such a run is not parked again. It
+# stays owned but is not in memory, and the watchdog releases it after a while.
 
 
 _MARK: Final = "detent ("
@@ -32,17 +32,17 @@ _LONGEST: Final = 1_000
 
 
 def reason(error: Exception) -> str:
-    """Why, as it stands in the journal."""
+    """Return the reason of a quarantine as it is written to the journal."""
     return f"{_MARK}{describe(error)})"[:_LONGEST]
 
 
 def is_quarantined(paused_by: str | None) -> bool:
-    """Whether it was the engine that paused a run, because it could not go on with it."""
+    """Return whether the engine itself paused the run, because it could not read or plan it."""
     return paused_by is not None and paused_by.startswith(_MARK)
 
 
 def paused(run: bytes, generation: int, tenant: int, seq: int, *, by: str, now: Instant) -> PendingWrite:
-    """The rows that pause a run after its entry `seq`, whatever its status was."""
+    """Build the rows that pause a run after its entry `seq`, whatever its status was."""
     entry = Entry(tenant, run, seq + 1, now, Kind.PAUSED, None, 0, None, encode_data(EntryData(by=by)))
     return PendingWrite(
         run, None, Plan(entry, [], [], []), ROW_BYTES, park=Park(run, generation, None, str(Status.PAUSED))
@@ -52,7 +52,10 @@ def paused(run: bytes, generation: int, tenant: int, seq: int, *, by: str, now: 
 def unreadable(
     run: ClaimedRun, entries: Sequence[Entry], mails: Sequence[Mail], error: Exception, now: Instant
 ) -> PendingWrite | None:
-    """What is to be written of a claimed run that cannot be read, with its mail; null if that was written before."""
+    """Build the write that pauses a claimed run which cannot be read, or cancels it if its mail asks for that.
+
+    Return None if the run is paused with the reason already.
+    """
     seq = entries[-1].seq if entries else 0
     if any(mail.kind == MessageKind.CANCEL for mail in mails):
         entry = Entry(run.tenant, run.id, seq + 1, now, Kind.CANCELLED, None, 0, None, encode_data(EntryData()))
@@ -75,10 +78,10 @@ def _says_why(entry: Entry) -> bool:
 
 
 class RunRelease:
-    """Knows which runs this node has given up while their rows do not say so yet."""
+    """The runs that this node has released while their rows still show it as the owner."""
 
     def __init__(self, time: DatabaseTime, add: Callable[[PendingWrite], None]) -> None:
-        """`add` queues what is to be written."""
+        """`add` queues a write."""
         self._time, self._add = time, add
         self._runs: dict[tuple[bytes, int], None] = {}
 
@@ -86,16 +89,16 @@ class RunRelease:
         return len(self._runs)
 
     def knows(self, run: bytes, generation: int) -> bool:
-        """Whether there is something to write of the run, in that ownership."""
+        """Return whether a last write of the run with that generation is still due."""
         return (run, generation) in self._runs
 
     def park(self, park: Park, tenant: int, held: OwnedRun | None = None) -> None:
-        """The run waits for its time, or for something to come in."""
+        """Write that the run waits until its time or until mail arrives."""
         reach("before_park")
         self._write(PendingWrite(park.run, None, Plan(None, [], [], []), ROW_BYTES, park=park, tenant=tenant), held)
 
     def fail(self, held: OwnedRun, reason: str) -> None:
-        """The run failed by a fault of the engine's own."""
+        """Write that the run failed because of an error in the engine itself."""
         end = End(held.id, held.generation, str(Status.FAILED), self._time.now(), None, reason)
         told = end_messages(held.state, RunEnd(Status.FAILED, None, reason))
         unit = PendingWrite(held.id, None, Plan(None, [], [], []), ROW_BYTES, end=end, messages=told)
@@ -103,15 +106,15 @@ class RunRelease:
         self._write(unit, held)
 
     def put_back(self, run: ClaimedRun, *, after: float) -> None:
-        """A run that this node cannot work on is due again after that many seconds."""
+        """Park a run that this node cannot work on. It is due again after that many seconds."""
         self.park(Park(run.id, run.generation, self._time.now() + micros(after), run.status), run.tenant)
 
     def set_aside(self, held: OwnedRun, event: events.Event, message: int | None, error: Exception) -> None:
-        """A run that cannot be planned is paused, with the reason in its journal."""
+        """Quarantine a run that cannot be planned: pause it, with the reason in its journal."""
         state = held.state
         is_payload = isinstance(event, events.Received)
         if is_payload and is_quarantined(state.paused_by):
-            return  # it is paused already, and its payload is not lost
+            return  # the run is paused already, and the payload stays in its inbox
         unit = paused(
             held.id,
             held.generation,
@@ -124,20 +127,20 @@ class RunRelease:
         self._write(unit, held)
 
     def leave_unreadable(self, run: ClaimedRun, entries: list[Entry], mails: list[Mail], error: Exception) -> None:
-        """A claimed run that cannot be read is paused, or cancelled if somebody asked for that."""
+        """Quarantine a claimed run that cannot be read, or cancel it if its mail has a cancel."""
         emit("run.quarantined", run=run.id, error=reason(error))
         unit = unreadable(run, entries, mails, error, self._time.now())
         if unit is not None:
             self._write(unit)
 
     def has_left(self, unit: PendingWrite) -> None:
-        """A unit was written, or cannot be: if it was the last of its run, the run has left."""
+        """Forget the run of a last write, after it was written or rejected."""
         row = unit.park or unit.end
         if row is not None and unit.held is None:
             self._runs.pop((row.run, row.generation), None)
 
     def _write(self, unit: PendingWrite, held: OwnedRun | None = None) -> None:
-        """`held`, if an attempt of it may hold a lock on its row: then it is written when it does not any more."""
+        """Queue the last write of a run. With `held`, wait until no attempt holds a lock on the run's row."""
         row = unit.park or unit.end
         assert row is not None
         self._runs[row.run, row.generation] = None

@@ -1,7 +1,7 @@
-"""The runs in memory: events go in, plans come out, attempts are started when their plan is durable.
+"""The runs in memory: events become plans, and attempts start when their plan is durable.
 
-Everything that happens to a run goes through `happen`: it asks the planner, queues what is to be written, and looks
-whether the run can leave memory. Nothing here waits for the database.
+Every event of a run goes through `handle`. It calls the planner, queues the rows to write, and checks whether the run
+can leave memory. Nothing here waits for the database.
 """
 
 from __future__ import annotations
@@ -38,17 +38,18 @@ from detent.run.status import Status
 from detent.steps.protocol import StepExecutor
 from detent.store.rows import End, Flushed, NewCallback, Park
 
-# Those who wait for this node to write the end of a run.
-
 
 class EndWaiters:
-    """A future for each of them, by run."""
+    """The futures of callers that wait for this node to write the end of a run, by run."""
 
     def __init__(self) -> None:
         self._futures: dict[bytes, list[asyncio.Future[None]]] = {}
 
     def end_of(self, run: bytes) -> asyncio.Future[None]:
-        """Done when this node has written the run's end; cancelled if there is no such run after all."""
+        """Return a future that is done when this node has written the run's end.
+
+        The future is cancelled if the store refused the start of the run.
+        """
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._futures.setdefault(run, []).append(future)
         return future
@@ -63,17 +64,17 @@ class EndWaiters:
             future.cancel()
 
 
-# What goes wrong in the code of workflows, told as events: the journal has it too, but nobody looks there unasked.
+# Failures in the code of workflows, reported as events. The journal has them too, but users do not watch it.
 
 
-#: The entries of an attempt after which its step is tried again.
+#: The entries of an attempt after which its step is retried.
 _AGAIN: Final = (Kind.RETRY, Kind.BEGAN)
-#: Of a traceback its end is told: that names the place.
+#: Only the end of a traceback is reported, because it shows where the error was raised.
 _LONGEST: Final = 2_000
 
 
 def tell_trouble(run: bytes, entry: Entry) -> None:
-    """Tell that a step paused its run, or that its attempt failed and is repeated. Other entries are not even read."""
+    """Report that a step paused its run, or that its attempt failed and is retried. Other entries are not decoded."""
     if entry.step is None or not (entry.kind == Kind.PAUSED or entry.kind in _AGAIN):
         return
     data = decode_data(entry.data)
@@ -85,7 +86,7 @@ def tell_trouble(run: bytes, entry: Entry) -> None:
 
 
 def tell_end(end: End) -> None:
-    """Tell that a run has ended, and louder that it failed."""
+    """Report that a run has ended. Report a failure as an event of its own too."""
     emit("run.ended", run=end.run, status=end.status)
     if end.status in (Status.FAILED, Status.TIMEOUT):
         emit("run.failed", run=end.run, status=end.status, error=end.error)
@@ -99,7 +100,7 @@ def _error(error: StepError | None) -> dict[str, Any]:
 
 
 def _continuation(event: events.Event) -> Continued | None:
-    """The outcome of a durable function that continues as a new run."""
+    """Return the outcome of a durable function that continues as a new run, or None for any other event."""
     if isinstance(event, events.AttemptEnded) and isinstance(event.outcome, Continued):
         return event.outcome
     return None
@@ -113,8 +114,10 @@ def _must_not_be_repeated(held: OwnedRun, step: int) -> bool:
 
 
 class Runner:
-    """Holds runs and moves them on. `committer` is given once, after both exist; so is `nudge`, which lets the node
-    look for mail and for runs to claim."""
+    """The runs of one node. It owns their attempts, timers and locks, and handles their events.
+
+    `committer` and `nudge` are set once, after both objects exist. `nudge` makes the node read its inbox and claim.
+    """
 
     committer: Committer
     nudge: Callable[[], None]
@@ -152,24 +155,24 @@ class Runner:
         self._resting = 0
         self.is_draining = False
 
-    # -- runs come
+    # -- runs arrive
 
     def add(self, held: OwnedRun) -> None:
-        """Keep a run that this node owns, without starting anything yet. What it held of it before is out of date."""
+        """Add a run that this node owns, without starting anything yet. Drop an older object of the run as stale."""
         old = self.held.get(held.id)
         if old is not None:
             self.let_go(old)
         self.held[held.id] = held
 
     def start_claimed(self, held: OwnedRun) -> None:
-        """Start what is ready in a run that was claimed."""
+        """Start the ready steps of a run that was claimed."""
         self._start_ready(held)
         self._rest(held)
 
     # -- events
 
     def handle(self, held: OwnedRun, event: events.Event, *, message: int | None = None) -> None:
-        """Something happened to a run: decide, and queue what is to be written."""
+        """Handle an event of a run: ask the planner, and queue the rows to write."""
         if held.gone or (held.locks and self._locks.defer(held, event, message)):
             return
         if may_end_waits(event) and self._waits.defer(held, event, message):
@@ -211,8 +214,10 @@ class Runner:
         callbacks: Sequence[NewCallback] = (),
         continued: Continued | None = None,
     ) -> None:
-        """Queue a plan's rows; what it wants done is done when they are durable. `continued`: the run ends because it
-        continues as another one, which starts with these rows."""
+        """Queue the rows of a plan. The plan is run when they are durable.
+
+        `continued`: the run ends because it continues as another one, and that run starts with these rows.
+        """
         if plan.entry is None and message is None and expiry is None:
             return
         entry = plan.entry
@@ -234,7 +239,7 @@ class Runner:
         self._add(unit)
 
     def _continue(self, unit: PendingWrite, held: OwnedRun, successor: Successor, continued: Continued) -> None:
-        """Let the run that takes over start in the flush that ends this one."""
+        """Start the successor in the flush that ends this run."""
         assert unit.end is not None
         unit.successor = successor.build(signals_left(held.state, continued.taken))
         unit.end = unit.end._replace(successor=successor.id)
@@ -245,16 +250,16 @@ class Runner:
         self.committer.add(unit)
 
     def end_row(self, held: OwnedRun, plan: Plan) -> End:
-        """The row of a run's end."""
+        """Build the row of a run's end."""
         assert plan.end is not None
         status, output, error = plan.end
         ended_at = plan.entry.at if plan.entry else self._time.now()
         return End(held.id, held.generation, str(status), ended_at, output, error)
 
-    # -- what became durable
+    # -- after a flush
 
     def on_durable(self, unit: PendingWrite, flushed: Flushed) -> None:
-        """A unit's rows are committed: now its plan may be carried out."""
+        """Run the plan of a write, because its rows are committed now."""
         if unit.done is not None and not unit.done.done():
             unit.done.set_result(flushed)
         if unit.start is not None and unit.run in flushed.refused:
@@ -263,13 +268,13 @@ class Runner:
             self._is_written(unit, flushed)
         if unit.successor is not None:
             self._has_continued(unit, unit.successor, flushed)
-        self._attempts.let_waiting_in()  # those that waited for the queue to have room again
+        self._attempts.let_waiting_in()  # attempts that waited until the write queue had room
 
     def _is_written(self, unit: PendingWrite, flushed: Flushed) -> None:
         if heard():
             self._tell_written(unit)
         if unit.messages or unit.successor is not None:
-            self.nudge()  # the mail may be for runs of this node
+            self.nudge()  # the messages may be for runs of this node
             if unit.end is not None:
                 self._family.was_told(unit.messages)
         if unit.held is None:
@@ -284,7 +289,7 @@ class Runner:
             self._family.has_continued(unit.held.state.facts, successor.run)
 
     def _was_not_started(self, unit: PendingWrite) -> None:
-        """The store refused the start: there is no such run."""
+        """Forget a run whose start the store refused."""
         self.awaited.is_not_there(unit.run)
         if unit.held is not None and not unit.held.gone:
             self._forget(unit.held)
@@ -316,7 +321,7 @@ class Runner:
         self._rest(held)
 
     def refused(self, unit: PendingWrite, error: StoreError) -> None:
-        """A unit cannot be written at all, which is a bug: fail its run, and let the others go on."""
+        """Fail the run of a write that the database rejects, which is a bug. The other runs continue."""
         if unit.done is not None and not unit.done.done():
             unit.done.set_exception(error)
         emit("run.refused", run=unit.run, error=error.message)
@@ -334,13 +339,15 @@ class Runner:
         expired = (held.id, held.wait_name(wait)) in flushed.expired
         if not self._waits.is_stopping(held, wait, expired=expired) and expired:
             self.handle(held, events.WaitExpired(wait) if isinstance(wait, int) else timed_out(wait))
-        # Otherwise the payload won: it lies in the inbox and will be read there.
+        # Otherwise the payload came first: it is in the inbox and will be read there.
 
     # -- attempts
 
     def _start_ready(self, held: OwnedRun) -> None:
-        """Start what became ready without an entry of its own. What it rests on may still be on its way: then it is
-        done when that is durable."""
+        """Start the steps that became ready without a journal entry.
+
+        If a write of the run is pending, do nothing: they may depend on it. They start when it is durable.
+        """
         if held.state.ready and not held.pending:
             self._start(held, take_ready(held.prepared, held.state))
 
@@ -359,8 +366,10 @@ class Runner:
                 self._attempts.admit(held, start)
 
     def _record(self, held: OwnedRun, start: StartAttempt) -> bool:
-        """Journal the start of an attempt. False if it is on record already, by an owner that gave the run up before
-        the attempt began."""
+        """Journal the start of an attempt. Return false if the journal has it already.
+
+        That is so if an earlier owner journalled it, and released the run before the attempt began.
+        """
         event = events.AttemptStarting(start.step)
         plan = advance(held.prepared, held.state, event=event, now=self._time.now())
         if plan.entry is None:
@@ -369,7 +378,7 @@ class Runner:
         return True
 
     def _begin_suspect(self, held: OwnedRun, start: StartAttempt) -> bool:
-        """It is the turn of a suspect attempt. False if it may not begin."""
+        """Begin a suspect attempt that has its turn. Return false if it may not begin."""
         if not self._may_begin(held, start):
             return False
         if not self._record(held, start):
@@ -377,7 +386,7 @@ class Runner:
         return True
 
     def _begin_recorded(self, held: OwnedRun, start: StartAttempt) -> None:
-        """The start of an attempt is on record: begin it."""
+        """Begin an attempt, because its start is in the journal now."""
         if self._may_begin(held, start):
             if start.suspect:
                 self._attempts.begin_alone(held, start, self._suspects.leave)
@@ -394,19 +403,19 @@ class Runner:
             put_back(held.state, start.step)
             self._rest(held)
             return False
-        # If the lease is in doubt, this node is about to begin anew, and somebody will find the run.
+        # If the lease is in doubt, the engine is about to replace this node, and another node will claim the run.
         return self._may_act()
 
     def _attempt_ended(self, held: OwnedRun, index: int, number: int, outcome: Outcome, ms: float) -> None:
         if held.state.paused_by is not None and isinstance(outcome, Continued):
-            # Its successor would not be paused. The function says the same again when the run goes on.
+            # The successor would not be paused. Suspend instead: after the resume, the function ends so again.
             outcome = Suspend(self._time.now(), len(held.state.history))
         self.handle(held, events.AttemptEnded(index, number, outcome, ms))
 
     # -- time
 
     def _look_at(self, held: OwnedRun) -> None:
-        """The time a run waited for has come."""
+        """Handle the time that a run waited for: its expiry, its opening, or steps that are due."""
         now = self._time.now()
         expires = held.state.facts.expires_at
         if expires is not None and expires <= now:
@@ -419,7 +428,10 @@ class Runner:
         self._rest(held)
 
     def _move(self, old: OwnedRun, state: RunState) -> OwnedRun:
-        """The run goes on by another graph: what was on its way by the old one means nothing to it any more."""
+        """Replace the object of a run that continues with another graph.
+
+        Attempts and timers of the old object are dropped: they mean nothing to the new graph.
+        """
         prepared = graph_of(old.prepared, state)
         held = OwnedRun(old.id, old.generation, prepared, state, old.row_status, old.placed, read=old.read)
         self.let_go(old)
@@ -429,10 +441,10 @@ class Runner:
         self._locks.hand_over(old, held)
         return held
 
-    # -- runs go
+    # -- runs leave
 
     def _rest(self, held: OwnedRun) -> None:
-        """After something was done for a run: set its timer, or let it leave memory."""
+        """Set the timer of a run after an event, or park it if it has no work."""
         if held.gone or held.state.is_over:
             return
         if self.is_draining:
@@ -443,20 +455,21 @@ class Runner:
             return
         wake = held.state.next_wake()
         if held.has_work():
-            # A run that only waits for its turn as a suspect must not keep others from being claimed.
+            # A run that only waits for its turn in the suspect lane must not block the claim of other runs.
             self._mark(held, resting=held.is_in_lane and not held.attempts)
             self._timers.set(held, wake)
             return
         self._mark(held, resting=True)
         soon = wake is not None and wake - self._time.now() < micros(self._tuning.park_after)
-        # A run that was paused or resumed parks once, so that its row says so; whoever claims it then rests as usual.
+        # A run that was paused or resumed is parked once, so that its row gets the new status. After the next claim
+        # the row has that status, and the run waits in memory as usual.
         if soon and held.row_status == held.state.status:
             self._timers.set(held, wake)
         else:
             self._park(held, wake)
 
     def _leave(self, held: OwnedRun) -> None:
-        """While draining: a run with nothing in flight is given up, due at once if it has something to do."""
+        """While draining, park a run that has nothing in flight. It is due at once if it has work."""
         if held.attempts or held.pending:
             return
         unstarted = held.state.running or held.state.ready
@@ -481,12 +494,12 @@ class Runner:
             del self.held[held.id]
 
     def let_go(self, held: OwnedRun) -> None:
-        """Forget a run without writing anything of it."""
+        """Forget a run without writing anything."""
         self._attempts.stop(held)
         self._forget(held)
 
     def drop_message(self, held: OwnedRun, message: int) -> None:
-        """A message that means nothing to this run is taken out of its inbox."""
+        """Delete a message from the inbox that means nothing to this run."""
         self.write(held, NOTHING, message=message)
 
     def _mark(self, held: OwnedRun, *, resting: bool) -> None:
@@ -496,16 +509,16 @@ class Runner:
 
     @property
     def busy(self) -> int:
-        """Attempts in flight."""
+        """Return the number of attempts in flight."""
         return self._attempts.in_flight
 
     def knows(self, run: bytes, generation: int) -> bool:
-        """Whether this node holds the run, or has something to write of it, in that ownership."""
+        """Return whether this node has the run with that generation in memory, or has a last write of it pending."""
         held = self.held.get(run)
         return (held is not None and held.generation == generation) or self.leaving.knows(run, generation)
 
     def runnable(self) -> int:
-        """Held runs that have something to do; those in memory only for their timer do not count."""
+        """Return the number of owned runs with work. Runs that are in memory only for their timer do not count."""
         return len(self.held) - self._resting
 
     def _set_aside(self, held: OwnedRun, event: events.Event, message: int | None, error: Exception) -> None:
@@ -514,7 +527,7 @@ class Runner:
         self.leaving.set_aside(held, event, message, error)
 
     def drop_all(self) -> None:
-        """This node is gone: stop everything. Others will find the runs."""
+        """Stop everything, because this node was removed. Other nodes will claim the runs."""
         self._timers.stop()
         for held in list(self.held.values()):
             self._attempts.stop(held)
@@ -523,7 +536,7 @@ class Runner:
         self._attempts.forget_waiting()
 
     def drain(self) -> None:
-        """Begin nothing new, and give up every run that has nothing in flight."""
+        """Begin nothing new, and park every run that has nothing in flight."""
         self.is_draining = True
         self._attempts.forget_waiting()
         for held in list(self.held.values()):
@@ -532,9 +545,11 @@ class Runner:
                 held.port.look()
 
     def release(self) -> None:
-        """The time of the drain is over: stop what is in flight and give up every run, due at once. That is not an
-        adoption, so it counts against no step. Steps that must not be repeated are left to an adoption: nothing else
-        ends them, or asks a person."""
+        """End the drain: stop the attempts in flight and park every run, due at once.
+
+        This is not an adoption, so no step gets a strike. A run with an attempt in flight that must not be repeated is
+        not parked. It is left to an adoption, because only an adoption fails such a step or asks a user.
+        """
         for held in list(self.held.values()):
             if held.state.is_over or any(_must_not_be_repeated(held, index) for index in held.attempts):
                 continue

@@ -1,4 +1,4 @@
-"""Starting a run: one row, one commit, and the node that accepted it keeps it while it has room."""
+"""Start a run: one row, one commit. The node that accepts the run owns it if it has room."""
 
 from __future__ import annotations
 
@@ -32,22 +32,23 @@ from detent.run.status import Status
 from detent.store.protocol import CommandStore
 from detent.store.rows import NewCallback, NewRun, RunRow, hero_of, released_key
 
-#: How far ahead a start may be put off.
+#: How far in the future a start may be.
 LATEST: Final = 10 * 365 * 86_400 * SECOND
 
 
 class StartRefused(Exception):
-    """The store did not take the run: its request id is known, its active key is taken, or its workflow has changed."""
+    """The store refused the run: its request id is known, its active key is taken, or its workflow has changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedStart:
-    """A run to be started. `input` is JSON with `body`, `headers`, `query`; `code` the user actions it needs.
+    """A start that is resolved to one version of a workflow.
 
-    With `start_at` in the future it stays pending until then. With `current` it is started only while its version is
-    the current one. `reuse` are results of the run it continues. Of one `active_key` there is one open run; an heir
-    takes it from the run it is the `successor_of`. `asked`: the priority is not the workflow's, but was named for this
-    run."""
+    `input` is JSON with `body`, `headers` and `query`. `code` has the names of the user code it needs. A run with
+    `start_at` in the future is pending until then. With `current`, the store refuses a version that is not current any
+    more. `reuse` has results of the run that it continues. Only one open run may have an `active_key`; a successor
+    takes it from the run in `successor_of`. `asked`: the priority was given for this run and is not the workflow's.
+    """
 
     tenant: int
     workflow: bytes
@@ -72,15 +73,18 @@ class PreparedStart:
     reuse: Reuse | None = None
     active_key: str | None = None
     parent: bytes | None = None
-    id: bytes | None = None  # null: a new one
+    id: bytes | None = None  # None: a new one
     asked: bool = False
     successor_of: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class AcceptedRun:
-    """`started_at` is when it begins, which may be yet to come. `ended`, if it was asked for, is done when this node
-    has written the run's end; it stays open for a run that another node takes over."""
+    """A durable run. `started_at` is when it begins, which may be in the future.
+
+    `ended` exists if the caller asked for it. It is done when this node has written the run's end, and stays pending if
+    another node takes over the run.
+    """
 
     id: bytes
     started_at: Instant
@@ -91,10 +95,10 @@ class AcceptedRun:
 async def start_run(engine: Engine, request: PreparedStart) -> AcceptedRun:
     """Accept a run. When this returns the run is durable and will end, whatever happens to this process.
 
-    Raises StartRefused if the store would not have it."""
+    Raise StartRefused if the store refuses it, and Unavailable if this node cannot write now."""
     node = engine.node
     if node.committer.is_full():
-        raise Unavailable("more is waiting to be written than this node takes on; try again in a moment")
+        raise Unavailable("the write queue of this node is full; try again in a moment")
     if node.committer.is_overdue():
         raise Unavailable(f"{node.committer.outage()}; nothing was written, try again")
     unit, started = _prepare(engine, node, request)
@@ -110,8 +114,10 @@ async def start_run(engine: Engine, request: PreparedStart) -> AcceptedRun:
 
 @dataclass(frozen=True, slots=True)
 class PreparedSuccessor:
-    """A run that takes over from another one of this node. Nothing may refuse it: it has no request id, any version,
-    and its active key, if any, is the other's."""
+    """A run that takes over from another run of this node.
+
+    The store cannot refuse it. It has no request id, its version need not be current, and it inherits its active key.
+    """
 
     engine: Engine
     node: Node
@@ -126,7 +132,7 @@ class PreparedSuccessor:
 
 @dataclass(slots=True)
 class _Opened:
-    """How a run begins: what stands in its row, the entries that come with it, and what is to be done."""
+    """How a run begins: the opening in its row, its first entries, and the plan to run."""
 
     opening: Decided
     plan: Plan
@@ -154,7 +160,7 @@ def _prepare(engine: Engine, node: Node, request: PreparedStart) -> tuple[Pendin
     if held is not None:
         node.runner.add(held)
         if plan.end is not None:
-            # Everything was decided at once: it begins and ends in one flush.
+            # The planner decided everything at once: the run begins and ends in one flush.
             unit.end = node.runner.end_row(held, plan)
             unit.messages = end_messages(state, plan.end)
     ended = node.runner.awaited.end_of(facts.id) if request.watch else None
@@ -167,9 +173,10 @@ def _held(request: PreparedStart, state: RunState) -> OwnedRun:
 
 
 def unowned(request: PreparedStart, now: Instant) -> tuple[NewRun, list[NewCallback]]:
-    """The rows of a run that nobody has yet, for whoever writes them himself: a node claims it when it is due.
+    """Build the rows of an unowned run, for a caller that writes them itself. A node claims the run when it is due.
 
-    What is to be decided at its beginning (sleeps, waits, guards) is left to that node; until then it is pending."""
+    That node also makes the first decisions of the run (sleeps, waits, guards). Until then the run is pending.
+    """
     assert request.id is not None
     later = request.start_at is not None and request.start_at > now
     begins = request.start_at if later and request.start_at else now
@@ -183,7 +190,7 @@ def unowned(request: PreparedStart, now: Instant) -> tuple[NewRun, list[NewCallb
 
 
 def begins_plainly(prepared: Prepared) -> bool:
-    """Whether nothing is to be decided at the beginning but that its first steps are ready."""
+    """Return whether the only decision at the beginning is that the first steps are ready."""
     entered = {edge.target for edge in prepared.graph.edges}
     first = [step for step in prepared.graph.steps if step.name not in entered]
     return bool(first) and all(
@@ -192,11 +199,11 @@ def begins_plainly(prepared: Prepared) -> bool:
 
 
 def _no_url(run: bytes, step: str) -> str:
-    raise AssertionError("nothing is rendered for a run that nobody owns")
+    raise AssertionError("nothing is rendered for an unowned run")
 
 
 def _callbacks(request: PreparedStart, run: bytes) -> list[NewCallback]:
-    # A wait whose callback is taken over from another run receives none of its own.
+    # A wait whose result is reused from another run gets no callback of its own.
     known = request.reuse.results if request.reuse else {}
     return [
         NewCallback(request.tenant, run, step.name, step.accepts_early)
@@ -232,8 +239,10 @@ def _open(request: PreparedStart, state: RunState, begins: Instant, now: Instant
 
 
 def _is_kept(engine: Engine, node: Node, request: PreparedStart, state: RunState, plan: Plan, now: Instant) -> bool:
-    """Whether this node works on the run itself: it serves its queue, has its code and room, and there is something to
-    do soon."""
+    """Return whether this node owns the run from its start.
+
+    It must serve the run's queue, have its code and have room. The run must have work now or soon.
+    """
     tuning = engine.tuning
     if not engine.does_claim or node.runner.is_draining or node.runner.runnable() >= tuning.runnable_limit:
         return False
@@ -290,30 +299,33 @@ def _row(
     )
 
 
-# One open run of a workflow per hero: what its key is, and what to say when it is taken.
+# One open run of a workflow per hero: its key, and the error when the key is taken.
 
 
 Hero = tuple[str, str]
 
-#: No longer key fits into an index of every database; the digest of a longer one stands for it.
+#: Not every database can index a longer key. A longer key is replaced by its digest.
 LONGEST_KEY: Final = 700
 
 
 def active_key(workflow: str, hero: Hero) -> str:
-    """What two runs that may not both be open have in common."""
+    """Return the key that only one open run may have."""
     key = msgspec.json.encode([workflow, *hero])
     return str(key, "utf-8") if len(key) <= LONGEST_KEY else f'["sha256:{hashlib.sha256(key).hexdigest()}"]'
 
 
 def key_of(row: RunRow) -> str | None:
-    """The key of a run, also if it has left it to the run it continues as; null if it was allowed beside others."""
+    """Return the active key of a run, also if its successor has taken it.
+
+    Return None if the run was allowed beside others.
+    """
     hero = hero_of(row)
     is_spent = row.active_key == released_key(row.id)
     return active_key(row.workflow_name, hero) if is_spent and hero is not None else row.active_key
 
 
 async def refuse_if_active(store: CommandStore, request: PreparedStart) -> None:
-    """After a start was refused: AlreadyActive, if an open run has its key and would not leave it to this one."""
+    """Raise AlreadyActive if another open run has the key of a refused start, and the start is not its successor."""
     if request.active_key is None:
         return
     holder = await store.active_run(request.tenant, request.active_key)

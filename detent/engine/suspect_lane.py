@@ -1,6 +1,6 @@
-"""The lane of suspect runs: this node makes their attempts one at a time, so that a crash names one of them.
+"""The lane of suspect runs: a node runs their attempts one at a time, so that a crash identifies the culprit.
 
-Which runs are suspect, and after which delay an attempt is due, is decided by `planner/suspects.py`.
+`planner/suspects.py` decides which runs are suspect, and after which delay an attempt is due.
 """
 
 from __future__ import annotations
@@ -14,32 +14,34 @@ from detent.run.plan import StartAttempt
 
 
 class SuspectLane:
-    """Attempts that wait for their turn, by tenant, and the run that has it. One tenant is served after the other."""
+    """The suspect attempts that wait, by tenant, and the one that has its turn. Tenants take turns."""
 
     def __init__(self, begin: Callable[[OwnedRun, StartAttempt], bool]) -> None:
-        """`begin` puts the start of an attempt on record and then begins it; false if that is not wanted any more."""
+        """`begin` journals the start of an attempt, then begins it. It returns false if the attempt may not begin."""
         self._begin = begin
         self._waiting: dict[int, deque[tuple[OwnedRun, StartAttempt]]] = {}
         self._current: tuple[OwnedRun, StartAttempt] | None = None
 
     def __len__(self) -> int:
-        """Attempts that wait, and the one that has its turn."""
+        """Return the number of attempts that wait or have their turn."""
         return sum(map(len, self._waiting.values())) + (self._current is not None)
 
     def add(self, held: OwnedRun, start: StartAttempt) -> None:
-        """Let an attempt wait for its turn."""
+        """Queue an attempt until it has its turn."""
         held.is_in_lane = True
         self._waiting.setdefault(held.state.facts.tenant, deque()).append((held, start))
         self._go_on()
 
     def look_at(self, held: OwnedRun) -> None:
-        """Something of the run is durable: if the attempt that has its turn is not suspect any more, the next one gets
-        it. A durable function may go on for days after its first step has ended."""
+        """After a write of the run, end its turn if its attempt is no longer suspect.
+
+        A durable function may continue for days after its first step has ended, and must not block the lane.
+        """
         if self._current is not None and self._current[0] is held and not is_suspect(held.state, self._current[1].step):
             self.leave(held)
 
     def leave(self, held: OwnedRun) -> None:
-        """The attempt of this run is not in flight any more, or its run has left this node."""
+        """End the turn of this run, because its attempt is not in flight any more or the run was released."""
         if self._current is not None and self._current[0] is held:
             self._current = None
             held.is_in_lane = False

@@ -1,4 +1,4 @@
-"""The node's one timer: which of the runs in memory must be looked at next, on the database's clock."""
+"""The node's timer: it knows which run in memory is due next, by the database's clock."""
 
 from __future__ import annotations
 
@@ -11,16 +11,19 @@ from detent.clock import DatabaseTime
 from detent.engine.owned_run import OwnedRun
 from detent.instant import SECOND
 
-#: The loop's clock and the database's are not the same; look again this soon if the time has not quite come.
+#: The shortest delay in seconds. The loop's clock may ring slightly before the database's clock reaches the time.
 SHORTEST: Final = 0.0005
-#: And look this often in any case, because the database's clock may step.
+#: The longest delay in seconds, because the database's clock may step.
 LONGEST: Final = 1.0
-#: So many times that nobody waits for any more may lie around before they are looked for.
+#: How many stale entries the heap may have before they are removed.
 KEPT: Final = 500
 
 
 class Timers:
-    """`due` is called with each run whose time has come, never before it by the database's clock."""
+    """The timer of one node: a heap of runs by their next time.
+
+    `due` is called with each run whose time has come, never earlier by the database's clock.
+    """
 
     def __init__(self, time: DatabaseTime, due: Callable[[OwnedRun], None]) -> None:
         self._time, self._due = time, due
@@ -30,7 +33,7 @@ class Timers:
         self._armed: int | None = None
 
     def set(self, held: OwnedRun, at: int | None) -> None:
-        """Look at the run then; the latest call counts."""
+        """Call `due` for the run at that time, or never if `at` is None. The latest call counts."""
         if held.timer == at:
             return
         if held.timer is not None:
@@ -47,7 +50,7 @@ class Timers:
         return len(self._heap)
 
     def _forget(self) -> None:
-        """Let go of runs that have left: most end in milliseconds, and their expiry would hold them for a month."""
+        """Remove stale entries. Most runs end in milliseconds, but their expiry would hold them for a month."""
         self._heap = [place for place in self._heap if place[2].timer == place[0]]
         heapify(self._heap)
         self._stale = 0
@@ -76,6 +79,6 @@ class Timers:
                 self._due(held)
             elif self._stale:
                 self._stale -= 1
-        # A run that was looked at may have armed the timer for its own next time, later than others wait for.
+        # A run that was due may have armed the timer for its own next time. Other runs may be due before that.
         if self._heap:
             self._ring_by(self._heap[0][0])

@@ -1,4 +1,4 @@
-"""What one event has to write: rows of one run that go into one flush together, and the plan they make good."""
+"""The pending write of one event: the rows of one run that go into the same flush, and the plan to run afterwards."""
 
 from __future__ import annotations
 
@@ -13,29 +13,32 @@ from detent.run.plan import Plan, StartAttempt
 from detent.run.state import Checkpoint
 from detent.store.rows import Activation, End, Flush, Flushed, Message, NewCallback, NewRun, Park
 
-#: What a row costs beside its text, about.
+#: The approximate size of a row without its text.
 ROW_BYTES = 100
 LONGEST_ERROR: Final = 4_000
 
 
 class PendingWrite(msgspec.Struct, eq=False):
-    """`done` is for a caller who waits for the flush; `held` is null for a run that is left to others."""
+    """The rows of one event. `done` is the future of a caller that waits for the flush.
+
+    `held` is None for a run that this node does not own after the flush.
+    """
 
     run: bytes
     held: OwnedRun | None
     plan: Plan
     size: int
     start: NewRun | None = None
-    entries: list[Entry] = []  # that come before the plan's own
+    entries: list[Entry] = []  # entries before the one of the plan
     callbacks: list[NewCallback] = []
     messages: list[Message] = []  # to other runs
     park: Park | None = None
     end: End | None = None
     consumed: tuple[int, ...] = ()  # messages of the inbox
     expiry: int | str | None = None  # a wait step, or a wait of a durable function
-    recorded: StartAttempt | None = None  # the attempt whose start this puts on record
+    recorded: StartAttempt | None = None  # the attempt whose start this write journals
     done: asyncio.Future[Flushed] | None = None
-    tenant: int = 0  # if nothing else says it
+    tenant: int = 0  # used if neither `held`, `start` nor the entry has one
     successor: PendingWrite | None = None  # the start of the run that continues the one that ends here
 
     def rows(self) -> int:
@@ -43,7 +46,7 @@ class PendingWrite(msgspec.Struct, eq=False):
         return own if self.successor is None else own + self.successor.rows()
 
     def of_tenant(self) -> int:
-        """The tenant whose turn it is when this is written."""
+        """Return the tenant that this write counts for when tenants take turns."""
         if self.held is not None:
             return self.held.state.facts.tenant
         if self.start is not None:
@@ -51,11 +54,11 @@ class PendingWrite(msgspec.Struct, eq=False):
         return self.tenant if self.plan.entry is None else self.plan.entry.tenant
 
     def started(self) -> NewRun | None:
-        """The run that starts, as itself or as the successor of this one."""
+        """Return the run that this write starts: its own, or the successor of the run that ends."""
         return self.start if self.successor is None else self.successor.start
 
     def add_to(self, flush: Flush) -> None:
-        """Add the rows."""
+        """Add the rows to a flush."""
         plan = self.plan
         if self.successor is not None:
             self.successor.add_to(flush)
@@ -80,7 +83,7 @@ class PendingWrite(msgspec.Struct, eq=False):
 
 
 class Successor(Protocol):
-    """A run that is ready to take over from another one."""
+    """A prepared run that can take over from another one."""
 
     @property
     def id(self) -> bytes: ...
@@ -90,8 +93,10 @@ class Successor(Protocol):
 
 
 def _that_fits(end: End) -> End:
-    """The error stands in a column of its own, as plain text: what a step said may hold a NUL, which no such column
-    takes, or go on for ever."""
+    """Return the end with an error text that its column accepts.
+
+    The text of a step may contain a NUL, which a text column refuses, or be far too long.
+    """
     if end.error is None or (len(end.error) <= LONGEST_ERROR and "\0" not in end.error):
         return end
     return end._replace(error=end.error.replace("\0", "\ufffd")[:LONGEST_ERROR])

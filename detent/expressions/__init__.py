@@ -3,26 +3,26 @@
     tasks.charge.status_code == 200 && tasks.charge.body.items.length > 0
     "Order {{ trigger.body.order_id }}: {{ tasks.charge.body.note ?? 'no note' }}"
 
-It reads like JavaScript and is not JavaScript: no loops, no assignments, no objects of the host. What it has:
+It looks like JavaScript but is not JavaScript: no loops, no assignments, no objects of the host. It has:
 
 - null, true, false, numbers, 'text' or "text", [arrays], {objects}; paths `a.b`, `a['b']`, `a[0]`, `a[expression]`,
-  `a.length`; names may hold `-` and `$`, so a minus between names needs blanks;
+  `a.length`; names may contain `-` and `$`, so a minus between names needs blanks;
 - `?:  ||  &&  ??  == != === !==  < <= > >= in  + -  * / %  ! -`, tightest last, and the functions of FUNCTIONS.
 
-How it decides:
+Its rules:
 
 - `==` is `===`: same type and value, deeply; `1 == 1.0`, but `1 != true` and `1 != '1'`.
 - `< <= > >=` compare numbers, or texts by code point; with null they are false, with anything else an error.
-- `&&`, `||` answer one of their operands, as in JavaScript. null, false, 0, '' count as false; everything else, empty
-  arrays and objects too, as true.
+- `&&`, `||` return one of their operands, as in JavaScript. null, false, 0, '' count as false. Everything else counts
+  as true, also empty arrays and objects.
 - `x in y`: an element of an array, a key of an object, a part of a text; nothing is in null.
 - `+` adds numbers or joins texts; a number or boolean beside a text is written out, null is refused. Results beyond
   64 bits, infinite ones and divisions by zero are errors.
-- A key missing from something that exists, an index out of range and a step into text or a number are errors that
-  name it. A path through null is null in a condition (Mode.CONDITION) and an error in a template (Mode.TEMPLATE).
-  On the left of `??` all of these read as null. A truncated response is always an error.
+- These are errors, which name the key: a key that an existing object does not have, an index out of range, a key of a
+  text or a number. A path through null is null in a condition (Mode.CONDITION) and an error in a template
+  (Mode.TEMPLATE). On the left of `??` all of these return null. A truncated response is always an error.
 
-`REVISION` changes when the meaning of an expression does; published versions pin it.
+`REVISION` changes when the meaning of an expression changes; published versions pin it.
 """
 
 from dataclasses import dataclass, field
@@ -70,7 +70,7 @@ __all__ = [
     "template_problems",
 ]
 
-# A compiled expression: the thing guards, edges and triggers keep and evaluate.
+# A compiled expression: guards, edges and triggers store and evaluate it.
 
 
 CACHED_EXPRESSIONS = 4_096
@@ -78,7 +78,7 @@ CACHED_EXPRESSIONS = 4_096
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Expression:
-    """Evaluate it as often as you like: same scope, same answer, and only `ExpressionError` is ever raised."""
+    """A compiled expression. The same scope always returns the same value. It raises only `ExpressionError`."""
 
     source: str
     mode: Mode
@@ -86,13 +86,13 @@ class Expression:
     run: Evaluate = field(repr=False)
 
     def evaluate(self, scope: Scope) -> object:
-        """The JSON value of the expression."""
+        """Return the JSON value of the expression."""
         budget = Budget()
         value = self.run(scope, budget)
         return value if type(value) in SCALARS else measured(value, budget)
 
     def test(self, scope: Scope) -> bool:
-        """Whether the value counts as true."""
+        """Return whether the value counts as true."""
         value = self.run(scope, Budget())
         return value if type(value) is bool else truthy(value)
 

@@ -1,4 +1,4 @@
-"""A tree to nested Python closures, made once and called for every evaluation."""
+"""Compile a tree to nested Python closures, which are built once and called for every evaluation."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ from detent.values.limits import NESTING_LIMIT
 
 
 class Mode(Enum):
-    """CONDITION: a path through null is null. TEMPLATE: it is an error, so that nothing half-known is sent out."""
+    """CONDITION: a path through null is null. TEMPLATE: it is an error, so that no incomplete value is sent."""
 
     CONDITION = "condition"
     TEMPLATE = "template"
@@ -42,7 +42,7 @@ class _Context:
 
 
 def build(node: Node, mode: Mode) -> Evaluate:
-    """The function that evaluates a tree."""
+    """Return the function that evaluates a tree."""
     return _build(node, _Context(mode))
 
 
@@ -138,7 +138,7 @@ def _compare(node: Compare, context: _Context) -> Evaluate:
 
 
 def _equals_literal(left: Evaluate, value: object, wanted: bool) -> Evaluate:
-    """The commonest condition, `path == literal`, without a call to compare."""
+    """Compile the most common condition, `path == literal`, without a call of `equal`."""
     if value is None or isinstance(value, bool):
         return lambda scope, budget: (left(scope, budget) is value) is wanted
     if isinstance(value, str):
@@ -197,7 +197,7 @@ def _logic(node: Logic, context: _Context) -> Evaluate:
 
 
 def _coalesce(node: Logic, context: _Context) -> Evaluate:
-    """Missing paths read as null in every operand but the last, which is as strict as its surroundings."""
+    """Compile `??`: a missing path is null in every operand but the last, which is as strict as its surroundings."""
     lenient = replace(context, lenient=True)
     tried = tuple(_build(operand, lenient) for operand in node.operands[:-1])
     last = _build(node.operands[-1], context)

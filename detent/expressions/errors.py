@@ -1,12 +1,12 @@
-"""Everything that can go wrong with an expression.
+"""The errors of expressions, and the budget of an evaluation.
 
 ExpressionError
-├── SyntaxProblem        the text is no expression, or too large to be one
-└── EvaluationError      the expression is fine, this data is not
-    ├── MissingValue     a path leads to nothing
-    ├── TruncatedValue   a path leads into a response that was cut off
-    ├── LimitExceeded    evaluation would take or build too much
-    └── UnresolvedTemplate   a `{{ }}` inside a template failed
+├── SyntaxProblem                the text is not a valid expression, or too large
+└── EvaluationError              the expression is valid, but not for this data
+    ├── MissingValue             a path leads to nothing
+    ├── TruncatedValue           a path leads into a response that was cut off
+    ├── ExpressionLimitExceeded  the evaluation would read or build too much
+    └── UnresolvedTemplate       a `{{ }}` inside a template failed
 """
 
 from detent.values.limits import CHARACTERS_PER_WORK, SIZE_LIMIT, WORK_LIMIT
@@ -15,7 +15,7 @@ Place = tuple[str | int, ...]
 
 
 class ExpressionError(Exception):
-    """`position` counts characters of the source; `at` is the place inside a templated JSON value."""
+    """The base of all errors. `position` is the index in the source; `at` is the path inside a templated JSON value."""
 
     def __init__(self, message: str, position: int | None = None, at: Place = ()) -> None:
         super().__init__(message)
@@ -33,11 +33,11 @@ class EvaluationError(ExpressionError):
 
 
 class MissingValue(EvaluationError):
-    """A path names something that is not there, or goes through null where that is refused."""
+    """A path names something that does not exist, or goes through null where that is not allowed."""
 
 
 class TruncatedValue(EvaluationError):
-    """A path leads into a response that was cut off; its content is unknown, so it has no default either."""
+    """A path leads into a response that was cut off. Its content is unknown, so `??` does not apply either."""
 
     def __init__(self, step: str, path: str, position: int | None = None) -> None:
         super().__init__(
@@ -56,15 +56,15 @@ class UnresolvedTemplate(EvaluationError):
 
 # How large an expression, its work and its results may be.
 #
-# There are no loops, so an expression takes at most one step for each of its nodes, and its source bounds these. What
-# can be large is the data: reading through big text, arrays and objects is therefore paid from a budget of work, and
-# every value an operation builds is measured before it is built.
+# There are no loops, so an expression takes at most one step for each of its nodes. The length of its source limits
+# their number. But the data can be large. So reading large texts, arrays and objects is paid from a budget of work.
+# Every value that an operation builds is measured before it is built.
 
 
 class Budget:
-    """What one evaluation may still use: work (about one element read each) and size (bytes of JSON in its result)."""
+    """What one evaluation may still use: `work` (about one per element) and `size` (bytes of JSON in the result)."""
 
-    # Class attributes, not __init__: a budget is made for every evaluation and most never touch it.
+    # Class attributes instead of __init__: every evaluation creates a budget, and most never use it.
     work = WORK_LIMIT
     size = SIZE_LIMIT
 
@@ -85,6 +85,6 @@ class Budget:
 
 
 def check_length(length: int) -> None:
-    """Refuse to build a text of so many characters."""
+    """Raise ExpressionLimitExceeded if a text of this length is too large to build."""
     if length > SIZE_LIMIT:
         raise ExpressionLimitExceeded(f"the text would be larger than {SIZE_LIMIT // 1024} KB")

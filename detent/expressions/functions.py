@@ -1,7 +1,7 @@
-"""The functions of the language, each pure, each bounded. `lower(x)` and `x.lower()` are the same call.
+"""The functions of the language. Each is pure and bounded. `lower(x)` and `x.lower()` are the same call.
 
-A null as first argument returns null (or false, where the answer is yes or no), so that a condition over a step that
-was skipped reads like one over a path through null. Functions that have an answer for null say so.
+If the first argument is null, a function returns null, or false if it answers yes or no. So a condition on a skipped
+step behaves like one on a path through null. Functions that accept null have `takes_null`.
 """
 
 import decimal
@@ -27,7 +27,7 @@ ROUNDING = decimal.Context(prec=60, rounding=decimal.ROUND_HALF_UP)
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """`of_null` is the answer for a null first argument, unless the function `takes_null`."""
+    """One function. It returns `of_null` if its first argument is null, unless it `takes_null`."""
 
     run: Callable[..., object]
     least: int
@@ -212,7 +212,7 @@ def _parse_json(budget: Budget, text: object) -> object:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    """NaN and Infinity are no JSON, whatever Python says."""
+    """Refuse NaN and Infinity, which Python accepts but which are not valid JSON."""
     raise ValueError(name)
 
 
@@ -222,7 +222,7 @@ def _round(budget: Budget, value: object, digits: object = 0) -> int | float:
         raise EvaluationError(f"needs 0 to {MOST_DIGITS} digits")
     if isinstance(number, int) or abs(number) >= operators.EXACT_FLOAT:
         return number
-    # By the digits a person sees: 1.005 rounds to 1.01, although its float lies below.
+    # Round the digits that users see: 1.005 rounds to 1.01, although its float is slightly smaller.
     rounded = decimal.Decimal(repr(number)).quantize(decimal.Decimal((0, (1,), -places)), context=ROUNDING)
     return operators.checked(float(rounded))
 

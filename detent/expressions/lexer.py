@@ -1,4 +1,4 @@
-"""Text to tokens. A `-` between name characters without blanks belongs to the name: `tasks.payment-result.status`."""
+"""Split text into tokens. A `-` between name characters without blanks is part of the name: `tasks.pay-result.body`."""
 
 import math
 from enum import Enum
@@ -34,13 +34,13 @@ class Token(NamedTuple):
 
 
 def tokenize(source: str) -> list[Token]:
-    """The tokens of a whole expression, the last one END."""
+    """Return the tokens of a whole expression. The last one is END."""
     tokens, _ = _tokens(source, 0, templated=False)
     return tokens
 
 
 def tokenize_template(source: str, start: int) -> tuple[list[Token], int]:
-    """The tokens from `start` to the `}}` that closes them, and the position behind that `}}`."""
+    """Return the tokens from `start` to the `}}` that closes them, and the position after that `}}`."""
     return _tokens(source, start, templated=True)
 
 
@@ -166,10 +166,10 @@ def _escape(source: str, position: int) -> tuple[str, int]:
 
 
 def _without_halves(text: str, position: int) -> str:
-    """Join escaped surrogate pairs; half a pair is no character."""
+    """Join escaped surrogate pairs. Raise SyntaxProblem for half a pair, which is not a valid character."""
     if text.isascii():
         return text
     try:
         return text.encode("utf-16", "surrogatepass").decode("utf-16")
     except UnicodeDecodeError:
-        raise SyntaxProblem("the text holds half a surrogate pair", position) from None
+        raise SyntaxProblem("the text contains half a surrogate pair", position) from None

@@ -1,9 +1,9 @@
-"""Tokens to a tree, by binding power (Pratt).
+"""Parse tokens to a tree, by binding power (Pratt).
 
 a ? b : c          loosest, groups to the right
 a || b
 a && b
-a ?? b             binds tighter than && and ||, where JavaScript asks for parentheses
+a ?? b             binds tighter than && and ||, where JavaScript requires parentheses
 == != === !==      do not chain
 < <= > >= in       do not chain
 + -
@@ -21,12 +21,12 @@ from detent.expressions.lexer import Token, TokenKind
 from detent.values.limits import NESTING_LIMIT
 from detent.values.nearest import nearest
 
-# What an expression is after parsing: a small tree that never changes.
+# The tree of a parsed expression. It never changes.
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A path that an expression reads, as far as it is known without data: up to the first computed index."""
+    """A path that an expression reads, up to the first computed index: the rest is unknown without data."""
 
     path: tuple[str | int, ...]
     position: int
@@ -42,7 +42,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """Reads keys one after the other, from the scope (`base` None) or from the value of `base`, written `base_text`."""
+    """A path of keys, read from the scope (`base` is None) or from the value of `base`, whose source is `base_text`."""
 
     base: Union["Node", None]
     keys: tuple[Union[str, int, "Node"], ...]
@@ -64,7 +64,7 @@ class Negate:
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
-    """`first op operand op operand ...` from left to right; a long sum is wide, not deep."""
+    """`first op operand op operand ...` from left to right. A long sum is wide, not deep."""
 
     first: "Node"
     rest: tuple[tuple[str, "Node"], ...]
@@ -137,7 +137,7 @@ Keys = tuple[str | int | Node, ...]
 
 
 def parse(source: str, tokens: list[Token]) -> tuple[Node, tuple[Reference, ...]]:
-    """The tree of an expression and every path it reads, in the order of the text."""
+    """Return the tree of an expression and every path it reads, in the order of the text."""
     parser = _Parser(source, tokens)
     if tokens[0].kind is TokenKind.END:
         raise SyntaxProblem("the expression is empty", tokens[0].position)
@@ -157,7 +157,7 @@ class _Parser:
         self.references: list[Reference] = []
 
     def advance(self) -> Token:
-        """Past a token that is not END, as every caller has seen."""
+        """Consume the current token and return it. Every caller has checked that it is not END."""
         token = self.token
         self.index += 1
         self.token = self.tokens[self.index]
@@ -191,7 +191,7 @@ class _Parser:
             raise SyntaxProblem(f"the expression is nested more than {NESTING_LIMIT} levels deep", self.token.position)
 
     def expression(self, power: int = 0) -> Node:
-        """An expression whose operators all bind tighter than `power`."""
+        """Parse an expression whose operators all bind tighter than `power`."""
         self.deeper()
         left = self.prefix()
         last = PREFIX
@@ -221,7 +221,7 @@ class _Parser:
         return Logic(operator, (left, *(operand for _, operand in self.chain(binding))), position)
 
     def chain(self, binding: int) -> tuple[tuple[str, Node], ...]:
-        """All further operands of one binding power at once, so that a long chain is not a deep one."""
+        """Parse all further operands of one binding power at once, so that a long chain is not a deep tree."""
         links: list[tuple[str, Node]] = []
         while self.power() == binding:
             operator = str(self.advance().value)
@@ -294,7 +294,7 @@ class _Parser:
         return node
 
     def primary(self) -> tuple[Node | None, Keys]:
-        """What a path begins with: a value, or the name of a root."""
+        """Parse the beginning of a path: a value, or the name of a root."""
         token = self.token
         if token.kind is TokenKind.END or (token.kind is TokenKind.OPERATOR and token.value not in OPENING):
             raise self.unexpected()

@@ -1,7 +1,7 @@
-"""Reading paths: the hot half follows keys, the careful half says why a path leads nowhere.
+"""Read paths: the fast part follows keys, the slow part explains why a path leads nowhere.
 
-Only mappings, arrays and text are ever entered, by their items and never by an attribute, so `__class__` and
-`constructor` are keys like any other: missing.
+Only the items of mappings, arrays and text are read, and never an attribute. So `__class__` and `constructor` are
+missing keys like any other.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ LONGEST_SHOWN = 80
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How strict a path is: may it go through null, and may it lead nowhere (both then read as null)."""
+    """How strict a path is: whether it may go through null, and whether it may lead nowhere. Then it reads as null."""
 
     through_null: bool
     missing: bool
@@ -29,7 +29,7 @@ class Reading:
 
 
 def static_path(keys: tuple[Key, ...], reading: Reading) -> Evaluate:
-    """Read a path that is wholly known, from the scope."""
+    """Compile a path without computed keys that is read from the scope."""
 
     def read(scope: Scope, budget: Budget) -> object:
         value: object = scope
@@ -55,7 +55,7 @@ def follow(start: object, keys: tuple[Key, ...], reading: Reading) -> object:
 
 
 def as_key(value: object, position: int) -> Key:
-    """A computed index: text, or a whole number."""
+    """Return a computed index as a key. Raise EvaluationError if it is neither text nor a whole number."""
     if type(value) is float and value.is_integer():
         value = int(value)
     if type(value) is int and SMALLEST_INTEGER <= value <= LARGEST_INTEGER:
@@ -66,7 +66,7 @@ def as_key(value: object, position: int) -> Key:
 
 
 def _enter(value: object, key: Key) -> object:
-    """One key further, or KeyError."""
+    """Return the item of one key. Raise KeyError if there is none."""
     if isinstance(value, Deferred):
         value = resolve(value)
     if isinstance(value, (list, str)):
@@ -88,7 +88,7 @@ def _end(value: object, reading: Reading) -> object:
 
 
 def _explain(start: object, keys: tuple[Key, ...], reading: Reading) -> object:
-    """Walk a path again that got stuck, and answer null where that is allowed, or say what is wrong where."""
+    """Follow a failed path again. Return None where that is allowed; otherwise raise an error that names the key."""
     value = start
     for index, key in enumerate(keys):
         if isinstance(value, Deferred):
@@ -102,7 +102,7 @@ def _explain(start: object, keys: tuple[Key, ...], reading: Reading) -> object:
         except KeyError:
             break
     else:
-        # A mapping that makes its items when asked may have it by now.
+        # A mapping that creates its items on demand may have the item now.
         return _end(value, reading)
     if reading.missing:
         return None
@@ -132,7 +132,7 @@ def _hint(key: str, mapping: Mapping[str, object]) -> str:
 
 
 def path_text(keys: tuple[Key, ...], base: str = "") -> str:
-    """Keys as a person writes them: `.name`, `[0]`, `['odd name']`; a root begins without the dot."""
+    """Format keys as in an expression: `.name`, `[0]`, `['odd name']`."""
     pieces = [base]
     for key in keys:
         if isinstance(key, int):

@@ -1,7 +1,7 @@
-"""Templates: JSON values whose texts hold `{{ expression }}`.
+"""Templates: JSON values whose texts contain `{{ expression }}`.
 
-A text that is one `{{ expression }}` and nothing else becomes the value itself, type and null kept. Inside other
-text null becomes nothing, arrays and objects compact JSON, everything else its JSON. Keys are never templated. A
+A text that is exactly one `{{ expression }}` becomes the value itself, with its type, also null. Inside other text,
+null becomes an empty text and every other value its compact JSON (a text stays as it is). Keys are never templated. A
 literal `{{` is written `{{ '{{' }}`.
 """
 
@@ -22,9 +22,9 @@ Render = Callable[[Scope, Budget], object]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Template:
-    """A JSON value ready to be rendered any number of times. What holds no `{{ }}` is reused, never copied.
+    """A compiled JSON value that can be rendered many times. Parts without `{{ }}` are reused, never copied.
 
-    `room` is how many bytes may be rendered beside the constant parts.
+    `room` is how many bytes may be rendered in addition to the constant parts.
     """
 
     source: object
@@ -37,7 +37,7 @@ class Template:
         return self.run is None
 
     def render(self, scope: Scope) -> object:
-        """The value with every `{{ }}` resolved; a constant one is returned as it is."""
+        """Return the value with every `{{ }}` resolved. A constant value is returned unchanged."""
         if self.run is None:
             return self.source
         budget = Budget()
@@ -56,14 +56,14 @@ class _Hole:
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """A text cut into constant pieces and holes."""
+    """A text, split into constant pieces and holes."""
 
     pieces: tuple[str | _Hole, ...]
     references: tuple[Reference, ...]
 
 
 def compile_template(value: object) -> Template:
-    """The template of any JSON value; raises the first SyntaxProblem in it."""
+    """Compile a JSON value to a template. Raise the first SyntaxProblem in it."""
     template, problems = _compile(value)
     if problems:
         raise problems[0]
@@ -71,7 +71,7 @@ def compile_template(value: object) -> Template:
 
 
 def template_problems(value: object) -> tuple[SyntaxProblem, ...]:
-    """Every problem of a template, each with its place `at` in the value."""
+    """Return every problem of a template, each with its path `at` in the value."""
     return _compile(value)[1]
 
 
@@ -88,7 +88,7 @@ def _compile(value: object) -> tuple[Template, tuple[SyntaxProblem, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class _Builder:
-    """Walks a value; each method answers None for what is constant."""
+    """Compiles a value recursively. Each method returns None for a constant part."""
 
     references: list[Reference]
     problems: list[SyntaxProblem]
@@ -155,7 +155,7 @@ def _render_text(pieces: tuple[str | _Hole, ...], at: Place) -> Render:
 
 
 def _fill(hole: _Hole, at: Place, scope: Scope, budget: Budget, shape: Callable[[object, Budget], object]) -> object:
-    """The value of a hole, or an error that begins with the hole as the author wrote it."""
+    """Return the value of a hole. Raise an error that begins with the source of the hole."""
     try:
         return shape(hole.run(scope, budget), budget)
     except TruncatedValue as error:

@@ -1,4 +1,4 @@
-"""The values expressions work on: JSON values, and three markers that a scope may hold in their place."""
+"""The values of expressions: JSON values, and three classes that a scope may use in their place. And the operators."""
 
 import json
 import math
@@ -26,17 +26,17 @@ UNLIMITED = 2**63
 
 
 class Deferred:
-    """A value that is made when it is first read, such as JSON that is still bytes. Subclass it."""
+    """The base of values that are made on read, such as JSON that is still encoded."""
 
     __slots__ = ()
 
     def resolve(self) -> object:
-        """The JSON value; called at each read, so keep it."""
+        """Return the JSON value. This is called at each read, so an implementation should cache it."""
         raise NotImplementedError
 
 
 class Truncated:
-    """Stands for a response that was cut off: reading it, or anything below it, is an error that says so."""
+    """A placeholder for a response that was cut off. Reading it, or anything in it, raises TruncatedValue."""
 
     __slots__ = ("field", "step")
 
@@ -46,7 +46,7 @@ class Truncated:
 
 
 class Headers(dict[str, object]):
-    """Header names to values, found in any case."""
+    """Headers by name. A look-up ignores the case of the name."""
 
     def __missing__(self, name: str) -> object:
         wanted = name.lower()
@@ -57,7 +57,7 @@ class Headers(dict[str, object]):
 
 
 def resolve(deferred: Deferred) -> object:
-    """What a deferred value stands for. Whatever fails in there is the data's fault and becomes our error."""
+    """Return the value of a deferred value. Any failure in it is caused by the data and becomes an EvaluationError."""
     try:
         return deferred.resolve()
     except ExpressionError:
@@ -67,7 +67,7 @@ def resolve(deferred: Deferred) -> object:
 
 
 def opened(value: object) -> object:
-    """The value a read ends at: deferred ones resolved, truncated ones and foreign objects refused."""
+    """Return the value at the end of a read. Resolve a deferred one; refuse a truncated one and foreign objects."""
     if isinstance(value, Deferred):
         value = resolve(value)
     if type(value) in PLAIN or isinstance(value, Mapping):
@@ -78,7 +78,7 @@ def opened(value: object) -> object:
 
 
 def kind_of(value: object) -> str:
-    """The name of a value's type, for messages."""
+    """Return the name of a value's type, for messages."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -91,12 +91,18 @@ def kind_of(value: object) -> str:
 
 
 def truthy(value: object) -> bool:
-    """As in JavaScript: null, false, 0, NaN and '' are false; all else is true, empty arrays and objects too."""
+    """Return whether a value counts as true, as in JavaScript: null, false, 0, NaN and '' are false.
+
+    Everything else is true, also empty arrays and objects.
+    """
     return bool(value) and value == value if type(value) in SCALARS else True
 
 
 def equal(left: object, right: object, budget: Budget) -> bool:
-    """Same type and same value, deeply; 1 equals 1.0, true does not equal 1, the order of keys is nothing."""
+    """Return whether two values have the same type and value, deeply. 1 equals 1.0, but true does not equal 1.
+
+    The order of keys does not matter.
+    """
     if type(left) in SCALARS or type(right) in SCALARS:
         return _same_scalar(left, right)
     return _same(settled(left, budget), settled(right, budget))
@@ -117,7 +123,10 @@ def _same(left: object, right: object) -> bool:
 
 
 def settled(value: object, budget: Budget, largest: int = UNLIMITED) -> object:
-    """The value with every marker inside it resolved, paid for as work; the same object if there was none."""
+    """Return the value with every deferred value in it resolved, and charge the work to the budget.
+
+    Return the same object if nothing was resolved.
+    """
     size, budget.size = budget.size, largest
     try:
         return measured(value, budget)
@@ -126,7 +135,7 @@ def settled(value: object, budget: Budget, largest: int = UNLIMITED) -> object:
 
 
 def measured(value: object, budget: Budget, depth: int = 0) -> object:
-    """As `settled`, and takes at least the value's size as JSON from the budget."""
+    """Do the same as `settled`, and take at least the value's size as JSON from the budget."""
     if type(value) not in SCALARS:
         value = opened(value)
     if isinstance(value, list):
@@ -148,7 +157,7 @@ def _measured_list(items: list[object], budget: Budget, depth: int) -> list[obje
     budget.spend(len(items) + 1)
     result, size = items, len(items) + 2
     for index, item in enumerate(items):
-        # Small integers are most of what makes arrays long; a call for each would cost more than all the rest.
+        # Long arrays mostly have small integers. A function call for each would cost more than everything else.
         if type(item) is int and -SMALL < item < SMALL:
             size += 1
         elif type(item) in SCALARS:
@@ -190,37 +199,37 @@ def _scalar_size(value: Any, budget: Budget) -> int:
 
 
 def utf8_length(text: str) -> int:
-    """Bytes of the text in UTF-8; text that has none (half a surrogate pair) is refused."""
+    """Return the length of the text in UTF-8. Raise EvaluationError if it cannot be encoded (half a surrogate pair)."""
     if text.isascii():
         return len(text)
     try:
         return len(text.encode())
     except UnicodeEncodeError:
-        raise EvaluationError("a text holds half a surrogate pair") from None
+        raise EvaluationError("a text contains half a surrogate pair") from None
 
 
 def as_json(value: object, budget: Budget) -> str:
-    """Compact JSON text."""
+    """Return the value as compact JSON."""
     text = json.dumps(settled(value, budget, SIZE_LIMIT), ensure_ascii=False, separators=(",", ":"))
     check_length(len(text))
     return text
 
 
 def as_text(value: object, budget: Budget) -> str:
-    """How a value reads inside text: null as nothing, text as itself, everything else as JSON."""
+    """Return the value as part of a text: null as an empty text, text unchanged, everything else as JSON."""
     if type(value) is str:
         return value
     return "" if value is None else as_json(value, budget)
 
 
 def some_keys(mapping: Mapping[str, object]) -> Iterable[str]:
-    """Enough keys to find what was meant, few enough for data of any size."""
+    """Return enough keys for a "did you mean", and few enough for data of any size."""
     return islice(mapping, 100)
 
 
-# What the operators do to two values. None of them guesses: unlike types are an error, never a conversion.
+# The operators. None of them converts: different types are an error.
 #
-# The one exception is `+` with text on a side: numbers and booleans are then written as they would be in a template.
+# The one exception is `+` with a text on one side: numbers and booleans are then written as in a template.
 
 
 EXACT_FLOAT = 2.0**53
@@ -231,7 +240,7 @@ ORDERS: Mapping[str, Order] = {"<": operator.lt, "<=": operator.le, ">": operato
 
 
 def ordered(sign: str, order: Order, left: object, right: object) -> bool:
-    """Numbers with numbers and text with text (by code point); anything with null is false."""
+    """Compare numbers with numbers, and text with text (by code point). Return false if one side is null."""
     if left is None or right is None:
         return False
     if (type(left) is str and type(right) is str) or (type(left) in NUMBERS and type(right) in NUMBERS):
@@ -240,7 +249,7 @@ def ordered(sign: str, order: Order, left: object, right: object) -> bool:
 
 
 def contains(container: object, item: object, budget: Budget) -> bool:
-    """An array has an equal element, an object has the key, a text has the text; null has nothing."""
+    """Return whether an array has an equal element, an object has the key, or a text has the text. Null has nothing."""
     if container is None:
         return False
     if isinstance(container, list):
@@ -289,7 +298,7 @@ def divide(left: object, right: object, budget: Budget) -> object:
 
 
 def remainder(left: object, right: object, budget: Budget) -> object:
-    """With the sign of the left side, as in JavaScript."""
+    """Return the remainder with the sign of the left side, as in JavaScript."""
     a, b = _numbers("%", left, right)
     if b == 0:
         raise EvaluationError("division by zero")
@@ -313,7 +322,10 @@ ARITHMETIC: Mapping[str, Callable[[object, object, Budget], object]] = {
 
 
 def checked(number: int | float) -> int | float:
-    """A result that fits JSON everywhere: finite, 64 bits, and a whole number is an integer (2.5 * 2 is 5)."""
+    """Return a number that every JSON reader accepts: finite and 64 bits. A whole number is an integer (2.5 * 2 is 5).
+
+    Raise EvaluationError if it is too large.
+    """
     if isinstance(number, float):
         if not math.isfinite(number):
             raise EvaluationError("the number is too large")
@@ -326,7 +338,7 @@ def checked(number: int | float) -> int | float:
 
 
 def _numbers(sign: str, left: object, right: object) -> tuple[int | float, int | float]:
-    """Both sides, if they are numbers that arithmetic can take without surprise."""
+    """Return both sides. Raise EvaluationError if one is not a number, or is an integer beyond 64 bits."""
     if type(left) not in NUMBERS or type(right) not in NUMBERS:
         raise EvaluationError(f"cannot calculate {kind_of(left)} {sign} {kind_of(right)}")
     for number in (left, right):

@@ -1,1 +1,1 @@
-"""The graph: the one compiled shape every form becomes. `model` is the shape, `check` its rules, `codec` its bytes."""
+"""The graph, which every form compiles to. `model` is its shape, `check` its rules, `codec` its bytes."""

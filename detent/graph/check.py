@@ -1,7 +1,7 @@
-"""What must hold for every graph, whichever form it was written in. All of it is iterative and linear.
+"""The rules for every graph, whichever form it was written in. All checks are iterative and linear.
 
-A graph that passes has steps of different names, edges between steps that exist, and no cycle; so every step can be
-reached from one without needs, and every run of it comes to an end.
+A graph that passes has steps with different names, edges between steps that exist, and no cycle. So every step can be
+reached from a step without needs, and every run of the graph ends.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _NAMES_SHOWN: Final = 12
 
 
 def check(graph: Graph) -> list[Problem]:
-    """Everything that is wrong with a graph; fields are `steps`, `steps.NAME` and `edges[N]`."""
+    """Return all problems of a graph. Their fields are `steps`, `steps.NAME` and `edges[N]`."""
     if not graph.steps:
         return [Problem("steps", "there are no steps")]
     looped = [Problem(f"steps.{cycle[0]}", describe_cycle(cycle)) for cycle in cycles(graph)]
@@ -25,7 +25,7 @@ def check(graph: Graph) -> list[Problem]:
 
 
 def _name_problems(graph: Graph) -> Iterator[Problem]:
-    """Two names that differ only in case would be one row, file or page somewhere."""
+    """Yield names that are given twice. Names that differ only in case could be one row, file or page somewhere."""
     first: dict[str, str] = {}
     for step in graph.steps:
         folded = step.name.casefold()
@@ -36,7 +36,7 @@ def _name_problems(graph: Graph) -> Iterator[Problem]:
 
 
 def same_name(name: str, known: str) -> str:
-    """Say that a step's name is taken, exactly or in another case."""
+    """Return the message that a step's name is taken, exactly or in another case."""
     if name == known:
         return f"there are two steps named {name!r}"
     return f"{name!r} and {known!r} differ only in case; give one of them another name"
@@ -58,7 +58,7 @@ def _edge_problems(graph: Graph) -> Iterator[Problem]:
 
 
 def in_order(graph: Graph) -> list[str]:
-    """The names of the steps, each after everything it depends on; steps in or behind a cycle are left out."""
+    """Return the names of the steps, each after everything it depends on. Steps in or behind a cycle are left out."""
     after = _successors(graph)
     undecided = Counter(target for targets in after.values() for target in targets)
     ready = deque(name for name in after if not undecided[name])
@@ -74,7 +74,7 @@ def in_order(graph: Graph) -> list[str]:
 
 
 def cycles(graph: Graph) -> list[tuple[str, ...]]:
-    """One cycle of each knot of steps that depend on each other, in the direction of its edges, without repetition."""
+    """Return one cycle of each group of steps that depend on each other, in the direction of its edges."""
     after = _successors(graph)
     position = {name: number for number, name in enumerate(after)}
     found = [_one_cycle(after, knot, position) for knot in _knots(after)]
@@ -82,7 +82,7 @@ def cycles(graph: Graph) -> list[tuple[str, ...]]:
 
 
 def describe_cycle(cycle: Collection[str]) -> str:
-    """`cycle: a -> b -> a`; the middle of a long one is left out."""
+    """Describe a cycle as `cycle: a -> b -> a`. The middle of a long cycle is left out."""
     names = list(cycle)
     shown = [*names, names[0]]
     if len(names) > _NAMES_SHOWN:
@@ -92,27 +92,27 @@ def describe_cycle(cycle: Collection[str]) -> str:
 
 
 class Upstream:
-    """Which steps come before which, for the steps that were asked for. Sets are bits of one number each."""
+    """The steps that each requested step depends on. Each set is stored as the bits of one integer."""
 
     def __init__(self, positions: Mapping[str, int], before: Mapping[str, int]) -> None:
         self._positions = positions
         self._before = before
 
     def __contains__(self, step: object) -> bool:
-        """False for a step that was not asked for, and for one in or behind a cycle."""
+        """Return false for a step that was not requested, and for one in or behind a cycle."""
         return step in self._before
 
     def includes(self, step: str, source: str) -> bool:
-        """Whether `step` depends on `source`, directly or through others."""
+        """Return whether `step` depends on `source`, directly or through others."""
         return bool(self._before[step] >> self._positions[source] & 1)
 
     def names(self, step: str) -> list[str]:
-        """Everything `step` depends on, in written order."""
+        """Return everything that `step` depends on, in the order of the definition."""
         return [name for name in self._positions if self.includes(step, name)]
 
 
 def upstream(graph: Graph, of: Collection[str]) -> Upstream:
-    """What each step of `of` depends on. A step's set is dropped as soon as no later step needs it."""
+    """Find what each step of `of` depends on. A step's set is dropped as soon as no later step needs it."""
     after = _successors(graph)
     positions = {name: number for number, name in enumerate(after)}
     wanted = frozenset(of)
@@ -137,7 +137,10 @@ def _successors(graph: Graph) -> dict[str, list[str]]:
 
 
 def _knots(after: Mapping[str, list[str]]) -> Iterator[list[str]]:
-    """Tarjan's strongly connected components that hold a cycle, with a stack of our own: depth has no limit."""
+    """Yield Tarjan's strongly connected components that have a cycle.
+
+    It uses a stack of its own instead of recursion, so the depth of a graph has no limit.
+    """
     number: dict[str, int] = {}
     lowest: dict[str, int] = {}
     path: list[str] = []
@@ -176,7 +179,7 @@ def _pop_until(path: list[str], name: str) -> list[str]:
 
 
 def _one_cycle(after: Mapping[str, list[str]], knot: list[str], position: Mapping[str, int]) -> tuple[str, ...]:
-    """Walk back from the first step of a knot, always to one it depends on inside: some step comes twice."""
+    """Find a cycle in a component: walk back from its first step along dependencies inside, until a step repeats."""
     members = frozenset(knot)
     dependency = {target: name for name in knot for target in after[name] if target in members}
     seen: dict[str, int] = {}

@@ -1,7 +1,7 @@
-"""A graph as bytes, and back.
+"""Encode a graph as bytes, and decode it.
 
-Defaults are left out: a default may never change its meaning under the same `v`. The fingerprint of the bytes is the
-version's checksum; it does not depend on the written order of the keys of a mapping.
+Defaults are left out, so a default must never change under the same `v`. The fingerprint of the bytes is the version's
+checksum. It does not depend on the order of the keys of a mapping.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from detent.graph.model import Edge, Ending, FailurePolicy, Graph, Join, OnCrash
 
 VERSION: Final = 1
 
-# Written keys keep their order, since a request's body is sent in it; only the fingerprint looks past it.
+# Keys stay in their order, because the body of a request is sent in that order. Only the fingerprint ignores it.
 _write = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _write_sorted = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True).encode
 
 
 def encode(graph: Graph) -> bytes:
-    """The bytes of a graph. What JSON cannot hold (NaN, a date, ...) is a ValueError or TypeError."""
+    """Encode a graph. Raise ValueError or TypeError for a value that JSON does not have (NaN, a date, ...)."""
     document = _changed(graph, _WRITE_GRAPH) | {"v": VERSION}
     return _write(document).encode()
 
 
 def decode(data: bytes) -> Graph:
-    """The graph whose bytes these are; bytes of a newer Detent are refused."""
+    """Decode a graph. Raise EngineError for another format, such as that of a newer Detent."""
     document = json.loads(data)
     version = document.pop("v", None) if isinstance(document, dict) else None
     if version != VERSION:
@@ -40,12 +40,12 @@ def decode(data: bytes) -> Graph:
 
 
 def fingerprint(data: bytes) -> str:
-    """SHA-256 of an encoded graph, in hexadecimal: the same for the same graph, whatever the order of its keys."""
+    """Return the SHA-256 of an encoded graph in hexadecimal. The order of keys does not change it."""
     return hashlib.sha256(_write_sorted(json.loads(data)).encode()).hexdigest()
 
 
 def _changed(value: Graph | Step | Edge | Retry, writers: Mapping[str, Callable[[Any], Any]]) -> dict[str, Any]:
-    """The fields of a value that differ from their defaults."""
+    """Return the fields of a value that differ from their defaults."""
     found = {}
     for name, default in _DEFAULTS[type(value)].items():
         current = getattr(value, name)
@@ -61,7 +61,7 @@ def _read(row: dict[str, Any], readers: Mapping[str, Callable[[Any], Any]]) -> d
     return row
 
 
-# Most steps of a graph retry alike and most edges hold one of few sets: each is made once, and shared.
+# Most steps have the same retry policy and most edges one of few sets. Each is built once and shared.
 @lru_cache(maxsize=256)
 def _endings(names: tuple[str, ...]) -> frozenset[Ending]:
     return frozenset(map(Ending, names))
@@ -73,7 +73,8 @@ def _retry(items: tuple[tuple[str, Any], ...]) -> Retry:
 
 
 def _defaults(kind: type[Graph | Step | Edge | Retry]) -> dict[str, Any]:
-    """Each field with its default. A missing one is a value equal to nothing, so that the field is always written."""
+    """Return each field with its default. A missing default is a value equal to nothing, so the field is always
+    written."""
     return {one.name: {} if one.name == "config" else one.default for one in fields(kind)}
 
 

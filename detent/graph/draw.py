@@ -1,4 +1,4 @@
-"""A graph as a picture: Mermaid for documents, lines of text for a terminal."""
+"""Draw a graph: as Mermaid for documents, as lines of text for a terminal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OTHERS: Final = {Join.ALL: "after {} too", Join.ANY: "or after {}"}
 
 
 def mermaid(graph: Graph) -> str:
-    """A Mermaid flowchart, steps in written order."""
+    """Return a Mermaid flowchart with the steps in the order of the definition."""
     ids = {step.name: f"s{number}" for number, step in enumerate(graph.steps)}
     lines = ["flowchart TD"]
     for step in graph.steps:
@@ -36,9 +36,9 @@ def mermaid(graph: Graph) -> str:
 
 
 def text(graph: Graph) -> str:
-    """A tree for a terminal. A step stands below the last step it waits for, and names the others it needs.
+    """Return a tree for a terminal. A step is below the last step it waits for, and names the others it needs.
 
-    A step that is the only one to follow another stands straight below it, so a long chain stays narrow.
+    The only step that follows another is directly below it without indentation, so a long chain stays narrow.
     """
     follows = _tree(graph)
     steps = {step.name: step for step in graph.steps}
@@ -55,12 +55,12 @@ def text(graph: Graph) -> str:
 
 
 def outline(graph: Graph) -> list[tuple[str, str]]:
-    """(name, lines that lead to it) of each step from top to bottom, as `text` draws them."""
+    """Return (name, lines that lead to it) of each step from top to bottom, as `text` draws them."""
     return [(name, drawing.removesuffix(f"● {name}")) for name, _, drawing in _drawn(_tree(graph))]
 
 
 def describe(step: Step) -> str:
-    """What a step does, in a few words."""
+    """Describe what a step does in a few words."""
     words = [step.kind.value, _DETAILS.get(step.kind, _nothing)(step.config)]
     if step.guard is not None:
         words.append(f"if {step.guard}")
@@ -68,7 +68,10 @@ def describe(step: Step) -> str:
 
 
 def _tree(graph: Graph) -> dict[str | None, list[str]]:
-    """Each step below the one it waits for that comes last in order; None is above the first ones."""
+    """Return the followers of each step. A step follows the one it waits for that is last in order.
+
+    The first steps follow None.
+    """
     rank = {name: number for number, name in enumerate(in_order(graph))}
     parent: dict[str, str] = {}
     for edge in graph.edges:
@@ -81,7 +84,7 @@ def _tree(graph: Graph) -> dict[str | None, list[str]]:
 
 
 def _drawn(follows: Mapping[str | None, list[str]]) -> list[tuple[str, str | None, str]]:
-    """Name, parent and line of each step, from top to bottom."""
+    """Return name, parent and line of each step, from top to bottom."""
     lines = []
     pending: list[tuple[str, str | None, str, str]] = [(name, None, "", "") for name in reversed(follows.get(None, []))]
     while pending:
@@ -98,7 +101,7 @@ def _drawn(follows: Mapping[str | None, list[str]]) -> list[tuple[str, str | Non
 
 
 def _also(edges: list[Edge], parent: str | None, join: Join) -> str:
-    """How a step is reached, where the drawing does not show it."""
+    """Describe how a step is reached, if the drawing does not show it."""
     others = [edge.source for edge in edges if edge.source != parent]
     ways = {_on(edge.on) for edge in edges if edge.on not in (ON_SUCCESS, ON_ANY)}
     conditions = [f"when {edge.condition}" for edge in edges if edge.condition]
@@ -124,7 +127,7 @@ _DETAILS: Final[dict[StepKind, Callable[[Mapping[str, Any]], str]]] = {
 
 
 def _seconds(value: object) -> str:
-    """90000 as `1d 1h`; a template as it is."""
+    """Format 90000 as `1d 1h`. Return a template unchanged."""
     if not isinstance(value, int | float):
         return str(value)
     parts = []
@@ -144,6 +147,6 @@ def _shortened(words: str, most: int = 60) -> str:
 
 
 def _escaped(label: str) -> str:
-    """Mermaid reads `#` and `;` as an entity and quotes as the end of the label."""
+    """Escape a label: Mermaid reads `#` and `;` as an entity, and quotes as the end of the label."""
     named = {"\n": " ", '"': "#quot;", "#": "#35;", "<": "#lt;", ">": "#gt;", "`": "#96;"}
     return "".join(named.get(letter, letter) for letter in label)

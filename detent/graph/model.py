@@ -1,8 +1,9 @@
-"""The one shape every workflow becomes.
+"""The graph: the one shape that every workflow compiles to.
 
-A graph is steps and edges and nothing else. Each form of writing a workflow is a function to this; the planner, the
-stores and the pages read only this. When a step ends, each of its outgoing edges is *taken* if `on` holds its ending
-(and its condition holds), else *dead*; a step is decided when all its incoming edges are, and runs if its join is met.
+A graph has steps and edges and nothing else. Each form is a function that returns a graph; the planner, the stores and
+the pages read only graphs. When a step ends, each of its outgoing edges is *taken* or *dead*. It is taken if `on`
+contains the ending and the condition is true. A step is decided when all its incoming edges are decided. It runs if its
+join is met.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class StepKind(StrEnum):
 
     @property
     def receives_signals(self) -> bool:
-        """Whether the code of a step of this kind can wait for signals."""
+        """Return whether the code of a step of this kind can wait for signals."""
         return self is StepKind.FUNCTION
 
 
@@ -64,7 +65,7 @@ class FailurePolicy(StrEnum):
 
 
 class OnCrash(StrEnum):
-    """What becomes of an attempt that was in flight when its node died."""
+    """What happens to an attempt that was in flight when its node died."""
 
     RETRY = "retry"
     FAIL = "fail"
@@ -80,7 +81,7 @@ class Route(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How often a step is tried, and how long between. `attempts` counts all tries, the first too."""
+    """How often a step is tried, and the delay between attempts. `attempts` includes the first one."""
 
     attempts: int = 6
     delay: float = 2.0
@@ -96,11 +97,11 @@ NO_RETRY: Final = Retry(attempts=1)
 class Step:
     """One node of the graph.
 
-    `config` is what its kind needs, as JSON with `{{ }}` templates: http `url method headers body`; action `action
+    `config` has what its kind needs, as JSON with `{{ }}` templates: http `url method headers body`; action `action
     with`; sleep `seconds` (a number, or a text that renders to a duration); wait `timeout` (seconds or `None`) and
-    `early` (`buffer` or `reject`); python and function `workflow` (the name its code is registered by) and `drift`.
-    `guard` is evaluated last, when the join is met; false skips the step. `delay` is waited before the first attempt;
-    it makes a sleep longer, and the time limit of a wait.
+    `early` (`buffer` or `reject`); python and function `workflow` (the name its code is registered with) and `drift`.
+    `guard` is evaluated last, when the join is met; false skips the step. `delay` is the pause before the first
+    attempt; it is added to a sleep and to the time limit of a wait.
     """
 
     name: str
@@ -119,7 +120,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """From a step to one that depends on it. `on` holds the endings of the source that satisfy it."""
+    """An edge from a step to one that depends on it. `on` has the endings of the source that satisfy it."""
 
     source: str
     target: str
@@ -131,10 +132,10 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """A whole workflow, ready to be planned. Steps keep the written order.
+    """A whole workflow, ready to be planned. Steps are in the order of the definition.
 
     `scope` names the aliases its expressions use (`steps`: trigger.body, tasks.X; `graph`: context.data['X'], ...).
-    `max_duration` is in seconds; with `None` a run may last for ever. `output` is a template for the run's output.
+    `max_duration` is in seconds; with `None` a run may last forever. `output` is a template for the run's output.
     `one_per_hero`: a hero has at most one open run of this workflow.
     """
 

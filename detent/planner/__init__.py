@@ -1,8 +1,8 @@
-"""The planner says what happens next: pure, the same answer for the same question, in microseconds.
+"""The planner decides what happens next in a run. It is pure: the same input returns the same plan, in microseconds.
 
-`advance` takes an event and gives a plan; `fold` makes a state from a journal without evaluating anything again. A run
-begins by `open_run`, by `open_later` and the event `Opened`, or, with results of another run, by `begin_again`. `why`
-says what keeps a run from going on.
+`advance` turns an event into a plan. `fold` builds the state from a journal and evaluates no expression again. A run
+begins with `open_run`, with `open_later` and the event `Opened`, or with `begin_again` if it reuses results of another
+run. `why` explains what blocks a run.
 """
 
 from detent.planner.advance import advance, open_later, open_run

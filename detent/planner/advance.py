@@ -1,7 +1,7 @@
-"""`advance`: one event in, one plan out.
+"""`advance`: turn one event into one plan.
 
-It reads no clock and does no I/O; `state` is its own to change. What it decides is journalled in one entry together
-with what it decided it from. Events that come too late (of a step that has ended, of a run that is over) plan nothing.
+It reads no clock and does no I/O. It changes `state` in place. One journal entry has the event and everything that was
+decided because of it. Late events (of a step that has ended, of a run that is over) plan nothing.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from detent.run.plan import NOTHING, Plan, RunEnd, StartAttempt
 from detent.run.state import Phase, RunState
 from detent.run.status import Status, moved
 
-#: What people say of one step, and not of the whole run: what it was doing is over, and nobody wants its outcome.
+#: Commands of users for one step, not for the whole run. They stop its attempt, whose outcome is ignored.
 _BY_PEOPLE: Final = (events.Skipped, events.Reattempted)
 
 
 def open_run(prepared: Prepared, state: RunState, *, now: Instant) -> tuple[Decided, Plan]:
-    """Decide what can be decided at a run's start. What was decided is stored with the run, as its entry 0."""
+    """Decide what can be decided at a run's start. The decisions are stored in the run's row, as its entry 0."""
     judge = LiveJudge(prepared, state, now)
     settling = Settling(prepared, state, judge, now)
     settling.open()
@@ -47,13 +47,13 @@ def open_run(prepared: Prepared, state: RunState, *, now: Instant) -> tuple[Deci
 
 
 def open_later(prepared: Prepared, state: RunState, *, at: Instant) -> Decided:
-    """Decide nothing yet: the run is pending, and the event `Opened` opens it at that time or after it."""
+    """Postpone the run without any decision: it is pending until the event `Opened`, at that time or later."""
     state.postpone(at)
     return Decided(start=at)
 
 
 def advance(prepared: Prepared, state: RunState, *, event: events.Event, now: Instant) -> Plan:
-    """Say what happens next: same input, same plan."""
+    """Apply an event to the state and return the plan. The same input returns the same plan."""
     if state.is_over:
         return NOTHING
     change = _CHANGES[type(event)](event, prepared, state, now)
@@ -75,7 +75,7 @@ def advance(prepared: Prepared, state: RunState, *, event: events.Event, now: In
 
 
 def _called_off(state: RunState, step: int | None) -> list[int]:
-    """A person speaks of a step: the attempt of it that is to be stopped."""
+    """Return the step if its attempt is in flight and must be stopped because of a user's command."""
     return [step] if step is not None and state.phase[step] is Phase.RUNNING else []
 
 
@@ -92,7 +92,7 @@ def _move(old: Prepared, was: RunState, change: Change, name: str | None, now: I
 
 
 def take_ready(prepared: Prepared, state: RunState) -> list[StartAttempt]:
-    """The attempts that may start now, which count as running from here on."""
+    """Return the attempts that may start now, and mark their steps as running."""
     taken = may_start(state)
     if not taken:
         return []
@@ -111,12 +111,12 @@ def _start(prepared: Prepared, state: RunState, index: int) -> StartAttempt:
 
 
 def is_wanted(state: RunState, start: StartAttempt) -> bool:
-    """Whether an attempt is still to be begun: a person may have skipped its step meanwhile, or had it tried anew."""
+    """Return whether an attempt should still begin. A user may have skipped or reattempted its step meanwhile."""
     return state.phase[start.step] is Phase.RUNNING and state.attempt_number(start.step) == start.attempt
 
 
 def may_start(state: RunState) -> list[int]:
-    """The ready steps that nothing holds back: no pause, and no other step where they start one at a time."""
+    """Return the ready steps that may start: none in a paused run, one at a time after adoptions without progress."""
     if not state.ready or state.paused_by is not None:
         return []
     if state.stalled >= SUSPECT_AFTER:
@@ -125,7 +125,7 @@ def may_start(state: RunState) -> list[int]:
 
 
 def put_back(state: RunState, step: int) -> None:
-    """An attempt that was taken and could not be started is ready again."""
+    """Make a step ready again whose attempt was taken but could not start."""
     if state.phase[step] is Phase.RUNNING:
         state.phase[step] = Phase.READY
         state.ready[step] = None
@@ -147,11 +147,11 @@ def _end_if_over(prepared: Prepared, state: RunState, decided: Decided, error: s
 
 
 def _why_stopped(change: Change, step: str | None) -> str | None:
-    """The error or the reason because of which a step cancelled its run."""
+    """Return the error or the reason with which a step cancelled its run."""
     if change.data is None or step is None:
         return None
     reason = change.data.by if change.data.error is None else change.data.error.message
-    return reason and f"{step}: {reason}".replace("\0", "\ufffd")  # no database keeps a NUL in a text
+    return reason and f"{step}: {reason}".replace("\0", "\ufffd")  # not every database can store a NUL in a text
 
 
 def _write(state: RunState, change: Change, step: str | None, decided: Decided, now: Instant) -> Entry:
@@ -179,7 +179,7 @@ def _attempt_ended(
         return flow.attempt_ended(event, outcome, prepared, state, now)
     step = prepared.graph.steps[index]
     key = b"%b/%b" % (state.facts.id, step.name.encode())
-    # A failing run lets its attempts end and begins no more.
+    # A failing run lets its attempts end and begins no new ones.
     again = None if state.failing else retry_at(step.retry, outcome, attempt=event.attempt, key=key, now=now)
     data = EntryData(error=outcome.error, ms=event.ms, retry_at=again)
     if outcome.result != EMPTY_RESULT:
@@ -210,7 +210,7 @@ def _woke(event: events.Woke, prepared: Prepared, state: RunState, now: Instant)
         case Phase.SLEEPING:
             return Change(Kind.ENDED, index, 1, Ending.SUCCESS, EntryData(ms=_stood(state, index, now)))
         case Phase.RETRYING:
-            # No entry: that its time would come was decided when it was set.
+            # No entry: this was decided when the timer was set.
             state.phase[index] = Phase.READY
             state.until.pop(index, None)
             state.ready[index] = None
@@ -227,7 +227,7 @@ def _wait_expired(event: events.WaitExpired, prepared: Prepared, state: RunState
         return None
     data = EntryData(ms=_stood(state, index, now))
     if state.failing:
-        return Change(Kind.ENDED, index, 1, Ending.SKIPPED, data)  # the run begins and awaits nothing more
+        return Change(Kind.ENDED, index, 1, Ending.SKIPPED, data)  # a failing run waits for nothing any more
     data.error = StepError("timeout", "no callback came in time")
     return Change(Kind.ENDED, index, 1, Ending.TIMEOUT, data)
 
@@ -244,7 +244,7 @@ def _received(event: events.Received, prepared: Prepared, state: RunState, now: 
 
 
 def _stood(state: RunState, index: int, now: Instant) -> float:
-    """How long a step has slept or waited, in milliseconds. No attempt measured it."""
+    """Return how long a step has slept or waited, in milliseconds. No attempt measured it."""
     return max(0, now - state.since[index]) / 1000
 
 
@@ -260,7 +260,7 @@ def _adopted(event: events.Adopted, prepared: Prepared, state: RunState, now: In
 
 
 def _poison(prepared: Prepared, state: RunState, index: int, strikes: int) -> StepError:
-    """What people need to know of a step that is given up: what it was given, how often, and its last own failure."""
+    """Build the error of a step that is given up as poison: its payload, its attempts, and its own last failure."""
     name, call, last = prepared.steps[index].name, make_call(prepared, state, index), state.errors.get(index)
     times = "once" if strikes == 1 else f"{strikes} times"
     message = f"the node of '{name}' died {times} while this step was in flight alone; it is not tried again"

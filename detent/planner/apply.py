@@ -1,4 +1,4 @@
-"""What each kind of entry does to a state: the same code when it is decided and when it is read again."""
+"""How each kind of entry changes a state. The same code runs when it is decided and when it is folded."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WAITING: Final = (StepKind.SLEEP, StepKind.WAIT)
 
 
 class Change(msgspec.Struct, frozen=True):
-    """An entry before it has its place and time."""
+    """A journal entry before it has its number and time."""
 
     kind: Kind
     step: int | None
@@ -34,7 +34,7 @@ class Change(msgspec.Struct, frozen=True):
 
 
 def apply(prepared: Prepared, state: RunState, change: Change, judge: Judge, now: Instant) -> Settling:
-    """Change the state. Return what was decided: waits that became active, and waits that were closed."""
+    """Apply a change to the state. Return the decisions: waits that became active, and waits that were closed."""
     settling = Settling(prepared, state, judge, now)
     match change.kind:
         case Kind.ENDED:
@@ -51,7 +51,7 @@ def apply(prepared: Prepared, state: RunState, change: Change, judge: Judge, now
             _opened(state, settling)
         case Kind.PAUSED:
             _stopped_by_itself(state, change)
-            # A run that could not be planned is paused whatever it was.
+            # A run that could not be planned is paused from any status.
             _pause(state, (change.data and change.data.by) or "", now, change.step)
         case Kind.RESUMED:
             _resumed(state, now)
@@ -70,11 +70,11 @@ def apply(prepared: Prepared, state: RunState, change: Change, judge: Judge, now
 
 
 def _noted(state: RunState, change: Change) -> None:
-    """Something to know of a step that changes nothing yet."""
+    """Record a fact about a step that decides nothing yet."""
     index = change.step
     assert index is not None
     if change.kind is Kind.STARTED:
-        state.begun.pop(index, None)  # the one started last stands last
+        state.begun.pop(index, None)  # so that the last started step is last
         state.begun[index] = change.attempt
         return
     assert change.data is not None
@@ -87,7 +87,7 @@ def _noted(state: RunState, change: Change) -> None:
 
 
 def take(state: RunState, step: int) -> None:
-    """The step is in flight: it is not ready any more, nor waiting to be tried again."""
+    """Mark a ready or retrying step as running, because it is in flight."""
     if state.phase[step] in (Phase.READY, Phase.RETRYING):
         state.ready.pop(step, None)
         state.until.pop(step, None)
@@ -98,7 +98,7 @@ def take(state: RunState, step: int) -> None:
 def _opened(state: RunState, settling: Settling) -> None:
     state.status = moved(state.status, Status.RUNNING)
     state.opens_at = None
-    state.stalled = 0  # nothing was in flight, so no step is to blame for a node that died
+    state.stalled = 0  # nothing was in flight, so no step caused the death of a node
     settling.open()
 
 
@@ -121,16 +121,16 @@ def _ended(prepared: Prepared, state: RunState, change: Change, settling: Settli
     assert change.ending is not None
     was_in_doubt = index in state.doubts
     if state.stalled and prepared.steps[index].kind not in _WAITING:
-        state.stalled = 0  # the end of a sleep or a wait says nothing about the step that kills its nodes
+        state.stalled = 0  # the end of a sleep or a wait is not progress of a step that kills nodes
     state.attempts[index] += 1
     if data is not None and data.result:
         state.results[index] = bytes(data.result)
-    state.errors.pop(index, None)  # an earlier attempt's error is not this one's
+    state.errors.pop(index, None)  # that was the error of an earlier attempt
     if data is not None and data.finished:
         state.is_finished, state.finisher = True, index
         settling.finish(index)
         return
-    # A wait has no code of its own: without a person who skipped it, a failing run gave it up.
+    # A wait has no code of its own: unless a user skipped it, a failing run gave it up.
     is_given_up = prepared.steps[index].kind is StepKind.WAIT and (data is None or data.by is None)
     if change.ending is Ending.SKIPPED and not is_given_up:
         state.left_out[index] = None
@@ -138,7 +138,7 @@ def _ended(prepared: Prepared, state: RunState, change: Change, settling: Settli
     if data is not None and change.ending is Ending.SKIPPED:
         _go_on(state, data)
     if was_in_doubt and not state.doubts and state.paused_by == UNCERTAIN:
-        _unpause(state)  # it stood still for that alone
+        _unpause(state)  # the doubt was the only reason for the pause
 
 
 def _retry(state: RunState, change: Change) -> None:
@@ -154,14 +154,16 @@ def _retry(state: RunState, change: Change) -> None:
 
 
 def _go_on(state: RunState, data: EntryData) -> None:
-    """What a person said about a step ends the pause of its run, unless another step is in doubt."""
+    """End the pause of a run after a user's command for a step, unless another step is uncertain."""
     if data.by is not None and state.paused_by is not None and not state.doubts:
         _unpause(state)
 
 
 def _has_tried(state: RunState, index: int, error: StepError | None, *, counts: bool = True) -> None:
-    """An attempt is over, and its step is not. One that never began does not count, nor does one that died with its
-    node: that is counted already."""
+    """Record that an attempt is over but its step is not.
+
+    An attempt that never began does not count. One that died with its node is counted already.
+    """
     state.attempts[index] += counts
     state.begun.pop(index, None)
     state.doubts.pop(index, None)
@@ -173,7 +175,7 @@ def _has_tried(state: RunState, index: int, error: StepError | None, *, counts: 
 
 
 def _stopped_by_itself(state: RunState, change: Change) -> None:
-    """A step whose own code stopped its run; if that goes on, it is tried again."""
+    """Make a step ready whose own code paused or cancelled the run. It is retried if the run continues."""
     if change.step is not None:
         state.stalled = 0
         state.strikes.pop(change.step, None)
@@ -187,7 +189,7 @@ def _make_ready(state: RunState, index: int) -> None:
 
 
 def _operation(prepared: Prepared, state: RunState, change: Change, now: Instant) -> None:
-    """A durable function began something, or something of it has ended; then it is to look at it."""
+    """Record that an operation of a durable function began or ended. After an end, the function is called again."""
     key, data = change.key, change.data or EntryData()
     assert key is not None
     if state.stalled or state.strikes:
@@ -206,8 +208,10 @@ def _operation(prepared: Prepared, state: RunState, change: Change, now: Instant
 
 
 def _function_went_on(prepared: Prepared, state: RunState, key: str) -> None:
-    """A step of a suspect function has ended, so the function is not suspect any more. Sleeps, waits, signals and
-    children do not count: they go on beside a step that kills its nodes."""
+    """Clear the suspicion of a function after one of its steps has ended.
+
+    Sleeps, waits, signals and children do not count: they continue beside a step that kills its nodes.
+    """
     if op_of(key) is Op.STEP:
         state.stalled = 0
         state.strikes.pop(0, None)
@@ -216,7 +220,7 @@ def _function_went_on(prepared: Prepared, state: RunState, key: str) -> None:
 
 
 def _heard(state: RunState, key: str) -> None:
-    """A signal came: the one who asked for it first has got it."""
+    """Remove the oldest open request for a signal, because the signal was received."""
     asked = f"{Op.ASK}:{name_of(key)}"
     first = next((other for other in state.operations if other.partition("#")[0] == asked), None)
     if first is not None:
@@ -229,7 +233,7 @@ def _adopted(prepared: Prepared, state: RunState, change: Change, settling: Sett
     state.stalled += 1
     for index, until in state.until.items():
         if state.phase[index] is Phase.RETRYING and until is not None and until > now:
-            state.adoptions_before[index] += 1  # it was not being tried, so the crash is not an attempt of it
+            state.adoptions_before[index] += 1  # it was not in flight, so the crash does not count as an attempt
     crashed = dict(change.data.crashed) if change.data else {}
     for index in list(state.begun):
         step = prepared.steps[index]
@@ -244,7 +248,7 @@ def _adopted(prepared: Prepared, state: RunState, change: Change, settling: Sett
         state.strikes[index] = state.strikes.get(index, 0) + 1
     ends = {prepared.numbers[name]: error for name, error in crashed.items()}
     for index in ends:
-        take(state, index)  # each was in flight, so none is given up because another one failed
+        take(state, index)  # each was in flight, so the failure of another one must not skip it
     for index, error in ends.items():
         state.stalled = 0
         state.strikes.pop(index, None)
@@ -259,18 +263,18 @@ def _adopted(prepared: Prepared, state: RunState, change: Change, settling: Sett
 
 
 def pauses_on_failure(prepared: Prepared, index: int, ending: Ending) -> bool:
-    """Whether a run stands still when this step ends so, because nothing of its graph takes care of that."""
+    """Return whether the run pauses when this step ends so, because no edge of the graph handles that ending."""
     handled = any(ending in edge.on for edge in prepared.steps[index].outgoing)
     return prepared.graph.on_failure is FailurePolicy.PAUSE and not handled
 
 
 def pause_reason(prepared: Prepared, index: int) -> str:
-    """Who paused such a run, as it is shown to people."""
+    """Return what users see as the reason of such a pause."""
     return f"a failure of step '{prepared.steps[index].name}'"
 
 
 def _doubt(state: RunState, index: int, now: Instant) -> None:
-    """Nobody knows whether it happened: the run stands still until a person says."""
+    """Mark a step as uncertain, because its effect may have happened. Pause the run until a user resolves the step."""
     state.phase[index] = Phase.UNCERTAIN
     state.doubts[index] = state.begun.pop(index)
     state.ready.pop(index, None)

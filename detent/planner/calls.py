@@ -1,4 +1,4 @@
-"""Builds the call of a ready step: renders its parameters, strictly."""
+"""The call of a ready step: its parameters, rendered strictly."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from detent.run.state import RunState
 def make_call(prepared: Prepared, state: RunState, index: int, view: RunView | None = None) -> StepCall | Fail:
     """Return the call for the next attempt of a step, or the failure of a template in it.
 
-    No call is sent with a value missing: that would be more dangerous than a failure that people can see.
+    No call is sent with a missing value: that would be more dangerous than a visible failure.
     """
     step = prepared.steps[index]
     parameters = step.config.source

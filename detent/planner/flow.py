@@ -1,7 +1,7 @@
-"""Flow control: what a step's own code, or a person, wants of its run beside success and failure.
+"""Flow control: commands to a run from a step's own code or from a user, beside success and failure.
 
-A step can be left out, tried again later, and can end, pause or finish its whole run; a person can ask for the same
-from outside. Each is one entry in the journal, like everything else.
+A step can skip itself or ask for another attempt later. It can cancel, pause or finish its whole run. A user can do the
+same from outside. Each command is one journal entry.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from detent.run.state import Phase, RunState
 
 FlowOutcome = Skip | Reattempt | Cancel | Pause | Finish | Move | Suspend
 
-#: The phases of a step that the run has come to and not got past; what people mean first by "the step" stands first.
+#: The phases of a current step: the run has reached it and not passed it. The most likely "current step" is first.
 _AT_HAND: Final = (Phase.UNCERTAIN, Phase.RUNNING, Phase.READY, Phase.RETRYING, Phase.WAITING, Phase.SLEEPING)
 _TRIABLE: Final = (Phase.UNCERTAIN, Phase.RUNNING, Phase.READY, Phase.RETRYING)
 
@@ -33,7 +33,7 @@ _TRIABLE: Final = (Phase.UNCERTAIN, Phase.RUNNING, Phase.READY, Phase.RETRYING)
 def attempt_ended(
     event: events.AttemptEnded, outcome: FlowOutcome, prepared: Prepared, state: RunState, now: Instant
 ) -> Change | Plan | None:
-    """An attempt that was asked for is over, and its code said what is to become of the run."""
+    """Plan the end of an attempt whose code returned a flow command instead of success or failure."""
     index, number, ms = event.step, event.attempt, event.ms
     wanted = _without_another_try(outcome) if state.failing else outcome
     match wanted:
@@ -55,7 +55,7 @@ def attempt_ended(
             data = EntryData(result=msgspec.Raw(result), ms=ms, finished=True)
             return Change(Kind.ENDED, index, number, Ending.SUCCESS, data)
         case Move(graph) if is_at(prepared, state, graph):
-            same = StepError("drift", "its code asks for the graph that the run is at already")
+            same = StepError("drift", "the code of the step asks for the graph that the run already has")
             return Change(Kind.PAUSED, index, number, Ending.FAILED, EntryData(by=same.message, error=same, ms=ms))
         case Move(graph):
             return move(prepared, state, index, graph)
@@ -64,10 +64,10 @@ def attempt_ended(
 
 
 def _without_another_try(outcome: FlowOutcome) -> FlowOutcome | Fail:
-    """A failing run lets its attempts end and begins no more."""
+    """Replace outcomes that need another attempt. A failing run lets its attempts end and begins no new ones."""
     match outcome:
         case Reattempt(_, error) | Pause(_, error):
-            return Fail(error or StepError("given_up", "the run is failing, and nothing of it is tried again"))
+            return Fail(error or StepError("given_up", "the run is failing, so this step is not retried"))
         case Move():
             return Skip()
         case _:
@@ -75,7 +75,7 @@ def _without_another_try(outcome: FlowOutcome) -> FlowOutcome | Fail:
 
 
 def skipped(event: events.Skipped, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
-    """A person wants a step left out."""
+    """Plan that a user skips a step."""
     index = can_skip(state, event.step)
     if index is None:
         return None
@@ -84,28 +84,28 @@ def skipped(event: events.Skipped, prepared: Prepared, state: RunState, now: Ins
 
 
 def reattempted(event: events.Reattempted, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
-    """A person wants a step tried, now or later. A run that stood still for it goes on."""
+    """Plan that a user tries a step, now or later. A run that was paused because of it continues."""
     index = can_reattempt(state, event.step)
     if index is None:
         return None
-    # Only one that is in flight is an attempt that ends here.
+    # An attempt ends here only if the step is in flight; 0 means that none does.
     number = state.attempt_number(index) if state.phase[index] is Phase.RUNNING else 0
     data = EntryData(by=event.by, retry_at=now + micros(max(0.0, event.wait)))
     return Change(Kind.RETRY, index, number, None, data)
 
 
 def finished(event: events.Finished, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
-    """A person says that the run is done. One that has not begun can only be cancelled."""
+    """Plan that a user finishes the run. A run that has not begun can only be cancelled."""
     return None if state.opens_at is not None else Change(Kind.FINISHED, None, 0, None, EntryData(by=event.by))
 
 
 def can_skip(state: RunState, step: int | None) -> int | None:
-    """The step that would be left out: that one, or the one the run is at; null if the run is not there."""
+    """Return the step that a skip applies to: that one, or the current one. Return None if it cannot be skipped."""
     return _at_hand(state, step, _AT_HAND)
 
 
 def can_reattempt(state: RunState, step: int | None) -> int | None:
-    """The step that would be tried; null if there is none that could be. A failing run begins nothing."""
+    """Return the step that a reattempt applies to, or None if there is none. A failing run begins nothing."""
     return None if state.failing else _at_hand(state, step, _TRIABLE)
 
 

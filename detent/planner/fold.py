@@ -1,4 +1,4 @@
-"""A journal added up: the state of a run from its first row and its entries, evaluating nothing again."""
+"""Fold: build the state of a run from its opening and its journal entries. No expression is evaluated again."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ _AFTER_ATTEMPTS = (Kind.ENDED, Kind.RETRY, Kind.PAUSED, Kind.CANCELLED)
 
 
 def fold(prepared: Prepared, facts: RunFacts, opening: bytes | None, entries: Iterable[Entry]) -> RunState:
-    """The state after all these entries, over the graph that `moves.graph_of` says. Attempts that were in flight are
-    ready to be started again."""
+    """Return the state after all these entries. It belongs to the graph that `moves.graph_of` returns.
+
+    Attempts that were in flight are ready to start again.
+    """
     state = prepared.new_state(facts)
     decided = decode_opening(opening)
     if decided.start is not None:
@@ -36,7 +38,7 @@ def fold(prepared: Prepared, facts: RunFacts, opening: bytes | None, entries: It
 
 
 def replay(prepared: Prepared, state: RunState, entry: Entry) -> RunState:
-    """Add one entry. Gives the state, which is another one if the run was moved to another graph."""
+    """Apply one entry. Return the state, which is a new object if the run was moved to another graph."""
     if entry.seq != state.seq + 1:
         raise EngineError(f"the journal of run {entry.run.hex()} has entry {entry.seq} after {state.seq}")
     kind = _KINDS.get(entry.kind)

@@ -1,7 +1,8 @@
-"""Durable functions, as the planner sees them: a step that puts operations on record while it runs.
+"""Durable functions as the planner sees them: a step that journals operations while it runs.
 
-The function itself is code; only what it began and what has ended is in the journal. When it has nothing to do it is
-*suspended*: it gives up its memory, and is called again, from its beginning, when its time has come or something came.
+The function itself is code. The journal has only the operations that it began and that have ended. A function with
+nothing to do is *suspended*: it leaves memory. It is called again from its beginning when its time comes or a message
+arrives.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from detent.run.state import Phase, RunState
 
 
 def function_of(prepared: Prepared) -> int | None:
-    """The step that is a durable function; a graph has at most one."""
+    """Return the step that is a durable function, or None. A graph has at most one."""
     first = prepared.steps[0] if prepared.steps else None
     return first.index if first is not None and first.kind is StepKind.FUNCTION else None
 
@@ -29,8 +30,10 @@ def suspended(
 ) -> Plan | Change:
     """Plan that the function has nothing to do until then.
 
-    No entry is written: the node that folds the run calls the function, and it says so again. Only if its start is on
-    record, because its run is suspect, an entry says that it is no longer in flight."""
+    No entry is written: after a fold, a node calls the function, and the function suspends again. There is one
+    exception. If its start is in the journal, because its run is suspect, an entry records that it is no longer in
+    flight.
+    """
     is_new = len(state.history) > seen
     if index in state.begun and prepared.steps[index].on_crash is OnCrash.RETRY:
         return Change(Kind.RETRY, index, 0, None, EntryData(retry_at=now if is_new else until))
@@ -45,7 +48,7 @@ def suspended(
 
 
 def operation_began(event: events.OperationBegan, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
-    """Only the function that runs can begin something; what it has begun can change from outside."""
+    """Plan that an operation began. Only a running function can begin one; a message can change one that is open."""
     index = function_of(prepared)
     if index is None or event.key in state.history:
         return None
@@ -56,8 +59,11 @@ def operation_began(event: events.OperationBegan, prepared: Prepared, state: Run
 
 
 def operation_ended(event: events.OperationEnded, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
-    """What comes from outside counts whether or not the function runs, and so does what a run that is not open yet
-    takes over from another; the rest only while it runs."""
+    """Plan that an operation ended.
+
+    A message counts whether or not the function runs. So does an operation that a run reuses before it opens. Every
+    other end counts only while the function runs.
+    """
     index = function_of(prepared)
     if index is None or state.phase[index] is Phase.ENDED or event.key in state.history:
         return None

@@ -1,7 +1,7 @@
-"""The attempts of a run, one after the other, and what came of each: read off its journal.
+"""The history of a run: its attempts in order, each with its outcome, read from the journal.
 
-A step that was decided not to run has one row too, and so has one that its run came to and did not get past because it
-was cancelled, ran out of time or was finished. What is in flight has none yet.
+A step that was decided not to run has one row too. So has a current step when its run was cancelled, timed out or was
+finished. An attempt in flight has no row yet.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from detent.run.state import Phase, RunFacts
 
 
 class AttemptState(StrEnum):
-    """How an attempt stands when it is over."""
+    """The state of an attempt that is over."""
 
     COMPLETED = "completed"
     FAILED = "failed"
@@ -30,7 +30,7 @@ class AttemptState(StrEnum):
 
 
 class AttemptOutcome(StrEnum):
-    """What became of the step because of it."""
+    """The effect of an attempt on its step."""
 
     SUCCESS = "success"
     REATTEMPTED = "reattempted"
@@ -40,7 +40,7 @@ class AttemptOutcome(StrEnum):
 
 
 class PastAttempt(NamedTuple):
-    """One attempt that is over. `scheduled_for` is when it could begin; `started_at` is null if it never did."""
+    """One attempt that is over. `scheduled_for` is when it could begin; `started_at` is None if it never began."""
 
     step: str
     attempt: int
@@ -53,7 +53,7 @@ class PastAttempt(NamedTuple):
 
 
 _Verdict = tuple[AttemptState, AttemptOutcome]
-_LOST: Final = StepError("lost", "the node that had it died")
+_LOST: Final = StepError("lost", "the node that ran it died")
 _DONE: Final = (AttemptState.COMPLETED, AttemptOutcome.SUCCESS)
 _FAILED: Final = (AttemptState.FAILED, AttemptOutcome.FAILED)
 _SKIPPED: Final = (AttemptState.SKIPPED, AttemptOutcome.SKIPPED)
@@ -66,12 +66,12 @@ _BY_ENDING: Final[dict[Ending, _Verdict]] = {
 }
 _NOT_AT_HAND: Final = (Phase.PENDING, Phase.ENDED)
 _WAITING: Final = (StepKind.SLEEP, StepKind.WAIT, StepKind.FUNCTION)
-#: What ends a whole run, and the steps it was at.
+#: The entries that end a whole run, and how the current steps end with it.
 _STOPS: Final = {Kind.CANCELLED: _CANCELLED, Kind.EXPIRED: _CANCELLED, Kind.FINISHED: _SKIPPED}
 
 
 def history(prepared: Prepared, facts: RunFacts, opening: bytes | None, entries: Sequence[Entry]) -> list[PastAttempt]:
-    """Every attempt of a run that is over, in the order in which they ended."""
+    """Return the attempts of a run that are over, in the order in which they ended."""
     decided = decode_opening(opening)
     opened = facts.started_at
     told = _Telling(opened)
@@ -95,21 +95,21 @@ def history(prepared: Prepared, facts: RunFacts, opening: bytes | None, entries:
 
 @dataclass(slots=True)
 class _Telling:
-    """What has to be remembered from one entry to the next: when steps ended, and when others were due."""
+    """What is remembered from one entry to the next: when steps ended, and when others were due."""
 
     opened: int
-    sources: dict[str, list[str]] = field(default_factory=dict)  # by step, those it waits for
-    fails: frozenset[str] = frozenset()  # the steps that a crash of their node ends
+    sources: dict[str, list[str]] = field(default_factory=dict)  # by step, the steps it waits for
+    fails: frozenset[str] = frozenset()  # the steps that fail if their node crashes
     works: frozenset[str] = frozenset()  # the steps that are due when they begin; a sleep is due when it ends
-    begun: dict[str, int] = field(default_factory=dict)  # attempts that are on record and not over
+    begun: dict[str, int] = field(default_factory=dict)  # attempts with a `started` entry that are not over
     ended: dict[str, int] = field(default_factory=dict)
     due: dict[str, int] = field(default_factory=dict)
     stopped: set[str] = field(default_factory=set)
-    deaths: list[int] = field(default_factory=list)  # when the run was taken from a node that was gone
-    numbers: dict[str, int] = field(default_factory=dict)  # the last attempt of each step that has its row
+    deaths: list[int] = field(default_factory=list)  # when the run was adopted from a dead node
+    numbers: dict[str, int] = field(default_factory=dict)  # the last attempt of each step that has a row
 
     def look_at(self, prepared: Prepared) -> None:
-        """The run goes by this graph from here on."""
+        """Use this graph from here on."""
         self.sources = {}
         for edge in prepared.graph.edges:
             self.sources.setdefault(edge.target, []).append(edge.source)
@@ -130,14 +130,14 @@ class _Telling:
         elif entry.kind == Kind.BEGAN and step is not None:
             yield from self._began(entry, data)
         elif step is not None and (verdict := _verdict(entry, data)) is not None:
-            if entry.attempt:  # else a person had a step tried that was not in flight
+            if entry.attempt:  # 0: a user reattempted a step that was not in flight
                 yield from self.lost(step, entry.attempt)
                 yield self.row(step, entry.attempt, verdict, at, data)
             self._after(entry, data)
         yield from self.decided(data.decided or Decided(), at)
 
     def decided(self, decided: Decided, at: int) -> Iterator[PastAttempt]:
-        """What was decided at once, and when other steps are due."""
+        """Yield the rows of steps that were decided at once. Record when other steps are due."""
         for name in dict.fromkeys((*decided.skipped, *decided.given_up)):
             yield self.row(name, 1, _SKIPPED, at)
         for name, error in decided.errors.items():
@@ -148,7 +148,7 @@ class _Telling:
     def row(self, step: str, attempt: int, verdict: _Verdict, at: int, data: EntryData | None = None) -> PastAttempt:
         ms, error = (data.ms, data.error) if data else (None, None)
         due = min(self._due(step), at)
-        # The length was measured by another clock than the end: by a hair it could begin before it was due.
+        # The duration and the end come from different clocks: without this, a step could begin just before it was due.
         begun = None if ms is None else at - round(ms * 1000)
         if begun is not None and step in self.works:
             begun = max(begun, due)
@@ -158,7 +158,7 @@ class _Telling:
         return PastAttempt(step, attempt, *verdict, due, begun, at, error)
 
     def lost(self, step: str, attempt: int) -> Iterator[PastAttempt]:
-        """The attempts before that one which died with their node: nobody wrote how they ended, but they count."""
+        """Yield the attempts before this one that died with their node. No entry has their end, but they count."""
         since = self.ended.get(step, 0)
         missing = range(self.numbers.get(step, 0) + 1, attempt)
         deaths = [at for at in self.deaths if at >= since][-len(missing) :] if missing else []
@@ -167,7 +167,7 @@ class _Telling:
             self.due[step] = at
 
     def _adopted(self, data: EntryData, at: int) -> Iterator[PastAttempt]:
-        """The node died, and steps with it."""
+        """Yield the attempts that failed because their node died."""
         died = {
             name: StepError("crashed", f"the node that ran '{name}' died") for name in self.begun if name in self.fails
         }
@@ -184,7 +184,7 @@ class _Telling:
         return max((self.ended.get(source, self.opened) for source in self.sources.get(step, ())), default=self.opened)
 
     def _began(self, entry: Entry, data: EntryData) -> Iterator[PastAttempt]:
-        """An operation of a durable function: with an error it was tried, and will be again."""
+        """Yield the failed attempt of an operation of a durable function. Without an error, the operation began."""
         assert entry.step is not None
         if data.error is not None:
             yield self.row(entry.step, entry.attempt, (AttemptState.FAILED, AttemptOutcome.REATTEMPTED), entry.at, data)
@@ -199,7 +199,7 @@ class _Telling:
 
 
 def _verdict(entry: Entry, data: EntryData) -> _Verdict | None:
-    """How the attempt of an entry is told; null if the entry ends none."""
+    """Return the state and outcome of the attempt that an entry ends, or None if it ends none."""
     state = AttemptState.COMPLETED if data.error is None else AttemptState.FAILED
     match entry.kind:
         case Kind.ENDED | Kind.CHECKPOINT:

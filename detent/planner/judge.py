@@ -1,7 +1,7 @@
-"""Who answers the questions a decision depends on: live by evaluating, or from the record of when it was decided.
+"""Judges answer the questions that a decision depends on: a live judge evaluates, a recorded judge reads the journal.
 
-Deciding and folding run the same code with another judge; that is why a fold gives the state that was decided, and why
-no condition is ever evaluated twice.
+Deciding and folding run the same code with different judges. So a fold returns the state that was decided, and no
+condition is ever evaluated twice.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TEMPLATE_ERROR = "template_error"
 
 
 class Judge(Protocol):
-    """Answers, each asked at most once."""
+    """The answers for one pass of decisions. Each question is asked at most once."""
 
     def takes(self, edge: PreparedEdge) -> bool | StepError: ...
 
@@ -37,12 +37,15 @@ class Judge(Protocol):
     def skips(self, step: PreparedStep) -> None: ...
 
     def gives_up(self, state: RunState) -> list[int]:
-        """The steps that a failing run gives up: all that have not ended, before it was moved or since, and are not in
-        flight. Active waits are not among them: their callbacks are closed first."""
+        """Return the steps that a failing run gives up: all that are not in flight and have not ended.
+
+        A step that ended before the run was moved counts as ended. Active waits are not returned, because their
+        callbacks are closed first.
+        """
 
 
 class LiveJudge:
-    """Evaluates, and keeps what it answered in `decided`."""
+    """A judge that evaluates expressions, and records its answers in `decided`."""
 
     def __init__(self, prepared: Prepared, state: RunState, now: Instant) -> None:
         self._prepared, self._state, self._now = prepared, state, now
@@ -79,7 +82,7 @@ class LiveJudge:
         if isinstance(seconds, StepError):
             return seconds
         if seconds is None:
-            return self._refuse(step, TEMPLATE_ERROR, "sleep: it is null, and not a duration")
+            return self._refuse(step, TEMPLATE_ERROR, "sleep: it is null; it must be a duration")
         until = self._now + micros(seconds + (step.delay or 0))
         self.decided.sleep[step.name] = until
         return until
@@ -118,7 +121,7 @@ class LiveJudge:
 
 
 class RecordedJudge:
-    """Reads the answers off what was decided then."""
+    """A judge that returns the recorded answers of an earlier decision."""
 
     def __init__(self, prepared: Prepared, decided: Decided) -> None:
         self._prepared, self._decided = prepared, decided

@@ -1,8 +1,9 @@
-"""A run whose code has changed goes on by another graph.
+"""Moves: a run whose code has changed continues with another graph.
 
-What its steps have achieved is carried over by name: a step that had ended is not run again, also if it was gone for a
-while. What now stands before the step the run is at is skipped, new steps too; what stands behind it is run. The entry
-`moved` holds the graph, so that a fold needs no code, and names what had ended; what that gave is not written again.
+The results of its steps are carried over by name. A step that had ended does not run again, even if a graph in between
+did not have it. Steps that are now before the current step are skipped, new ones too. Steps behind it run. The entry
+`moved` has the graph, so that a fold needs no code. It names the steps that had ended, but does not repeat their
+results.
 """
 
 from __future__ import annotations
@@ -25,22 +26,22 @@ from detent.run.state import Carried, RunState
 
 @lru_cache(maxsize=256)
 def prepared_of(graph: bytes) -> Prepared:
-    """The graph of a `moved` entry, made ready once."""
+    """Return the prepared graph of a `moved` entry, from a cache if possible."""
     return prepare(codec.decode(graph))
 
 
 def graph_of(prepared: Prepared, state: RunState) -> Prepared:
-    """The graph a run is at now: that of its version, unless it was moved since."""
+    """Return the current graph of a run: that of its version, unless the run was moved."""
     return prepared if state.moved_graph is None else prepared_of(state.moved_graph)
 
 
 def is_at(prepared: Prepared, state: RunState, graph: bytes) -> bool:
-    """Whether the run goes by that graph already: code that asks for it would ask for ever."""
+    """Return whether the run has that graph already. Code that asks for it would ask again forever."""
     return graph == (state.moved_graph or codec.encode(prepared.graph))
 
 
 def move(prepared: Prepared, state: RunState, index: int, graph: bytes) -> Change:
-    """The step at hand was not begun: the run goes on by that graph instead."""
+    """Build the change that moves a run to another graph. The current step was not begun."""
     achieved = _achieved(prepared, state)
     carried = {name: journal.CarriedEntry(how.ending, explicit=how.explicit) for name, how in achieved.items()}
     data = EntryData(graph=graph, carried=carried)
@@ -48,7 +49,7 @@ def move(prepared: Prepared, state: RunState, index: int, graph: bytes) -> Chang
 
 
 def _achieved(prepared: Prepared, state: RunState) -> dict[str, journal.CarriedEntry]:
-    """What the steps of a run have come to by now, with all that they gave; of graphs before this one too."""
+    """Return how the steps of a run have ended, with result and error. Steps of earlier graphs are included."""
     known = {step.name: how for step in prepared.steps if (how := _carried(state, step.index)) is not None}
     return {**state.left_behind, **known}
 
@@ -56,7 +57,7 @@ def _achieved(prepared: Prepared, state: RunState) -> dict[str, journal.CarriedE
 def _carried(state: RunState, index: int) -> journal.CarriedEntry | None:
     ending, error = state.ending[index], state.errors.get(index)
     if ending is None and index in state.carried:
-        ending, error = state.carried[index]  # from a graph before this one, and not come to here
+        ending, error = state.carried[index]  # from an earlier graph, and not reached in this one
     if ending is None:
         return None
     how = journal.CarriedEntry(str(ending), error=error, explicit=index in state.left_out)
@@ -66,7 +67,7 @@ def _carried(state: RunState, index: int) -> journal.CarriedEntry | None:
 
 
 def moved_state(old: Prepared, was: RunState, step: str | None, attempts: int, data: EntryData) -> RunState:
-    """The state over the new graph, before anything is decided in it."""
+    """Build the state for the new graph, before anything is decided in it."""
     prepared = prepared_of(data.graph)
     numbers, state = prepared.numbers, prepared.new_state(was.facts)
     state.moved_graph = data.graph
@@ -75,7 +76,7 @@ def moved_state(old: Prepared, was: RunState, step: str | None, attempts: int, d
     state.paused_by, state.paused_at = was.paused_by, was.paused_at
     achieved = _achieved(old, was)
     for name, noted in data.carried.items():
-        known = achieved.get(name, noted)  # the entry names the steps alone: what they returned is in entries before it
+        known = achieved.get(name, noted)  # the entry has only names and endings: results are in entries before it
         how = journal.CarriedEntry(noted.ending, result=known.result, error=known.error, explicit=noted.explicit)
         if name in numbers:
             state.carried[numbers[name]] = Carried(Ending(how.ending), how.error)
@@ -97,8 +98,10 @@ def moved_state(old: Prepared, was: RunState, step: str | None, attempts: int, d
 
 
 def _passed(prepared: Prepared, state: RunState) -> frozenset[int]:
-    """The steps that the run has got past without them, which are not run: those that now stand before the one at hand;
-    if that is gone, before one that has ended."""
+    """Return the steps that the run has passed without running them. They are skipped.
+
+    These are the steps before the current one. If the new graph does not have it, they are those before an ended step.
+    """
     reached = set(state.carried) if state.undelayed is None else {state.undelayed}
     passed: set[int] = set()
     for index in reversed(prepared.order):
@@ -108,7 +111,7 @@ def _passed(prepared: Prepared, state: RunState) -> frozenset[int]:
 
 
 def open_moved(state: RunState, prepared: Prepared, judge: Judge, now: Instant) -> Settling:
-    """Decide what follows from what was carried over. The step that was about to begin has waited long enough."""
+    """Decide what follows from the carried results. The step that was about to begin is not delayed again."""
     settling = Settling(prepared, state, judge, now)
     settling.open()
     state.undelayed = None

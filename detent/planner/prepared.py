@@ -1,6 +1,6 @@
-"""A graph made ready for planning: names become numbers, expressions are compiled, look-ups are lists.
+"""A graph prepared for planning: names are numbers, expressions are compiled, look-ups are lists.
 
-Made once per version and shared by all its runs; it never changes.
+It is built once per version, shared by all its runs, and never changes.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class PreparedStep:
     on_crash: OnCrash
     timeout: float | None
     delay: float | None
-    accepts_early: bool  # of a wait: a callback before it is active is kept for it
+    accepts_early: bool  # a wait stores a callback that arrives before the wait is active
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """`order` lists the steps so that each stands after those it depends on."""
+    """A prepared graph. `order` lists each step after the steps it depends on."""
 
     graph: Graph
     steps: tuple[PreparedStep, ...]
@@ -51,7 +51,7 @@ class Prepared:
     wait_steps: dict[str, PreparedStep]
 
     def new_state(self, facts: RunFacts) -> RunState:
-        """The state of a run before anything was decided."""
+        """Build the state of a run before anything is decided."""
         return RunState(facts, undecided=[step.incoming for step in self.steps])
 
     def waits(self) -> list[PreparedStep]:

@@ -1,4 +1,4 @@
-"""When a failed attempt is tried again."""
+"""Retry: when the next attempt of a failed step is due."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from detent.run.outcomes import Fail
 
 
 def retry_at(policy: Retry, fail: Fail, *, attempt: int, key: bytes, now: Instant) -> Instant | None:
-    """When the next attempt is due, or null if this was the last.
+    """Return when the next attempt is due, or None if this was the last.
 
-    The delay doubles (by `factor`) and is spread over nearly its whole length, so that a thousand steps that failed
-    together do not come back together. The spread is a hash of (run, step, attempt): a plan has no chance in it.
+    The delay grows by `factor` with every attempt. Jitter spreads it over nearly its whole length, so that a thousand
+    steps that failed together are not retried together. The jitter is a hash of (run, step, attempt) and not random,
+    because a plan must be deterministic.
     """
     if not fail.retry or attempt >= policy.attempts:
         return None

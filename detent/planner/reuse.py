@@ -1,8 +1,8 @@
-"""What a retry and a fork take over from the run they come from, and how the new run begins with it.
+"""Reuse: which results a retry or a fork takes over from its original run, and how the new run begins with them.
 
-A result that is carried over stands in the new run's journal as `reused`. Nothing else does: guards and edges are
-evaluated anew, so an edited result may take another way through the graph. What a durable function had achieved stands
-there as its checkpoints do.
+A reused result is an entry `reused` in the new run's journal. Nothing else is taken over. Guards and edges are
+evaluated again, so an edited result may lead to another path through the graph. The operations of a durable function
+are taken over as its checkpoints.
 """
 
 from __future__ import annotations
@@ -26,16 +26,18 @@ _UNDECIDED: Final = frozenset({None, Ending.CANCELLED})
 
 @dataclass(frozen=True, slots=True)
 class Reuse:
-    """The steps that need not run again, each with its result; an empty one where the step had none (a sleep).
-    `skipped` were left out on purpose, by their own code or by a person, and are left out again. `operations` are those
-    of a durable function that succeeded."""
+    """The steps that need not run again, each with its result. A step without a result (a sleep) has an empty one.
+
+    `skipped` has the steps that their own code or a user skipped: they are skipped again. `operations` has the
+    successful operations of a durable function.
+    """
 
     results: Mapping[int, bytes]
     skipped: frozenset[int] = frozenset()
     operations: tuple[Checkpoint, ...] = ()
 
     def over(self, prepared: Prepared, other: Prepared) -> Reuse:
-        """The same by the numbers of another graph. A step that it does not have is forgotten."""
+        """Return the same reuse with the step numbers of another graph. Steps that it does not have are dropped."""
         numbers = {step.index: other.numbers[step.name] for step in prepared.steps if step.name in other.numbers}
         results = {numbers[index]: result for index, result in self.results.items() if index in numbers}
         skipped = frozenset(numbers[index] for index in self.skipped if index in numbers)
@@ -43,8 +45,10 @@ class Reuse:
 
 
 def retry_plan(prepared: Prepared, state: RunState) -> Reuse:
-    """A retry keeps the successes that depend, directly or through others, on nothing but success and skips. A step
-    that has not ended is no success."""
+    """Return what a retry reuses: the successes that depend, also indirectly, only on successes and skips.
+
+    A step that has not ended is not a success.
+    """
     steps = prepared.steps
     sound = [True] * len(steps)
     for index in prepared.order:
@@ -57,8 +61,10 @@ def retry_plan(prepared: Prepared, state: RunState) -> Reuse:
 
 
 def fork_plan(prepared: Prepared, state: RunState, step_index: int, edited_result: bytes | None) -> Reuse:
-    """A fork keeps every success that is not downstream of the step. The step itself runs again, or ends at once with
-    the edited result."""
+    """Return what a fork reuses: every success that is not downstream of the step.
+
+    The step itself runs again, or ends at once with the edited result.
+    """
     again = _downstream(prepared, step_index)
     results = {index: result for index, result in _results(prepared, state).items() if index not in again}
     if edited_result is not None:
@@ -67,10 +73,11 @@ def fork_plan(prepared: Prepared, state: RunState, step_index: int, edited_resul
 
 
 def begin_again(prepared: Prepared, state: RunState, reuse: Reuse, now: Instant) -> tuple[list[Entry], Plan]:
-    """Begin a run with results of another. `state` is fresh, postponed until `now`.
+    """Begin a run with results of another run. `state` is new and postponed until `now`.
 
-    The entries `reused` are 1..k, in the order of the graph, or checkpoints in their own order; the plan's own entry,
-    `opened`, is k+1. All belong into the flush that starts the run."""
+    Entries 1 to k are `reused` in the order of the graph, then checkpoints in their own order. Entry k+1 is `opened`,
+    the plan's own. All of them belong in the flush that starts the run.
+    """
     entries = []
     for index in prepared.order:
         skipped = index in reuse.skipped
@@ -89,7 +96,7 @@ def begin_again(prepared: Prepared, state: RunState, reuse: Reuse, now: Instant)
 
 
 def _results(prepared: Prepared, state: RunState) -> dict[int, bytes]:
-    """The result of every success. One that this run itself took over and did not come to is a success still."""
+    """Return the result of every success. A result that this run reused but did not reach counts as a success too."""
     found = {}
     for step in prepared.steps:
         index, ending = step.index, state.ending[step.index]
@@ -101,13 +108,13 @@ def _results(prepared: Prepared, state: RunState) -> dict[int, bytes]:
 
 
 def _skipped(state: RunState) -> set[int]:
-    """The steps that were left out on purpose; those too that this run took over so and did not come to."""
+    """Return the steps that their own code or a user skipped, also those that this run reused but did not reach."""
     unseen = (index for index in state.reused_skips if state.ending[index] in _UNDECIDED)
     return {*(index for index in state.left_out if state.ending[index] is Ending.SKIPPED), *unseen}
 
 
 def _downstream(prepared: Prepared, index: int) -> set[int]:
-    """The step and all that depend on it, directly or through others."""
+    """Return the step and all steps that depend on it, directly or indirectly."""
     found, todo = {index}, [index]
     while todo:
         for edge in prepared.steps[todo.pop()].outgoing:

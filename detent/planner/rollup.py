@@ -1,4 +1,4 @@
-"""How a run ended, when all its steps have: its status and its output."""
+"""The end of a run whose steps have all ended: its status and its output."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ _encoder = msgspec.json.Encoder()
 
 
 def unhandled(prepared: Prepared, state: RunState) -> list[int]:
-    """The failures that no step took care of: none that depends on it, directly or through skipped steps, ran."""
+    """Return the failures that no step handled. A failure is handled if a step that depends on it ran.
+
+    The step may depend on it through skipped steps.
+    """
     if not state.failures:
         return []
     handled = [False] * len(prepared.steps)
@@ -44,7 +47,7 @@ def unhandled(prepared: Prepared, state: RunState) -> list[int]:
 
 
 def run_end(prepared: Prepared, state: RunState) -> RunEnd:
-    """The end of a run all of whose steps have ended: completed if every failure was handled."""
+    """Return the end of a run whose steps have all ended. It is completed if every failure was handled."""
     left = [] if state.is_finished else unhandled(prepared, state)
     status = Status.FAILED if left else Status.COMPLETED
     error = f"{prepared.steps[left[0]].name}: {state.errors[left[0]].message}" if left else None
@@ -53,12 +56,15 @@ def run_end(prepared: Prepared, state: RunState) -> RunEnd:
     except ExpressionError as problem:
         output, error = None, error or f"output: {problem.message}"
     if output is not None and len(output) > SIZE_LIMIT:
-        output, error = None, error or "output: it is larger than 256 KB and was not kept"
+        output, error = None, error or "output: it is larger than 256 KB and was not stored"
     return RunEnd(status, output, error)
 
 
 def _output(prepared: Prepared, state: RunState) -> bytes | None:
-    """The `output:` mapping; without one what the only executed leaf gave, else a map of leaf to output."""
+    """Render the `output:` mapping of the workflow.
+
+    Without one, return the output of the only leaf that ran, or a map of leaf to output if several ran.
+    """
     if prepared.output is not None:
         return _encoder.encode(prepared.output.render(build_scope(prepared, state)))
     if state.is_finished:

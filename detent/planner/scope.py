@@ -1,7 +1,7 @@
-"""What expressions can see of a run. One structure; a form only chooses the names it has for it.
+"""The scope: what expressions can read of a run. There is one structure; each form uses its own names for it.
 
-Step results stay the bytes they arrived as until an expression reads them. A wait step that got its callback reads
-`received`; a skipped step reads `status: "skipped"` and null for the rest.
+A step result stays encoded until an expression reads it. The status of a wait step with a callback is `received`. A
+skipped step has `status: "skipped"` and null for the rest.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ RESULT_KEYS = ("status", "status_code", "headers", "query", "body", "encoding", 
 
 
 class _Json(Deferred):
-    """Bytes that are decoded when somebody reads them, once."""
+    """A value that is made (decoded) once, when an expression first reads it."""
 
     __slots__ = ("_make", "_value")
 
@@ -38,7 +38,7 @@ class _Json(Deferred):
 
 
 class _Steps(Mapping[str, object]):
-    """Steps by name; those that have not ended are not there, except that their names are known."""
+    """The steps by name. A step that has not ended has null values, but its name is known."""
 
     def __init__(self, prepared: Prepared, state: RunState) -> None:
         self._prepared, self._state = prepared, state
@@ -55,7 +55,7 @@ class _Steps(Mapping[str, object]):
 
 
 class _Waits(Mapping[str, object]):
-    """The callback URLs of the wait steps, known from the run's start."""
+    """The callback URLs of the wait steps. They are known from the start of the run."""
 
     def __init__(self, prepared: Prepared, state: RunState, key: str) -> None:
         self._urls = state.facts.callback_url
@@ -84,7 +84,7 @@ class _ResumeUrls(_Waits):
 
 
 def status_word(prepared: Prepared, state: RunState, index: int) -> str | None:
-    """The status of a step as expressions and people read it, or null while it has not ended."""
+    """Return the status of a step as expressions and users read it, or None while it has not ended."""
     ending = state.ending[index]
     if ending is Ending.SUCCESS and prepared.steps[index].kind is StepKind.WAIT:
         return "received"
@@ -92,7 +92,7 @@ def status_word(prepared: Prepared, state: RunState, index: int) -> str | None:
 
 
 def step_view(prepared: Prepared, state: RunState, index: int) -> dict[str, object]:
-    """What expressions read of one step."""
+    """Build what expressions read of one step."""
     view: dict[str, object] = dict.fromkeys(RESULT_KEYS)
     view["status"] = status_word(prepared, state, index)
     raw = state.results.get(index)
@@ -112,7 +112,7 @@ def step_view(prepared: Prepared, state: RunState, index: int) -> dict[str, obje
 
 
 def _mirror_output(view: dict[str, object], result: dict[str, object]) -> None:
-    """An action's body is its output, an answer's output is its body."""
+    """Let `body` and `output` have the same value: an action has only `output`, an HTTP answer only `body`."""
     if "output" not in result and "body" in result:
         view["output"] = result["body"]
     elif "body" not in result and "output" in result:
@@ -120,7 +120,7 @@ def _mirror_output(view: dict[str, object], result: dict[str, object]) -> None:
 
 
 def build_scope(prepared: Prepared, state: RunState) -> Scope:
-    """Everything an expression of this run may read, under the names of its form."""
+    """Build everything that an expression of this run may read, with the names of every form."""
     facts = state.facts
 
     def trigger() -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""Dead-path elimination: a step ended, so which edges are taken, which steps are decided, and how?
+"""Dead-path elimination: after a step has ended, decide which edges are taken, and which steps run or are skipped.
 
-Every edge is decided once, when its source ends; every step once, when its last incoming edge is. Nothing is counted up
-from zero and nothing is scanned, so an untaken branch cannot block a join and a wide join costs no more than a chain.
+Every edge is decided once, when its source ends. Every step is decided once, when its last incoming edge is decided.
+Each step counts its undecided edges down, and nothing is scanned. So a branch that is not taken cannot block a join,
+and a wide join costs no more than a chain.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from detent.planner.suspects import wait_if_suspect
 from detent.run.outcomes import StepError
 from detent.run.state import Phase, RunState
 
-#: How a wait ends whose callback can receive nothing more: it has, or its time is over.
+#: The endings of a wait whose callback is closed already: it was received, or it expired.
 _ANSWERED: Final = (Ending.SUCCESS, Ending.TIMEOUT)
 
 
 class Settling:
-    """One pass of decisions, at one moment, with one judge."""
+    """One pass of decisions, at one moment, with one judge. It changes the state."""
 
     def __init__(self, prepared: Prepared, state: RunState, judge: Judge, now: Instant) -> None:
         self._steps = prepared.steps
@@ -37,17 +38,17 @@ class Settling:
         self._settle()
 
     def end(self, index: int, ending: Ending, error: StepError | None = None) -> None:
-        """The step has ended: decide everything that follows."""
+        """End a step, and decide everything that follows."""
         self._end(index, ending, error)
         self._settle()
 
     def finish(self, index: int) -> None:
-        """The step has ended, and with it the run: what has not run yet never will."""
+        """End a step that finishes the run. Skip all other steps that have not ended."""
         self._close(index, Ending.SUCCESS)
         self.end_all(Ending.SKIPPED)
 
     def end_all(self, ending: Ending) -> None:
-        """Every step that is still open ends so, and nothing follows: the run is over."""
+        """End every open step with that ending. Nothing follows, because the run is over."""
         state = self._state
         for index, phase in enumerate(state.phase):
             if phase is not Phase.ENDED:
@@ -58,7 +59,7 @@ class Settling:
     def _settle(self) -> None:
         decidable = self._decidable
         while decidable:
-            # Taken from the front, so that steps become ready in the written order.
+            # Process them in order, so that steps become ready in the order of the definition.
             batch, self._decidable = decidable, []
             for index in batch:
                 if self._state.phase[index] is Phase.PENDING:
@@ -121,7 +122,7 @@ class Settling:
             self._end(index, Ending.SKIPPED)
         for index, phase in enumerate(state.phase):
             if phase is Phase.WAITING:
-                # Its callback may have been accepted: it has no more time, and the store says which came first.
+                # Its callback may have been accepted already. Expire it now: the store decides which came first.
                 state.set_timer(index, Phase.WAITING, self._now)
 
     def _skip(self, step: PreparedStep) -> None:
@@ -131,7 +132,7 @@ class Settling:
     def _decide(self, step: PreparedStep) -> None:
         state, index = self._state, step.index
         if index in state.carried:
-            # It had ended when the run was moved here. What stands behind it waits for those before it all the same.
+            # The step ended before the run was moved. It ends here only now, when all steps before it have ended.
             state.edge_errors.pop(index, None)
             self._end(index, state.carried[index].ending, state.carried[index].error)
             return
@@ -179,7 +180,7 @@ class Settling:
             state.ready[index] = None
 
     def _reuse(self, index: int) -> None:
-        """It was done in the run this one came from: it ends as it begins, however long it slept or waited there."""
+        """End a step at once with the result of the original run, however long it slept or waited there."""
         result = self._state.reused[index]
         if result:
             self._state.results[index] = result
@@ -191,7 +192,7 @@ class Settling:
         if isinstance(until, StepError):
             self._end(index, _ending_of(until), until)
         elif index in state.early:
-            # The callback came first and is journalled already: the wait is over as it begins.
+            # The callback arrived first and is journalled already: the wait ends at once.
             state.results[index] = state.early.pop(index)
             self._end(index, Ending.SUCCESS)
         else:

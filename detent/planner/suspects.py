@@ -1,8 +1,8 @@
-"""Suspect runs: adopted twice without progress, so a step of them may be what kills their nodes.
+"""Suspect runs: they were adopted twice without progress, so one of their steps may be what kills the nodes.
 
-A node makes the attempts of suspect runs one at a time, each after its `started` entry and a growing delay. So a crash
-names one attempt: the one whose start is on record and which has not ended. That is a strike against its step, and
-enough strikes end the step as poison. A step with a strike stays suspect until an attempt of it ends.
+A node runs the attempts of suspect runs one at a time, each after its `started` entry and a growing delay. So a crash
+identifies one attempt: the one that has started by the journal and has not ended. Its step gets a strike, and after
+enough strikes the step ends as poison. A step with a strike stays suspect until an attempt of it ends.
 """
 
 from __future__ import annotations
@@ -23,18 +23,20 @@ GROWTH: Final = 4
 
 
 def is_suspect(state: RunState, step: int) -> bool:
-    """Whether the attempts of that step must be made one at a time, on record."""
+    """Return whether the attempts of that step must run one at a time, with their start in the journal."""
     return state.stalled >= SUSPECT_AFTER or step in state.strikes
 
 
 def is_suspect_run(state: RunState) -> bool:
-    """Whether the attempts of any step must be made so."""
+    """Return whether any step of the run is suspect."""
     return state.stalled >= SUSPECT_AFTER or bool(state.strikes)
 
 
 def waits_as_suspect(state: RunState, step: int) -> bool:
-    """Whether the step could be tried, but waits because it is suspect. By the journal alone: whether it is in flight
-    is known by its `started` entry."""
+    """Return whether the step could start, but waits because it is suspect.
+
+    This uses only the journal: a step with a `started` entry is in flight.
+    """
     if step in state.begun or state.paused_by is not None or not is_suspect(state, step):
         return False
     is_timed = state.phase[step] is Phase.RETRYING and state.until.get(step) is not None
@@ -42,8 +44,10 @@ def waits_as_suspect(state: RunState, step: int) -> bool:
 
 
 def struck_by_crash(prepared: Prepared, state: RunState) -> list[int]:
-    """The steps that were in flight on record when the run's node died. Steps that must not be repeated are on record
-    too, but they end or wait for a person instead of being tried again."""
+    """Return the steps that get a strike: their start was in the journal when the run's node died.
+
+    Steps that must not be repeated have such an entry too, but they fail or wait for a user instead of a retry.
+    """
     return [index for index in state.begun if prepared.steps[index].on_crash is OnCrash.RETRY]
 
 
@@ -53,8 +57,10 @@ def suspect_delay(strikes: int, longest: float) -> int:
 
 
 def delay_suspects(state: RunState, struck: Collection[int], until: Instant, now: Instant) -> None:
-    """Let the steps of an adopted run that could start wait: the struck ones until then, the others for at most the
-    shortest delay. Nothing waits in a run that is not suspect any more."""
+    """Delay the suspect steps of an adopted run that could start.
+
+    Struck steps wait until then, the others at most for the shortest delay. Steps that are not suspect do not wait.
+    """
     soon = min(until, now + micros(SHORTEST_DELAY))
     if state.stalled >= SUSPECT_AFTER:
         state.suspect_until = soon
@@ -65,7 +71,7 @@ def delay_suspects(state: RunState, struck: Collection[int], until: Instant, now
 
 
 def wait_if_suspect(state: RunState, step: int, now: Instant) -> bool:
-    """Let a step that became ready in a suspect run wait until the delay of the run is over. False if it is."""
+    """Delay a step of a suspect run that became ready, until the run's delay is over. Return false if it is over."""
     if not state.stalled or state.suspect_until <= now:
         return False
     state.set_timer(step, Phase.RETRYING, state.suspect_until)
@@ -73,6 +79,6 @@ def wait_if_suspect(state: RunState, step: int, now: Instant) -> bool:
 
 
 def _due(state: RunState, now: Instant) -> list[int]:
-    """The steps whose next attempt is due."""
+    """Return the steps whose next attempt is due."""
     timed = ((index, until) for index, until in state.until.items() if state.phase[index] is Phase.RETRYING)
     return [index for index, until in timed if until is not None and until <= now]

@@ -1,7 +1,7 @@
-"""Why a run does not go on: the chain that holds it up, from what really blocks it to the steps that wait for that.
+"""Why a run does not continue: the chain of reasons, from what really blocks it to the steps that wait for that.
 
-Asked of the same state and with the same predicates the planner decides with, so that it cannot say anything else than
-what the engine will do. What is around the run (whether a node lives that serves its queue) is not known here.
+It uses the state and the predicates with which the planner decides, so that it cannot contradict what the engine will
+do. The surroundings of the run (such as whether a live node serves its queue) are not known here.
 """
 
 from __future__ import annotations
@@ -24,12 +24,14 @@ from detent.run.status import Status
 
 __all__ = ["LONGEST", "Reason", "ReasonKind", "why"]
 
-# Why one step does not go on, as a value and as a sentence for people.
+# Why one step does not continue, as a value and as a sentence for users.
 
 
 class ReasonKind(StrEnum):
-    """What holds a run up. Those that block stand first, in this order. `limit` is kept for runs that wait for a slot
-    of a limit which others hold."""
+    """What blocks a run. The list of reasons is sorted in this order.
+
+    `limit` is reserved for runs that wait for a slot of a limit which other runs use.
+    """
 
     ENDED = "ended"
     NOT_STARTED = "not_started"
@@ -48,11 +50,11 @@ class ReasonKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One link of the chain. `message` is whole sentences; `details` are JSON values, by kind:
+    """One link of the chain. `message` has whole sentences. `details` has JSON values, by kind:
 
     `retry` attempt, attempts, retry, retries, last_error · `running`, `uncertain` attempt · `paused` by ·
     `suspect` attempt, adoptions, strikes, waits_for ("delay" or "turn") ·
-    `needs` waits_for, blocked_by, or more (steps that are left out) · `ended` status."""
+    `needs` waits_for, blocked_by, or more (number of steps that are not listed) · `ended` status."""
 
     kind: ReasonKind
     message: str
@@ -63,7 +65,7 @@ class Reason:
 
 
 class Seen:
-    """A run at one moment. `owned`: whether a node has it; a step that may start is then running."""
+    """A run at one moment. `owned`: a node owns the run, so a step that may start is running."""
 
     def __init__(self, prepared: Prepared, state: RunState, now: Instant, *, owned: bool) -> None:
         self.prepared, self.state, self.now, self.owned = prepared, state, now, owned
@@ -77,7 +79,7 @@ class Seen:
         return until is not None and until <= self.now
 
     def kind(self, index: int) -> ReasonKind:
-        """What holds up a step that is decided to run."""
+        """Return what blocks a step that is decided to run."""
         match self.state.phase[index]:
             case _ if waits_as_suspect(self.state, index):
                 return ReasonKind.SUSPECT
@@ -92,7 +94,7 @@ class Seen:
             case Phase.RETRYING if not self.is_due(index):
                 return ReasonKind.RETRY if self.state.attempt_number(index) > 1 else ReasonKind.SLEEP
             case Phase.RETRYING:
-                # Waking it writes nothing: a state that was read back does not know whether that was done.
+                # Waking a step writes no entry, so a folded state does not show whether the step was woken.
                 return ReasonKind.RUNNING if self.owned and self.state.paused_by is None else ReasonKind.READY
             case _:
                 return ReasonKind.RUNNING if self.owned and index in self.startable else ReasonKind.READY
@@ -102,7 +104,7 @@ class Seen:
 
 
 def reason_of(seen: Seen, index: int) -> Reason:
-    """What holds up a step that is decided to run."""
+    """Return the reason of a step that is decided to run."""
     return _REASONS[seen.kind(index)](seen, index)
 
 
@@ -139,7 +141,7 @@ def _retry(seen: Seen, index: int) -> Reason:
     attempt, attempts = seen.state.attempt_number(index), seen.prepared.graph.steps[index].retry.attempts
     failed = "" if error is None else "failed and "
     message = f"Step '{seen.name(index)}' {failed}is tried again at {when(until, seen.now)}: "
-    # Its own code or a person may have it tried more often than its policy says.
+    # Its own code or a user may have asked for more attempts than its policy has.
     message += f"retry {attempt - 1} of {attempts - 1}." if attempt <= attempts else f"attempt {attempt}."
     if error is not None:
         message += f" Last error: {sentence(error.message)}"
@@ -155,7 +157,7 @@ def _retry(seen: Seen, index: int) -> Reason:
 
 def _running(seen: Seen, index: int) -> Reason:
     state = seen.state
-    # A later attempt began when its time came; that is forgotten once it is taken.
+    # A retry began at the time of its timer, which is unknown once the attempt is taken.
     since = state.until.get(index) if state.attempts[index] else state.since[index]
     attempt = state.attempt_number(index)
     at = "" if since is None else f", since {when(since, seen.now)}"
@@ -199,8 +201,8 @@ def _suspect(seen: Seen, index: int) -> Reason:
 def _uncertain(seen: Seen, index: int) -> Reason:
     attempt = seen.state.doubts[index]
     message = (
-        f"Nobody knows whether step '{seen.name(index)}' happened: its node died during attempt {attempt}. "
-        "Say whether it did, or resume the run to try it again."
+        f"It is unknown whether step '{seen.name(index)}' happened: its node died during attempt {attempt}. "
+        "Resolve the step, or resume the run to try it again."
     )
     return seen.reason(ReasonKind.UNCERTAIN, index, message, since=seen.state.paused_at, details={"attempt": attempt})
 
@@ -217,22 +219,22 @@ _REASONS: Final[Mapping[ReasonKind, Callable[[Seen, int], Reason]]] = {
 
 
 def by_whom(*, owned: bool) -> str:
-    """Who is to do what is due."""
-    return "its node is about to go on with it" if owned else "no node has taken the run yet"
+    """Return which node has to continue a run that is due."""
+    return "its node is about to continue it" if owned else "no node has taken the run yet"
 
 
 def when(at: Instant, now: Instant) -> str:
-    """An instant, and how far away it is."""
+    """Format an instant, and how far away it is."""
     return f"{iso(at)} (in {_span(at - now)})" if at > now else f"{iso(at)} ({_span(now - at)} ago)"
 
 
 def sentence(text: str) -> str:
-    """The text with its full stop."""
+    """Return the text with a full stop at its end."""
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def _span(length: int) -> str:
-    """A length of time in its two largest units."""
+    """Format a duration in its two largest units."""
     minutes, seconds = divmod(length // SECOND, 60)
     hours, minutes = divmod(minutes, 60)
     days, hours = divmod(hours, 24)
@@ -241,11 +243,11 @@ def _span(length: int) -> str:
     return " ".join(shown[:2]) or "less than 1s"
 
 
-# Why a durable function does not go on: what it has begun and waits for.
+# Why a durable function does not continue: the operations that it has begun and waits for.
 
 
 def operation_reasons(seen: Seen) -> list[Reason]:
-    """One reason for each operation that is open."""
+    """Return one reason for each open operation."""
     return [_reason(seen, operation) for operation in seen.state.operations.values()]
 
 
@@ -287,9 +289,9 @@ def _operation_retry(seen: Seen, one: Operation) -> Reason:
     return Reason(ReasonKind.RETRY, message, one.key, one.at, one.until, details)
 
 
-#: The code of the error of a run whose code has changed in a way that its workflow does not allow.
+#: The error code of a run whose code has changed in a way that its workflow does not allow.
 DRIFT: Final = "drift"
-#: At most this many reasons are given; how many more steps there are is said in one more.
+#: At most this many reasons are listed. One more reason has the number of other steps.
 LONGEST: Final = 50
 #: At most this many steps are named in one reason.
 NAMED: Final = 5
@@ -307,8 +309,10 @@ _DOES: Final = {
 
 
 def why(prepared: Prepared, state: RunState, now: Instant, *, owned: bool) -> list[Reason]:
-    """What keeps the run from going on: what blocks it first, then the steps that wait for that. `owned`: whether a
-    node has the run; a step that may start is then running."""
+    """Return why the run does not continue: first what blocks it, then the steps that wait for that.
+
+    `owned`: a node owns the run, so a step that may start is running.
+    """
     if state.is_over:
         return [_ended(prepared, state)]
     if state.opens_at is not None:
@@ -320,8 +324,8 @@ def _ended(prepared: Prepared, state: RunState) -> Reason:
     at = max(state.since, default=state.facts.started_at)
     message = f"The run is over: it ended {state.status} at {iso(at)}."
     if state.is_finished:
-        by = "somebody" if state.finisher is None else f"step '{prepared.steps[state.finisher].name}'"
-        message = f"The run is over: {by} finished it at {iso(at)}, whatever was left."
+        by = "a user" if state.finisher is None else f"step '{prepared.steps[state.finisher].name}'"
+        message = f"The run is over: {by} finished it at {iso(at)}; open steps were skipped."
     left = unhandled(prepared, state) if state.status is Status.FAILED else []
     if left:
         message += f" Step '{prepared.steps[left[0]].name}' failed: {sentence(state.errors[left[0]].message)}"
@@ -337,10 +341,10 @@ def _not_started(at: Instant, now: Instant, *, owned: bool) -> Reason:
 
 def _paused(prepared: Prepared, state: RunState) -> list[Reason]:
     if state.paused_by is None or (state.paused_by == UNCERTAIN and state.doubts):
-        return []  # what it stands still for speaks for itself
+        return []  # the uncertain step has its own reason
     if state.paused_step is not None:
         return [_paused_by_step(prepared, state, state.paused_step)]
-    message = f"The run is paused by {state.paused_by or 'somebody'}: nothing new starts until it is resumed."
+    message = f"The run is paused by {state.paused_by or 'an unknown user'}: nothing new starts until it is resumed."
     return [Reason(ReasonKind.PAUSED, message, since=state.paused_at, details={"by": state.paused_by})]
 
 
@@ -353,7 +357,7 @@ def _paused_by_step(prepared: Prepared, state: RunState, index: int) -> Reason:
     last = error and {"code": error.code, "message": error.message}
     details: dict[str, Any] = {"by": state.paused_by, "step": name, "last_error": last}
     if error is not None and error.code == DRIFT:
-        message += " Resumed as is, it pauses again: put the old code back and resume it, or cancel it and start anew."
+        message += " Resumed as is, it pauses again: put the old code back and resume it, or cancel it and start again."
         details["diff"] = _difference(error.detail)
     else:
         message += " Resume the run to try the step again, or skip the step."
@@ -361,7 +365,7 @@ def _paused_by_step(prepared: Prepared, state: RunState, index: int) -> Reason:
 
 
 def _difference(detail: Any) -> str | None:
-    """How the code differs from what the run began with, as lines of a diff."""
+    """Return how the code differs from the code that the run began with, as lines of a diff."""
     found = detail.get("diff") if isinstance(detail, Mapping) else None
     return "\n".join(map(str, found)) if isinstance(found, list) else found
 
@@ -376,7 +380,7 @@ def _chain(seen: Seen) -> list[Reason]:
     if function in blocks and seen.state.operations and not seen.state.is_over:
         found += operation_reasons(seen)[:NAMED]
         if seen.kind(function) is ReasonKind.READY and seen.state.paused_by is None:
-            blocks.remove(function)  # it is not called before one of these has come
+            blocks.remove(function)  # it is not called before one of its operations has ended
     found += [reason_of(seen, index) for index in blocks[: LONGEST - len(found)]]
     found += _needs(seen, pending[: LONGEST - len(found)])
     more = len(blocks) + len(pending) - sum(reason.step in seen.prepared.numbers for reason in found)
@@ -395,7 +399,7 @@ def _needs(seen: Seen, pending: Sequence[int]) -> list[Reason]:
 
 
 def _open_sources(seen: Seen) -> list[list[int]]:
-    """For each step the ones before it that have not ended."""
+    """Return for each step the steps directly before it that have not ended."""
     found: list[list[int]] = [[] for _ in seen.prepared.steps]
     for step in seen.prepared.steps:
         if seen.state.phase[step.index] is not Phase.ENDED:
@@ -405,7 +409,7 @@ def _open_sources(seen: Seen) -> list[list[int]]:
 
 
 def _causes(seen: Seen, sources: Sequence[list[int]]) -> Mapping[int, list[int]]:
-    """For each step what really holds it up: itself, or some steps it waits for through others."""
+    """Return for each step what really blocks it: itself, or some steps it waits for through others."""
     causes: dict[int, list[int]] = {}
     for index in seen.prepared.order:
         if seen.state.phase[index] is Phase.PENDING:
@@ -420,7 +424,7 @@ def _waits(seen: Seen, index: int, sources: Sequence[int], causes: Sequence[int]
     message = f"Step '{seen.name(index)}' waits for {_listed(names)}."
     if not set(causes) <= set(sources):
         deepest = next(cause for cause in causes if cause not in sources)
-        message += f" What holds it up: step '{seen.name(deepest)}' {_DOES[seen.kind(deepest)]}."
+        message += f" It is blocked: step '{seen.name(deepest)}' {_DOES[seen.kind(deepest)]}."
     details = {"waits_for": names[:NAMED], "blocked_by": [seen.name(cause) for cause in causes]}
     return Reason(ReasonKind.NEEDS, message, step=seen.name(index), details=details)
 

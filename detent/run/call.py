@@ -19,67 +19,69 @@ class FunctionListener(Protocol):
     """Receives what happens to a durable function while it runs. It only takes note and acts later."""
 
     def ended(self, checkpoint: Checkpoint) -> None:
-        """The checkpoint is in the journal."""
+        """Receive a checkpoint that is in the journal now."""
 
     def begun(self, key: str) -> None:
-        """The journal records that the operation began, or that it will be tried again."""
+        """Receive the key of an operation that began or will be retried, by the journal."""
 
     def look(self) -> None:
         """Check whether the function must stop."""
 
 
 class FunctionPort(Protocol):
-    """What a durable function asks of the engine. Writes are only queued here; the listener is notified when they are
-    durable. If a write fails, the function is stopped."""
+    """What a durable function can ask of the engine. Writes are only queued here; the listener is notified when they
+    are durable. If a write fails, the function is stopped."""
 
     def history(self) -> Sequence[Checkpoint]:
-        """What is on record, in the journal's order."""
+        """Return the checkpoints that are durable, in journal order."""
 
     def operations(self) -> Mapping[str, Operation]:
-        """What was begun and has not ended."""
+        """Return the operations that have begun and not ended."""
 
     def listen(self, listener: FunctionListener) -> None:
-        """Tell this one from now on."""
+        """Notify this listener from now on."""
 
     def must_stop(self) -> bool:
-        """Whether nothing new may begin: the run is paused, or the node is about to leave."""
+        """Return whether nothing new may begin: the run is paused or released, or its node is about to stop."""
 
     def patience(self) -> int:
-        """How long it may stay in memory with nothing to do but wait, in microseconds."""
+        """Return how long the function may stay in memory while it only waits, in microseconds."""
 
     def now(self) -> int:
-        """The database's time."""
+        """Return the database's time."""
 
     def call_at(self, when: int, callback: Callable[[], None]) -> Callable[[], None]:
         """Call back at that time. Return a function that cancels the call."""
 
     def begin(self, operation: Operation, *, callback: bool = False) -> None:
-        """Put on record that it was begun; with `callback` make the place where its answer is received."""
+        """Journal that an operation began. With `callback`, create the callback that receives its answer."""
 
     def end(self, checkpoint: Checkpoint, ms: float | None = None) -> None:
-        """Put on record that it has ended, unless it has already."""
+        """Journal that an operation has ended, unless it has ended already."""
 
     def expire(self, key: str) -> None:
-        """End a wait whose time is over as timed out, unless its answer came before. The history then has its end."""
+        """End a wait as timed out, unless its answer came first. The history then has its end."""
 
     def lock(self) -> None:
-        """Something begins that locks the run's row: what would stop the function waits."""
+        """Begin work that locks the run's row. Events that would stop the function are deferred."""
 
     def unlock(self) -> None:
-        """It is over."""
+        """End the work that locks the run's row."""
 
     async def start_child(self, key: str, child: StartRequest) -> str:
         """Start the child of an operation once, however often this is called, and return its id. Its end will be in the
-        history. Raise what a start raises."""
+        history. Raise the errors of a start."""
 
     async def prepare_successor(self, request: StartRequest) -> str:
         """Prepare the run that takes over from this one and return its id. It starts when this attempt ends as
-        `Continued`. Raise what a start raises."""
+        `Continued`. Raise the errors of a start."""
 
 
 class RunView(msgspec.Struct, frozen=True):
-    """One run as one attempt sees it. `generation` is the ownership under which the attempt runs; only a durable
-    function has a `port`."""
+    """One run as one attempt sees it. The attempt runs while its node owns `generation` of the run.
+
+    Only a durable function has a `port`.
+    """
 
     facts: RunFacts
     graph: Graph
@@ -89,7 +91,7 @@ class RunView(msgspec.Struct, frozen=True):
     port: FunctionPort | None = None
 
 
-# The keys of what a durable function waits for: a step has its name, everything else begins with an `@`.
+# The keys of operations of a durable function: the key of a step is its name, every other key begins with `@`.
 
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
@@ -102,37 +104,37 @@ class Op(StrEnum):
     SLEEP = "@sleep"
     TIMER = "@timer"
     WAIT = "@wait"
-    SIGNAL = "@signal"  # that came
-    ASK = "@ask"  # for a signal
+    SIGNAL = "@signal"  # a signal that was received
+    ASK = "@ask"  # a wait for a signal
     CHILD = "@child"
     NOW = "@now"
 
 
 def is_name(text: str) -> bool:
-    """Whether a step, a wait or a signal of a durable function can be called so."""
+    """Return whether a step, a wait or a signal of a durable function can have this name."""
     return _NAME.fullmatch(text) is not None
 
 
 def op_of(key: str) -> Op:
-    """What the operation of that key is."""
+    """Return the kind of the operation with that key."""
     if not key.startswith("@"):
         return Op.STEP
     return Op(key.partition(":")[0].partition("#")[0])
 
 
 def name_of(key: str) -> str:
-    """What was asked for, without how often."""
+    """Return the name in a key, without its prefix and number."""
     return key.partition(":")[2].partition("#")[0]
 
 
 def signal_key(name: str, number: int) -> str:
-    """The key of the signal of that name that comes as that number, from 1."""
+    """Return the key of a signal by its name and its number among the signals of that name, from 1."""
     return f"{Op.SIGNAL}:{name}" if number == 1 else f"{Op.SIGNAL}:{name}#{number}"
 
 
 class StepCall(msgspec.Struct, frozen=True):
-    """What an executor gets. The idempotency key is the same in every attempt of this step of this run. Only steps that
-    are written in Python get to see their run."""
+    """The argument of an executor. The idempotency key is the same in every attempt of this step of this run. Only
+    steps that are written in Python have a `view` of their run."""
 
     run_id: bytes
     tenant: int

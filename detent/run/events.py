@@ -1,4 +1,4 @@
-"""What can happen to a run. The planner turns each of these into at most one journal entry."""
+"""The events of a run. The planner turns each of these into at most one journal entry."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from detent.run.outcomes import Outcome, StepError
 
 
 class AttemptEnded(msgspec.Struct, frozen=True):
-    """An executor is done with an attempt, after `ms` milliseconds. Also used for a template that could not be filled:
-    then `outcome` is a Fail of code `template_error`."""
+    """An executor has ended an attempt, after `ms` milliseconds. This is also the event of a template that cannot be
+    rendered: then `outcome` is a Fail with code `template_error`."""
 
     step: int
     attempt: int
@@ -19,7 +19,7 @@ class AttemptEnded(msgspec.Struct, frozen=True):
 
 
 class AttemptStarting(msgspec.Struct, frozen=True):
-    """An attempt whose start must be on record before its effect is about to begin."""
+    """An attempt is about to begin whose start must be in the journal before its effect."""
 
     step: int
 
@@ -31,13 +31,13 @@ class Woke(msgspec.Struct, frozen=True):
 
 
 class WaitExpired(msgspec.Struct, frozen=True):
-    """The store has expired the callback of a wait step: nothing can be received there any more."""
+    """The store has expired the callback of a wait step. It can receive nothing any more."""
 
     step: int
 
 
 class Received(msgspec.Struct, frozen=True):
-    """A callback came; `result` is what expressions will read of the wait step. `message` is its place in the inbox."""
+    """A callback arrived. `result` is what expressions will read of the wait step; `message` is its id in the inbox."""
 
     step: int
     result: bytes
@@ -45,8 +45,8 @@ class Received(msgspec.Struct, frozen=True):
 
 
 class Adopted(msgspec.Struct, frozen=True):
-    """The run was taken from a node that is gone. After `poison_after` strikes a step ends as poison. An attempt of a
-    suspect run starts after a delay that grows up to `poison_delay` seconds."""
+    """The run was claimed from a dead node. After `poison_after` strikes a step ends as poison. An attempt of a suspect
+    run starts after a delay that grows up to `poison_delay` seconds."""
 
     by: str
     poison_after: int = 5
@@ -54,14 +54,14 @@ class Adopted(msgspec.Struct, frozen=True):
 
 
 class Released(msgspec.Struct, frozen=True):
-    """The attempt of a suspect run, with its start on record, is not in flight: its node gave it up or never began."""
+    """An attempt whose start is in the journal is not in flight: its node stopped it or never began it."""
 
     step: int
 
 
 class Reused(msgspec.Struct, frozen=True):
-    """A run that is not open yet is given the result a step had in the run it came from. Empty: it had none.
-    `skipped`: it was left out there, and is here."""
+    """A run that is not open yet takes over the result that a step had in the original run. It is empty if the step had
+    none. `skipped`: the step was skipped there, and is skipped here."""
 
     step: int
     result: bytes
@@ -69,11 +69,11 @@ class Reused(msgspec.Struct, frozen=True):
 
 
 class Opened(msgspec.Struct, frozen=True):
-    """The time a run was to begin at has come."""
+    """The start time of a pending run has come."""
 
 
 class Resolved(msgspec.Struct, frozen=True):
-    """A person says whether an uncertain attempt happened. `result` as in Done; `None`: unknown."""
+    """A user states whether an uncertain attempt happened. `result` as in Done; `None`: unknown."""
 
     step: int
     happened: bool
@@ -82,8 +82,8 @@ class Resolved(msgspec.Struct, frozen=True):
 
 
 class OperationBegan(msgspec.Struct, frozen=True):
-    """A durable function begins something that takes time, or will try again. By a `message`: what it began is another
-    run now."""
+    """An operation of a durable function began, or will be retried. With a `message`: the child of the operation has
+    continued as another run."""
 
     key: str
     attempt: int
@@ -94,7 +94,7 @@ class OperationBegan(msgspec.Struct, frozen=True):
 
 
 class OperationEnded(msgspec.Struct, frozen=True):
-    """An operation of a durable function has ended: a step of it, a sleep, a wait, a child, or a signal came."""
+    """An operation of a durable function has ended: a step, a sleep, a wait or a child. Or a signal arrived."""
 
     key: str
     attempt: int
@@ -106,14 +106,14 @@ class OperationEnded(msgspec.Struct, frozen=True):
 
 
 class Skipped(msgspec.Struct, frozen=True):
-    """A person skips a step; `None`: the current one."""
+    """A user skips a step; `None`: the current one."""
 
     step: int | None
     by: str
 
 
 class Reattempted(msgspec.Struct, frozen=True):
-    """A person tries a step (again) after `wait` seconds; `None`: the current one."""
+    """A user tries a step (again) after `wait` seconds; `None`: the current one."""
 
     step: int | None
     wait: float
@@ -121,7 +121,7 @@ class Reattempted(msgspec.Struct, frozen=True):
 
 
 class Finished(msgspec.Struct, frozen=True):
-    """A person says that the run is done."""
+    """A user finishes the run."""
 
     by: str
 

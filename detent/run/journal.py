@@ -16,10 +16,10 @@ from detent.run.outcomes import StepError
 
 
 class Kind(StrEnum):
-    """What an entry says happened. The list is closed: an unknown kind stops the fold.
+    """What an entry records. The list is closed: an unknown kind stops the fold.
 
-    `began` and `checkpoint` are of durable functions, and their `step` is the key of an operation: something that takes
-    time was begun (a sleep, a wait, a child, or another try), something has ended."""
+    `began` and `checkpoint` belong to durable functions; their `step` is the key of an operation. `began`: an operation
+    that takes time began (a sleep, a wait, a child, or a retry). `checkpoint`: an operation has ended."""
 
     ENDED = "ended"
     RETRY = "retry"
@@ -39,8 +39,8 @@ class Kind(StrEnum):
 
 
 class Placed(msgspec.Struct, omit_defaults=True, frozen=True):
-    """The queue and priority that a run was started with: its row has those of the step it waits for. `asked`: the
-    start named the priority; else it is the workflow's."""
+    """The queue and priority that a run was started with. (Its row has those of the step it waits for.) `asked`: the
+    start has the priority; otherwise it is the workflow's."""
 
     queue: str = "default"
     priority: int = 0
@@ -48,13 +48,15 @@ class Placed(msgspec.Struct, omit_defaults=True, frozen=True):
 
 
 class Decided(msgspec.Struct, omit_defaults=True):
-    """What followed from an entry and could not be read off the graph alone.
+    """The decisions because of an entry that do not follow from the graph alone.
 
-    `edges` are the answers of edge conditions (by the edge's index), `skipped` every step that was decided not to run,
-    `given_up` those skipped because the run is failing, `errors` steps that ended at once because a condition or a
-    duration could not be evaluated, `sleep` and `wait` until when, `run` the final status if this ended the run.
-    `start` is only in a run's opening: nothing is decided yet, an entry `opened` will be at that time or after it.
-    So is `placed`, `None` for the default queue and priority.
+    `edges`: the answers of edge conditions, by the edge's index. `skipped`: every step that was decided not to run.
+    `given_up`: the steps skipped because the run is failing. `errors`: the steps that ended at once because a condition
+    or a duration could not be evaluated. `sleep`, `wait`: until when a step sleeps or waits. `run`: the final status if
+    this ended the run.
+
+    Two are only in a run's opening. `start`: nothing is decided yet, and an entry `opened` will follow at that time or
+    later. `placed`: queue and priority, `None` for the default ones.
     """
 
     edges: dict[int, bool] = {}
@@ -76,8 +78,8 @@ USUAL: Final = Placed()
 
 
 class CarriedEntry(msgspec.Struct, omit_defaults=True):
-    """How a step had ended when its run was moved to another graph. `explicit`: it was skipped by its own code or by a
-    person. Result and error are left out of the journal, which has them already."""
+    """How a step had ended when its run was moved to another graph. `explicit`: its own code or a user skipped it.
+    Result and error are not written to the journal again."""
 
     ending: str
     result: msgspec.Raw = msgspec.Raw(b"")
@@ -86,11 +88,13 @@ class CarriedEntry(msgspec.Struct, omit_defaults=True):
 
 
 class EntryData(msgspec.Struct, omit_defaults=True):
-    """The part of an entry that is text in the database. Which fields are there depends on the kind: `crashed` are the
-    steps that an adoption ended because they took their node down with them; `until` and `child` are of an operation of
-    a durable function; `finished`: the run ends with this step; `graph` is what the run goes on by, `carried` how each
-    step ended that it brings along. In an adoption, `until` says when the attempt that was in flight may start again.
-    `released`: the attempt whose start is on record was given up, and nothing is known of its effect."""
+    """The part of an entry that is text in the database. Which fields are set depends on the kind.
+
+    `crashed`: the steps that an adoption ended because they killed their node. `until`, `child`: of an operation of a
+    durable function. In an adoption, `until` is when the attempt that was in flight may start again. `finished`: the
+    run ends with this step. `graph`: the graph that the run was moved to. `carried`: how each step ended that it takes
+    along. `released`: the attempt with a `started` entry was given up, and it is unknown whether its effect happened.
+    """
 
     result: msgspec.Raw = msgspec.Raw(b"")
     error: StepError | None = None
@@ -138,8 +142,10 @@ def decode_data(raw: bytes) -> EntryData:
 
 
 def encode_opening(opening: Decided, placed: Placed = USUAL) -> bytes | None:
-    """What was decided at a run's start and where it was placed; `None` when only its entry steps became ready, in
-    the default queue, so that a start is one row."""
+    """Encode what was decided at a run's start, with its queue and priority.
+
+    Return None if only its first steps became ready, with the default queue and priority, so that a start is one row.
+    """
     if placed != USUAL:
         opening = msgspec.structs.replace(opening, placed=placed)
     return None if opening.is_empty() else _encoder.encode(opening)
@@ -150,5 +156,5 @@ def decode_opening(raw: bytes | None) -> Decided:
 
 
 def placed_in(raw: bytes | None) -> Placed:
-    """Where a run was placed, by its opening."""
+    """Return the queue and priority of a run's opening."""
     return decode_opening(raw).placed or USUAL

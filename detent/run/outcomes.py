@@ -31,7 +31,7 @@ class StepError(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def traceback(self) -> str | None:
-        """The end of the traceback, if an exception of user code is the reason."""
+        """Return the end of the traceback if user code raised an exception."""
         found = self.detail.get("traceback") if isinstance(self.detail, dict) else None
         return found if isinstance(found, str) else None
 
@@ -54,8 +54,8 @@ class Continued(Done, frozen=True):
 
 
 class Fail(msgspec.Struct, frozen=True):
-    """The attempt failed. `retry` says whether another attempt could help; `retry_after` (seconds) how long to wait
-    at least; `timed_out` that the step's own time limit ended it. `result` as in Done, where there was an answer."""
+    """The attempt failed. `retry`: another attempt could help. `retry_after`: the shortest delay before it, in seconds.
+    `timed_out`: the step's own time limit ended it. `result`: as in Done, if there was an answer."""
 
     error: StepError
     result: bytes = b"{}"
@@ -65,21 +65,21 @@ class Fail(msgspec.Struct, frozen=True):
 
 
 class Skip(msgspec.Struct, frozen=True):
-    """The step is left out, by its own code or because of an error of it; the run goes on behind it."""
+    """The step is skipped, by its own code or because of an error in it. The run continues after it."""
 
     error: StepError | None = None
     result: bytes = b"{}"
 
 
 class Reattempt(msgspec.Struct, frozen=True):
-    """The step is to be tried again after `wait` seconds, as often as its code asks for it."""
+    """The step is retried after `wait` seconds, as often as its code asks for it."""
 
     wait: float = 0.0
     error: StepError | None = None
 
 
 class Cancel(msgspec.Struct, frozen=True):
-    """The whole run is to be cancelled."""
+    """The whole run is cancelled."""
 
     reason: str
     error: StepError | None = None
@@ -89,7 +89,7 @@ class Cancel(msgspec.Struct, frozen=True):
 
 
 class Pause(msgspec.Struct, frozen=True):
-    """The run pauses until a person resumes it; then the step is tried again."""
+    """The run pauses until a user resumes it. Then the step is retried."""
 
     reason: str
     error: StepError | None = None
@@ -99,22 +99,21 @@ class Pause(msgspec.Struct, frozen=True):
 
 
 class Finish(msgspec.Struct, frozen=True):
-    """The step succeeded, and with it the run: what has not run yet is skipped."""
+    """The step succeeded and finishes the run. Steps that have not run are skipped."""
 
     result: bytes
 
 
 class Move(msgspec.Struct, frozen=True):
-    """The code of the run has changed: it is to go on by this graph (encoded), with what it has achieved so far. The
-    step itself was not begun."""
+    """The code of the run has changed. The run continues with this graph (encoded) and its results so far. The step
+    itself was not begun."""
 
     graph: bytes
 
 
 class Suspend(msgspec.Struct, frozen=True):
-    """A durable function has nothing to do before `until` (`None`: before a message arrives) and releases its memory.
-    It has taken into account the first `seen` checkpoints of the run: if there are more by now, it is called again at
-    once."""
+    """A durable function has nothing to do before `until` (`None`: before a message arrives) and leaves memory. It has
+    seen the first `seen` checkpoints of the run. If there are more by now, it is called again at once."""
 
     until: int | None
     seen: int
@@ -133,8 +132,8 @@ def _settle(outcome: msgspec.Struct, name: str, longest: int) -> None:
 
 
 def result_of(kind: StepKind, output: bytes = b"null", status_code: int | None = None) -> bytes:
-    """Build the result of a step that did not compute it, in the shape of that kind. `output` is JSON that a person
-    supplied. Answers (http, callbacks) carry it as their body; a sleep has none."""
+    """Build the result of a step that did not compute it, in the shape of that kind. `output` is JSON from
+    a user. Answers (http, callbacks) have it as their body; a sleep has none."""
     if kind is StepKind.SLEEP:
         return EMPTY_RESULT
     if kind in (StepKind.HTTP, StepKind.WAIT):
@@ -144,7 +143,7 @@ def result_of(kind: StepKind, output: bytes = b"null", status_code: int | None =
 
 
 def stated_result(kind: StepKind, output: bytes, status_code: int | None = None) -> bytes:
-    """Return the result of a step whose output a person states. An HTTP answer without a status code was a success."""
+    """Return the result of a step whose output a user states. An HTTP answer without a status code was a success."""
     if status_code is None and kind is StepKind.HTTP:
         status_code = 200
     return result_of(kind, output, status_code)

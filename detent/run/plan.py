@@ -1,4 +1,4 @@
-"""What the planner wants done because of one event. Nothing of it may be done before its entry is durable."""
+"""The plan: what the engine does because of one event. Nothing of it may be done before its entry is durable."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class RunEnd(NamedTuple):
 
 
 class StartAttempt(NamedTuple):
-    """An attempt to be started, by its number. `on_record`: journal its start first. `suspect`: it waits for its turn
-    among the suspect attempts of the node."""
+    """An attempt to start, by its number. `on_record`: journal its start first. `suspect`: it waits for its turn among
+    the suspect attempts of the node."""
 
     step: int
     attempt: int
@@ -30,11 +30,11 @@ class StartAttempt(NamedTuple):
 
 
 class Plan(msgspec.Struct):
-    """`entry` is to be journalled; then `start` the attempts, activate and expire callbacks, or end the run.
+    """The plan of one event: journal `entry`, then start attempts, activate and expire callbacks, or end the run.
 
-    `expire` asks for a wait's callback to be expired in the store; only its answer decides who won. The attempts of
-    `stop` are ended at once, and their outcome is ignored. `moved`: the state of the run from now on, over another
-    graph. `closed`: waits that ended without a callback; nothing is accepted for them any more.
+    `expire`: ask the store to expire the callbacks of these waits. Its answer decides whether the callback or the
+    expiry came first. `stop`: end the attempts of these steps at once, and ignore their outcomes. `moved`: the state of
+    the run from now on, for another graph. `closed`: waits that ended without a callback and accept none any more.
     """
 
     entry: Entry | None

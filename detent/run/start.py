@@ -23,9 +23,9 @@ class StartRequest(msgspec.Struct, frozen=True):
     `workflow` is an id or a name. `body`, `headers`, `query` and `extra` (such as `spec` or `principal`) are the input.
     The run begins at `start_at`, after `delay` seconds, or at once.
 
-    The same `request_id` again returns the run that was started first. `allow_multiple`: beside an open run of that
-    hero, where the workflow allows only one. `origin` is the run it comes from, and `origin_kind` says how.
-    `successor_of`: in place of that run, which is about to end. `id` is the run's id, if the caller has chosen it."""
+    A second start with the same `request_id` returns the first run. `allow_multiple`: start also beside an open run of
+    the same hero, where the workflow allows only one. `origin` is the run it comes from; `origin_kind` is how.
+    `successor_of`: it replaces that run, which is about to end. `id` is the run's id if the caller has chosen it."""
 
     workflow: str
     body: Any = None
@@ -48,7 +48,7 @@ class StartRequest(msgspec.Struct, frozen=True):
     id: bytes | None = None
 
     def begins(self, now: Instant) -> Instant | None:
-        """Return when the run shall begin; `None` means at once."""
+        """Return when the run begins; `None` means at once."""
         return self.start_at if self.delay is None else now + micros(self.delay)
 
     def check(self) -> None:
@@ -75,12 +75,12 @@ def _problems(request: StartRequest) -> Iterator[Problem]:
         yield from _priority_problems(request.priority)
 
 
-# Python code may have given values of any type, so these readers trust no annotation.
+# Python code may pass values of any type, so these functions do not trust the annotations.
 
 
 def _hero_problems(hero: Any) -> Iterator[Problem]:
     if not isinstance(hero, tuple) or len(hero) != 2:
-        yield Problem("hero", "is a type and an id")
+        yield Problem("hero", "must be a type and an id")
         return
     for name, part in zip(("hero.type", "hero.id"), hero, strict=True):
         yield from _text_problems(name, part, ID_LIMIT)
@@ -88,7 +88,7 @@ def _hero_problems(hero: Any) -> Iterator[Problem]:
 
 def _label_problems(labels: Any) -> Iterator[Problem]:
     if not isinstance(labels, Mapping):
-        yield Problem("labels", "are names with their texts")
+        yield Problem("labels", "must be a mapping of names to texts")
         return
     for name, value in labels.items():
         wrong = list(_text_problems("labels", name, LONGEST_LABEL))
@@ -97,22 +97,22 @@ def _label_problems(labels: Any) -> Iterator[Problem]:
 
 def _priority_problems(priority: Any) -> Iterator[Problem]:
     if not isinstance(priority, int) or isinstance(priority, bool):
-        yield Problem("priority", f"is a whole number, not {type(priority).__name__}")
+        yield Problem("priority", f"must be a whole number, not {type(priority).__name__}")
     elif not -LARGEST_PRIORITY <= priority <= LARGEST_PRIORITY:
-        yield Problem("priority", f"lies between -{LARGEST_PRIORITY} and {LARGEST_PRIORITY}")
+        yield Problem("priority", f"must be between -{LARGEST_PRIORITY} and {LARGEST_PRIORITY}")
 
 
 def _text_problems(name: str, text: Any, most: int, least: int = 0) -> Iterator[Problem]:
     if not isinstance(text, str):
-        yield Problem(name, f"is a text, not {type(text).__name__}")
+        yield Problem(name, f"must be a text, not {type(text).__name__}")
     elif least and not least <= len(text) <= most:
         yield Problem(name, f"must have {least} to {most} characters")
     elif len(text) > most:
         yield Problem(name, f"has {len(text)} characters; at most {most} are allowed")
     elif "\x00" in text:
-        yield Problem(name, "holds a NUL character, which cannot be kept")
+        yield Problem(name, "contains a NUL character, which cannot be stored")
     elif not _is_encodable(text):
-        yield Problem(name, "holds half of a surrogate pair, which is no character")
+        yield Problem(name, "contains half of a surrogate pair, which is not a valid character")
 
 
 def _is_encodable(text: str) -> bool:

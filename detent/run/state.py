@@ -1,7 +1,7 @@
-"""What the journal adds up to: the state of one run, in memory, owned and changed by the planner alone.
+"""The state of one run in memory: the fold of its journal. Only the planner changes it.
 
-Steps are numbers here (their place in the graph), and everything a decision needs is a count or a list look-up, so that
-the cost of one event does not grow with the size of the graph. Nothing in here is stored: `fold` makes it again.
+Steps are numbers here (their index in the graph). Everything a decision needs is a count or a list look-up. So the cost
+of one event does not grow with the size of the graph. The state is not stored: `fold` builds it again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from detent.run.status import TERMINAL, Status
 
 
 class Phase(IntEnum):
-    """Where one step stands. READY: decided to run, not started; RUNNING: handed to an executor."""
+    """The phase of one step. READY: decided to run, not started. RUNNING: passed to an executor."""
 
     PENDING = 0
     READY = 1
@@ -33,7 +33,7 @@ class Phase(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What never changes in a run. `callback_url` renders the URL of a wait step, from the run and a key alone."""
+    """What never changes in a run. `callback_url` renders the URL of a wait step from the run's id and the key."""
 
     id: bytes
     tenant: int
@@ -47,7 +47,7 @@ class RunFacts:
 
 
 class Checkpoint(NamedTuple):
-    """An operation of a durable function has ended; in the order of the journal. `at` is when."""
+    """The end of an operation of a durable function. `at` is when it ended."""
 
     key: str
     ending: Ending
@@ -58,8 +58,8 @@ class Checkpoint(NamedTuple):
 
 
 class Operation(NamedTuple):
-    """An operation of a durable function that takes time: until then, or the child whose end it waits for. `attempt`:
-    tries that failed so far, the last with `error`."""
+    """An open operation of a durable function. It waits for the time `until` or for the end of `child`. `attempt`: the
+    number of failed attempts so far, the last with `error`."""
 
     key: str
     until: int | None
@@ -78,7 +78,7 @@ class Carried(NamedTuple):
 
 @dataclass(slots=True)
 class RunState:
-    """One run. The lists have one place per step."""
+    """The state of one run. The lists have one item per step."""
 
     facts: RunFacts
     undecided: list[int]  # incoming edges not decided yet
@@ -91,27 +91,25 @@ class RunState:
     status: Status = Status.RUNNING
     results: dict[int, bytes] = field(default_factory=dict)
     errors: dict[int, StepError] = field(default_factory=dict)
-    early: dict[int, bytes] = field(default_factory=dict)  # callbacks that came before their wait was active
+    early: dict[int, bytes] = field(default_factory=dict)  # callbacks that arrived before their wait was active
     until: dict[int, int | None] = field(default_factory=dict)
     edge_errors: dict[int, StepError] = field(default_factory=dict)
-    ready: dict[int, None] = field(default_factory=dict)  # in the order they became so
+    ready: dict[int, None] = field(default_factory=dict)  # in the order they became ready
     begun: dict[int, int] = field(default_factory=dict)  # steps with a `started` entry and no end: attempt
-    strikes: dict[int, int] = field(default_factory=dict)  # steps in flight, on record, when their node died: how often
+    strikes: dict[int, int] = field(default_factory=dict)  # steps with a `started` entry when a node died: how often
     doubts: dict[int, int] = field(default_factory=dict)  # uncertain steps: the attempt whose end is unknown
-    history: dict[str, Checkpoint] = field(default_factory=dict)  # of a durable function, in the journal's order
-    operations: dict[str, Operation] = field(default_factory=dict)  # of it, begun and not ended
+    history: dict[str, Checkpoint] = field(default_factory=dict)  # of a durable function, in journal order
+    operations: dict[str, Operation] = field(default_factory=dict)  # of a durable function, begun and not ended
     carried: dict[int, Carried] = field(default_factory=dict)  # how steps ended before the run was moved
-    left_behind: dict[str, journal.CarriedEntry] = field(default_factory=dict)  # and those that its graph has no more
-    passed: frozenset[int] = frozenset()  # steps that stand before those, in the graph the run was moved to
-    undelayed: int | None = None  # the step that waited long enough before its run was moved
-    moved_graph: bytes | None = None  # what the run goes on by since it was moved
-    is_finished: bool = False  # a person finished the run, whatever was left
-    finisher: int | None = None  # the step that said so
-    left_out: dict[int, None] = field(default_factory=dict)  # steps skipped by their own code, or by a person
+    left_behind: dict[str, journal.CarriedEntry] = field(default_factory=dict)  # and steps not in its graph
+    passed: frozenset[int] = frozenset()  # skipped steps: before the current one in the graph the run was moved to
+    undelayed: int | None = None  # the step whose delay was over before its run was moved
+    moved_graph: bytes | None = None  # the graph that the run was moved to
+    is_finished: bool = False  # a user or a step finished the run before all steps ended
+    finisher: int | None = None  # the step that finished it; None: a user
+    left_out: dict[int, None] = field(default_factory=dict)  # steps skipped by their own code or by a user
     reused: dict[int, bytes] = field(default_factory=dict)  # results of another run, for steps that need not run again
-    reused_skips: dict[int, None] = field(
-        default_factory=dict
-    )  # steps that were left out in the run this one came from
+    reused_skips: dict[int, None] = field(default_factory=dict)  # steps that were skipped in the original run
     failures: list[int] = field(default_factory=list)
     timers: list[tuple[int, int]] = field(default_factory=list)
     open: int = field(init=False)  # steps not ended
@@ -123,8 +121,8 @@ class RunState:
     failing: bool = False  # fail_fast has fired
     paused_by: str | None = None
     paused_at: int | None = None
-    paused_step: int | None = None  # the step that the run stands still for
-    opens_at: int | None = None  # when a run that is not open yet is to begin; None once it has
+    paused_step: int | None = None  # the step because of which the run is paused
+    opens_at: int | None = None  # when a pending run begins; None once it has begun
 
     def __post_init__(self) -> None:
         size = len(self.undecided)
@@ -141,27 +139,27 @@ class RunState:
         return self.status in TERMINAL
 
     def postpone(self, at: int) -> None:
-        """Nothing of this run is decided yet: it begins at that time."""
+        """Make the run pending until that time. Nothing of it is decided yet."""
         self.status = Status.PENDING
         self.opens_at = at
 
     def may_open(self, now: int) -> bool:
-        """Whether the run is to be opened: its time has come, and it is not paused."""
+        """Return whether a pending run can begin: its time has come, and it is not paused."""
         return self.opens_at is not None and self.opens_at <= now and self.paused_by is None
 
     def attempt_number(self, step: int) -> int:
-        """The number of the attempt that runs or comes next. Crashes count: the effect may have happened."""
+        """Return the number of the attempt that runs or comes next. Crashes count: the effect may have happened."""
         return self.attempts[step] + self.adoptions - self.adoptions_before[step] + 1
 
     def set_timer(self, step: int, phase: Phase, until: int | None) -> None:
-        """Let the step wait until then, in that phase."""
+        """Let the step wait in that phase until that time."""
         self.phase[step] = phase
         self.until[step] = until
         if until is not None:
             heappush(self.timers, (until, step))
 
     def next_timer(self) -> int | None:
-        """The earliest time something in this run is waiting for, its expiry apart."""
+        """Return the earliest time that a step of this run waits for. The run's expiry does not count."""
         timers = self.timers
         while timers:
             until, step = timers[0]
@@ -171,15 +169,15 @@ class RunState:
         return None
 
     def due(self, now: int) -> Iterator[int]:
-        """The steps whose time has come; each is given once. One that was not given yet still counts as a timer."""
+        """Yield each step whose time has come, once. A step that was not yielded yet still counts as a timer."""
         while (until := self.next_timer()) is not None and until <= now:
             yield heappop(self.timers)[1]
 
     def next_wake(self) -> int | None:
-        """When this run must be looked at again if nothing else happens."""
+        """Return when this run is due if nothing else happens."""
         timer, expiry = self.next_timer(), self.facts.expires_at
         if self.opens_at is not None and self.paused_by is None:
-            timer = self.opens_at  # no step of it waits for anything
+            timer = self.opens_at  # before its opening, no step waits for anything
         if timer is None or expiry is None:
             return expiry if timer is None else timer
         return min(timer, expiry)

@@ -1,4 +1,4 @@
-"""The statuses of a run and the moves between them. One function moves; nothing else sets a status."""
+"""The statuses of a run and the allowed transitions between them, which `moved` checks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from detent.errors import IllegalMove
 
 
 class Status(StrEnum):
-    """Where a run stands."""
+    """The status of a run."""
 
     PENDING = "pending"
     RUNNING = "running"
@@ -23,7 +23,7 @@ class Status(StrEnum):
 TERMINAL: Final = frozenset({Status.COMPLETED, Status.FAILED, Status.CANCELLED, Status.TIMEOUT})
 OPEN: Final = frozenset(Status) - TERMINAL
 
-# A pending run is paused only by an engine that could not go on with it; resumed, it is pending again.
+# Only the engine pauses a pending run, when it quarantines it. After a resume the run is pending again.
 MOVES: Final[dict[Status, frozenset[Status]]] = {
     Status.PENDING: frozenset({Status.RUNNING, Status.PAUSED, Status.CANCELLED, Status.TIMEOUT}),
     Status.RUNNING: TERMINAL | {Status.PAUSED},
@@ -32,7 +32,10 @@ MOVES: Final[dict[Status, frozenset[Status]]] = {
 
 
 def moved(was: Status, to: Status) -> Status:
-    """The status a run has after the move, or IllegalMove. A terminal run never reopens."""
+    """Return the new status of a run. Raise IllegalMove if the transition is not allowed.
+
+    A terminal run never becomes open again.
+    """
     if to not in MOVES.get(was, frozenset()):
         raise IllegalMove(f"a run cannot go from {was} to {to}")
     return to

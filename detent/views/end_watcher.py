@@ -1,4 +1,4 @@
-"""Tells that runs have ended, wherever they ran: one question to the store for all that are waited for."""
+"""Notify waiters when runs have ended, on any node: one query to the store for all awaited runs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _Watched:
 
 
 class EndWatcher:
-    """Asks the store while somebody waits, and never otherwise. While the store is away it keeps trying."""
+    """The awaited runs of this process. It polls the store only while there are waiters, and retries after errors."""
 
     def __init__(self, store: CommandStore, clock: Clock) -> None:
         self._store = store
@@ -34,7 +34,7 @@ class EndWatcher:
 
     @contextmanager
     def watch(self, run: bytes) -> Iterator[asyncio.Future[None]]:
-        """A future that is done when the run has ended or is not there; cancelled if this is closed first."""
+        """Return a future that is done when the run has ended or does not exist. `close` cancels it."""
         watched = self._watched.get(run)
         if watched is None:
             watched = self._watched[run] = _Watched(asyncio.get_running_loop().create_future())
@@ -52,12 +52,12 @@ class EndWatcher:
                 self._stop()
 
     def nudge(self, run: bytes) -> None:
-        """That run may have ended just now."""
+        """Poll the store now, because this run may have ended."""
         if run in self._watched:
             self._pace.nudge()
 
     async def close(self) -> None:
-        """Let everybody go who waits."""
+        """Cancel all futures and stop polling."""
         for watched in self._watched.values():
             watched.over.cancel()
         asking = self._stop()

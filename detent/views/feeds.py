@@ -1,7 +1,7 @@
-"""Following runs live. Everything comes from the store, so what is shown is durable, and any node's runs are seen.
+"""Feeds: follow runs live. Everything comes from the store, so a reader sees only durable entries, of any node.
 
-A run that is followed is polled once however many readers it has, at once when this process has written something of
-it, and not at all without readers. While the store is away, readers wait.
+A followed run has one poll, however many readers it has. It is polled at once after this process has written an entry
+of it, and never without readers. While the store is unavailable, readers wait.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from detent.store.protocol import CommandStore
 from detent.views.end_watcher import EndWatcher
 from detent.views.pace import Pace
 
-# Reads the journals of runs in pages that are bounded in entries and in bytes.
+# Pages of journals, bounded in entries and in bytes.
 
 
 PAGE_ENTRIES: Final = 64
 PAGE_BYTES: Final = 1024 * 1024
-#: Rows that are asked for at once, until their size is known.
+#: How many rows the first query asks for, while their size is unknown.
 _FIRST_PIECE: Final = 8
 _LARGEST_PIECE: Final = 32
 _AWAY_PAUSE: Final = 0.2
@@ -35,22 +35,24 @@ _LONGEST_AWAY_PAUSE: Final = 1.0
 
 
 class JournalPage(NamedTuple):
-    """Entries in order. `is_last`: there were no more behind them when they were read."""
+    """Entries in order. `is_last`: there were no more after them when they were read."""
 
     entries: list[Entry]
     is_last: bool
 
 
 class JournalPages:
-    """The journal of one run. How many rows are asked for at once follows the size of those that came before, and
-    `turns` bounds how many such pieces are in memory at all before they are cut to a page."""
+    """The pages of one run's journal. A query asks for more or fewer rows depending on the size of the rows before.
+
+    `turns` limits how many queries are under way at once, and so how many rows are in memory beside the pages.
+    """
 
     def __init__(self, store: CommandStore, run: bytes, turns: asyncio.Semaphore) -> None:
         self._store, self._run, self._turns = store, run, turns
         self._piece = _FIRST_PIECE
 
     async def read(self, after: int, *, limit: int = PAGE_ENTRIES, most: int = PAGE_BYTES) -> JournalPage:
-        """The entries after that place: at most `limit`, and no more than `most` bytes unless the first alone has."""
+        """Return the entries after number `after`: at most `limit` and `most` bytes, but always the first one."""
         found: list[Entry] = []
         size = 0
         while True:
@@ -70,7 +72,7 @@ class JournalPages:
             after = found[-1].seq
 
     async def read_patiently(self, after: int, *, limit: int = PAGE_ENTRIES) -> JournalPage:
-        """The same, as soon as the store answers."""
+        """Do the same as `read`, but retry until the store answers."""
         pause = 0.0
         while True:
             try:
@@ -86,14 +88,17 @@ class JournalPages:
         self._piece = max(1, min(self._piece * 2, most // each, _LARGEST_PIECE))
 
 
-# One run's journal for all who follow it in this process: read once from the store, kept in a small ring.
+# One run's journal for all of its readers in this process: read once from the store, into a small ring.
 #
-# The ring moves on only when a reader has had all that is in it, so a run whose readers all stand still is not read
-# at all. A reader has a cursor and no queue; one that fell behind the ring reads pages of its own.
+# The ring moves on only when a reader has consumed all of it. So a run whose readers are all stalled is not polled. A
+# reader has a cursor and no queue. A reader that is behind the ring reads its own pages.
 
 
 class Feed:
-    """`over` is done when the run has ended. The ring holds every entry after `low` up to `high`."""
+    """The feed of one run. It owns the ring, which has every entry after `low` up to `high`.
+
+    `over` is done when the run has ended.
+    """
 
     def __init__(self, pages: JournalPages, start: int, over: asyncio.Future[None], clock: Clock) -> None:
         self._pages, self._over = pages, over
@@ -110,22 +115,22 @@ class Feed:
         self._reading = asyncio.create_task(self._read_on(start))
 
     def nudge(self) -> None:
-        """Something may have been written just now."""
+        """Poll the journal now, because it may have a new entry."""
         self._pace.nudge()
 
     def after(self, seq: int) -> Entry | None:
-        """The next entry after that one, if the ring has it."""
+        """Return the next entry after `seq`, or None if the ring does not have it."""
         if not self.low <= seq < self.high:
             return None
         return self._ring[bisect_right(self._ring, seq, key=_seq)]
 
     async def changed(self) -> None:
-        """Wait until there is more in the ring, or there will never be."""
+        """Wait until the ring has more entries, or the feed is over or closed."""
         self._wanted.set()
         await asyncio.wait([self._changed])
 
     def close(self) -> asyncio.Task[None]:
-        """Stop reading and let the readers go."""
+        """Stop reading and release the readers. Return the task that ends."""
         self.is_closed = True
         self._over.remove_done_callback(self._hear_end)
         self._reading.cancel()
@@ -141,13 +146,13 @@ class Feed:
             while not self.is_over:
                 await self._wanted.wait()
                 await self._read()
-        except Exception as error:  # noqa: BLE001 - readers must not wait for a feed that is dead
+        except Exception as error:  # noqa: BLE001 - readers must not wait for a dead feed
             emit("engine.error", where="feed", error="".join(traceback.format_exception(error))[-4000:])
             self.is_closed = True
             self._tell()
 
     async def _begin(self, start: int) -> None:
-        """Begin where the first reader stands, if the journal has such a place at all."""
+        """Begin at the cursor of the first reader, if the journal has an entry with that number."""
         if start:
             page = await self._pages.read_patiently(start - 1, limit=1)
             if page.entries:
@@ -156,7 +161,8 @@ class Feed:
 
     async def _read(self) -> None:
         self._pace.look()
-        ended = _is_result(self._over)  # asked before the journal is read: what ended the run was written with its end
+        # Check this before the journal is read: the last entry was written together with the end of the run.
+        ended = _is_result(self._over)
         page = await self._pages.read_patiently(self.high)
         if page.entries:
             self._put(page.entries)
@@ -187,7 +193,7 @@ class Feed:
 
 
 class FeedReader:
-    """One reader's place in a journal: a cursor, and at most one page."""
+    """One reader of a feed. It owns a cursor, and at most one page."""
 
     def __init__(self, feed: Feed, pages: JournalPages, cursor: int) -> None:
         self._feed, self._pages = feed, pages
@@ -196,16 +202,16 @@ class FeedReader:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the run has ended and everything of it was given."""
+        """Return whether the run has ended and the reader has consumed all of its entries."""
         return self._feed.is_over and self.cursor >= self._feed.high
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing more will be given, because the run has ended or this process stops."""
+        """Return whether no more entries will come, because the run has ended or this process stops."""
         return self.has_ended or self._feed.is_closed
 
     async def next(self, timeout: float | None = None) -> Entry | None:
-        """The next entry; null if `is_done`, or when that many seconds are over."""
+        """Return the next entry. Return None if `is_done`, or after `timeout` seconds."""
         try:
             async with asyncio.timeout(timeout):
                 return await self._next()
@@ -225,7 +231,7 @@ class FeedReader:
             page = await self._pages.read_patiently(self.cursor)
             self._page.extend(page.entries)
             if not page.entries:
-                self.cursor = feed.low  # the journal was deleted up to there
+                self.cursor = feed.low  # the entries up to there were deleted
         return None
 
 
@@ -250,7 +256,7 @@ class Events(NamedTuple):
 
 
 class Feeds:
-    """All that is followed in this process. `close` lets everybody go."""
+    """The feeds of this process, by run. `close` releases all readers and waiters."""
 
     def __init__(self, store: CommandStore, clock: Clock) -> None:
         self._store, self._clock = store, clock
@@ -262,19 +268,19 @@ class Feeds:
         self._is_closed = False
 
     async def status(self, tenant: int, run: bytes) -> str | None:
-        """The status of a run as its row says it; null if there is none."""
+        """Return the status in a run's row, or None if the run does not exist."""
         row = await self._store.run(tenant, run)
         return None if row is None else row.status
 
     async def follow(self, run: bytes, *, after: int = 0) -> AsyncGenerator[Entry, None]:
-        """Every entry after that place as it becomes durable, until the run has ended. To leave before, close it."""
+        """Yield every entry after `after` as it becomes durable, until the run has ended. Close it to leave earlier."""
         with self.reader(run, after=after) as reader:
             while (entry := await reader.next()) is not None:
                 yield entry
 
     @contextmanager
     def reader(self, run: bytes, *, after: int = 0) -> Iterator[FeedReader]:
-        """A place in a run's journal, to read on from."""
+        """Return a reader of a run's journal that begins after `after`."""
         with self._listening(), self._endings.watch(run) as over:
             feed = self._feeds.get(run)
             if feed is None:
@@ -291,8 +297,10 @@ class Feeds:
                     feed.close()
 
     async def wait_entries(self, run: bytes, after: int, timeout: float = 0.0, *, limit: int = MOST_ENTRIES) -> Events:
-        """What follows that place, or, if there is nothing yet, what comes first within `timeout` seconds. Fewer than
-        `limit` are given where they are large."""
+        """Return the entries after `after`. If there are none yet, wait up to `timeout` seconds for the first ones.
+
+        Return fewer than `limit` if they are large.
+        """
         found = await self._events(run, after, limit)
         if found.entries or found.is_all or timeout <= 0:
             return found
@@ -301,14 +309,14 @@ class Feeds:
         return await self._events(run, after, limit)
 
     async def ended(self, run: bytes, timeout: float | None = None) -> bool:
-        """Whether the run has ended (or is not there), as soon as it has or when that many seconds are over."""
+        """Wait until the run has ended or does not exist, for at most `timeout` seconds. Return whether it has."""
         with self._listening(), self._endings.watch(run) as over:
             if not self._is_closed:
                 await asyncio.wait([over], timeout=timeout)
             return over.done() and not over.cancelled()
 
     async def close(self) -> None:
-        """Let everybody go who follows or waits, now and from now on."""
+        """Release all readers and waiters, also those that come later."""
         self._is_closed = True
         ending = [feed.close() for feed in self._feeds.values()]
         await self._endings.close()
@@ -324,7 +332,7 @@ class Feeds:
 
     @contextmanager
     def _listening(self) -> Iterator[None]:
-        """Hear what this process writes, while somebody wants to know."""
+        """Listen to the events of this process, so that its own writes are seen at once."""
         self._listeners += 1
         if self._stop_listening is None:
             self._stop_listening = listen(self._hear)

@@ -1,4 +1,4 @@
-"""How often something is looked at that mostly does not change."""
+"""The pace of polls for something that rarely changes."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from detent.clock import Clock
 QUICK: Final = 0.2
 SLOW: Final = 1.0
 GROWTH: Final = 1.5
-#: Nudges that come thick and fast are gathered for as long.
+#: The shortest time between two polls, in seconds. Nudges within it are combined.
 GAP: Final = 0.01
 
 
 class Pace:
-    """When to look again: at once when nudged, else after a pause that grows while nothing is found.
+    """When to poll again: at once after a nudge, otherwise after a pause that grows while nothing is found.
 
-    `look` is called before every look and `rest` after it, so that a nudge in between is never lost."""
+    Call `look` before every poll and `rest` after it. So a nudge in between is never lost.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -41,6 +42,6 @@ class Pace:
             return
 
     async def nudged(self) -> None:
-        """Wait for a nudge alone."""
+        """Wait for a nudge, without a time limit."""
         await self._nudged.wait()
         await asyncio.sleep(max(0.0, self._looked + GAP - self._clock.monotonic()))

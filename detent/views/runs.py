@@ -41,7 +41,7 @@ _NODE_ID: Final = re.compile(r"[0-9a-f]{32}")
 
 
 class _StepResult(msgspec.Struct):
-    """The stored result of a step. What the step gave goes into the document as it is stored, without being decoded."""
+    """The stored result of a step. Its output goes into the document as it is stored, without being decoded."""
 
     status_code: msgspec.Raw = NULL
     headers: msgspec.Raw = NULL
@@ -62,7 +62,7 @@ def _when(instant: Instant | None) -> datetime | None:
 
 
 def _stored(data: bytes | None) -> Any:
-    """Stored JSON as the value of a field."""
+    """Return stored JSON as the value of a field, without decoding it."""
     return None if data is None else msgspec.Raw(data)
 
 
@@ -108,12 +108,12 @@ def entry_document(entry: Entry) -> EntryDocument:
 def entry_json(entry: Entry) -> bytes:
     """Encode the document of a journal entry as JSON on one line."""
     text = _encoder.encode(entry_document(entry))
-    # JSON has no line ends inside strings; between values they mean nothing.
+    # A JSON string contains no raw line ends, so every line end is between values and can be replaced.
     return text.replace(b"\r", b" ").replace(b"\n", b" ")
 
 
 def _by(entry: Entry, data: EntryData) -> str | None:
-    """Return who or what did it. The journal stores the bytes of the id of a node that took a run over."""
+    """Return the user or node that caused the entry. The journal has the node of an adoption as hexadecimal bytes."""
     if entry.kind != Kind.ADOPTED or data.by is None:
         return data.by
     return show(NODE, bytes.fromhex(data.by)) if _NODE_ID.fullmatch(data.by) else data.by
@@ -135,7 +135,7 @@ _TYPES: Final = {Op.STEP: "step", Op.TIMER: "sleep", Op.ASK: "signal"}
 
 
 def operation_documents(state: RunState, entries: Sequence[Entry]) -> dict[str, StepDocument]:
-    """Build the documents of what the run's function began and what has ended, in the order of the journal."""
+    """Build the documents of the operations of the run's function: first those that ended, then the open ones."""
     if not state.history and not state.operations:
         return {}
     attempts, begun = _attempts(entries)
@@ -220,7 +220,7 @@ def _since(op: Op, attempts: list[AttemptDocument], begun: Entry | None) -> date
 
 
 _CALLBACK_WORDS: Final = {CallbackState.RECEIVED: "consumed"}
-#: The entries that end an attempt; the word for one that neither succeeded nor failed.
+#: The entries that end an attempt, and the status of an attempt that neither succeeded nor failed.
 _ATTEMPTS: Final = {
     Kind.ENDED: None,
     Kind.RETRY: "reattempted",
@@ -300,8 +300,10 @@ def run_summary(row: RunRow) -> RunSummary:
 
 
 def _suspect(prepared: Prepared, state: RunState) -> SuspectDocument | None:
-    """Say that the run is suspect: how often it lost its node without progress, which steps were in flight then, which
-    one is in flight now or what the others wait for. `None` for a run that is not."""
+    """Build the document of a suspect run, or return None if the run is not suspect.
+
+    It has the number of adoptions without progress, the strikes of each step, and which steps are in flight or wait.
+    """
     if state.is_over or not is_suspect_run(state):
         return None
     names = [step.name for step in prepared.steps]
@@ -317,7 +319,7 @@ def _suspect(prepared: Prepared, state: RunState) -> SuspectDocument | None:
 
 
 def shown_status(row: RunRow) -> str:
-    """Return the status by the row alone. The row of a delayed run says `pending` until its node first releases it; but
+    """Return the status by the row alone. The row of a delayed run has `pending` until its node first releases it, but
     a node that owns it has begun it."""
     return str(Status.RUNNING) if row.status == Status.PENDING and row.owner is not None else row.status
 
@@ -340,7 +342,7 @@ def _hero(row: RunRow) -> HeroDocument | None:
 
 
 def fold_row(row: RunRow, prepared: Prepared, entries: Sequence[Entry], callback_url: Callable[[str], str]) -> RunState:
-    """Fold the state of a run from what the store has of it."""
+    """Fold the state of a run from its row and its journal."""
     return fold(prepared, facts_of_row(row, callback_url), row.opening, entries)
 
 
@@ -441,5 +443,5 @@ def _add_result(document: StepDocument, kind: StepKind, stored: bytes | None) ->
             document.encoding = result.encoding
     elif kind is not StepKind.SLEEP:
         document.output = result.output
-        if result.state is not NULL:  # what the steps of a workflow class hand on
+        if result.state is not NULL:  # the state that the steps of a workflow class pass on
             document.state = result.state

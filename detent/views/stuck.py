@@ -1,4 +1,4 @@
-"""Runs that nobody moves on: what `doctor` has to say of them, each with the command that helps."""
+"""Stuck runs: the findings of `doctor` about runs that no node continues, each with the command that helps."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from detent.run.status import OPEN, Status
 from detent.store.protocol import Store
 from detent.store.rows import Finding, NodeOffer, RunCriteria, RunRow
 
-#: A run that has been due for so long was taken up by nobody.
+#: A run that has been due for this long is stuck: no node has claimed it.
 LATE: Final = 3600 * SECOND
-#: A pause of so many days was forgotten by somebody.
+#: A run that has been paused for this many days was probably forgotten.
 FORGOTTEN_DAYS: Final = 7
-#: So many open runs are looked at, the oldest first, and so many paused ones.
+#: How many open runs and how many paused runs are checked, the oldest first.
 LOOKED_AT: Final = 2_000
 PAUSED_LOOKED_AT: Final = 200
 _PAGE: Final = 200
 
 
 async def stuck_runs(store: Store, tenant: int) -> list[Finding]:
-    """What is wrong with the oldest runs that are open; one finding that all is well if nothing is."""
+    """Return the problems of the oldest open runs. Return one finding `ok` if there are none."""
     now, offers = await store.now(), await store.offers()
     late = [row async for row in _oldest(store, tenant, RunCriteria(statuses=_OPEN, owned=False)) if _is_late(row, now)]
     lost = [
@@ -63,7 +63,7 @@ def _needs(row: RunRow) -> tuple[str, ...]:
 
 
 def _not_taken(rows: list[RunRow], offers: list[NodeOffer]) -> list[Finding]:
-    """Runs that are due, by what is missing."""
+    """Return one finding for each cause why due runs are not claimed."""
     causes = Counter(_cause(row, offers) for row in rows)
     return [Finding("warning", "runs", f"{_many(count)} for more than 1 h: {cause}") for cause, count in causes.items()]
 
@@ -78,7 +78,7 @@ def _cause(row: RunRow, offers: list[NodeOffer]) -> str:
     if not any(needs <= set(offer.actions) for offer in serving):
         missing = ", ".join(sorted(needs - {one for offer in serving for one in offer.actions}) or sorted(needs))
         return f"no node of queue '{row.queue}' has {missing}; start one with `detent worker MODULE` that brings it"
-    return f"nodes serve it and have not taken it; ask `detent runs why {show(RUN, row.id)}`"
+    return f"nodes serve it but have not claimed it; see `detent runs why {show(RUN, row.id)}`"
 
 
 def _many(count: int) -> str:
@@ -110,7 +110,7 @@ async def _forgotten(store: Store, tenant: int, now: Instant) -> list[Finding]:
 
 
 async def _paused_at(store: Store, row: RunRow) -> Instant:
-    """When it was paused last; a doubt about a step pauses a run too, with its adoption."""
+    """Return when the run was last paused. An adoption counts too: it pauses a run with an uncertain step."""
     entries = await store.journal(row.id)
     stops = (Kind.PAUSED, Kind.ADOPTED)
     return max((entry.at for entry in entries if entry.kind in stops), default=row.started_at)

@@ -97,7 +97,7 @@ async def test_what_cannot_be_skipped_or_tried_is_refused_and_says_why(api: Dete
     none = await wish(api, run, "reattempt")
     assert (none.status, none.json["message"]) == (
         409,
-        "Cannot reattempt this workflow: it is at no step that can be tried now",
+        "Cannot reattempt this workflow: it has no current step that can be tried",
     )
 
 

@@ -101,7 +101,7 @@ def test_a_step_of_which_nobody_knows_is_resolved(folder: Path) -> None:
     with started(folder, *options, **variables) as server:
         url = server.wait_for(r"answers at (http://\S+)")[1]
         _wait_for(folder, run, url, lambda found: found["status"] == "paused")
-        assert "Nobody knows whether step 'charge' happened" in detent(folder, "runs", "why", run, "--url", url).stdout
+        assert "It is unknown whether step 'charge' happened" in detent(folder, "runs", "why", run, "--url", url).stdout
         done = detent(folder, "runs", "resolve", run, "charge", "--happened", "--output", "7", "--url", url)
         assert done.returncode == 0, done.stderr
         assert (

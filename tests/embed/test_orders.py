@@ -12,7 +12,7 @@ from detent.errors import InvalidInput
 from detent.instant import SECOND
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
-    "a request id that is a number": ({"request_id": 5}, "request_id: is a text, not int"),
+    "a request id that is a number": ({"request_id": 5}, "request_id: must be a text, not int"),
     "an empty request id": ({"request_id": ""}, "request_id: must have 1 to 255 characters"),
     "a long request id": ({"request_id": "x" * 256}, "request_id: must have 1 to 255 characters"),
     "a time that is no time": ({"start_at": "nonsense"}, "start_at: 'nonsense' is not a time"),
@@ -23,9 +23,9 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "a delay below zero": ({"delay": timedelta(seconds=-1)}, "cannot be negative"),
     "a delay without end": ({"delay": timedelta.max}, "must be at most 3650d"),
     "a delay that is no number": ({"delay": object()}, "a duration is a number or a text"),
-    "labels that are a list": ({"labels": ["a"]}, "labels: are names with their texts"),
-    "labels that are a number": ({"labels": 5}, "labels: are names with their texts"),
-    "a label that is a number": ({"labels": {"a": 5}}, "labels.a: is a text, not int"),
+    "labels that are a list": ({"labels": ["a"]}, "labels: must be a mapping of names to texts"),
+    "labels that are a number": ({"labels": 5}, "labels: must be a mapping of names to texts"),
+    "a label that is a number": ({"labels": {"a": 5}}, "labels.a: must be a text, not int"),
     "a label whose name has a colon": ({"labels": {"a:b": "c"}}, "labels.a:b: the name of a label has no colon"),
     "a hero of no type": ({"hero": ("", 7)}, "cannot be the type of a hero"),
 }

@@ -12,23 +12,23 @@ from tests.engine.commands import save, start
 from tests.engine.rig import rig, virtual
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
-    "a request id with half a surrogate": ({"request_id": "\udcff"}, "request_id: holds half of a surrogate pair"),
-    "a request id with a NUL": ({"request_id": "a\x00"}, "request_id: holds a NUL"),
-    "a request id that is a number": ({"request_id": 5}, "request_id: is a text, not int"),
+    "a request id with half a surrogate": ({"request_id": "\udcff"}, "request_id: contains half of a surrogate pair"),
+    "a request id with a NUL": ({"request_id": "a\x00"}, "request_id: contains a NUL"),
+    "a request id that is a number": ({"request_id": 5}, "request_id: must be a text, not int"),
     "a long request id": ({"request_id": "x" * 256}, "request_id: must have 1 to 255 characters"),
-    "a label with half a surrogate": ({"labels": {"a": "\udcff"}}, "labels.a: holds half of a surrogate pair"),
-    "a name of a label with half a surrogate": ({"labels": {"\udcff": "a"}}, "labels: holds half of a surrogate pair"),
-    "a label that is a number": ({"labels": {"a": 5}}, "labels.a: is a text, not int"),
+    "a label with half a surrogate": ({"labels": {"a": "\udcff"}}, "labels.a: contains half of a surrogate pair"),
+    "a label name with half a surrogate": ({"labels": {"\udcff": "a"}}, "labels: contains half of a surrogate pair"),
+    "a label that is a number": ({"labels": {"a": 5}}, "labels.a: must be a text, not int"),
     "a long label": ({"labels": {"a": "x" * 1001}}, "labels.a: has 1001 characters"),
-    "labels that are a list": ({"labels": ["a"]}, "labels: are names with their texts"),
-    "a hero with half a surrogate": ({"hero": ("User", "\udcff")}, "hero.id: holds half of a surrogate pair"),
+    "labels that are a list": ({"labels": ["a"]}, "labels: must be a mapping of names to texts"),
+    "a hero with half a surrogate": ({"hero": ("User", "\udcff")}, "hero.id: contains half of a surrogate pair"),
     "a long hero": ({"hero": ("User", "x" * 10_000)}, "hero.id: has 10000 characters"),
     "a hero of a long type": ({"hero": ("U" * 10_000, "x")}, "hero.type: has 10000 characters"),
-    "a hero whose id is a number": ({"hero": ("User", 7)}, "hero.id: is a text, not int"),
-    "a hero without an id": ({"hero": ("User",)}, "hero: is a type and an id"),
-    "a priority of 33 bits": ({"priority": 2**31}, "priority: lies between"),
-    "a priority that is no whole number": ({"priority": 1e30}, "priority: is a whole number, not float"),
-    "a priority that is a flag": ({"priority": True}, "priority: is a whole number, not bool"),
+    "a hero whose id is a number": ({"hero": ("User", 7)}, "hero.id: must be a text, not int"),
+    "a hero without an id": ({"hero": ("User",)}, "hero: must be a type and an id"),
+    "a priority of 33 bits": ({"priority": 2**31}, "priority: must be between"),
+    "a priority that is no whole number": ({"priority": 1e30}, "priority: must be a whole number, not float"),
+    "a priority that is a flag": ({"priority": True}, "priority: must be a whole number, not bool"),
 }
 
 

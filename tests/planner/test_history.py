@@ -154,7 +154,7 @@ def test_attempts_that_died_with_their_node_have_their_rows() -> None:
     first, second, third, _ = rows(run)
     assert [seconds(row.ended_at) for row in (first, second, third)] == [2.0, 5.0, 6.0]
     assert [seconds(row.scheduled_for) for row in (first, second, third)] == [0.0, 2.0, 5.0]
-    assert first.error == StepError("lost", "the node that had it died")
+    assert first.error == StepError("lost", "the node that ran it died")
     assert (first.started_at, third.error) == (None, None)
 
 

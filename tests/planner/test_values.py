@@ -181,7 +181,7 @@ def test_an_output_beyond_256_kb_is_not_kept() -> None:
     run.succeed("b", 200, "x" * 140_000)
     assert run.ended is not None
     assert run.ended.output is None
-    assert run.ended.error == "output: it is larger than 256 KB and was not kept"
+    assert run.ended.error == "output: it is larger than 256 KB and was not stored"
 
 
 def test_a_result_is_kept_as_the_bytes_it_came_as() -> None:

@@ -53,7 +53,7 @@ def test_a_wait_names_its_time_and_the_steps_behind_it() -> None:
     assert [reason.message for reason in reasons] == [
         f"Step 'pay' waits for its callback until {_at(7200)} (in 2h).",
         "Step 'pack' waits for step 'pay'.",
-        "Step 'ship' waits for step 'pack'. What holds it up: step 'pay' waits for its callback.",
+        "Step 'ship' waits for step 'pack'. It is blocked: step 'pay' waits for its callback.",
     ]
     assert (reasons[0].since, reasons[0].until) == (NOON, NOON + 7200 * SECOND)
     assert reasons[2].details == {"waits_for": ["pack"], "blocked_by": ["pay"]}
@@ -61,7 +61,7 @@ def test_a_wait_names_its_time_and_the_steps_behind_it() -> None:
     assert _why(run, owned=False)[0].message == (
         f"Step 'pay' got no callback until {_at(7200)} (1s ago), and no node has taken the run yet."
     )
-    assert _why(run)[0].message.endswith("its node is about to go on with it.")
+    assert _why(run)[0].message.endswith("its node is about to continue it.")
 
 
 def test_a_wait_without_a_limit_lasts_as_long_as_its_run() -> None:
@@ -164,10 +164,10 @@ def test_a_step_that_asked_to_be_tried_again_says_when_and_which_attempt_it_will
 def test_a_run_that_was_finished_says_by_whom() -> None:
     run = play(Graph((Step("a", StepKind.PYTHON), Step("b", StepKind.PYTHON))))
     run.attempt("b", Finish(b"{}"))
-    assert _why(run)[0].message == f"The run is over: step 'b' finished it at {_at(0)}, whatever was left."
+    assert _why(run)[0].message == f"The run is over: step 'b' finished it at {_at(0)}; open steps were skipped."
     other = play(Graph((Step("a", StepKind.PYTHON),)))
     other.finish()
-    assert _why(other)[0].message == f"The run is over: somebody finished it at {_at(0)}, whatever was left."
+    assert _why(other)[0].message == f"The run is over: a user finished it at {_at(0)}; open steps were skipped."
 
 
 def test_a_step_in_doubt_asks_for_a_word() -> None:
@@ -177,8 +177,8 @@ def test_a_step_in_doubt_asks_for_a_word() -> None:
     reasons = _why(run, owned=False)
     assert _kinds(reasons) == [("uncertain", "charge"), ("needs", "ship")]
     assert reasons[0].message == (
-        "Nobody knows whether step 'charge' happened: its node died during attempt 1. "
-        "Say whether it did, or resume the run to try it again."
+        "It is unknown whether step 'charge' happened: its node died during attempt 1. "
+        "Resolve the step, or resume the run to try it again."
     )
 
 
@@ -211,7 +211,7 @@ def test_a_struck_step_says_how_often() -> None:
     run.strike("a")
     reasons = _why(run)
     assert reasons[0].message.startswith("Step 'a' is suspect: its node died once while it was in flight.")
-    assert reasons[-1].message.endswith("What holds it up: step 'a' is suspect and has not been started.")
+    assert reasons[-1].message.endswith("It is blocked: step 'a' is suspect and has not been started.")
     run.strike("a")
     assert "died 2 times" in _why(run)[0].message
     run.pause()
@@ -234,9 +234,7 @@ def test_a_join_names_all_it_waits_for_and_what_is_deepest() -> None:
     tasks: dict[str, Any] = {"nap": {"sleep": "1h"}, "mid": {"needs": ["nap"]}, "a": {}}
     run = play_steps({**tasks, "join": {"needs": ["mid", "a"]}})
     reasons = {reason.step: reason for reason in _why(run)}
-    assert reasons["join"].message == (
-        "Step 'join' waits for steps 'mid' and 'a'. What holds it up: step 'nap' sleeps."
-    )
+    assert reasons["join"].message == ("Step 'join' waits for steps 'mid' and 'a'. It is blocked: step 'nap' sleeps.")
     assert reasons["join"].details["blocked_by"] == ["nap", "a"]
 
 

@@ -146,7 +146,7 @@ async def test_a_strict_run_pauses_with_the_difference_on_every_store(store_url:
         paused = await world.paused(run)
         assert "-b after 0.4 s" in paused["tasks"]["b"]["error"]["detail"]["diff"]
         _, _, reasons = await world.commands().runs.why(run)
-        assert "put the old code back and resume it, or cancel it and start anew" in reasons[0].message
+        assert "put the old code back and resume it, or cancel it and start again" in reasons[0].message
         assert "-b after 0.4 s" in (reasons[0].details or {})["diff"]
 
 
