@@ -1,7 +1,7 @@
 """Every setting of Detent, one documented field each.
 
 A value is read from the command line's flag, then from `DETENT_NAME`, then from `name = ...` in `detent.toml` of the
-current folder, and is checked where it is read: a bad one is refused with its name, its value and where it came from.
+current folder. It is checked when it is read: the error for an invalid one has its name, its value and its source.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from detent.errors import InvalidInput, Problem
 
 PREFIX: Final = "DETENT_"
 FILE: Final = "detent.toml"
-#: The tenant of everything, until there are others.
+#: The only tenant in this version.
 DEFAULT_TENANT: Final = 1
-#: Read by the tests, and by clients (the address of their server), but no settings.
+#: Read by the tests, and by clients (the address of their server), but not settings.
 _FOREIGN: Final = ("DETENT_TEST_", "DETENT_URL")
 _WORDS: Final = {**dict.fromkeys(("true", "1", "yes", "on"), True), **dict.fromkeys(("false", "0", "no", "off"), False)}
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
@@ -85,7 +85,7 @@ def _seconds(least: float, most: float) -> Parse:
 
 
 def _names(value: Any) -> tuple[str, ...]:
-    """A comma-separated text, or a list."""
+    """Read names from a comma-separated text or a list."""
     parts = value.split(",") if isinstance(value, str) else value
     if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
         raise ValueError("must be names with commas between them")
@@ -102,7 +102,7 @@ def _choice(*words: str) -> Parse:
 
 
 def _retention(value: Any) -> tuple[tuple[str, int], ...]:
-    """`completed=30d,failed=90d` or a table: seconds by status."""
+    """Read `completed=30d,failed=90d`, or the same as a table, into seconds by status."""
     pairs = value.items() if isinstance(value, Mapping) else (part.partition("=")[::2] for part in _names(value))
     kept: dict[str, int] = {}
     for status, age in pairs:
@@ -115,7 +115,7 @@ def _retention(value: Any) -> tuple[tuple[str, int], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What an operator may decide."""
+    """All settings of one process, as the operator set them."""
 
     database_url: str = _setting(
         _text,
@@ -128,7 +128,7 @@ class Settings:
     host: str = _setting(_text, "127.0.0.1", "the address the API listens on")
     port: int = _setting(_whole(0, 65_535), 8080, "the port the API listens on; 0 takes a free one")
     secret_key: str | None = _setting(
-        _key, None, "signs callback URLs; without it one is made and kept in the database", secret=True
+        _key, None, "signs callback URLs; without it one is generated and stored in the database", secret=True
     )
     egress_allow: tuple[str, ...] = _setting(
         _names, (), "hosts and networks that steps may call beside public ones, such as 10.0.0.0/8,db.internal:8080"
@@ -159,7 +159,7 @@ class Settings:
     clock_skew: float = _setting(_seconds(-86400, 86400), 0.0, "seconds added to this machine's clock, for tests")
 
 
-#: Settings whose name in the environment and the file is not the field's.
+#: Settings whose name in the environment and the file differs from the name of the field.
 _SPELLED: Final = {"imports": "import"}
 _FLAGS: Final = {"database_url": "database"}
 FIELDS: Final = {_SPELLED.get(item.name, item.name): item for item in fields(Settings)}
@@ -167,7 +167,7 @@ FIELDS: Final = {_SPELLED.get(item.name, item.name): item for item in fields(Set
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The settings, where each that was given came from, and remarks about unknown names."""
+    """The settings, the source of each one that was given, and warnings about unknown names."""
 
     settings: Settings
     sources: Mapping[str, str]
@@ -175,7 +175,7 @@ class Loaded:
 
 
 def load_settings(flags: Mapping[str, Any], *, environ: Mapping[str, str], folder: Path) -> Loaded:
-    """Read all settings, or InvalidInput with everything that is wrong. A flag that is `None` was not given."""
+    """Read all settings. Raise InvalidInput with all problems at once. A flag that is `None` was not given."""
     values: dict[str, Any] = {}
     sources: dict[str, str] = {}
     problems: list[Problem] = []
@@ -198,7 +198,7 @@ def load_settings(flags: Mapping[str, Any], *, environ: Mapping[str, str], folde
 def _sources(
     flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path, warnings: list[str]
 ) -> Iterable[tuple[str, dict[str, Any]]]:
-    """Weakest first, so that the strongest has the last word."""
+    """Yield file, environment and flags: a later source overrides an earlier one."""
     file = folder / FILE
     if file.is_file():
         yield "{key} in " + FILE, _known(_read_file(file), f"{FILE} has", "{}", warnings)

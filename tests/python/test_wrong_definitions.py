@@ -133,7 +133,7 @@ def test_a_step_that_another_decorator_hides_is_refused(code: PythonRegistry) ->
 
 
 def test_anchors_in_a_circle_are_refused(code: PythonRegistry) -> None:
-    with pytest.raises(InvalidDefinition, match="stands beside it in turn"):
+    with pytest.raises(InvalidDefinition, match="the anchors form a cycle"):
 
         class Signup(Workflow, registry=code):
             step("a", lambda self: 1, before_step="b")
@@ -188,9 +188,9 @@ def test_a_state_is_made_without_arguments_and_can_be_read_back(code: PythonRegi
 
 
 def test_statements_belong_into_a_class_body() -> None:
-    with pytest.raises(InvalidDefinition, match="belongs into the body"):
+    with pytest.raises(InvalidDefinition, match="can only be used in the body"):
         step("a", lambda self: 1)
-    with pytest.raises(InvalidDefinition, match="belongs into the body"):
+    with pytest.raises(InvalidDefinition, match="can only be used in the body"):
         cancel_if("gone")
     with pytest.raises(InvalidDefinition, match="a step is a function or a name"):
         step(5)  # type: ignore[call-overload]
