@@ -52,7 +52,7 @@ class PythonRegistry:
         self.find: Callable[[str], Registered | None] = self._known.get
 
     def add(self, one: Registered) -> None:
-        """Register a workflow. Raise InvalidDefinition if its source cannot be stored, Conflict if its name is taken."""
+        """Register a workflow. Raise Conflict if its name is taken, InvalidDefinition if it cannot be stored."""
         try:
             one.source.encode()
         except UnicodeEncodeError:

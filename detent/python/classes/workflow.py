@@ -75,7 +75,8 @@ class WorkflowType(ABCMeta):
         if not isinstance(body, ClassBody):
             raise InvalidDefinition(
                 f"{name} cannot be a workflow: write it as `class {name}(Workflow):`, or make it with "
-                "types.new_class(name, bases, {}, fill); type(...), and a decorator that creates the class again, lose its steps"
+                "types.new_class(name, bases, {}, fill); type(...), and a decorator that creates the class again, "
+                "lose its steps"
             )
         made = super().__new__(cls, name, bases, dict(body), **options)
         made.__chain__ = None
