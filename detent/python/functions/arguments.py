@@ -63,7 +63,7 @@ class Arguments:
             raise InvalidInput(f"the arguments do not fit the function: {error}") from None
 
     def of_body(self, body: Any) -> dict[str, Any]:
-        """Return the arguments in a body, converted to their annotations. Raise InvalidParameters if it does not fit."""
+        """Return the arguments in a body as their annotated types. Raise InvalidParameters if they do not fit."""
         if body is None:
             body = {}
         if not isinstance(body, dict):

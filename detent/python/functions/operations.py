@@ -132,7 +132,7 @@ class StepWork:
 
 
 class Signals:
-    """The signals of a run that were received, and the operations that wait for one. A place is an index of a record."""
+    """The signals of a run and the operations that wait for one. A place is the index of a signal's record."""
 
     def __init__(self) -> None:
         self.taken: dict[str, int] = {}  # how many of each name

@@ -54,7 +54,7 @@ class FunctionWorkflow:
         return f"<durable function {self.name!r}>"
 
     def body_of(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """Return the body of a run that calls the function with these arguments. Raise InvalidInput if they do not fit."""
+        """Return the body of a run with these arguments. Raise InvalidInput if they do not fit the function."""
         return self.arguments.body_of(args, kwargs)
 
     def registered(self) -> Registered:
