@@ -51,7 +51,7 @@ class App:
     base_url: str  # where the outside world reaches it
     local_url: str  # where this machine reaches it
     is_drained: bool = False
-    working: asyncio.Task[None] | None = None  # fires the triggers
+    working: asyncio.Task[None] | None = None  # processes the triggers
 
     async def drain(self) -> None:
         """Stop starting work, and wait for the attempts in flight. The API may answer meanwhile."""

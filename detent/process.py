@@ -85,7 +85,10 @@ async def run_app(
 
 
 async def _begin_work(app: App, clock: Clock, stack: AsyncExitStack) -> None:
-    """Save the registered Python workflows, then start triggers, heartbeats and outbox relays."""
+    """Save the registered Python workflows, then start the work beside the engine.
+
+    This is: triggers, the record of the queues and actions that this node serves, and the relays of outboxes.
+    """
     store, now = app.store, app.engine.time.now
     workflows = app.commands.for_caller(local_caller("detent")).workflows
     for one in python_registry.all():

@@ -88,7 +88,7 @@ def _names(value: Any) -> tuple[str, ...]:
     """Read names from a comma-separated text or a list."""
     parts = value.split(",") if isinstance(value, str) else value
     if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
-        raise ValueError("must be names with commas between them")
+        raise ValueError("must be names separated by commas")
     return tuple(part.strip() for part in parts if part.strip())
 
 
@@ -131,12 +131,14 @@ class Settings:
         _key, None, "signs callback URLs; without it one is generated and stored in the database", secret=True
     )
     egress_allow: tuple[str, ...] = _setting(
-        _names, (), "hosts and networks that steps may call beside public ones, such as 10.0.0.0/8,db.internal:8080"
+        _names,
+        (),
+        "hosts and networks that steps may call in addition to public ones, such as 10.0.0.0/8,db.internal:8080",
     )
     allow_loose_auth: bool = _setting(_flag, False, "allow the API, which has no authentication yet, on any address")
     max_parallel_steps: int = _setting(_whole(1, 100_000), 1_000, "attempts that one node makes at once")
     max_steps_per_workflow: int = _setting(_whole(1, 1_000_000), 1_000, "how many steps a definition may have")
-    lease_seconds: float = _setting(_seconds(1, 3600), 10.0, "how long a silent node keeps its runs")
+    lease_seconds: float = _setting(_seconds(1, 3600), 10.0, "how long a silent node owns its runs")
     drain_seconds: float = _setting(_seconds(0, 3600), 25.0, "how long a stopping node waits for attempts in flight")
     poison_attempts: int = _setting(
         _whole(1, 1_000), 5, "crashes while an attempt of a suspect run is in flight after which its step is given up"
@@ -144,17 +146,17 @@ class Settings:
     poison_delay: float = _setting(
         _seconds(0, 86_400), 300.0, "the longest delay before an attempt of a suspect run, in seconds; it begins at 1"
     )
-    queues: tuple[str, ...] = _setting(_names, (), "the queues this node serves; none named: all of them")
+    queues: tuple[str, ...] = _setting(_names, (), "the queues this node serves; all of them by default")
     imports: tuple[str, ...] = _setting(_names, (), "Python modules to load, which register actions")
     retention: tuple[tuple[str, int], ...] = _setting(
-        _retention, (), "how long ended runs are kept, such as completed=30d,failed=90d; by default for ever"
+        _retention, (), "how long ended runs are stored, such as completed=30d,failed=90d; by default for ever"
     )
     outbox_urls: tuple[str, ...] = _setting(
         _names,
         (),
-        "databases of applications, such as sqlite:///shop.db, whose table detent_outbox holds starts to fetch",
+        "databases of applications, such as sqlite:///shop.db, whose table detent_outbox has starts to fetch",
     )
-    ca_file: str | None = _setting(_text, None, "certificates that HTTP steps trust beside the system's")
+    ca_file: str | None = _setting(_text, None, "certificates that HTTP steps trust in addition to the system's")
     log_format: str = _setting(_choice("auto", "console", "json"), "auto", "auto is console on a terminal, else json")
     clock_skew: float = _setting(_seconds(-86400, 86400), 0.0, "seconds added to this machine's clock, for tests")
 

@@ -43,7 +43,10 @@ def settings_of(**more: Any) -> Settings:
 
 
 def server_address() -> str | None:
-    """Return the address of a Detent API, or None if none is configured or a database is configured first."""
+    """Return the address of the API to use, or None to use the database.
+
+    The `url` of `configure` comes first, then a named database, then DETENT_URL.
+    """
     if "url" in _GIVEN:
         return str(_GIVEN["url"])
     if "database_url" in _GIVEN or os.environ.get("DETENT_DATABASE_URL"):

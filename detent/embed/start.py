@@ -81,7 +81,7 @@ def _explained(order: StartRequest) -> Iterator[None]:
             raise
         module = known.place.partition(":")[0]
         raise NotFound(
-            f"{error.message}; the engine there has it once it imports {module}, as in `detent serve --import {module}`"
+            f"{error.message}; that engine must import {module}, as in `detent serve --import {module}`"
         ) from error
 
 

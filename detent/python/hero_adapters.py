@@ -44,7 +44,7 @@ def write_id(id_: object) -> str:
         return str(id_.real)
     if isinstance(id_, bool | bytes | bytearray) or type(id_).__str__ is object.__str__:
         raise InvalidInput(
-            f"{id_!r:.80} cannot be the id of a hero; give a text, a number, or a value whose text identifies it, "
+            f"{id_!r:.80} cannot be the id of a hero; give a text or a number, or a value whose text identifies it, "
             "such as a UUID"
         )
     return str(id_)

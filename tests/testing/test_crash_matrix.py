@@ -121,7 +121,9 @@ def test_an_end_that_depends_on_a_crash_is_told_with_the_moment() -> None:
         return len(calls)
 
     text = "name: bad\ntasks:\n  a: {action: testing.matrix.count}\n"
-    with pytest.raises(AssertionError, match=r"(?s)killed after the effect of 'a', the end of the run differs.*expected"):
+    with pytest.raises(
+        AssertionError, match=r"(?s)killed after the effect of 'a', the end of the run differs.*expected"
+    ):
         crash_matrix(text, setup=calls.clear)
 
 

@@ -72,5 +72,5 @@ class ContinueAsNew(BaseException):
     """The function ends and continues as a new run. A BaseException, so that `except Exception` does not catch it."""
 
     def __init__(self, body: dict[str, Any]) -> None:
-        super().__init__("the function goes on as a new run")
+        super().__init__("the function continues as a new run")
         self.body = body
