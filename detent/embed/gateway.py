@@ -257,10 +257,10 @@ class GatewayTransport:
         return None
 
     def close(self) -> None:
-        """`close` of this module closes the gateway."""
+        """Do nothing: `close` of this module closes the gateway."""
 
     async def close_async(self) -> None:
-        """`close` of this module closes the gateway."""
+        """Do nothing: `close` of this module closes the gateway."""
 
 
 DRIVER: Final = Driver(GatewayTransport(), RetryPolicy())
