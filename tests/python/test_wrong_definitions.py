@@ -38,7 +38,7 @@ from tests.python.stage import made, method
         ("retry", 3, "on_exception=reattempt"),
         ("before_step", "welcom", "before_step: there is no step 'welcom'; did you mean 'welcome'?"),
         ("after_step", "zzz", "after_step: there is no step 'zzz'; there are"),
-        ("after_step", "remind", "beside itself"),
+        ("after_step", "remind", "next to itself"),
         ("after_step", len, "after_step: <built-in function len> is not a valid step"),
         ("skip_iff", True, "step has no option 'skip_iff'; did you mean 'skip_if'?"),
         ("zzz", True, "step has no option 'zzz'; there are wait, skip_if,"),
