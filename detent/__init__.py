@@ -2,7 +2,7 @@
 
     from detent import Workflow, step, days
 
-What users write against is named here, and loaded when it is asked for, so that `import detent` costs nothing.
+This module names the public API. Each name is imported when it is first used, so that `import detent` is fast.
 """
 
 from importlib import import_module

@@ -40,7 +40,7 @@ _EVERY_HOST: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 @dataclass(slots=True)
 class App:
-    """Everything of one process."""
+    """The parts of one process: settings, store, engine, commands, triggers and feeds."""
 
     settings: Settings
     store: Store
@@ -49,15 +49,15 @@ class App:
     triggers: EngineTriggers
     feeds: Feeds
     base_url: str  # where the outside world reaches it
-    local_url: str  # where this machine does
+    local_url: str  # where this machine reaches it
     is_drained: bool = False
-    working: asyncio.Task[None] | None = None  # on triggers
+    working: asyncio.Task[None] | None = None  # processes the triggers
 
     async def drain(self) -> None:
-        """Begin nothing new, and give attempts in flight their time. The API may answer meanwhile."""
+        """Stop starting work, and wait for the attempts in flight. The API may answer meanwhile."""
         if not self.is_drained:
             self.is_drained = True
-            stopping = self.engine.stop()  # at the same time: from now on nothing is started, by whomever
+            stopping = self.engine.stop()  # at the same time, so that neither engine nor triggers start anything more
             await asyncio.gather(stopping, *([_ended(self.working)] if self.working else []))
 
 
@@ -71,7 +71,7 @@ async def build_app(
     executors: Executors | None = None,
     migrate: bool = False,
 ) -> AsyncIterator[App]:
-    """An engine that is started. Without `executors` it starts and answers, and leaves the runs to other nodes."""
+    """Yield an app whose engine is started. Without `executors` it accepts starts, and other nodes run them."""
     load_modules(settings.imports)
     clock = clock or SystemClock(settings.clock_skew)
     local_url = url_of(address or (settings.host, settings.port))
@@ -82,7 +82,7 @@ async def build_app(
         feeds = Feeds(store, clock)
         stack.push_async_callback(feeds.close)
         engine = await _build_engine(settings, store, clock, base_url, tuning, executors)
-        commands = _build_commands(settings, engine)  # before the engine: its first run may want a child
+        commands = _build_commands(settings, engine)  # before the engine starts: its first run may start a child
         await engine.start()
         triggers = EngineTriggers(commands, store, now=engine.time.now, new_id=new_id, base_url=base_url)
         app = App(settings, store, engine, commands, triggers, feeds, base_url, local_url)
@@ -92,7 +92,7 @@ async def build_app(
 
 
 def start_background(chore: Poller, stack: AsyncExitStack) -> None:
-    """Let it go on beside the engine, until the stack is left."""
+    """Run a background poller until the stack is closed."""
     stack.push_async_callback(_ended, asyncio.create_task(Polling(chore).work()))
 
 
@@ -120,7 +120,7 @@ def _build_commands(settings: Settings, engine: Engine) -> EngineCommands:
 
 
 def tuning_of(settings: Settings) -> Tuning:
-    """The numbers of the engine that an operator may decide."""
+    """Return the engine's tuning as the operator's settings define it."""
     lease = settings.lease_seconds
     return Tuning(
         lease=lease,
@@ -135,7 +135,7 @@ def tuning_of(settings: Settings) -> Tuning:
 
 
 def url_of(address: Address) -> str:
-    """The URL of an address, as a browser on this machine would write it."""
+    """Return the URL of an address, as a browser on this machine would write it."""
     host, port = address
     host = _EVERY_HOST.get(host, host)
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

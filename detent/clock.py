@@ -13,13 +13,13 @@ from detent.instant import SECOND, Instant
 
 
 class Clock(Protocol):
-    """Where time comes from: the machine's, a simulated one, or one a test moves."""
+    """A source of time: the machine's clock, a simulated one, or one that a test moves."""
 
     def wall(self) -> Instant:
-        """The time of day by this machine, which may be wrong."""
+        """Return this machine's time of day, which may be wrong."""
 
     def monotonic(self) -> float:
-        """Seconds that only go forward; their zero means nothing."""
+        """Return seconds that only increase. Their zero has no meaning."""
 
 
 class SystemClock:
@@ -43,13 +43,13 @@ class DatabaseTime:
         self._at = 0.0
 
     def heard(self, said: Instant) -> None:
-        """The database said this time in a reply that has just arrived."""
+        """Store the time that the database sent in a reply. Call this as soon as the reply arrives."""
         self._said, self._at = said, self._clock.monotonic()
 
     def monotonic(self) -> float:
-        """Seconds of this node's own clock, which only go forward."""
+        """Return the seconds of this node's own clock, which only increase."""
         return self._clock.monotonic()
 
     def now(self) -> Instant:
-        """A time the database has certainly reached."""
+        """Return a time that the database has certainly reached."""
         return self._said + int((self._clock.monotonic() - self._at) * SECOND)

@@ -4,23 +4,23 @@
     |- InvalidInput            what was sent cannot be accepted; `problems` says where and why
     |  |- InvalidDefinition    a workflow definition, with all its problems at once
     |  `- TooLarge             an input beyond its limit
-    |- Forbidden               this caller may not
+    |- Forbidden               this caller may not do this
     |- NotFound                no such workflow, run or callback
     |- Conflict                the current state does not allow it
-    |  |- NameTaken            there is a workflow of that name already
+    |  |- NameTaken            another workflow has that name
     |  |- NotStartable         the workflow is disabled or not active
     |  |- AlreadyActive        the hero has an open run of that workflow; `run` says which
-    |  `- RequestIdReused      the same request id came with something else
+    |  `- RequestIdReused      the same request id was used with another body
     |- LimitExceeded           this caller has sent too many requests; `retry_after` says when to try again
-    |- Unavailable             not now: full, draining or without its database; try again
-    |  `- StartBlocked         another open transaction starts the same
+    |- Unavailable             the node is full, draining or without its database; try again
+    |  `- StartBlocked         another open transaction starts the same run
     |- StoreError              the database refused or failed
     |  |- CommitUnknown        it is unknown whether the last statement was applied
-    |  |- StoreBusy            a lock or a conflict; the same call may be made again
+    |  |- StoreBusy            a lock or a conflict; nothing was applied and the call may be retried
     |  |  |- StoreLocked       another transaction locks what the call needs
     |  |  `- StoreFull         there is no room on its disk
     |  |- SchemaMismatch       the tables are older or newer than this code
-    |  `- StoreInUse           another process has the database file; `pid` and `url` say who
+    |  `- StoreInUse           another process uses the database file; `pid` and `url` identify it
     `- EngineError             a rule inside the engine was broken: always a bug
        |- IllegalMove
        `- UnknownEntry         a journal entry this code does not know
@@ -37,7 +37,7 @@ from typing import ClassVar
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong with an input: where, and what to do about it."""
+    """One thing that is wrong with an input: the field, and what to do about it."""
 
     field: str
     message: str
@@ -82,7 +82,7 @@ class TooLarge(InvalidInput):
 
 
 class Forbidden(DetentError):
-    """That is not allowed from there."""
+    """This caller is not allowed to do this."""
 
     code = "permission_denied"
 
@@ -100,7 +100,7 @@ class Conflict(DetentError):
 
 
 class NameTaken(Conflict):
-    """There is something of that name already."""
+    """This name is already in use."""
 
     code = "name_taken"
 
@@ -122,7 +122,7 @@ class AlreadyActive(Conflict):
 
 
 class RequestIdReused(Conflict):
-    """The same request id came before with something else."""
+    """The same request id was already used with another body."""
 
     code = "request_id_reused"
 
@@ -134,7 +134,7 @@ class RequestIdTaken(Conflict):
 
 
 class PreconditionFailed(DetentError):
-    """It is not what was expected any more."""
+    """It has changed since it was read; read it again."""
 
     code = "precondition_failed"
 
@@ -167,44 +167,44 @@ class StoreError(DetentError):
     """The database refused or failed."""
 
     code = "store_error"
-    #: What is wrong with the database, for a caller who may not know its address.
+    #: What is wrong with the database, for a caller that must not see its address.
     outage: ClassVar[str] = "the database fails"
 
 
 class CommitUnknown(StoreError):
-    """The connection was lost while a statement was on its way: it may or may not have been applied."""
+    """The connection was lost while a statement was sent: it may or may not have been applied."""
 
     code = "commit_unknown"
     outage = "the database does not answer"
 
 
 class StoreBusy(StoreError):
-    """The database was busy (a lock, a deadlock, a conflict); nothing was applied, the call may be made again."""
+    """The database was busy (a lock, a deadlock, a conflict); nothing was applied, the call may be retried."""
 
     code = "store_busy"
     outage = "the database cannot be used now"
 
 
 class StoreLocked(StoreBusy):
-    """Another transaction held a row or a key for too long; nothing was applied, the call may be made again."""
+    """Another transaction locked a row or a key for too long; nothing was applied, the call may be retried."""
 
     outage = "another transaction blocks the database"
 
 
 class StoreFull(StoreBusy):
-    """The database has no room on its disk; nothing was applied, the call may be made again."""
+    """The disk of the database is full; nothing was applied, the call may be retried."""
 
     outage = "the disk of the database is full"
 
 
 class SchemaMismatch(StoreError):
-    """The tables of this database are not those this version of Detent was made for."""
+    """The tables of this database are older or newer than this version of Detent."""
 
     code = "schema_mismatch"
 
 
 class StoreInUse(StoreError):
-    """Another process has the database file."""
+    """Another process uses the database file."""
 
     code = "store_in_use"
 
@@ -220,7 +220,7 @@ class EngineError(DetentError):
 
 
 class IllegalMove(EngineError):
-    """A run cannot go from its status to that one."""
+    """A run cannot change from its status to the requested one."""
 
     code = "illegal_move"
 

@@ -1,8 +1,8 @@
-"""Ids: 16 time-sorted bytes inside, a prefixed text at the border.
+"""Ids: 16 time-sorted bytes inside Detent, a text with a prefix outside.
 
-Inside, an id is the bytes of a UUIDv7, so that rows written together lie together. People see
-`run_01h455vb4pex5vsknk084sn02q`: what it names, then the 128 bits in 26 lower-case Crockford base32 digits, which sort
-as the bytes do and survive a double click.
+Inside, an id is the bytes of a UUIDv7, so that rows written together are stored together. Users see
+`run_01h455vb4pex5vsknk084sn02q`: a prefix for the kind, then the 128 bits in 26 lower-case Crockford base32 digits.
+The digits sort as the bytes do, and a double click selects the whole text.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ class InvalidId(ValueError):
 
 
 def new_id() -> Id:
-    """A new time-sorted id."""
+    """Return a new time-sorted id."""
     return uuid_utils.uuid7().bytes
 
 
 def show(prefix: str, raw: Id) -> str:
-    """The text of an id, as people and APIs see it."""
+    """Return the text of an id, as users and APIs see it."""
     number = int.from_bytes(raw, "big")
     digits = [_DIGITS[(number >> shift) & 31] for shift in range(125, -1, -5)]
     return f"{prefix}_{''.join(digits)}"
 
 
 def parse(prefix: str, text: str) -> Id:
-    """The id behind a text, or InvalidId. Only the canonical spelling is an id: no capitals, no other prefix."""
+    """Return the id of a text. Raise InvalidId for any other spelling: capitals, another prefix."""
     head, _, digits = text.partition("_")
     if head != prefix or len(digits) != _LENGTH:
         raise InvalidId(f"{text[:80]!r} is not an id that begins with '{prefix}_'")

@@ -11,7 +11,10 @@ SECOND: Final = 1_000_000
 
 
 def as_datetime(instant: Instant) -> datetime:
-    """The instant as an aware datetime, for people and JSON; one beyond the calendar is its first or last."""
+    """Return the instant as an aware datetime, for users and JSON.
+
+    An instant beyond the calendar becomes the first or the last datetime.
+    """
     try:
         return datetime.fromtimestamp(instant / SECOND, UTC)
     except (ValueError, OverflowError, OSError):
@@ -19,10 +22,10 @@ def as_datetime(instant: Instant) -> datetime:
 
 
 def iso(instant: Instant) -> str:
-    """The instant as RFC 3339 text with microseconds left out when they are zero."""
+    """Return the instant as RFC 3339 text, without microseconds if they are zero."""
     return as_datetime(instant).isoformat().replace("+00:00", "Z")
 
 
 def micros(seconds: float) -> int:
-    """A length of time in microseconds."""
+    """Return a length of time in microseconds."""
     return round(seconds * SECOND)

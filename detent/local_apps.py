@@ -1,6 +1,6 @@
 """The apps that run workflows in this process, so that user code in it can start runs without HTTP.
 
-A forked process has none of its own: the threads of the engine stay in the parent.
+A forked process has no local app: the threads of the engine stay in the parent.
 """
 
 from __future__ import annotations

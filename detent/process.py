@@ -1,8 +1,8 @@
 """Run an app in this process: engine, executors and API, until a signal ends it.
 
 `run_app` starts an engine with every kind of executor on the store that the settings name, `api.server.listener` serves
-the API, and `wait_for_signal` waits for SIGTERM or SIGINT. Parts close in the opposite order: attempts in flight get
-their time while the API still takes callbacks, then the API ends, then the store closes.
+the API, and `wait_for_signal` waits for SIGTERM or SIGINT. Parts close in the opposite order: the engine waits for
+attempts in flight while the API still takes callbacks, then the API ends, then the store closes.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from detent.triggers.worker import TriggerWork
 
 try:
     from uvloop import new_event_loop
-except ImportError:  # there is none for Windows
+except ImportError:  # uvloop does not exist for Windows
     from asyncio import new_event_loop  # type: ignore[assignment]
 
 __all__ = ["LOOPBACK", "Address", "App", "bind", "run_process", "run_app", "wait_for_signal"]
@@ -67,10 +67,12 @@ async def run_app(
     claims: bool = True,
     migrate: bool = False,
 ) -> AsyncIterator[App]:
-    """A working engine. `address` is where the API listens, here or in the process beside, and steps may
-    not call it; `allow` is what they may call beside the settings'.
+    """Yield an app that runs workflows.
 
-    Without `claims` it starts and answers, and leaves the runs to other nodes."""
+    `address` is where the API listens, in this process or another one; steps may not call it. `allow` adds hosts and
+    networks to those that the settings allow steps to call. Without `claims` the app accepts starts, and other nodes
+    run them.
+    """
     clock = clock or SystemClock(settings.clock_skew)
     executors = _executors(settings, clock, address, allow) if claims else None
     async with AsyncExitStack() as stack:
@@ -83,7 +85,10 @@ async def run_app(
 
 
 async def _begin_work(app: App, clock: Clock, stack: AsyncExitStack) -> None:
-    """What goes on beside an engine that runs workflows."""
+    """Save the registered Python workflows, then start the work beside the engine.
+
+    This is: triggers, the record of the queues and actions that this node serves, and the relays of outboxes.
+    """
     store, now = app.store, app.engine.time.now
     workflows = app.commands.for_caller(local_caller("detent")).workflows
     for one in python_registry.all():
@@ -91,7 +96,7 @@ async def _begin_work(app: App, clock: Clock, stack: AsyncExitStack) -> None:
     work = TriggerWork(store, app.triggers.processor, now=now, clock=clock, new_id=new_id)
     app.working = asyncio.create_task(work.work())
     stack.callback(register_local(app, app.settings.database_url))
-    stack.push_async_callback(app.drain)  # while the attempts in flight still find it
+    stack.push_async_callback(app.drain)  # closes first: attempts in flight still need the registered local app
     start_background(Presence(store, queues=app.engine.tuning.queues, actions=app.engine.serves), stack)
     for url in app.settings.outbox_urls:
         relay = Relay(open_outbox(url), app.commands.for_caller(local_caller("outbox")))
@@ -113,7 +118,7 @@ def _executors(settings: Settings, clock: Clock, own: Address | None, allow: Ite
 
 
 def _own_addresses(settings: Settings, own: Address | None) -> list[Address]:
-    """Where Detent itself and its database answer: steps may not go there, even where loopback is allowed."""
+    """Return the addresses of Detent itself and of its database. Steps may not call them, even on loopback."""
     found = [own] if own else []
     if is_shared(settings.database_url):
         parts, usual = urlsplit(settings.database_url), {"postgresql": 5432, "mysql": 3306}
@@ -128,9 +133,9 @@ def _own_addresses(settings: Settings, own: Address | None) -> list[Address]:
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """A socket that listens there, or InvalidInput."""
+    """Return a socket that listens on that address. Raise InvalidInput if it cannot."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # asyncio sends small answers at once (TCP_NODELAY) only where a socket names its protocol.
+    # asyncio sends small answers at once (TCP_NODELAY) only if the socket names its protocol.
     sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -143,12 +148,14 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def run_process(main: Coroutine[Any, Any, T]) -> T:
-    """Run a process that lasts, on the fastest loop there is.
+    """Run a long-lived process on the fastest available loop.
 
-    A node makes and drops some twenty small objects per step, none of them in circles. The collector's usual pace would
-    look through all of its runs every few hundred steps for nothing, so its thresholds are high, and what was loaded
-    before the work began is frozen. And a thread that comes back from the disk or from a user's function asks for
-    Python's lock: it gets it within half a millisecond, not five, or SQLite would stand idle most of the time."""
+    A node creates and drops some twenty small objects per step, none of them in reference cycles. With its default
+    thresholds the garbage collector would scan all runs every few hundred steps for nothing. So its thresholds are
+    high, and the objects loaded before the work begins are frozen. A thread that returns from the disk or from a
+    user's function needs the GIL: it gets it within half a millisecond, not five. Otherwise SQLite would be idle most
+    of the time.
+    """
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)

@@ -1,7 +1,7 @@
 """Every setting of Detent, one documented field each.
 
 A value is read from the command line's flag, then from `DETENT_NAME`, then from `name = ...` in `detent.toml` of the
-current folder, and is checked where it is read: a bad one is refused with its name, its value and where it came from.
+current folder. It is checked when it is read: the error for an invalid one has its name, its value and its source.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from detent.errors import InvalidInput, Problem
 
 PREFIX: Final = "DETENT_"
 FILE: Final = "detent.toml"
-#: The tenant of everything, until there are others.
+#: The only tenant in this version.
 DEFAULT_TENANT: Final = 1
-#: Read by the tests, and by clients (the address of their server), but no settings.
+#: Read by the tests, and by clients (the address of their server), but not settings.
 _FOREIGN: Final = ("DETENT_TEST_", "DETENT_URL")
 _WORDS: Final = {**dict.fromkeys(("true", "1", "yes", "on"), True), **dict.fromkeys(("false", "0", "no", "off"), False)}
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
@@ -85,10 +85,10 @@ def _seconds(least: float, most: float) -> Parse:
 
 
 def _names(value: Any) -> tuple[str, ...]:
-    """A comma-separated text, or a list."""
+    """Read names from a comma-separated text or a list."""
     parts = value.split(",") if isinstance(value, str) else value
     if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
-        raise ValueError("must be names with commas between them")
+        raise ValueError("must be names separated by commas")
     return tuple(part.strip() for part in parts if part.strip())
 
 
@@ -102,7 +102,7 @@ def _choice(*words: str) -> Parse:
 
 
 def _retention(value: Any) -> tuple[tuple[str, int], ...]:
-    """`completed=30d,failed=90d` or a table: seconds by status."""
+    """Read `completed=30d,failed=90d`, or the same as a table, into seconds by status."""
     pairs = value.items() if isinstance(value, Mapping) else (part.partition("=")[::2] for part in _names(value))
     kept: dict[str, int] = {}
     for status, age in pairs:
@@ -115,7 +115,7 @@ def _retention(value: Any) -> tuple[tuple[str, int], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What an operator may decide."""
+    """All settings of one process, as the operator set them."""
 
     database_url: str = _setting(
         _text,
@@ -128,15 +128,17 @@ class Settings:
     host: str = _setting(_text, "127.0.0.1", "the address the API listens on")
     port: int = _setting(_whole(0, 65_535), 8080, "the port the API listens on; 0 takes a free one")
     secret_key: str | None = _setting(
-        _key, None, "signs callback URLs; without it one is made and kept in the database", secret=True
+        _key, None, "signs callback URLs; without it one is generated and stored in the database", secret=True
     )
     egress_allow: tuple[str, ...] = _setting(
-        _names, (), "hosts and networks that steps may call beside public ones, such as 10.0.0.0/8,db.internal:8080"
+        _names,
+        (),
+        "hosts and networks that steps may call in addition to public ones, such as 10.0.0.0/8,db.internal:8080",
     )
     allow_loose_auth: bool = _setting(_flag, False, "allow the API, which has no authentication yet, on any address")
     max_parallel_steps: int = _setting(_whole(1, 100_000), 1_000, "attempts that one node makes at once")
     max_steps_per_workflow: int = _setting(_whole(1, 1_000_000), 1_000, "how many steps a definition may have")
-    lease_seconds: float = _setting(_seconds(1, 3600), 10.0, "how long a silent node keeps its runs")
+    lease_seconds: float = _setting(_seconds(1, 3600), 10.0, "how long a silent node owns its runs")
     drain_seconds: float = _setting(_seconds(0, 3600), 25.0, "how long a stopping node waits for attempts in flight")
     poison_attempts: int = _setting(
         _whole(1, 1_000), 5, "crashes while an attempt of a suspect run is in flight after which its step is given up"
@@ -144,22 +146,22 @@ class Settings:
     poison_delay: float = _setting(
         _seconds(0, 86_400), 300.0, "the longest delay before an attempt of a suspect run, in seconds; it begins at 1"
     )
-    queues: tuple[str, ...] = _setting(_names, (), "the queues this node serves; none named: all of them")
+    queues: tuple[str, ...] = _setting(_names, (), "the queues this node serves; all of them by default")
     imports: tuple[str, ...] = _setting(_names, (), "Python modules to load, which register actions")
     retention: tuple[tuple[str, int], ...] = _setting(
-        _retention, (), "how long ended runs are kept, such as completed=30d,failed=90d; by default for ever"
+        _retention, (), "how long ended runs are stored, such as completed=30d,failed=90d; by default for ever"
     )
     outbox_urls: tuple[str, ...] = _setting(
         _names,
         (),
-        "databases of applications, such as sqlite:///shop.db, whose table detent_outbox holds starts to fetch",
+        "databases of applications, such as sqlite:///shop.db, whose table detent_outbox has starts to fetch",
     )
-    ca_file: str | None = _setting(_text, None, "certificates that HTTP steps trust beside the system's")
+    ca_file: str | None = _setting(_text, None, "certificates that HTTP steps trust in addition to the system's")
     log_format: str = _setting(_choice("auto", "console", "json"), "auto", "auto is console on a terminal, else json")
     clock_skew: float = _setting(_seconds(-86400, 86400), 0.0, "seconds added to this machine's clock, for tests")
 
 
-#: Settings whose name in the environment and the file is not the field's.
+#: Settings whose name in the environment and the file differs from the name of the field.
 _SPELLED: Final = {"imports": "import"}
 _FLAGS: Final = {"database_url": "database"}
 FIELDS: Final = {_SPELLED.get(item.name, item.name): item for item in fields(Settings)}
@@ -167,7 +169,7 @@ FIELDS: Final = {_SPELLED.get(item.name, item.name): item for item in fields(Set
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The settings, where each that was given came from, and remarks about unknown names."""
+    """The settings, the source of each one that was given, and warnings about unknown names."""
 
     settings: Settings
     sources: Mapping[str, str]
@@ -175,7 +177,7 @@ class Loaded:
 
 
 def load_settings(flags: Mapping[str, Any], *, environ: Mapping[str, str], folder: Path) -> Loaded:
-    """Read all settings, or InvalidInput with everything that is wrong. A flag that is `None` was not given."""
+    """Read all settings. Raise InvalidInput with all problems at once. A flag that is `None` was not given."""
     values: dict[str, Any] = {}
     sources: dict[str, str] = {}
     problems: list[Problem] = []
@@ -198,7 +200,7 @@ def load_settings(flags: Mapping[str, Any], *, environ: Mapping[str, str], folde
 def _sources(
     flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path, warnings: list[str]
 ) -> Iterable[tuple[str, dict[str, Any]]]:
-    """Weakest first, so that the strongest has the last word."""
+    """Yield file, environment and flags: a later source overrides an earlier one."""
     file = folder / FILE
     if file.is_file():
         yield "{key} in " + FILE, _known(_read_file(file), f"{FILE} has", "{}", warnings)

@@ -1,4 +1,4 @@
-"""Which Detent this is."""
+"""The version of Detent."""
 
 from typing import Final
 

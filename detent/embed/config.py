@@ -1,4 +1,4 @@
-"""Which Detent this process means: what `configure` said, else what the environment and `detent.toml` say."""
+"""Which Detent this process uses: the arguments of `configure`, else the environment and `detent.toml`."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ _GIVEN: Final[dict[str, Any]] = {}
 
 
 def configure(database_url: str | None = None, *, url: str | None = None, **settings: Any) -> None:
-    """Say once, before the first start, where Detent is: its database, or the `url` of one that serves its API. Other
-    settings by their names in `detent.toml`. What is not said comes from the environment and `detent.toml`."""
+    """Set where Detent is: its database, or the `url` of its API. Call this once, before the first start.
+
+    Other settings have the names of `detent.toml`. The environment and `detent.toml` set what is not passed here. Raise
+    InvalidInput if a setting is unknown or invalid.
+    """
     given = {"database_url": database_url, **settings}
     unknown = sorted(set(given) - set(FIELDS))
     if unknown:
@@ -28,19 +31,22 @@ def configure(database_url: str | None = None, *, url: str | None = None, **sett
 
 
 def configured() -> Mapping[str, Any]:
-    """What `configure` said."""
+    """Return the arguments of `configure`."""
     return _GIVEN
 
 
 def settings_of(**more: Any) -> Settings:
-    """The settings of this process."""
+    """Return the settings of this process. `more` overrides them."""
     flags = {name: value for name, value in _GIVEN.items() if name != "url"}
     flags |= {name: value for name, value in more.items() if value is not None}
     return load_settings(flags, environ=os.environ, folder=Path.cwd()).settings
 
 
 def server_address() -> str | None:
-    """The address of a Detent that serves, if the process was told one. A database that was named comes first."""
+    """Return the address of the API to use, or None to use the database.
+
+    The `url` of `configure` comes first, then a named database, then DETENT_URL.
+    """
     if "url" in _GIVEN:
         return str(_GIVEN["url"])
     if "database_url" in _GIVEN or os.environ.get("DETENT_DATABASE_URL"):

@@ -1,15 +1,15 @@
 """The gateway of a process: the transports to the Detent that its settings name.
 
-The gateway is made when it is first needed, and again in a forked process. An engine that runs in this process comes
-first. Else an address, if the settings name one. Else the database: a PostgreSQL or MariaDB is opened in a background
-thread and stays open until the process ends. A SQLite file belongs to one process at a time, so it is looked up for
-each request: the process that has it answers over HTTP, and if none has it, it is opened for that one request.
+The gateway is created when it is first needed, and again in a forked process. It prefers an engine in this process,
+then the address that the settings name, then the database. A PostgreSQL or MariaDB is opened in a background thread and
+stays open until the process ends. A SQLite file belongs to one process at a time, so its owner is looked up for each
+request. The owner answers over HTTP. Without an owner, this process opens the file for that one request.
 """
 
 from __future__ import annotations
 
 import atexit
-import concurrent.futures.thread  # noqa: F401 - it must have registered its own end before we do ours
+import concurrent.futures.thread  # noqa: F401 - it must register its exit handler before ours
 import os
 import threading
 from collections.abc import Callable
@@ -41,7 +41,7 @@ _THREADS: Final = 256
 
 
 class Threads:
-    """Runs blocking calls in threads, to be awaited. What they raise is raised."""
+    """Runs blocking calls in threads so that an event loop can await them. An exception of the call is raised."""
 
     def __init__(self) -> None:
         self._pool = ThreadPool(_THREADS)
@@ -58,14 +58,14 @@ class Threads:
 
 
 class ProcessTransport(Protocol):
-    """A transport that threads and event loops of a process share."""
+    """A transport that the threads and event loops of a process share."""
 
     def send(self, request: Request) -> Answer: ...
     async def send_async(self, request: Request) -> Answer: ...
 
 
 class RemoteTransport:
-    """To the Detent at an address, over HTTP. Event loops wait in threads, so that aiohttp is not loaded."""
+    """The transport to a Detent at an address, over HTTP. It blocks threads, so that aiohttp is not loaded."""
 
     def __init__(self, url: str, threads: Threads) -> None:
         self._http = HttpTransport(url)
@@ -78,7 +78,7 @@ class RemoteTransport:
 
 
 class DatabaseTransport:
-    """To a database that many processes may have open. It is opened once, in a thread."""
+    """The transport to a database that several processes may open. It is opened once, in a thread."""
 
     def __init__(self, settings: Settings, threads: Threads) -> None:
         self._settings, self._threads = settings, threads
@@ -110,7 +110,7 @@ class DatabaseTransport:
 
 
 class SqliteTransport:
-    """To a SQLite file, which one process at a time may have."""
+    """The transport to a SQLite file, which one process at a time may open."""
 
     def __init__(self, settings: Settings, threads: Threads) -> None:
         self._settings, self._threads = settings, threads
@@ -125,7 +125,7 @@ class SqliteTransport:
             except NoConnection as error:
                 if error.sent:
                     raise
-                self.close()  # that process has ended; another may have the file now
+                self.close()  # that process has ended; another may own the file now
         return self._find(request)
 
     async def send_async(self, request: Request) -> Answer:
@@ -148,7 +148,7 @@ class SqliteTransport:
 
 
 def _without_wait(request: Request) -> Request:
-    """Return the request without `wait`: while this process has the file, no other can work on its runs."""
+    """Return the request without `wait`: while this process has the file open, no other can run its runs."""
     path, _, query = request.target.partition("?")
     kept = [(name, value) for name, value in parse_qsl(query, keep_blank_values=True) if name != "wait"]
     return replace(request, target=f"{path}?{urlencode(kept)}" if kept else path)
@@ -164,7 +164,7 @@ class Gateway:
         self._local: tuple[Resident, InProcessTransport] | None = None
 
     def transport(self) -> ProcessTransport:
-        """Return the transport to Detent, as things are now. Raise NotInFunction in the code of a durable function."""
+        """Return the transport for the current state. Raise NotInFunction in the code of a durable function."""
         must_be_outside("detent")
         named = configured().get("database_url")
         living = resident(None if named is None else str(named))
@@ -200,12 +200,14 @@ class Gateway:
 
 
 class _GatewayOwner:
-    """Owns the gateway of this process. A forked process makes another and never touches its parent's."""
+    """Owns the gateway of this process. A forked process creates its own and never touches its parent's."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._gateway: Gateway | None = None
-        self._parents: list[Gateway] = []  # garbage collection would close connections of the parent
+        self._parents: list[
+            Gateway
+        ] = []  # referenced, because garbage collection would close connections of the parent
 
     def gateway(self) -> Gateway:
         with self._lock:
@@ -220,7 +222,7 @@ class _GatewayOwner:
             owned.close()
 
     def forked(self) -> None:
-        """Begin again in the child. A thread that does not exist here may have held the lock."""
+        """Reset the owner in a child process. A thread that exists only in the parent may have held the lock."""
         self._lock = Lock()
         if self._gateway is not None:
             self._parents.append(self._gateway)
@@ -255,10 +257,10 @@ class GatewayTransport:
         return None
 
     def close(self) -> None:
-        """`close` of this module closes the gateway."""
+        """Do nothing: `close` of this module closes the gateway."""
 
     async def close_async(self) -> None:
-        """`close` of this module closes the gateway."""
+        """Do nothing: `close` of this module closes the gateway."""
 
 
 DRIVER: Final = Driver(GatewayTransport(), RetryPolicy())
@@ -268,15 +270,15 @@ PROCESS.awaited = ASYNC_DRIVER
 
 
 def close() -> None:
-    """Close what is open to Detent. The next call opens it again; the end of the process closes it too."""
+    """Close the gateway. The next call opens it again; the end of the process closes it too."""
     OWNER.close()
 
 
 def _close_at_exit() -> None:
-    with suppress(Exception):  # the process ends, and other nodes learn of it by themselves
+    with suppress(Exception):  # the process ends, and other nodes notice that by themselves
         OWNER.close()
 
 
-# Before Python shuts its thread pool down: closing may need it. The name is private and may be removed one day.
+# This runs before Python shuts down its thread pool, which closing may need. The name is private and may be removed.
 _at_exit: Final[Callable[[Callable[[], None]], object]] = getattr(threading, "_register_atexit", atexit.register)
 _at_exit(_close_at_exit)

@@ -32,10 +32,11 @@ _START: Final = re.compile(r"/api/v1/workflows/([^/]+)/(?:trigger|execute)")
 
 
 class InProcessTransport:
-    """To an application on an event loop of this process. `thread` is the thread of that loop, if it is known.
+    """The transport to an application on an event loop of this process. `thread` is the loop's thread, if known.
 
-    Without `can_wait` no node can work on the runs of the application while a request waits. With `saves_code` a start
-    of a Python workflow that the database does not know saves the code of this process first."""
+    Without `can_wait` no node can run the runs of the application while a request waits. With `saves_code`, a start of
+    a Python workflow that the database does not have saves the definition from this process first.
+    """
 
     def __init__(
         self,
@@ -58,7 +59,7 @@ class InProcessTransport:
     def send(self, request: Request) -> Answer:
         if running_loop() is self._loop or get_ident() == self._thread:
             raise RuntimeError(
-                "detent.sync was called on the event loop that Detent itself runs on, which would wait for itself; "
+                "detent.sync was called on the event loop that Detent itself runs on, which would block itself; "
                 "await detent.start(...) instead, or call it from a thread"
             )
         return asyncio.run_coroutine_threadsafe(self._answer(request), self._loop).result()
@@ -75,10 +76,10 @@ class InProcessTransport:
         return None
 
     def close(self) -> None:
-        """The application outlives its transports."""
+        """Do nothing: the application outlives its transports."""
 
     async def close_async(self) -> None:
-        """The application outlives its transports."""
+        """Do nothing: the application outlives its transports."""
 
     async def _answer(self, request: Request) -> Answer:
         answer = await self._handle(request)
@@ -86,7 +87,7 @@ class InProcessTransport:
             answer = await self._handle(request)
         if request.key is not None and answer.status == 503:
             # The key was not sent, so sending the request again could start two runs. The caller decides.
-            raise refusal(answer.status, answer.headers, answer.body) or Unavailable("not now", status=503)
+            raise refusal(answer.status, answer.headers, answer.body) or Unavailable("try again later", status=503)
         return answer
 
     async def _handle(self, request: Request) -> Answer:
@@ -107,7 +108,7 @@ class InProcessTransport:
         return Answer(status, headers, bytes(body))
 
     async def _route(self, scope: Any, receive: Any, send: Any) -> None:
-        """Handle what the fast path does not take. The routes are built by the first request that needs them."""
+        """Handle a request that the fast path does not take. The first such request builds the routes."""
         if self._api is None:
             self._api = api_of(self._app)
         scope["headers"] = [_HOST, *scope["headers"]]
@@ -125,7 +126,7 @@ class InProcessTransport:
 
 def _scope(request: Request) -> Any:
     path, _, query = request.target.partition("?")
-    # The headers of a start are stored with its run: only those that say something are handed over.
+    # The headers of a start are stored with its run, so `Accept`, which means nothing there, is not passed on.
     headers = [
         (name.lower().encode(), value.encode("latin-1")) for name, value in request.headers.items() if name != "Accept"
     ]
@@ -145,7 +146,7 @@ def _scope(request: Request) -> Any:
     }
 
 
-# An event loop in a thread of its own, for programs that have no event loop or another one.
+# An event loop in its own thread, for programs that have no event loop or another one.
 
 
 #: Seconds a thread gets to end by itself; it is a daemon, so a process never hangs on it.
@@ -171,12 +172,12 @@ class LoopThread:
             self.loop.close()
 
 
-# The database, opened in this process: an engine that starts runs and leaves them to others, in a thread of its own.
+# An app on a database that this process opens: it accepts starts, and other nodes run them. It has its own thread.
 #
-# So the caller is plain code, and the node lives on between two requests.
+# So the caller can be plain code, and the node stays alive between two requests.
 
 
-#: A process that has just taken the file publishes its address a moment later; a process that ends is gone by then.
+#: Seconds to wait for a file in use. A process that has just opened it soon publishes its address, or ends.
 _BUSY_PATIENCE: Final = 3.0
 _LOOK_AGAIN: Final = 0.1
 #: Seconds that closing may take. A process that ends does not wait for a database that does not answer.
@@ -184,14 +185,14 @@ _LEAVING: Final = 5.0
 
 
 class LocalApp:
-    """An application without claims, in a thread of its own, until it is closed."""
+    """An application without claims. It owns its thread and event loop until it is closed."""
 
     def __init__(self, settings: Settings, *, saves_code: bool = False) -> None:
         self._thread = LoopThread()
         self._stack = AsyncExitStack()
         try:
             app = self._open(settings)
-            can_wait = is_shared(settings.database_url)  # else no other process can work on its runs
+            can_wait = is_shared(settings.database_url)  # else no other process can run its runs
             self.transport = InProcessTransport(app, self._thread.loop, can_wait=can_wait, saves_code=saves_code)
         except BaseException:
             self.close()
@@ -215,12 +216,15 @@ class LocalApp:
 
 @contextmanager
 def open_here(settings: Settings, *, saves_code: bool = False) -> Iterator[InProcessTransport | str]:
-    """Open the database in this process and yield its transport; or yield the address of the process that has it."""
+    """Open the database in this process and yield its transport, or yield the address of the process that has it.
+
+    Raise StoreInUse if the process that has it does not serve an API.
+    """
     try:
         opened = LocalApp(settings, saves_code=saves_code)
     except StoreInUse as error:
         if error.url is None:
-            message = f"{error.message}. It does not answer others: use `detent serve`, or PostgreSQL or MariaDB"
+            message = f"{error.message}. That process serves no API: use `detent serve`, or PostgreSQL or MariaDB"
             raise StoreInUse(message, pid=error.pid, url=None) from None
         yield error.url
         return

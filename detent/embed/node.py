@@ -1,4 +1,4 @@
-"""An engine inside the user's own process, such as in the lifespan of a web application.
+"""An engine inside the user's own process, for example in the lifespan of a web application.
 
 async with detent.node(database_url="sqlite:///shop.db", workflows=["shop.workflows"]):
     ...
@@ -30,11 +30,12 @@ async def node(
     tuning: Tuning | None = None,
     **settings: Any,
 ) -> AsyncIterator[App]:
-    """A working engine in this process, until the block ends: attempts in flight then get their time.
+    """Run an engine in this process until the block ends. It then waits for the attempts in flight.
 
-    `workflows` are modules by name, or modules, classes and functions that are imported already; all that is imported
-    is served. With `migrate` the tables are brought up to date first (a SQLite file always is). With `listen` the API
-    answers at `host` and `port`. Further settings by their names in `detent.toml`."""
+    `workflows` are names of modules to import, or modules, classes and functions that are already imported. The node
+    serves every imported workflow. With `migrate` the tables are upgraded first (those of a SQLite file always are).
+    With `listen` the API answers at `host` and `port`. Other settings have the names of `detent.toml`.
+    """
     for one in workflows:
         if isinstance(one, str):
             load_modules([one])
@@ -47,7 +48,7 @@ async def node(
             stack.callback(sock.close)
         address = None if sock is None else sock.getsockname()[:2]
         app = await stack.enter_async_context(run_app(chosen, address=address, migrate=migrate, tuning=tuning))
-        app.engine.served.learn_from(registry.serves)  # what is imported later is served too
+        app.engine.served.learn_from(registry.serves)  # workflows that are imported later are served too
         if sock is not None:
             await stack.enter_async_context(listening(app, sock))
         yield app

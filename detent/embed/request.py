@@ -1,4 +1,4 @@
-"""What a start asks for, checked before anything is touched."""
+"""Build and check the request of a start, before any connection is used."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from detent.steps.errors import OutputTooLarge, Unserialisable
 from detent.steps.output import encode_output
 from detent.values.durations import parse_duration
 
-# Durable functions are run again and again: whoever asks Detent for something from inside one would ask each time.
+# A replay runs a durable function again, so a request to Detent in its own code would be sent each time.
 
 
 def running_loop() -> asyncio.AbstractEventLoop | None:
-    """The loop that runs in this thread, if one does."""
+    """Return the loop that runs in this thread, or None."""
     try:
         return asyncio.get_running_loop()
     except RuntimeError:
@@ -31,14 +31,14 @@ def running_loop() -> asyncio.AbstractEventLoop | None:
 
 
 def must_be_outside(what: str) -> None:
-    """NotInFunction if the caller is the code of a durable function itself; a step of one may do this."""
-    # Asked of the loop, so that what makes functions durable is not loaded by those who have none.
+    """Raise NotInFunction if the caller is the code of a durable function itself. Its steps may do this."""
+    # The loop knows it, so a process without durable functions need not import them.
     refuse = getattr(running_loop(), "refuse", None)
     if refuse is not None:
         refuse(what)
 
 
-#: Stands for an input that was not given.
+#: An input that was not given.
 UNSET: Final[Any] = msgspec.UNSET
 When = datetime | str
 Span = float | timedelta | str
@@ -58,8 +58,10 @@ def build_start(
     priority: int | None = None,
     allow_multiple: bool = False,
 ) -> StartRequest:
-    """Build the request that the arguments of `start` mean. Raise InvalidInput, or NotInFunction in the code of a
-    durable function itself, which starts runs with `run.child`, or in a step."""
+    """Build the request from the arguments of `start`. Raise InvalidInput if one is invalid.
+
+    Raise NotInFunction in the code of a durable function itself, which starts runs with `run.child` or in a step.
+    """
     must_be_outside("detent.start")
     name, known = named(workflow)
     if start_at is not None and delay is not None:
@@ -84,7 +86,7 @@ def build_start(
 
 
 def named(workflow: Any) -> tuple[str, Registered | None]:
-    """The name of a workflow, and its code if this process has it."""
+    """Return the name of a workflow, and its registered code or None. Raise NotFound if it is not a workflow."""
     if isinstance(workflow, str):
         return workflow, registry.find(workflow)
     for one in registry.all():
@@ -94,7 +96,7 @@ def named(workflow: Any) -> tuple[str, Registered | None]:
 
 
 def hero_pair(hero: Any) -> tuple[str, str] | None:
-    """Type and id of what a run is about."""
+    """Return the type and id of a hero, or None without a hero."""
     if hero is None:
         return None
     ref = hero_of(hero)
@@ -102,7 +104,7 @@ def hero_pair(hero: Any) -> tuple[str, str] | None:
 
 
 def instant_of(when: When) -> Instant:
-    """An instant; a time without a time zone could be any of 24 and is refused."""
+    """Return the instant of a time. Raise InvalidInput if it has no time zone: it could mean any of 24 instants."""
     try:
         found = datetime.fromisoformat(when) if isinstance(when, str) else when
     except ValueError:
@@ -138,14 +140,14 @@ def _body(name: str, known: Registered | None, call: tuple[tuple[Any, ...], Mapp
 
 
 def _fitting(known: Registered | None, body: Any) -> Any:
-    """The body; InvalidInput if a durable function cannot be called with it, said in the words of its caller."""
+    """Return the body. Raise InvalidInput, with the arguments named, if a durable function cannot take it."""
     if known is not None and known.kind is CodeKind.FUNCTION:
         known.target.arguments.check(body)
     return body
 
 
 def plain(value: Any) -> Any:
-    """A value as the JSON it will be kept as, or InvalidInput."""
+    """Return a value as the JSON that will be stored. Raise InvalidInput if it has none or is too large."""
     try:
         return msgspec.json.decode(encode_output(value))["output"]
     except (Unserialisable, OutputTooLarge) as error:

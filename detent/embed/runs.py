@@ -1,6 +1,6 @@
-"""Sets of runs: `detent.runs(Signup, hero=user).paused()`, read when it is iterated.
+"""Sets of runs, such as `detent.runs(Signup, hero=user).paused()`.
 
-Each scope narrows the one before and returns a new one. No request is sent until the runs are read.
+Each method narrows the set and returns a new one. No request is sent until the runs are iterated.
 """
 
 from __future__ import annotations
@@ -27,33 +27,33 @@ class Scope:
     which: RunFilter
 
     def where(self, **more: Any) -> Self:
-        """Those that match this too, by the words of `RunFilter`."""
+        """Return the runs that also match these fields of `RunFilter`."""
         return replace(self, which=cast(RunFilter, {**self.which, **more}))
 
     def for_hero(self, hero: Any) -> Self:
-        """Those about this hero: an object, a reference or (type, id)."""
+        """Return the runs of this hero: an object, a reference or (type, id)."""
         pair = hero_pair(hero)
         if pair is None:
             raise InvalidInput("for_hero needs a hero")
         return self.where(hero=pair)
 
     def active(self) -> Self:
-        """Those that have not ended."""
+        """Return the runs that have not ended."""
         return self.where(status="active")
 
     def ready(self) -> Self:
-        """Those that have not ended and that no node owns: due, sleeping or waiting."""
+        """Return the runs that have not ended and that no node owns: due, sleeping or waiting."""
         return self.where(status="ready")
 
     def performing(self) -> Self:
-        """Those that a node owns."""
+        """Return the runs that a node owns."""
         return self.where(status="performing")
 
     def paused(self) -> Self:
         return self.where(status="paused")
 
     def finished(self) -> Self:
-        """Those that ended well."""
+        """Return the runs that completed."""
         return self.where(status="completed")
 
     def canceled(self) -> Self:
@@ -64,7 +64,10 @@ class Scope:
 
 
 class RunScope(Scope):
-    """`async for run in detent.runs(Signup): ...`; each is a summary, and `detent.RunHandle(run.id)` its handle."""
+    """A set of runs for event loops: `async for run in detent.runs(Signup): ...`.
+
+    Each run is a summary; `detent.RunHandle(run.id)` is its handle.
+    """
 
     def __aiter__(self) -> AsyncIterator[RunSummary]:
         return ASYNC_DRIVER.tell(self._pages())
@@ -73,7 +76,7 @@ class RunScope(Scope):
         return [run async for run in self]
 
     async def first(self) -> RunHandle | None:
-        """The newest of them."""
+        """Return the newest run, or None."""
         async for run in ASYNC_DRIVER.tell(self._pages(limit=1)):
             return RunHandle(run.id)
         return None
@@ -86,7 +89,7 @@ class RunScope(Scope):
 
 
 class SyncRunScope(Scope):
-    """`for run in detent.sync.runs(Signup): ...`"""
+    """A set of runs without an event loop: `for run in detent.sync.runs(Signup): ...`."""
 
     def __iter__(self) -> Iterator[RunSummary]:
         return DRIVER.tell(self._pages())
@@ -95,7 +98,7 @@ class SyncRunScope(Scope):
         return list(self)
 
     def first(self) -> SyncRunHandle | None:
-        """The newest of them."""
+        """Return the newest run, or None."""
         for run in DRIVER.tell(self._pages(limit=1)):
             return SyncRunHandle(run.id)
         return None
@@ -120,12 +123,12 @@ def filter_of(workflow: Any, status: str | Iterable[str] | None, hero: Any, more
 
 
 def runs(workflow: Any = None, *, status: str | Iterable[str] | None = None, hero: Any = None, **more: Any) -> RunScope:
-    """Runs of a workflow, or of all. `more` are further words of `RunFilter`, such as `labels`."""
+    """Return the runs of a workflow, or all runs. `more` are other fields of `RunFilter`, such as `labels`."""
     return RunScope(filter_of(workflow, status, hero, more))
 
 
 def sync_runs(
     workflow: Any = None, *, status: str | Iterable[str] | None = None, hero: Any = None, **more: Any
 ) -> SyncRunScope:
-    """Runs of a workflow, or of all, without an event loop."""
+    """Return the runs of a workflow, or all runs, without an event loop."""
     return SyncRunScope(filter_of(workflow, status, hero, more))

@@ -72,7 +72,7 @@ def _read_execution(answer: Answer) -> StartedDocument:
 
 @contextmanager
 def _explained(order: StartRequest) -> Iterator[None]:
-    """Say how a Detent elsewhere gets code that this process has."""
+    """Add to NotFound how the other Detent can load code that this process has."""
     try:
         yield
     except NotFound as error:
@@ -81,7 +81,7 @@ def _explained(order: StartRequest) -> Iterator[None]:
             raise
         module = known.place.partition(":")[0]
         raise NotFound(
-            f"{error.message}; the engine there has it once it imports {module}, as in `detent serve --import {module}`"
+            f"{error.message}; that engine must import {module}, as in `detent serve --import {module}`"
         ) from error
 
 
@@ -102,12 +102,13 @@ async def start(
 ) -> RunHandle:
     """Start a run of a Workflow class, a function made by @workflow, or a name. When this returns the run is durable.
 
-    `args` and `arguments` are those of a function; `input` is the body of anything else. The same `request_id` never
-    starts twice. It begins at once, at `start_at`, or after `delay`. AlreadyActive if the hero has an open run of it
-    and it allows one only, unless `allow_multiple`.
+    `args` and `arguments` are those of a durable function; `input` is the body of any other workflow. The same
+    `request_id` never starts two runs. The run begins at once, at `start_at`, or after `delay`. Raise AlreadyActive if
+    the hero has an active run of the workflow, and neither the workflow nor `allow_multiple` allows a second one.
 
-    With `connection` (SQLAlchemy, a DB-API connection or cursor, Django; `using` names Django's) the run is part of the
-    transaction that is open there: it is started when that is committed, and never if it is rolled back."""
+    With `connection` (SQLAlchemy, a DB-API connection or cursor, Django; `using` names Django's) the start is part of
+    the open transaction there. The run begins when that is committed, and never if it is rolled back.
+    """
     order = build_start(
         workflow,
         args,
@@ -143,7 +144,7 @@ def start_blocking(
     using: str | None = None,
     **arguments: Any,
 ) -> SyncRunHandle:
-    """`detent.start` without an event loop."""
+    """Start a run as `detent.start` does, without an event loop."""
     order = build_start(
         workflow,
         args,

@@ -1,4 +1,4 @@
-"""Example workflows, and the tiny service they call. `detent dev` shows them at work.
+"""Example workflows, and the small service that they call. `detent dev` runs them.
 
 The service listens on loopback only and needs nothing from outside; `python -m detent.examples` starts it alone.
 """
@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 SERVICE_PORT: Final = 8181
-#: How the workflow files name the service.
+#: The URL of the service in the workflow files.
 SERVICE_URL: Final = f"http://127.0.0.1:{SERVICE_PORT}"
 
 
@@ -26,7 +26,7 @@ class Example:
         return f"{self.name}.yaml"
 
     def text(self, service_url: str = SERVICE_URL) -> str:
-        """The definition, with the service at that address."""
+        """Return the definition, with the service at that address."""
         written = files(__package__).joinpath(self.filename).read_text(encoding="utf-8")
         return written.replace(SERVICE_URL, service_url)
 

@@ -20,7 +20,7 @@ _TRIES: Final = 5
 
 
 class Shop:
-    """Answers what a shop would. A callback URL must be on this machine: the shop calls nobody else."""
+    """A shop with a payment provider. A callback URL must be on this machine: the shop calls no other host."""
 
     def __init__(self, call_back_after: float = CALL_BACK_AFTER) -> None:
         self._after = call_back_after
@@ -67,7 +67,7 @@ class Shop:
                         if answer.status < 500:
                             return
                 except aiohttp.ClientError:
-                    pass  # whoever waits may be restarting: a payment provider calls again too
+                    pass  # Detent may be restarting: a payment provider retries too
                 await asyncio.sleep(2**attempt)
 
     async def _stop(self, _: web.Application) -> None:
@@ -85,7 +85,7 @@ async def _body(request: web.Request) -> dict[str, Any]:
 
 @asynccontextmanager
 async def serving_shop(sock: socket.socket, shop: Shop | None = None) -> AsyncIterator[None]:
-    """The shop on a socket that is bound already."""
+    """Serve the shop on a socket that is already bound."""
     runner = web.AppRunner((shop or Shop()).application(), access_log=None, shutdown_timeout=0.2)
     await runner.setup()
     try:

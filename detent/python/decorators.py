@@ -1,7 +1,7 @@
-"""`step` and `cancel_if`: how the body of a workflow class says what its steps and conditions are.
+"""`step` and `cancel_if`: how the body of a workflow class declares its steps and conditions.
 
-Both work as decorators and as statements. The body of a workflow class is a namespace of its own kind, and a statement
-finds it in the frame it is called from; so nothing is left behind by a body that raises, and classes may be nested.
+Both work as decorators and as statements. The namespace of the class body is a `ClassBody`; a statement finds it in
+the frame that calls it. So a body that raises leaves no global state behind, and classes may be nested.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _frame = sys._getframe  # noqa: SLF001 - a class body is known only by its frame
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepOptions:
-    """What was said of a step, as it was written. Of a function that is no method, only the last four count."""
+    """The options of a step, as they were written. For a function outside of a class only the last four count."""
 
     wait: Duration | None = None
     skip_if: Condition | None = None
@@ -47,7 +47,7 @@ class StepOptions:
     unknown: tuple[str, ...] = ()  # options that were given and do not exist
 
     def complaints(self) -> list[str]:
-        """What to say of options that do not exist."""
+        """Return a message for each option that does not exist."""
         hints = ((name, nearest(name, OPTIONS)) for name in self.unknown)
         return [
             f"step has no option {name!r}; {f'did you mean {meant!r}?' if meant else 'there are ' + ', '.join(OPTIONS)}"
@@ -59,8 +59,7 @@ OPTIONS: Final = tuple(one.name for one in fields(StepOptions) if one.name != "u
 
 
 class StepMark:
-    """One `step`: its place among the others, the name it was given, and what it calls (a method's name or the thing
-    itself)."""
+    """One use of `step`: its position, the given name, and its target (a callable or the name of a method)."""
 
     __slots__ = ("name", "number", "options", "target")
 
@@ -126,7 +125,7 @@ def step(what: Any = None, target: Any = None, /, **options: Any) -> Any:
         step("tidy", lambda self: ...)
         step(lambda self: ...)                         # without a name: step_1, step_2, ...
 
-    Decorating a function outside of a class says how a durable function is to run it.
+    Outside of a class, the decorator sets how a durable function runs the decorated function.
     """
     known = {name: value for name, value in options.items() if name in OPTIONS}
     said = StepOptions(**known, unknown=tuple(name for name in options if name not in OPTIONS))
@@ -141,12 +140,12 @@ def step(what: Any = None, target: Any = None, /, **options: Any) -> Any:
     if body is not None:
         body.steps.append(mark)
     elif target is not None:
-        raise InvalidDefinition(f"step({what!r}, ...) belongs into the body of a workflow class")
+        raise InvalidDefinition(f"step({what!r}, ...) can only be used in the body of a workflow class")
     return _Naming(mark)
 
 
 class _Naming:
-    """`step("name")` may be a statement, or decorate the function that is called by that name."""
+    """The value of `step("name")`: a statement, or a decorator that sets the function of that step."""
 
     def __init__(self, mark: StepMark) -> None:
         self._mark = mark
@@ -180,7 +179,7 @@ def cancel_if(*conditions: Condition) -> None: ...
 
 
 def cancel_if(*conditions: Any) -> Any:
-    """Cancel the run before a step if this holds: decorates a method, or names methods and functions in a class body:
+    """Cancel the run before a step if a condition holds. Decorate a method, or list methods and functions:
 
     @cancel_if
     def deactivated(self) -> bool: ...
@@ -189,9 +188,9 @@ def cancel_if(*conditions: Any) -> Any:
     """
     body = _class_body(_frame(1))
     if body is None:
-        raise InvalidDefinition("cancel_if belongs into the body of a workflow class")
+        raise InvalidDefinition("cancel_if can only be used in the body of a workflow class")
     if not conditions:
-        raise InvalidDefinition("cancel_if: say which condition")
+        raise InvalidDefinition("cancel_if: no condition was given; pass a method's name or a function")
     marks = [CancelMark(condition) for condition in conditions]
     body.conditions += marks
     if len(conditions) == 1 and callable(conditions[0]):
@@ -201,13 +200,13 @@ def cancel_if(*conditions: Any) -> Any:
 
 
 def marked(function: object) -> StepOptions | None:
-    """What `@step(...)` said of a function; null if it was not decorated."""
+    """Return the options that `@step(...)` set on a function, or None if it is not decorated."""
     mark = getattr(function, MARK, None)
     return mark.options if isinstance(mark, StepMark) else None
 
 
 def _class_body(frame: FrameType | None) -> ClassBody | None:
-    """The body of the workflow class in which the caller stands, if it does."""
+    """Return the body of the workflow class that the frame is in, or None."""
     while frame is not None and frame.f_code.co_name in _INSIDE:
         frame = frame.f_back
     space: Mapping[str, Any] | None = None if frame is None else frame.f_locals
@@ -215,7 +214,7 @@ def _class_body(frame: FrameType | None) -> ClassBody | None:
 
 
 def shown(value: Any) -> Any:
-    """An option as it stands in documents."""
+    """Return an option as documents show it."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, timedelta):

@@ -1,7 +1,7 @@
-"""What tells one code from another: a hash over the functions and what was said of them, without line numbers.
+"""The fingerprint of code: a hash over functions and their options, without line numbers.
 
-It changes with the words of a step and with the plain values it was made with, and not with a comment. Another version
-of Python may compile the same words differently, which makes another fingerprint.
+It changes with the code of a step, its defaults and its closed-over plain values, and not with a comment. Another
+version of Python may compile the same code differently, which makes another fingerprint.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _PLAIN: Final = (str, bytes, bool, int, float, type(None))
 
 
 def fingerprint(functions: Iterable[Callable[..., Any]], said: Any) -> str:
-    """Sixteen hexadecimal digits."""
+    """Return the fingerprint as sixteen hexadecimal digits."""
     found = hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode())
     for function in functions:
         for part in _parts(function):
@@ -26,7 +26,7 @@ def fingerprint(functions: Iterable[Callable[..., Any]], said: Any) -> str:
 
 
 def _parts(function: Any) -> Iterator[str]:
-    """Texts that stand for a function, the one it wraps, and the one behind a partial."""
+    """Yield texts that identify a function, the one it wraps, and the one inside a partial."""
     seen = 0
     while function is not None and seen < 100:
         seen += 1
@@ -44,7 +44,7 @@ def _parts(function: Any) -> Iterator[str]:
 
 
 def _values(function: Any) -> Iterator[str]:
-    """The plain values a function was made with: its defaults and what it closes over."""
+    """Yield the plain values of a function: its defaults and its closed-over values."""
     values = [
         *(getattr(function, "__defaults__", None) or ()),
         *(getattr(function, "__kwdefaults__", None) or {}).values(),
@@ -68,6 +68,6 @@ def _constant(constant: object) -> Iterator[str]:
     if isinstance(constant, CodeType):
         yield from _code(constant)
     elif isinstance(constant, frozenset):
-        yield repr(sorted(map(repr, constant)))  # a set has another order in every process
+        yield repr(sorted(map(repr, constant)))  # the order of a set differs between processes
     else:
         yield repr(constant)

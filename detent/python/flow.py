@@ -1,7 +1,7 @@
 """Flow control from inside a step.
 
-Each verb raises, so that nothing behind it is done. It is no `Exception`: `except Exception` does not stop it; and what
-was asked for is remembered, so that even `except BaseException` does not.
+Each verb raises, so that the code after it does not run. It raises a `BaseException`, which `except Exception` does not
+catch. The attempt stores the request before that, so that even `except BaseException` does not undo it.
 """
 
 from __future__ import annotations
@@ -17,27 +17,30 @@ from detent.values.durations import Duration, in_seconds
 from detent.values.nearest import nearest
 from detent.values.text import plain_text
 
-# What becomes of a run when the code of a step raises: `on_exception`.
+# `on_exception` decides what happens to a run when the code of a step raises.
 #
-#     on_exception="pause"                                     # the default: a person looks at it and resumes
+#     on_exception="pause"                                     # the default: a person checks it and resumes
 #     on_exception=reattempt(max=5, wait="10s", then="cancel")
 #     on_exception={RateLimited: reattempt(wait="1m"), ValueError: "skip", Exception: "pause"}
 #
-# Of a mapping the entry of the nearest class counts: the error's own, else the first of its base classes that is
-# there.
+# In a mapping the entry of the nearest class counts: the error's own class, else the first base class in its MRO that
+# the mapping has.
 
 
 PAUSE, CANCEL, SKIP, REATTEMPT = "pause", "cancel", "skip", "reattempt"
 ENDS: Final = (PAUSE, CANCEL, SKIP)
 ACTIONS: Final = (*ENDS, REATTEMPT)
-#: Waits grow no longer than this by themselves.
+#: `factor` does not make a wait longer than this.
 LONGEST_WAIT: Final = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What to do about an exception. The rest is of `reattempt`: again after `wait`, `factor` times as long each time;
-    `then` when `max` attempts were made (null: never)."""
+    """What happens after an exception.
+
+    The other fields belong to `reattempt`. The step is retried after `wait`, `factor` times as long each time. After
+    `max` attempts (None: no limit) `then` happens.
+    """
 
     action: str
     max: int | None = None
@@ -46,24 +49,24 @@ class Policy:
     then: str = PAUSE
 
     def as_json(self) -> Any:
-        """For people and fingerprints."""
+        """Return the policy as JSON, for documents and fingerprints."""
         if self.action != REATTEMPT:
             return self.action
         return {REATTEMPT: {"max": self.max, "wait": self.wait, "factor": self.factor, "then": self.then}}
 
 
 def pause() -> Policy:
-    """The run stands still until somebody resumes it; then the step is tried again."""
+    """Pause the run until a person resumes it. Then the step is retried."""
     return Policy(PAUSE)
 
 
 def cancel() -> Policy:
-    """The run is cancelled."""
+    """Cancel the run."""
     return Policy(CANCEL)
 
 
 def skip() -> Policy:
-    """The step is left out, and the run goes on."""
+    """Skip the step. The run continues with the next one."""
     return Policy(SKIP)
 
 
@@ -73,8 +76,11 @@ def reattempt(
     factor: float = 2.0,
     then: str | Callable[[], Policy] = PAUSE,
 ) -> Policy:
-    """The step is tried again after `wait`, `factor` times as long each time and at most an hour. `max` counts all its
-    attempts; when they are used up `then` happens: "pause", "cancel" or "skip"."""
+    """Retry the step after `wait`, `factor` times as long each time.
+
+    `factor` does not make a wait longer than an hour. `max` counts all attempts of the step. When they are used up
+    `then` happens: "pause", "cancel" or "skip".
+    """
     return Policy(REATTEMPT, max, wait, factor, then if isinstance(then, str) else then().action)
 
 
@@ -83,13 +89,13 @@ _WRITERS: Final[Mapping[Any, Policy]] = {writer: writer() for writer in (pause, 
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """The policy of each class of errors; `default` for those of no class."""
+    """The policy of each exception class, and the `default` for all others."""
 
     default: Policy = Policy(PAUSE)
     by_class: tuple[tuple[type[BaseException], Policy], ...] = ()
 
     def of(self, error: BaseException) -> Policy:
-        """The policy of the nearest class."""
+        """Return the policy of the nearest class in the error's MRO."""
         if self.by_class:
             for kind in type(error).__mro__:
                 for known, policy in self.by_class:
@@ -98,14 +104,14 @@ class Policies:
         return self.default
 
     def as_json(self) -> Any:
-        """For people and fingerprints."""
+        """Return the policies as JSON, for documents and fingerprints."""
         if not self.by_class:
             return self.default.as_json()
         return {kind.__qualname__: policy.as_json() for kind, policy in self.by_class}
 
 
 def read_policies(given: object) -> Policies:
-    """What an `on_exception` says, or InvalidInput."""
+    """Return the policies of an `on_exception`. Raise InvalidInput if it is not valid."""
     if not isinstance(given, Mapping):
         return Policies(_read_policy(given))
     found = []
@@ -119,7 +125,7 @@ def read_policies(given: object) -> Policies:
 def _read_policy(given: object) -> Policy:
     policy = _WRITERS.get(given) if callable(given) else given
     if isinstance(given, str):
-        # The spelling with an exclamation mark is that of other libraries.
+        # Other libraries spell these words with an exclamation mark.
         policy = Policy(given.removesuffix("!"))
     if not isinstance(policy, Policy):
         raise InvalidInput(f"on_exception: {_shown(given)} is not a valid policy; {_choices(ACTIONS)}")
@@ -140,7 +146,7 @@ def _read_policy(given: object) -> Policy:
 def outcome_of(
     policies: Policies, error: BaseException, kept: StepError, *, attempt: int, where: str
 ) -> Skip | Reattempt | Cancel | Pause:
-    """What is to become of the run. `kept` is the error as it is recorded, `where` names the step for people."""
+    """Return the outcome of a step that raised. `kept` is the error as it is recorded, `where` names the step."""
     policy, kind = policies.of(error), type(error)
     action = policy.action
     if issubclass(kind, Permanent) and action == REATTEMPT:
@@ -148,7 +154,7 @@ def outcome_of(
     elif issubclass(kind, RetryLater) and action in (REATTEMPT, PAUSE):
         action = policy.then if _is_used_up(policy, attempt) else REATTEMPT
         if action == REATTEMPT:
-            # Who says no length of time, or none at all, is not tried again in a circle.
+            # Without a wait, or with a wait of zero, the step would be retried in a tight loop.
             return Reattempt(wait_of(error) or _wait(policy, attempt), kept)
     elif action == REATTEMPT and _is_used_up(policy, attempt):
         action = policy.then
@@ -187,15 +193,15 @@ def _hint(word: str, words: tuple[str, ...]) -> str:
 
 
 class FlowControl(BaseException):
-    """A step said how its run goes on. Let it pass."""
+    """Raised by a step to control its run. User code must not catch it."""
 
 
 class SkipAsked(FlowControl):
-    """The step is left out."""
+    """The step asked to be skipped."""
 
 
 class FinishAsked(FlowControl):
-    """The run is done, with this result."""
+    """The step asked to finish the run with this result."""
 
     def __init__(self, result: Any) -> None:
         super().__init__(result)
@@ -203,7 +209,7 @@ class FinishAsked(FlowControl):
 
 
 class RunAsked(FlowControl):
-    """The run is to be cancelled or paused, or its step tried again."""
+    """The step asked to cancel or pause the run, or to be retried."""
 
     def __init__(self, outcome: Cancel | Pause | Reattempt) -> None:
         super().__init__(outcome)
@@ -211,35 +217,35 @@ class RunAsked(FlowControl):
 
 
 class FlowVerbs:
-    """The verbs, for whatever knows its attempt. Each is for the code of a step while it runs."""
+    """The verbs of flow control, for a class that knows its attempt. Only the code of a running step may call them."""
 
     def _ask(self, verb: str, asked: FlowControl) -> NoReturn:
-        """Remember what was asked for and raise it; RuntimeError where no step is running."""
+        """Store the request and raise it. Raise RuntimeError if no step is running."""
         raise NotImplementedError
 
     def _where(self) -> str:
         raise NotImplementedError
 
     def _reason(self, given: object) -> str:
-        """Of anything, since an error is often given as a reason; where the step is if none was given."""
+        """Return any value as a reason: users often pass an exception. Without a value, name the step."""
         return ("" if given is None else plain_text(given, LONGEST_REASON)) or self._where()
 
     def cancel(self, reason: object = None) -> NoReturn:
-        """Cancel the run. The reason is for people: a text, or an exception or anything else as its text."""
+        """Cancel the run. The reason is shown to users: a text, or the text of an exception or any other value."""
         self._ask("cancel", RunAsked(Cancel(self._reason(reason))))
 
     def pause(self, reason: object = None) -> NoReturn:
-        """Let the run stand still until somebody resumes it; then this step is tried again."""
+        """Pause the run until a person resumes it. Then this step is retried."""
         self._ask("pause", RunAsked(Pause(self._reason(reason))))
 
     def skip(self) -> NoReturn:
-        """Leave this step out and go on with the next."""
+        """Skip this step and continue with the next one."""
         self._ask("skip", SkipAsked())
 
     def reattempt(self, wait: Duration | None = None) -> NoReturn:
-        """Try this step again, after a while."""
+        """Retry this step after `wait`, or at once without it."""
         self._ask("reattempt", RunAsked(Reattempt(0.0 if wait is None else in_seconds(wait))))
 
     def finish(self, result: Any = None) -> NoReturn:
-        """The run is done: this step succeeded with that result, and what comes behind it is skipped."""
+        """Finish the run: this step succeeds with that result, and the steps after it are skipped."""
         self._ask("finish", FinishAsked(result))

@@ -33,18 +33,19 @@ _READERS: Final[dict[type[Any], Reader]] = {
 
 
 class UnreadableHero(InvalidInput):
-    """The stored id of a hero is not a key that its model can be asked for. It does not say that the hero is gone."""
+    """The stored id of a hero is not a valid key of its model. This does not mean that the hero is gone."""
 
 
 def write_id(id_: object) -> str:
-    """Return an id as text. Raise InvalidInput if it has no text of its own, only one for programmers."""
+    """Return an id as text. Raise InvalidInput if it has no text of its own, only a `repr`."""
     if isinstance(id_, str):
         return str.__str__(id_)
     if isinstance(id_, int | float) and not isinstance(id_, bool):
         return str(id_.real)
     if isinstance(id_, bool | bytes | bytearray) or type(id_).__str__ is object.__str__:
         raise InvalidInput(
-            f"{id_!r:.80} cannot be the id of a hero; give a text or a number, or what is written as one, as a UUID is"
+            f"{id_!r:.80} cannot be the id of a hero; give a text or a number, or a value whose text identifies it, "
+            "such as a UUID"
         )
     return str(id_)
 
@@ -59,17 +60,17 @@ class SqlAlchemyModel:
         self._session, self._model, self.name = session, model, model.__name__
         self._keys = [mapper.get_property_by_column(column).key for column in mapper.primary_key]
         self._readers = [_reader(column) for column in mapper.primary_key]
-        #: Types of key columns whose values only their own code can make of a text.
+        #: Types of key columns whose values only their own code can parse from a text.
         self._opaque = [type(column.type).__name__ for column in mapper.primary_key if _is_opaque(column)]
         self.load: Callable[[str], Any] = self._load_async if _is_async(session) else self._load
 
     @classmethod
     def of(cls, hero: Any) -> SqlAlchemyModel | None:
-        """The adapter of an object, if it is one of these."""
+        """Return the adapter of a mapped object, or None for any other object."""
         return cls(None, type(hero)) if hasattr(type(hero), "__mapper__") else None
 
     def id_of(self, hero: Any) -> Any:
-        """The primary key, a composite one as text; null while it has none."""
+        """Return the primary key, a composite one as text, or None if the object has none yet."""
         parts = [getattr(hero, key) for key in self._keys]
         if None in parts:
             return None
@@ -100,7 +101,7 @@ class SqlAlchemyModel:
             return self._checked(id_, found)
 
     def _checked(self, id_: str, found: Any) -> Any:
-        """Return the row, or None if it is gone. Raise UnreadableHero if the key may only have been read wrongly."""
+        """Return the row, or None if it is gone. Raise UnreadableHero if the key was perhaps parsed wrongly."""
         if found is None and self._opaque:
             raise UnreadableHero(
                 f"no {self.name} has the key {id_!r}, but {self._opaque[0]}, the type of its column, may "
@@ -109,25 +110,25 @@ class SqlAlchemyModel:
         return found
 
     def is_at_home(self, session: Any) -> bool:
-        """Whether that session, plain or async, is of the database that heroes are loaded from."""
+        """Return whether that session, plain or async, uses the database that heroes are loaded from."""
         if self._session is None:
             return False
         own = self._session()
         return _place(own, self._model) == _place(session, self._model)
 
     def load_in(self, session: Any, hero: Any) -> Any:
-        """The row of a hero that was loaded before, in that session; an awaitable if the session is async."""
+        """Load a hero again in that session. Return its row, or an awaitable of it if the session is async."""
         return session.get(self._model, tuple(getattr(hero, key) for key in self._keys))
 
 
 def owner_of(load: Callable[[str], Any] | None) -> SqlAlchemyModel | None:
-    """The adapter whose loader this is; null if it is the user's own."""
+    """Return the adapter that owns this loader, or None if the loader is the user's own."""
     owner = getattr(load, "__self__", None)
     return owner if isinstance(owner, SqlAlchemyModel) else None
 
 
 class DjangoModel:
-    """One model. `name` is `app_label.Model`, as Django spells it everywhere."""
+    """One model of Django. `name` is its label, `app_label.Model`."""
 
     def __init__(self, model: type[Any]) -> None:
         meta = getattr(model, "_meta", None)
@@ -137,16 +138,19 @@ class DjangoModel:
 
     @classmethod
     def of(cls, hero: Any) -> DjangoModel | None:
-        """The adapter of an object, if it is one of these."""
+        """Return the adapter of a Django object, or None for any other object."""
         return cls(type(hero)) if hasattr(getattr(hero, "_meta", None), "label") else None
 
     def id_of(self, hero: Any) -> Any:
-        """The primary key; null while it has none."""
+        """Return the primary key, or None if the object has none yet."""
         return hero.pk
 
     def load(self, id_: str) -> Any:
-        """The object, or null. A plain function: Django's connections belong to threads, and one that its server has
-        closed meanwhile is opened anew."""
+        """Return the object, or None if it is gone. Raise UnreadableHero if the id is not a valid key.
+
+        This is a plain function because Django's connections belong to threads. A connection that the server has closed
+        is opened again.
+        """
         from django.core.exceptions import ValidationError
         from django.db import close_old_connections
 
@@ -159,13 +163,13 @@ class DjangoModel:
 
 
 def _is_async(session: Any) -> bool:
-    """Whether a session maker makes async sessions, which are entered asynchronously."""
+    """Return whether a session maker makes async sessions, which have `__aenter__`."""
     made = getattr(session, "class_", None) or (session if isinstance(session, type) else None)
     return hasattr(made, "__aenter__") if made is not None else inspect.iscoroutinefunction(session)
 
 
 def _place(session: Any, model: type[Any]) -> tuple[Any, ...] | None:
-    """The database of a session, however its driver is called; nothing is connected to. Null if it has none."""
+    """Return the database of a session, whatever its driver, or None if it has none. Open no connection."""
     try:
         url = session.get_bind(model.__mapper__).engine.url
     except UnboundExecutionError:
@@ -182,7 +186,7 @@ def _python_type(column: Any) -> type[Any] | None:
 
 
 def _is_opaque(column: Any) -> bool:
-    """Whether the type of a column has code of the user's between Python and the database, or no type of Python."""
+    """Return whether only the column's own code can parse a key: a user's TypeDecorator, or an unknown Python type."""
     own = isinstance(column.type, TypeDecorator)
     overrides = own and type(column.type).process_bind_param is not TypeDecorator.process_bind_param
     return overrides or (_python_type(column) not in _READERS and not _is_enum(_python_type(column)))
@@ -193,11 +197,11 @@ def _is_enum(kind: type[Any] | None) -> bool:
 
 
 def _reader(column: Any) -> Reader:
-    """Return the function that makes the value of a key column of its text, or of its part of a composite key."""
+    """Return the function that parses the value of a key column from its text or its part of a composite key."""
     kind = _python_type(column)
     if kind is None or not issubclass(kind, Enum):
         return str if kind is None else _READERS.get(kind, str)
-    # A member is looked for as it is written, then by its name or value, which other programs may have sent.
+    # A member is found by the text that we write, then by its name or value, which other programs may have sent.
     members = list(kind.__members__.items())
     texts = {str(member.value): member for _, member in members} | dict(members)
     texts |= {write_id(member): member for _, member in members}

@@ -1,4 +1,4 @@
-"""Heroes: what a run is about, as (type, id), and how the object is found again.
+"""Heroes: the object that a run is about, as (type, id), and how a step loads it.
 
     heroes.register("User", load=find_user, cls=User)   # find_user(id) -> User | None, sync or async
     @heroes.loader("Order")
@@ -6,7 +6,7 @@
     heroes.sqlalchemy(Session, User, Order)
     heroes.django(User)
 
-A run keeps only the type and the id. A loader that gives None says that the hero is gone.
+A run stores only the type and the id. A loader returns None if the hero is gone.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _NEVER: Final = {
 
 
 class HeroRef(NamedTuple):
-    """What a run keeps of its hero."""
+    """The reference to a hero that a run stores."""
 
     type: str
     id: str
 
 
 class HeroType(NamedTuple):
-    """How heroes of one type are found by their id, and known by their class."""
+    """One type of heroes: how to load them by id, how to read their id, and their class."""
 
     name: str
     load: Loader | None
@@ -60,8 +60,11 @@ class Heroes:
         of: Callable[[Any], Any] | None = None,
         cls: type[Any] | None = None,
     ) -> None:
-        """Say how heroes of that type are loaded (`load`), and how objects of `cls` are named: `of` gives the id, by
-        default their attribute `id` (or `pk`)."""
+        """Register a type of heroes. Raise Conflict if the type is registered for another class.
+
+        `load` loads a hero by its id. Objects of `cls` are heroes of this type; `of` returns the id of one, by default
+        its attribute `id` (or `pk`).
+        """
         _check(name, "type")
         known = self._types.get(name)
         if known is not None and cls is not None and known.cls is not None and not _is_same(known.cls, cls):
@@ -73,7 +76,7 @@ class Heroes:
             self._classes[one.cls] = one
 
     def loader(self, name: str, cls: type[Any] | None = None) -> Callable[[Function], Function]:
-        """Register the decorated function as the loader of a type; it stays callable as it was."""
+        """Register the decorated function as the loader of a type. The function itself is unchanged."""
 
         def register(function: Function) -> Function:
             self.register(name, load=function, cls=cls)
@@ -82,38 +85,43 @@ class Heroes:
         return register
 
     def sqlalchemy(self, session: Callable[[], Any], *models: type[Any]) -> None:
-        """Models of SQLAlchemy: named by their class, known by their primary key, loaded in a session of their own that
-        `session` makes (a sessionmaker or async_sessionmaker). They are detached from it: what a step needs of their
-        relations it loads itself."""
+        """Register models of SQLAlchemy. The type is the name of the class, the id is the primary key.
+
+        Each hero is loaded in its own session from `session` (a sessionmaker or async_sessionmaker) and detached from
+        it. A step loads the relations it needs by itself.
+        """
         for model in models:
             adapter = SqlAlchemyModel(session, model)
             self.register(model.__name__, load=adapter.load, of=adapter.id_of, cls=model)
 
     def django(self, *models: type[Any]) -> None:
-        """Models of Django: named `app_label.Model`, known by their primary key."""
+        """Register models of Django. The type is `app_label.Model`, the id is the primary key."""
         for model in models:
             adapter = DjangoModel(model)
             self.register(adapter.name, load=adapter.load, of=adapter.id_of, cls=model)
 
     @contextmanager
     def scoped(self) -> Iterator[None]:
-        """What is registered while this lasts is forgotten afterwards."""
+        """Forget at the end of the `with` block what was registered inside it."""
         types, classes = dict(self._types), dict(self._classes)
         try:
             yield
         finally:
             for known, before in ((self._types, types), (self._classes, classes)):
                 known.clear()
-                known.update(before)  # type: ignore[arg-type]  # each with what it had itself
+                known.update(before)  # type: ignore[arg-type]  # each pair has one type
 
     def find_loader(self, name: str) -> Loader | None:
-        """The loader of a type; null where its heroes stay references."""
+        """Return the loader of a type, or None if its heroes stay references."""
         known = self._types.get(name)
         return None if known is None else known.load
 
     def ref(self, hero: Any) -> HeroRef:
-        """The type and id of a hero: of a registered class, a ("type", id) pair, or an object with `hero_type` and
-        `hero_id`. InvalidInput if it is none of these."""
+        """Return the type and id of a hero. Raise InvalidInput if the object is not a hero.
+
+        A hero is an object of a registered class, a ("type", id) pair, a model of Django or SQLAlchemy, or an object
+        with `hero_type` and `hero_id`.
+        """
         if isinstance(hero, tuple) and len(hero) == 2:
             return _checked(*hero)
         for kind in type(hero).__mro__:
@@ -144,7 +152,7 @@ def _checked(name: object, id_: object) -> HeroRef:
 
 
 def _check(text: object, what: str) -> str:
-    """Whatever it is, runs must be found by it: as `type:id`, in a query."""
+    """Return the text if it is valid, else raise InvalidInput. A query must be able to find runs by `type:id`."""
     if isinstance(text, str) and text.strip() and len(text) <= LONGEST and not _NEVER[what].search(text):
         return text
     without = "no control character" + (" and no colon" if what == "type" else "")
@@ -154,7 +162,7 @@ def _check(text: object, what: str) -> str:
 
 
 def _is_same(known: type[Any], cls: type[Any]) -> bool:
-    """A module that is loaded again defines the same class again."""
+    """Return whether both are one class. A module that is loaded again defines the same class again."""
     return known is cls or (known.__module__, known.__qualname__) == (cls.__module__, cls.__qualname__)
 
 

@@ -1,7 +1,7 @@
-"""The Python workflows a node has, by name: chains (classes) and durable functions alike.
+"""The Python workflows of a node, by name: chains (classes) and durable functions.
 
-Whatever defines a workflow adds itself here when it is imported, with everything that was computed from its code once:
-what is stored of it (`compiled`, `source`) and what tells its code from another's (`fingerprint`).
+Each workflow adds itself when its module is imported, with all that is computed from its code once: what is stored
+(`compiled`, `source`), and what identifies the code (`fingerprint`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from detent.forms.compiled import Compiled
 
 
 class CodeKind(StrEnum):
-    """What a registered workflow is."""
+    """The kind of a registered workflow."""
 
     CHAIN = "chain"
     FUNCTION = "function"
@@ -25,8 +25,11 @@ class CodeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """One workflow. `target` is the class, or whatever object stands for the function; `place` says where it was
-    defined, as `module:qualname`; `source` is the readable document that is stored with each version."""
+    """One workflow.
+
+    `target` is the class, or the object that wraps the function. `place` is where it is defined, as
+    `module:qualname`. `source` is the readable document that is stored with each version.
+    """
 
     name: str
     kind: CodeKind
@@ -38,21 +41,22 @@ class Registered:
 
 
 class PythonRegistry:
-    """Workflows by name. Two different things of one name are a Conflict.
+    """The workflows by name. Two different workflows with one name are a Conflict.
 
-    A module that is loaded again replaces what it defined. What was defined inside a function, as tests do, gives way
-    to the next of its name: nobody could import it anyway."""
+    A module that is loaded again replaces its workflows. A workflow that is defined inside a function, as in tests, is
+    replaced by the next one of its name: no other module could import it.
+    """
 
     def __init__(self) -> None:
         self._known: dict[str, Registered] = {}
         self.find: Callable[[str], Registered | None] = self._known.get
 
     def add(self, one: Registered) -> None:
-        """Let it be found by its name. InvalidDefinition if what is stored of it could not be."""
+        """Register a workflow. Raise Conflict if its name is taken, InvalidDefinition if it cannot be stored."""
         try:
             one.source.encode()
         except UnicodeEncodeError:
-            message = f"{one.place!r} cannot be a workflow: half a character (a lone surrogate) is in what it says"
+            message = f"{one.place!r} cannot be a workflow: its text has half a character (a lone surrogate)"
             raise InvalidDefinition(message) from None
         known = self._known.get(one.name)
         if known is not None and known.place != one.place and "<locals>" not in known.place:
@@ -63,7 +67,7 @@ class PythonRegistry:
 
     @contextmanager
     def scoped(self, keep: Callable[[Registered], bool]) -> Iterator[None]:
-        """While this lasts only those are known that are to be kept; what is added meanwhile is forgotten again."""
+        """Know only the workflows that `keep` accepts inside the `with` block. Restore all of them afterwards."""
         before = dict(self._known)
         for name in [name for name, one in before.items() if not keep(one)]:
             del self._known[name]
@@ -74,21 +78,23 @@ class PythonRegistry:
             self._known.update(before)
 
     def all(self) -> tuple[Registered, ...]:
-        """Everything, by name."""
+        """Return all workflows, sorted by name."""
         return tuple(self._known[name] for name in sorted(self._known))
 
     def names(self) -> tuple[str, ...]:
-        """All names, sorted."""
+        """Return all names, sorted."""
         return tuple(sorted(self._known))
 
     def serves(self) -> tuple[str, ...]:
-        """What a node with this code can run, as `Compiled.code` spells it: each workflow whatever its code, and
-        exactly the code that is here."""
+        """Return what a node with this code can run, as `Compiled.code` spells it.
+
+        Each workflow is there twice: by its name alone, and with the fingerprint of its code.
+        """
         return tuple(code for one in self.all() for code in (code_name(one.name), code_name(one.name, one.fingerprint)))
 
 
 def code_name(workflow: str, fingerprint: str | None = None) -> str:
-    """How the code of a workflow is called in `Compiled.code`; with a fingerprint, that very code alone."""
+    """Return the name of a workflow's code in `Compiled.code`. With a fingerprint it names only that code."""
     return f"workflow:{workflow}" if fingerprint is None else f"workflow:{workflow}@{fingerprint}"
 
 

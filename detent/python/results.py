@@ -1,4 +1,4 @@
-"""Results of steps, read back as what the annotation of their function says."""
+"""Decode stored results of steps to the type that their function annotates."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _decode_plain: Final = msgspec.json.Decoder().decode
 
 
 def decoder(hint: Any) -> Callable[[bytes], Any]:
-    """Reads `{"output": ...}` as a value of that type."""
+    """Return a function that reads `{"output": ...}` as a value of that type."""
     if hint in _UNTYPED:
         return plain
     try:
@@ -26,7 +26,7 @@ def decoder(hint: Any) -> Callable[[bytes], Any]:
 
 
 def lenient_decoder(function: Callable[..., Any]) -> Callable[[bytes], Any]:
-    """The same for what a function gives; where that is not what it promised, as plain JSON."""
+    """Return a decoder for the results of a function. A result that does not match its annotation is plain JSON."""
     read = decoder(hints_of(function).get("return", Any))
     if read is plain:
         return plain
@@ -41,12 +41,12 @@ def lenient_decoder(function: Callable[..., Any]) -> Callable[[bytes], Any]:
 
 
 def plain(raw: bytes) -> Any:
-    """The output as JSON has it."""
+    """Return the output as plain JSON."""
     return _decode_plain(raw).get("output") if raw else None
 
 
 def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """The annotations of a function; those that cannot be read are none."""
+    """Return the annotations of a function, or an empty dict if they cannot be evaluated."""
     try:
         return typing.get_type_hints(function, include_extras=True)
     except Exception:  # noqa: BLE001 - an annotation may be any expression
@@ -54,6 +54,6 @@ def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _foreign(kind: type[Any], value: Any) -> Any:
-    """Values of types msgspec does not know: pydantic models, found by what they can do. Others stay as they are."""
+    """Decode a value of a type that msgspec does not know: a pydantic model, by duck typing. Others stay unchanged."""
     validate = getattr(kind, "model_validate", None)
     return value if validate is None else validate(value)

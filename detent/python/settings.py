@@ -1,4 +1,4 @@
-"""What the attributes of a workflow class say: its name, queue, priority, how long it may last, and so on."""
+"""The settings of a workflow class, read from its attributes: name, queue, priority, maximum duration and so on."""
 
 from __future__ import annotations
 
@@ -19,13 +19,16 @@ SETTINGS: Final = (
     *("drift", "on_exception"),
 )
 HOOK: Final = "before_step_starts"
-#: Words this short have neighbours that mean something: `draft`, `game`, `queues`.
+#: Options this short are close to ordinary words such as `draft`, `game` and `queues`.
 _SHORT: Final = 5
 
 
 class DriftPolicy(StrEnum):
-    """What becomes of a run whose code was changed. PIN: it waits for a node that has the code it began with. TOLERANT:
-    it goes on by the code of now. STRICT: it pauses with the difference."""
+    """What happens to a run whose code was changed.
+
+    PIN: it waits for a node that has the code it began with. TOLERANT: it continues with the current code. STRICT: it
+    pauses, and its error shows the difference.
+    """
 
     PIN = "pin"
     TOLERANT = "tolerant"
@@ -47,7 +50,7 @@ class WorkflowSettings:
 
 
 def read_settings(values: Mapping[str, Any], problems: Problems) -> WorkflowSettings:
-    """What the attributes of that name say; what is wrong becomes a problem."""
+    """Return the settings that the attributes define. Add a problem for each invalid one."""
     fields = Fields(values, "", problems)
     flags = {name: values.get(name) for name in ("allow_multiple", "may_proceed_without_hero")}
     for name, value in flags.items():
@@ -65,7 +68,7 @@ def read_settings(values: Mapping[str, Any], problems: Problems) -> WorkflowSett
 
 
 def misspelt(name: str, value: object) -> str | None:
-    """The option that an attribute of a class is most likely meant to be; null if it is the class's own."""
+    """Return the option that an attribute probably misspells, or None if the attribute is the user's own."""
     if name.startswith("_") or name in SETTINGS or name == HOOK:
         return None
     if callable(value) or isinstance(value, property | classmethod | staticmethod):
@@ -77,7 +80,7 @@ def misspelt(name: str, value: object) -> str | None:
 
 
 def read_value(problems: Problems, name: str, read: Any, values: Mapping[str, Any]) -> Any:
-    """What an attribute says; null if it says nothing, or something wrong."""
+    """Return the value of an attribute, or None if it is missing. Add a problem and return None if it is invalid."""
     given = values.get(name)
     if given is None:
         return None
@@ -89,9 +92,9 @@ def read_value(problems: Problems, name: str, read: Any, values: Mapping[str, An
 
 
 def read_drift(given: object) -> DriftPolicy:
-    """A mode by its name, or InvalidInput."""
+    """Return a drift policy by its name. Raise InvalidInput if there is none."""
     try:
-        return DriftPolicy(given)  # type: ignore[arg-type]  # whatever it is, it is one of them or not
+        return DriftPolicy(given)  # type: ignore[arg-type]  # any other value raises ValueError
     except ValueError:
         meant = nearest(str(given), list(DriftPolicy))
         hint = f"did you mean {str(meant)!r}?" if meant else "choose 'pin', 'tolerant' or 'strict'"

@@ -1,12 +1,12 @@
-"""Transactional steps: the body and the note of its result are one transaction of the user's own.
+"""Transactional steps: the effect of the body and the row with its result are one transaction of the user's own.
 
     detent.transactions(sessionmaker(engine))      # or an async_sessionmaker; once, where workflows are defined
 
-The transaction first holds the run's row for share, under the ownership that this attempt has: nobody else can take the
-run before it ends, and who lost the run finds nothing to hold. Then it looks whether the step was done before, by an
-attempt whose node died after the commit; the result that was kept is given back and the body does not run again. So the
-effect is there once, or not at all; the body cannot end the transaction by itself. A step with a time limit bounds its
-transaction by it, where the database can do so: one that hangs is ended there.
+The transaction first locks the run's row for share, with the generation of this attempt. So no other node can claim the
+run before the transaction ends, and a node that lost the run finds no row to lock. Then the transaction reads whether
+an earlier attempt stored a result: its node may have died after the commit. That result is returned, and the body does
+not run again. So the effect happens once or not at all. The body cannot end the transaction by itself. If the step has
+a time limit and the database supports it, the database ends a transaction that hangs.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from detent.run.call import StepCall
 from detent.store.sql import schema, user_connection
 from detent.store.sql.user_connection import DialectName, Installation, Script, Statements, bounded, bounded_async
 
-# A transaction that the code inside it cannot end: neither by its session nor by the connection under it.
+# The body of a step cannot end its transaction, neither with the session nor with the connection of the session.
 #
-# Whoever opened it commits it, with what belongs to it. A savepoint is part of it, and stays allowed.
+# The code that opened the transaction commits it, together with the step's result. Savepoints stay allowed.
 
 
 _ENDS: Final = ("commit", "rollback", "close", "reset", "invalidate")
@@ -33,9 +33,9 @@ _ENDS: Final = ("commit", "rollback", "close", "reset", "invalidate")
 
 @contextmanager
 def undivided(session: Any, connection: Any) -> Iterator[None]:
-    """While this lasts, what would end the transaction raises RuntimeError. Both are those that are not awaited."""
+    """Make every call that would end the transaction raise RuntimeError. Pass the sync session and connection."""
     for verb in _ENDS:
-        setattr(session, verb, _refusal(f"session.{verb}()"))  # the session stays as it was
+        setattr(session, verb, _refusal(f"session.{verb}()"))  # on the instance; `delattr` below restores it
     refusal = _refusal("a commit")  # of the connection, or of the session's transaction
     event.listen(connection, "commit", refusal)
     try:
@@ -60,13 +60,13 @@ _DIALECTS: Final[Mapping[str, DialectName]] = {"postgresql": "postgresql", "mysq
 
 
 class RunLost(DetentError):
-    """Another node has the run by now: nothing of this attempt was kept."""
+    """Another node owns this run now: nothing of this attempt was stored."""
 
     code = "run_lost"
 
 
 class Transactions:
-    """Makes the sessions of transactional steps, and keeps their results beside their effects."""
+    """Opens the sessions of transactional steps, and stores each result in the transaction of its effect."""
 
     def __init__(self) -> None:
         self._blocking: Callable[[], Any] | None = None
@@ -74,17 +74,22 @@ class Transactions:
         self._places: dict[str, Installation] = {}
 
     def use(self, *factories: Callable[[], Any]) -> None:
-        """Take sessions from these: a `sessionmaker` for plain steps, an `async_sessionmaker` for coroutines."""
+        """Set the session factories: a `sessionmaker` for plain steps, an `async_sessionmaker` for coroutines."""
         for factory in factories:
             if _makes_async(factory):
                 self._awaited = factory
             elif callable(factory):
                 self._blocking = factory
             else:
-                raise InvalidInput(f"{factory!r:.100} makes no sessions; give a sessionmaker or an async_sessionmaker")
+                raise InvalidInput(
+                    f"{factory!r:.100} is not a session factory; pass a sessionmaker or an async_sessionmaker"
+                )
 
     def run_once(self, call: StepCall, generation: int, body: Callable[[Any], bytes]) -> bytes:
-        """Run a plain body in a transaction; gives its result, or the one that was kept before."""
+        """Run a plain body in a transaction. Return its result, or the one that an earlier attempt stored.
+
+        Raise RunLost if another node owns the run now.
+        """
         if self._blocking is None:
             raise _needed("a plain step", "sessionmaker")
         with self._blocking() as session, session.begin():
@@ -106,7 +111,7 @@ class Transactions:
         return result
 
     async def run_once_async(self, call: StepCall, generation: int, body: Callable[[Any], Awaitable[bytes]]) -> bytes:
-        """The same for a coroutine."""
+        """Run a coroutine the way `run_once` runs a plain body."""
         if self._awaited is None:
             raise _needed("an `async def` step", "async_sessionmaker")
         async with self._awaited() as session, session.begin():
@@ -133,7 +138,7 @@ class Transactions:
 
 
 def _makes_async(factory: Any) -> bool:
-    """Whether it is an `async_sessionmaker`: its sessions are entered asynchronously. Only who has one loads it."""
+    """Return whether it is an `async_sessionmaker`. Duck typing saves the import of SQLAlchemy's asyncio."""
     return hasattr(getattr(factory, "class_", None), "__aenter__")
 
 
@@ -146,7 +151,7 @@ def _located(connection: Any) -> Installation:
         )
     place = _answered(user_connection.locate(dialect), connection)
     if place.kind != "detent":
-        raise DetentError("a transactional step needs Detent's tables in its own database, and there is only an outbox")
+        raise DetentError("a transactional step needs Detent's tables in its own database, which has only an outbox")
     return place
 
 

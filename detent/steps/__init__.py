@@ -1,1 +1,1 @@
-"""Steps do the work. `protocol` says how; every other module here is one kind of step, or a part of one."""
+"""Executors of steps. `protocol` is their contract; each other module is one kind of step, or a part of one."""

@@ -4,13 +4,13 @@
     def charge(amount: int, currency: str = "EUR") -> dict[str, str]:
         ...
 
-The `with` of the step becomes keyword arguments; what the function gives back becomes the step's output. A plain
-function runs in a thread, an `async def` on the engine's loop. `inline=True` calls a plain function directly on the
-loop: it is for work that takes no time, since everything else of the node stands still meanwhile, and no time limit
-can end it. An action is trusted code: it may connect anywhere, and the egress guard does not see it.
+The `with` of the step becomes keyword arguments, and the return value becomes the step's output. A plain function runs
+in a thread, an `async def` on the engine's loop. `inline=True` calls a plain function directly on the loop. It is for
+work that takes no time: it blocks the whole node, and no time limit can end it. An action is trusted code: it may
+connect anywhere, and the egress guard does not see it.
 
-An exception fails the attempt, which is then tried again as the step's retry says. `Permanent` says that trying again
-is useless, `RetryLater(seconds)` how long to wait at least. An action may be called again after a crash with the same
+An exception fails the attempt, which is then retried by the step's retry policy. After `Permanent` it is not retried;
+`RetryLater(seconds)` sets the shortest wait. An action may be called again after a crash with the same
 `ActionContext.idempotency_key`.
 """
 
@@ -60,7 +60,7 @@ class Action:
 
 
 class Registry:
-    """The actions a node knows by name. Those that begin with `core.` belong to Detent."""
+    """The actions of a node, by name. Names that begin with `core.` belong to Detent."""
 
     def __init__(self, *, is_core: bool = False) -> None:
         self._actions: dict[str, Action] = {}
@@ -68,7 +68,7 @@ class Registry:
         self.find: Callable[[str], Action | None] = self._actions.get
 
     def action(self, name: str, *, inline: bool = False) -> Callable[[Function], Function]:
-        """Register the decorated function; it stays callable as it was."""
+        """Register the decorated function. The function itself is unchanged."""
 
         def register(function: Function) -> Function:
             self.add(name, function, inline=inline)
@@ -77,7 +77,7 @@ class Registry:
         return register
 
     def add(self, name: str, function: Callable[..., Any], *, inline: bool = False) -> None:
-        """Register a function. InvalidInput for a name or function that cannot be one, Conflict for a taken name."""
+        """Register a function. Raise InvalidInput for an invalid name or function, Conflict if the name is taken."""
         if len(name) > _LONGEST_NAME or not _NAME.fullmatch(name) or is_core(name) != self._is_core:
             raise InvalidInput(f"{name[:160]!r} cannot be the name of an action")
         is_async = inspect.iscoroutinefunction(innermost(function))
@@ -89,17 +89,17 @@ class Registry:
         self._actions[name] = Action(name, function, compile_binding(function), is_async, inline)
 
     def names(self) -> tuple[str, ...]:
-        """All names, sorted."""
+        """Return all names, sorted."""
         return tuple(sorted(self._actions))
 
 
 def is_core(name: str) -> bool:
-    """Whether the action is one of Detent's own, which every node has."""
+    """Return whether the action is one of Detent's own, which every node has."""
     return name.startswith(CORE_PREFIX)
 
 
 def _is_same(known: Callable[..., Any], function: Callable[..., Any]) -> bool:
-    """A module that is loaded again defines the same function again; that is no conflict."""
+    """Return whether both are one function. A module that is loaded again defines the same function again."""
     if known is function:
         return True
     place = getattr(known, "__module__", None), getattr(known, "__qualname__", None)
@@ -110,7 +110,7 @@ registry: Final = Registry()
 action: Final = registry.action
 
 
-# The actions every node has.
+# The actions that every node has.
 
 
 CORE: Final = Registry(is_core=True)
@@ -118,21 +118,21 @@ CORE: Final = Registry(is_core=True)
 
 @CORE.action("core.echo", inline=True)
 def echo(**parameters: Any) -> dict[str, Any]:
-    """Give back the parameters."""
+    """Return the parameters."""
     return parameters
 
 
 @CORE.action("core.fail", inline=True)
 def fail(message: str = "failed on purpose", code: str = "failed", retry: bool = False) -> Any:
-    """Fail with this message and code; with `retry`, as a failure that another attempt could mend."""
+    """Fail with this message and code. With `retry` the step may be retried."""
     raise (ActionError if retry else Permanent)(message, code=code)
 
 
-# Loads the user's modules, which register actions when they are imported.
+# The user's modules register actions when they are imported.
 
 
 def load_modules(names: Iterable[str]) -> None:
-    """Import each, or InvalidInput; modules of the current folder are found too."""
+    """Import each module, also from the current folder. Raise InvalidInput if an import fails."""
     folder = str(Path.cwd())
     if folder not in sys.path:
         sys.path.insert(0, folder)

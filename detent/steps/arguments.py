@@ -1,7 +1,8 @@
-"""From the `with` of a step to the arguments of an action's function.
+"""The arguments of an action's function, from the `with` of a step.
 
-The signature is read once, when the action is registered. A parameter with an annotation gets its value converted to
-it (by msgspec, strictly: the text "5" is no int; pydantic models validate themselves), one without gets it as it is.
+The signature is read once, when the action is registered. A value is converted to the annotation of its parameter by
+msgspec, strictly: the text "5" is not an int. Pydantic models validate themselves. Without an annotation the value
+is passed unchanged.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from detent.values.nearest import nearest
 
 @dataclass(frozen=True, slots=True)
 class ActionContext:
-    """Which attempt an action is called for. A parameter with this annotation gets it; no step can set it."""
+    """The attempt for which an action is called. A parameter with this annotation receives it; no step can set it."""
 
     run_id: str
     step: str
@@ -44,7 +45,10 @@ _KEYWORDS: Final = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.K
 
 
 def compile_binding(function: Callable[..., object]) -> Bind:
-    """The function that makes keyword arguments of a `with`; InvalidInput if the function cannot be called by name."""
+    """Return the function that turns a `with` into keyword arguments.
+
+    Raise InvalidInput if a parameter cannot be passed by name, or if the signature cannot be read.
+    """
     parameters = _parameters(function)
     hints = _hints(function)
     if [p.kind for p in parameters] == [inspect.Parameter.VAR_KEYWORD] and set(hints.values()) <= {_AS_IT_IS}:
@@ -89,7 +93,7 @@ class _Binding:
 
 
 def did_you_mean(name: str, known: typing.Iterable[str]) -> str:
-    """`; did you mean 'charge'?`, or nothing."""
+    """Return `; did you mean 'charge'?`, or an empty text if no known name is close."""
     meant = nearest(name, known)
     return "" if meant is None else f"; did you mean {meant!r}?"
 
@@ -120,7 +124,7 @@ def _convert(name: str, value: Any, hint: Any) -> Any:
 
 
 def _foreign(kind: type[Any], value: Any) -> Any:
-    """Values of types msgspec does not know: pydantic models, found by what they can do."""
+    """Decode a value of a type that msgspec does not know: a pydantic model, by duck typing."""
     validate = getattr(kind, "model_validate", None)
     if validate is None:
         raise TypeError(f"values of {kind.__qualname__} cannot be made from JSON")
@@ -128,7 +132,7 @@ def _foreign(kind: type[Any], value: Any) -> Any:
 
 
 def innermost(function: Callable[..., object]) -> Callable[..., object]:
-    """The written function behind a partial or an object that can be called."""
+    """Return the function inside a partial or a callable object."""
     while isinstance(function, functools.partial):
         function = function.func
     if inspect.isroutine(function) or inspect.isclass(function):

@@ -1,14 +1,13 @@
-"""The egress guard: which addresses a step may connect to. It is on in every mode; there is no switch to turn it off.
+"""The egress guard: which addresses a step may connect to. It is always on; there is no setting to turn it off.
 
-Public addresses are allowed, everything else is denied unless the operator allows it (`127.0.0.0/8`, `10.1.2.3:8080`,
-`internal.example`, `*.example.org`, `[::1]:9000`). Three things hold whatever the operator allows by network or by
-name: the metadata services of clouds stay denied until each is allowed by its own single address; Detent's own ports
-stay denied until each is allowed by its exact host and port; and an IPv6 address that carries an IPv4 address is
-judged by both.
+Public addresses are allowed. Everything else is denied unless the operator allows it (`127.0.0.0/8`, `10.1.2.3:8080`,
+`internal.example`, `*.example.org`, `[::1]:9000`). A rule for a network or a name is not enough in three cases. The
+metadata service of a cloud stays denied until its single address is allowed. A port of Detent itself stays denied until
+its exact host and port are allowed. An IPv6 address that contains an IPv4 address is allowed only if both are.
 
-The decision is made on addresses, not on texts. A name is resolved once and every answer is checked; the addresses
-checked are the addresses connected to, and the socket factory checks the one that is really dialled. Python actions
-are trusted code and do not pass through here.
+The guard decides on addresses, not on texts. A name is resolved once, and every answer is checked. Steps connect only
+to checked addresses, and the socket factory checks the address of each connection again. Python actions are trusted
+code and do not use the guard.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class EgressDenied(OSError):
 
 
 def is_own_address(address: Address) -> bool:
-    """Whether packets to this address stay on this machine: only its own addresses can be bound."""
+    """Return whether this address belongs to this machine: only its own addresses can be bound."""
     family = socket.AF_INET if isinstance(address, IPv4Address) else socket.AF_INET6
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
@@ -59,9 +58,11 @@ def is_own_address(address: Address) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class EgressPolicy:
-    """What steps of this node may reach. `deny_own` holds (host, port) of Detent's own API and database; a host of
-    `0.0.0.0` or `::` there means every address of this machine. A name there is compared as a name, so give addresses
-    where they are known."""
+    """The addresses that steps of this node may connect to.
+
+    `deny_own` has the (host, port) of Detent's own API and database. There, a host of `0.0.0.0` or `::` means every
+    address of this machine. A name in it is only compared with names, so pass addresses if they are known.
+    """
 
     rules: tuple[Rule, ...] = ()
     deny_own: tuple[tuple[str, int], ...] = ()
@@ -69,11 +70,11 @@ class EgressPolicy:
 
     @classmethod
     def from_texts(cls, allow: Iterable[str] = (), deny_own: Iterable[tuple[str, int]] = ()) -> EgressPolicy:
-        """The policy an operator wrote; InvalidInput if a text is not a valid network, address or host."""
+        """Return the policy of these rules. Raise InvalidInput if a text is not a valid network, address or host."""
         return cls(tuple(parse_rule(text) for text in allow), tuple((_folded(host), port) for host, port in deny_own))
 
     def deny_name(self, host: str, port: int) -> str | None:
-        """Why this name is denied whatever it resolves to, or None."""
+        """Return why this name is denied whatever it resolves to, or None."""
         host = _folded(host)
         if host in METADATA_NAMES and not any(rule.is_name(host) for rule in self.rules):
             return "it is a cloud metadata service"
@@ -82,7 +83,7 @@ class EgressPolicy:
         return None
 
     def deny_address(self, address: Address, port: int, host: str | None = None) -> str | None:
-        """Why this address is denied, or None. `host` is the name it was found under."""
+        """Return why this address is denied, or None. `host` is the name that resolved to it."""
         named = None if host is None else _folded(host)
         for judged in judged_addresses(address):
             reason = self._deny_one(judged, port, named)
@@ -108,7 +109,7 @@ class EgressPolicy:
         own = _as_address("127.0.0.1" if host == "localhost" else host)
         if own is None:
             return False
-        # To connect to the unspecified address is to connect to loopback.
+        # A connection to the unspecified address goes to loopback.
         if own.is_unspecified:
             return address.is_loopback or address.is_unspecified or self.is_own(address)
         if own.is_loopback:
@@ -120,11 +121,11 @@ class EgressPolicy:
 
 
 class EgressGuard:
-    """Holds connections to a policy: before a name is resolved, on every answer, and on the socket that is dialled."""
+    """Enforces a policy: before a name is resolved, on every answer, and on the address of each new socket."""
 
     def __init__(self, policy: EgressPolicy) -> None:
         self._policy = policy
-        # Only what was allowed is remembered; the socket factory asks anew for every connection.
+        # The cache has only allowed hosts: a denial raises. The socket factory checks every connection again.
         self.check_host = lru_cache(maxsize=1024)(self._check_host)
 
     def _check_host(self, host: str, port: int) -> None:
@@ -138,7 +139,7 @@ class EgressGuard:
 
     @contextmanager
     def towards(self, host: str) -> Iterator[None]:
-        """Connections opened inside are for this host: one that is allowed by name may have a private address."""
+        """Set the host of connections opened inside the block: a host allowed by name may have a private address."""
         token = _dialled.set(host)
         try:
             yield
@@ -146,23 +147,25 @@ class EgressGuard:
             _dialled.reset(token)
 
     def open_socket(self, info: AddressInfo) -> socket.socket:
-        """The socket factory: the last look at the address that will really be connected to."""
+        """Return a socket for the address that will be connected to. Raise EgressDenied if it is denied."""
         family, kind, protocol, _, where = info
         host, port = str(where[0]), int(str(where[1]))
         address = _as_address(host)
-        reason = "it is no address" if address is None else self._policy.deny_address(address, port, _dialled.get())
+        reason = (
+            "it is not an IP address" if address is None else self._policy.deny_address(address, port, _dialled.get())
+        )
         if reason is not None:
             raise EgressDenied(_dialled.get() or host, reason)
         return socket.socket(family, kind, protocol)
 
     def check_answers(self, host: str, answers: list[ResolveResult]) -> list[ResolveResult]:
-        """The answers, if there are any and none of them is denied."""
+        """Return the answers. Raise OSError if there are none, EgressDenied if one of them is denied."""
         if not answers:
             raise OSError(errno.EADDRNOTAVAIL, f"{host} has no address")
         for answer in answers:
             address = _as_address(answer["host"])
             reason = (
-                "its name resolves to no address"
+                "its name resolves to something that is not an IP address"
                 if address is None
                 else self._policy.deny_address(address, answer["port"], host)
             )
@@ -172,7 +175,7 @@ class EgressGuard:
 
 
 class GuardedResolver(AbstractResolver):
-    """Resolves a name once and gives back only a set of answers that are all allowed."""
+    """Resolves a name once, and returns the answers only if all of them are allowed."""
 
     def __init__(self, guard: EgressGuard, inner: AbstractResolver) -> None:
         self._guard = guard
@@ -192,7 +195,7 @@ _dialled: Final[ContextVar[str | None]] = ContextVar("detent_dialled_host", defa
 
 
 def _is_localhost(host: str) -> bool:
-    """Names that are loopback by their standard, so that no name server is asked about them."""
+    """Return whether a name is loopback by its standard (RFC 6761). No name server is asked about it."""
     return f".{_folded(host)}".endswith(".localhost")
 
 

@@ -1,7 +1,7 @@
-"""Which addresses are not public, and which IPv4 addresses hide in IPv6 ones.
+"""Addresses that are not public, and IPv4 addresses inside IPv6 addresses.
 
-The table is our own: what the standard library calls global includes multicast, NAT64, 6to4 and other ways back into a
-private network, and changes with its version.
+The table is our own. The standard library's `is_global` includes multicast, NAT64, 6to4 and other routes back into a
+private network, and it changes with the version of Python.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ _LOW_32_BITS: Final = 0xFFFF_FFFF
 
 
 def denied_because(address: Address) -> str | None:
-    """Why this address is not public, or None if it is. Addresses it carries are not looked at."""
+    """Return why this address is not public, or None if it is. IPv4 addresses inside it are not checked."""
     number = int(address)
     for network, mask, reason in _DENIED_V4 if address.version == 4 else _DENIED_V6:
         if number & mask == network:
@@ -90,13 +90,13 @@ def denied_because(address: Address) -> str | None:
 
 
 def judged_addresses(address: Address) -> tuple[Address, ...]:
-    """The addresses that must all be allowed before this one is: itself, and those a router would find inside it.
+    """Return the addresses that must all be allowed: this one, and those that a router would find inside it.
 
-    A v4-mapped or NAT64 address is nothing but its IPv4 address; the others are themselves too.
+    A v4-mapped or NAT64 address is only its IPv4 address. Any other address is checked itself, too.
     """
     if isinstance(address, IPv4Address):
         return (address,)
-    address = IPv6Address(int(address))  # without its zone: the zone names an interface, not a place
+    address = IPv6Address(int(address))  # without its zone, which names an interface and not a destination
     if address.ipv4_mapped is not None:
         return (address.ipv4_mapped,)
     low = IPv4Address(int(address) & _LOW_32_BITS)
@@ -111,7 +111,7 @@ def judged_addresses(address: Address) -> tuple[Address, ...]:
     return (address,)
 
 
-# What an operator allows beside public addresses: one rule per text.
+# What an operator allows in addition to public addresses: one rule per text.
 
 
 _NAME: Final = re.compile(r"(\*\.)?([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z_]([a-z0-9_-]{0,61}[a-z0-9_])?")
@@ -131,11 +131,11 @@ class Rule:
         return self.port is None or self.port == port
 
     def is_name(self, host: str | None) -> bool:
-        """Whether the rule names exactly this host."""
+        """Return whether the rule names exactly this host."""
         return host is not None and self.name == host
 
     def is_single(self, address: Address | None) -> bool:
-        """Whether the rule names exactly this one address."""
+        """Return whether the rule names exactly this one address."""
         network = self.network
         return (
             address is not None
@@ -153,16 +153,19 @@ class Rule:
 
 
 def parse_rule(text: str) -> Rule:
-    """The rule of `127.0.0.0/8`, `::1`, `[::1]:80`, `10.1.2.3:8080`, `internal.example` or `*.example.org:443`."""
+    """Return the rule of a text. Raise InvalidInput if it is not valid.
+
+    Examples: `127.0.0.0/8`, `::1`, `[::1]:80`, `10.1.2.3:8080`, `internal.example`, `*.example.org:443`.
+    """
     host, port = _split_port(text.strip().lower())
     try:
         return Rule(network=ip_network(host), port=port)
     except ValueError as error:
         if "host bits" in str(error):
-            raise InvalidInput(f"{text!r}: the network is {ip_network(host, strict=False)}, write that") from None
+            raise InvalidInput(f"{text!r} is not a network; write {ip_network(host, strict=False)} instead") from None
     name = host.rstrip(".")
     if not _NAME.fullmatch(name):
-        raise InvalidInput(f"{text!r} is not a valid network, address or host name that could be allowed")
+        raise InvalidInput(f"{text!r} is not a valid network, address or host name")
     if name.startswith("*."):
         return Rule(suffix=name[1:], port=port)
     return Rule(name=name, port=port)

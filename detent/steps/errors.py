@@ -14,7 +14,7 @@ EXCEPTION: Final = "exception"
 
 
 class ActionError(Exception):
-    """An action failed and says how. `code` is what the step's error shows."""
+    """An action failed. The step's error shows `code`."""
 
     code: str = EXCEPTION  # also of a subclass that does not call this `__init__`
 
@@ -30,7 +30,7 @@ class Permanent(ActionError):
 class RetryLater(ActionError):
     """The action failed and should not be tried again before `seconds` have passed.
 
-    With `None`, or a value that is not a length of time, the step waits as long as its retry says.
+    With `None`, or a value that is not a length of time, the step waits as long as its retry policy defines.
     """
 
     seconds: float | None = None

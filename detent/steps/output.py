@@ -1,10 +1,10 @@
-"""What an action gives back, as JSON bytes.
+"""The output of a step, as JSON bytes.
 
-JSON types are kept. With a defined text form: `datetime` and `date` and `time` (RFC 3339), `timedelta` (ISO 8601
-duration), `UUID`, `Decimal` (its digits as text, so that none is lost), `Enum` (its value). Objects become JSON
-objects: dataclasses, TypedDicts, `msgspec.Struct`, attrs classes and pydantic models; tuples become arrays. Everything
-else (sets, bytes, generators, other objects) is refused by name rather than guessed at, and so are NaN and infinity,
-integers beyond 64 bits, lone surrogates and nesting beyond the limit.
+JSON types stay as they are. These types have a text form: `datetime`, `date` and `time` (RFC 3339), `timedelta` (ISO
+8601 duration), `UUID`, `Decimal` (its digits as text, so that none is lost), `Enum` (its value). Dataclasses,
+TypedDicts, `msgspec.Struct`, attrs classes and pydantic models become objects; tuples become arrays. Everything else
+(sets, bytes, generators, other objects) is refused with an error that names the type. So are NaN and infinity, integers
+beyond 64 bits, lone surrogates and nesting beyond the limit.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _FRAME: Final = len(b'{"output":}')
 
 
 def encode_output(value: Any) -> bytes:
-    """`{"output": value}` as bytes."""
+    """Return `{"output": value}` as bytes. Raise Unserialisable or OutputTooLarge."""
     try:
         _check(value, 0)
         encoded = _encode({"output": value})
     except Unserialisable:
         raise
-    except BaseException as error:  # noqa: BLE001 - a value of the user's is looked into, and may raise anything
-        raise Unserialisable(f"the output cannot be kept: {describe(error)}") from None
+    except BaseException as error:  # noqa: BLE001 - this runs code of the user's value, which may raise anything
+        raise Unserialisable(f"the output cannot be stored: {describe(error)}") from None
     if len(encoded) - _FRAME > BODY_LIMIT:
         raise OutputTooLarge(f"the output takes {len(encoded) - _FRAME:,} bytes, more than {BODY_LIMIT // 1024} KB")
     return encoded
@@ -49,10 +49,10 @@ def _check(value: Any, depth: int) -> None:
         return
     if kind is int:
         if not SMALLEST_INTEGER <= value <= LARGEST_INTEGER:
-            raise Unserialisable("the output has an integer beyond 64 bits in it; give it back as text")
+            raise Unserialisable("the output has an integer beyond 64 bits in it; return it as text")
     elif kind is float:
         if not isfinite(value):
-            raise Unserialisable(f"the output has a float in it that is {value}, which JSON cannot say")
+            raise Unserialisable(f"the output has a float in it that is {value}, which JSON cannot represent")
     elif kind is dict:
         _check_depth(depth)
         for key, item in value.items():
@@ -68,7 +68,7 @@ def _check(value: Any, depth: int) -> None:
 
 
 def _check_other(value: Any, depth: int) -> None:
-    """Values that are not plainly JSON: they are reduced to something that is, or refused by name."""
+    """Check a value that is not a plain JSON type: reduce it to one, or raise Unserialisable."""
     if isinstance(value, Enum):
         _check(value.value, depth)
     elif not isinstance(value, _TEXT_FORMS):
@@ -89,7 +89,7 @@ def _fields(value: Any) -> dict[str, Any]:
 
 
 def _as_plain(value: Any) -> Any:
-    """A value of some subclass as the JSON type it is one of. The encoder asks too, for types it does not know."""
+    """Return a value as a plain JSON type. The encoder calls this too, for types it does not know."""
     for plain in _PLAIN:
         if isinstance(value, plain):
             return plain(value)
@@ -99,7 +99,7 @@ def _as_plain(value: Any) -> Any:
 
 
 def _is_pydantic(value: Any) -> bool:
-    """Asked of the object, so that pydantic need not be installed."""
+    """Return whether a value is a pydantic model, by duck typing: pydantic need not be installed."""
     return hasattr(type(value), "__pydantic_fields__") and hasattr(value, "model_dump")
 
 
@@ -110,7 +110,7 @@ def _check_key(key: object) -> None:
 
 def _check_depth(depth: int) -> None:
     if depth >= NESTING_LIMIT:
-        raise Unserialisable(f"the output is nested more than {NESTING_LIMIT} deep, or holds itself")
+        raise Unserialisable(f"the output is nested more than {NESTING_LIMIT} deep, or contains itself")
 
 
 _encode: Final = msgspec.json.Encoder(enc_hook=_as_plain).encode

@@ -1,8 +1,8 @@
-"""The seam for kinds of steps: an executor turns one call into one outcome.
+"""The contract for kinds of steps: an executor turns one call into one outcome.
 
-Built-in kinds use it like any other. An executor declares what it needs of the engine; without that it knows nothing of
-the run but its call, and holds no lock and no connection to the store. It must be safe to repeat: if a node dies, the
-call is made again with the same idempotency key.
+Built-in kinds use it like any other. An executor declares what it needs of the engine. Without that it gets only its
+call, and holds no lock and no connection to the store. It must be safe to repeat: if a node dies, another node makes
+the call again with the same idempotency key.
 """
 
 from __future__ import annotations

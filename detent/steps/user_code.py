@@ -37,14 +37,14 @@ Result = TypeVar("Result")
 
 #: How many plain functions of users a node runs at once.
 THREADS: Final = 32
-#: Called in a thread after each function that ran there; exceptions are ignored. A framework that keeps something per
+#: Called in a thread after each function that ran there; exceptions are ignored. A framework that has objects per
 #: thread, such as a database connection, cleans up here.
 TIDYING: Final[list[Callable[[], None]]] = []
 
 LONGEST_KIND: Final = 200
 LONGEST_MESSAGE: Final = 1000
 LONGEST_TRACEBACK: Final = 8 * 1024
-#: Errors that another attempt would meet again, with their codes.
+#: Errors that a retry would not avoid, with their codes.
 _PERMANENT: Final[dict[type[Exception], str]] = {
     InvalidParameters: "invalid_parameters",
     Unserialisable: "unserialisable",
@@ -65,7 +65,7 @@ class TimeLimit(TimeoutError):
 def failure_of(error: BaseException) -> Fail:
     """Return the outcome of user code that raised this error. Never raise.
 
-    The class of the error decides, because its attributes are code of the user, too.
+    Only the class of the error decides: its attributes are code of the user, too, and may raise.
     """
     kind = type(error)
     for known, code in _PERMANENT.items():
@@ -121,7 +121,7 @@ def traceback_end(error: BaseException) -> str:
 
 
 def exception_detail(error: BaseException) -> dict[str, str]:
-    """Return the `detail` of an error that stands for this exception: its class and the end of its traceback."""
+    """Return the `detail` of a step error for this exception: its class and the end of its traceback."""
     return {"type": qualified_name(error), "traceback": traceback_end(error)}
 
 

@@ -1,8 +1,8 @@
-"""Tests of workflows: a run to its end at once, and a run killed at each of its moments.
+"""Test helpers for workflows: a run to its end at once, and a run killed at each of its moments.
 
     from detent.testing import crash_matrix, speedrun
 
-What is here runs the engine itself, on a memory store under a fake clock. It is loaded when it is asked for.
+The helpers run the real engine, on a memory store with a fake clock. Each name is imported when it is first used.
 """
 
 from importlib import import_module

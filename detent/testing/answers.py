@@ -1,4 +1,4 @@
-"""What a test says instead of the outside world: callbacks of waits, and results of steps whose bodies are not run."""
+"""The answers of a test instead of the outside world: callbacks of waits, and results of steps that do not run."""
 
 from __future__ import annotations
 
@@ -20,16 +20,18 @@ from detent.steps.output import encode_output
 from detent.steps.user_code import failure_of
 from detent.testing.clock import Length, seconds_of
 
-# An exception of a class that the code under test knows, made without knowing how that class is made.
+# An exception of a class of the code under test, created without its constructor, whose arguments are unknown.
 
 
 def raised(place: str, message: str = "", *, code: str | None = None) -> Exception:
-    """An exception of the class at that place, such as `shop.errors.CardDeclined`, which says `message`. Its
-    constructor is not called; `code` is what an error of an action shows."""
+    """Return an exception of the class at that place, such as `shop.errors.CardDeclined`, with that message.
+
+    Its constructor is not called. `code` is the code of an action's error.
+    """
     kind = _found(place)
     try:
         error = kind.__new__(kind, message)
-    except Exception:  # noqa: BLE001 - a class with its own constructor: at least the name is the same
+    except Exception:  # noqa: BLE001 - a class with its own `__new__`: at least the name is the same
         error = type(kind.__name__, (Exception,), {})(message)
     if code is not None:
         error.code = code
@@ -55,7 +57,7 @@ _value = msgspec.json.Decoder().decode
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """The answer to an HTTP step, or a callback, where the body alone does not say enough."""
+    """An answer to an HTTP step, or a callback, with status, headers or query in addition to the body."""
 
     body: Any = None
     status: int = 200
@@ -65,7 +67,7 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class After:
-    """The answer that a durable function gets, or a wait, that long after the run began and not before."""
+    """An answer to a durable function or a wait that comes that long after the start of the run."""
 
     length: Length
     answer: Any = None
@@ -73,9 +75,12 @@ class After:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The answer to a step of a workflow class where its return value does not say enough: the `state` it leaves, as
-    plain JSON, and what it asks for in the end: `then` is "skip", "finish", "pause" or "cancel", the last two with a
-    `reason`. A child of a durable function can be answered so as well: it can `cancel`."""
+    """An answer to a step of a workflow class with more than a return value.
+
+    `state` is the state after the step, as plain JSON. `then` is what the step asks for at its end: "skip", "finish",
+    "pause" or "cancel", the last two with a `reason`. The answer to a child of a durable function can be an Output
+    with `then="cancel"`.
+    """
 
     value: Any = None
     state: Any = UNSET
@@ -85,7 +90,7 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class StepRequest:
-    """What a callable answer is called with, if it takes an argument. `parameters` are the step's, filled in."""
+    """The argument of a callable answer, if it takes one. `parameters` are the rendered parameters of the step."""
 
     step: str
     attempt: int = 1
@@ -93,13 +98,16 @@ class StepRequest:
 
 
 class Answers:
-    """By the name of a step or wait: a value, an exception (or its class) to be raised, or a callable that returns or
-    raises one. TimeoutError says that nothing comes: a wait is left to its time limit, a step of a definition or of a
-    durable function ends as if it had run out of its own.
+    """The answers of a test by the name of a step or wait.
 
-    What a durable function asks for several times has a number from the second time on: `charge#2`. Where nothing is
-    said of that, what is said of `charge` holds. `@wait:x`, `@signal:x` and `@child:x` tell what has
-    one name apart."""
+    An answer is a value, an exception (or its class) to raise, or a callable that returns or raises one. TimeoutError
+    means that no answer comes: a wait runs into its time limit, and a step of a definition or a durable function ends
+    as if it had timed out.
+
+    An operation that a durable function asks for again has a number from the second time on: `charge#2`. Without an
+    answer for it, the answer for `charge` is used. If different operations have one name, use `@wait:x`, `@signal:x`
+    and `@child:x`.
+    """
 
     def __init__(self, given: Mapping[str, Any] | None = None) -> None:
         later = {name: one for name, one in (given or {}).items() if isinstance(one, After)}
@@ -110,7 +118,7 @@ class Answers:
         return isinstance(key, str) and self.name_for(key) is not None
 
     def name_for(self, key: str) -> str | None:
-        """The name that the answer to this is given under, if there is one."""
+        """Return the name under which this key has an answer, or None."""
         if key in self._given:
             return key
         name = key.partition(":")[2] if key.startswith("@") else key
@@ -118,21 +126,21 @@ class Answers:
         return next((one for one in found if one in self._given), None)
 
     def after(self, key: str) -> Instant:
-        """How long after the beginning the answer comes."""
+        """Return how long after the start of the run the answer comes."""
         return self._after.get(self.name_for(key) or key, 0)
 
     def names(self) -> tuple[str, ...]:
         return tuple(self._given)
 
     def silence(self, key: str) -> str | None:
-        """If the answer is that none comes, the words for that."""
+        """Return the message of the timeout if no answer comes, else None."""
         given = self._given.get(self.name_for(key) or key)
         if isinstance(given, TimeoutError) or given is TimeoutError:
             return (str(given) if isinstance(given, TimeoutError) else "") or "the test lets it run out of time"
         return None
 
     def of(self, asked: StepRequest) -> Any:
-        """The answer; may be a coroutine if it is a callable's. Raises what is to be raised."""
+        """Return the answer, or raise it if it is an exception. A callable's answer may be a coroutine."""
         given = self._given[self.name_for(asked.step) or asked.step]
         if _is_error(given):
             raise given
@@ -141,7 +149,7 @@ class Answers:
         return given(asked) if _takes_one(given) else given()
 
     def outcome(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
-        """What becomes of a step that is answered instead of carried out."""
+        """Return the outcome of a step that has an answer and does not run."""
         asked = StepRequest(call.step, call.attempt, call.parameters)
         silence = self.silence(call.step)
         if silence is not None:
@@ -171,12 +179,12 @@ def _outcome(call: StepCall, answer: Any) -> Outcome:
 
 
 def value_of(answer: Any) -> Any:
-    """The result of a step that is answered so."""
+    """Return the value of an answer."""
     return answer.value if isinstance(answer, Output) else answer
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON would give it back."""
+    """Return a value after a round trip through JSON."""
     return _value(encode_output(value))["output"]
 
 

@@ -1,4 +1,4 @@
-"""A clock that a test moves."""
+"""A clock that a test moves, and an event loop that runs on it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LONGEST: Final = 100 * 366 * 86_400 * SECOND
 
 
 class FakeClock:
-    """Stands still until it is moved; it begins at `start`, or now. A store and an engine that have it live by it."""
+    """A clock that does not run until a test moves it. It begins at `start`, or now."""
 
     def __init__(self, start: datetime | None = None) -> None:
         self._start = SystemClock().wall() if start is None else round(start.timestamp() * SECOND)
@@ -34,12 +34,12 @@ class FakeClock:
         return self._passed / SECOND
 
     def now(self) -> datetime:
-        """The time of day, UTC."""
+        """Return the time of day in UTC."""
         return as_datetime(self.wall())
 
     @property
     def passed(self) -> timedelta:
-        """How far it was moved."""
+        """Return how far the clock was moved."""
         return timedelta(microseconds=self._passed)
 
     def advance(self, length: Length = 0.0, /, **units: float) -> None:
@@ -47,36 +47,35 @@ class FakeClock:
         self.move_to(self.wall() + micros(seconds_of(length, **units)))
 
     def move_to(self, instant: Instant) -> None:
-        """Make it that time, if it is not later already."""
+        """Move the clock to that time, unless it is already later."""
         self._passed = max(self._passed, min(instant - self._start, LONGEST))
 
 
 def seconds_of(length: Length = 0.0, /, **units: float) -> float:
-    """A length of time in seconds, however it is written."""
+    """Return a length of time in seconds: a number, a text such as "2d", a timedelta, or units."""
     more = timedelta(**units).total_seconds() if units else 0.0
     if isinstance(length, timedelta):
         return length.total_seconds() + more
     return parse_duration(length) + more
 
 
-# An event loop whose time is a FakeClock's.
+# An event loop with the time of a FakeClock.
 #
-# Where a loop would wait, it asks `when_idle` what is to happen, which may move the clock. Only what happens outside
-# of this thread is waited for: threads, and sockets in use. The clock then goes on as the machine's
-# does.
+# Where another loop would wait, this loop calls `when_idle`, which may move the clock. The loop really waits only for
+# work outside of this thread: threads, and sockets in use. Meanwhile the clock runs like the machine's.
 
 
 Ts = TypeVarTuple("Ts")
 
 _OWN_SOCKETS: Final = 1
 _LOOK_AGAIN: Final = 0.05
-#: What is due so soon happens at once, so that looking at things costs no time; but no more often than this in a row.
+#: A timer that is due within a moment runs at once, without moving the clock; but at most this often in a row.
 _MOMENT: Final = 0.001
 _MOST_HURRIED: Final = 5
 
 
 class Life:
-    """One process of a world: from the moment it dies nothing of it happens any more."""
+    """One process of a world. After its death none of its callbacks run."""
 
     def __init__(self) -> None:
         self.is_dead = False
@@ -90,7 +89,7 @@ NO_ID: Final = Context()
 
 
 class _Waiting(selectors.DefaultSelector):
-    """Asks before it waits."""
+    """A selector that calls `before_wait` instead of waiting."""
 
     before_wait: Callable[[], list[Any]]
 
@@ -105,7 +104,7 @@ class _Waiting(selectors.DefaultSelector):
 
 
 class FakeLoop(asyncio.SelectorEventLoop):
-    """Real asyncio under a fake clock. `effects` counts what is being done of the users' code."""
+    """The real asyncio loop with a fake clock. `effects` counts the pieces of user code in flight."""
 
     def __init__(self, clock: FakeClock) -> None:
         self.clock = clock
@@ -126,7 +125,7 @@ class FakeLoop(asyncio.SelectorEventLoop):
         return self.clock.monotonic()
 
     def next_timer(self) -> float | None:
-        """When the loop would wake up by itself."""
+        """Return when the loop would wake up by itself, or None."""
         times: list[float] = [handle.when() for handle in self._handles_to_come() if not handle.cancelled()]
         return min(times, default=None)
 
@@ -134,7 +133,7 @@ class FakeLoop(asyncio.SelectorEventLoop):
 
     @contextmanager
     def called(self) -> Iterator[None]:
-        """While this lasts, code of the test's is called that no clock of ours can hurry."""
+        """Measure the real time of test code that runs inside the block: the fake clock cannot shorten it."""
         self._called_at = self._system.monotonic()
         try:
             yield
@@ -143,7 +142,7 @@ class FakeLoop(asyncio.SelectorEventLoop):
             self._called_at = None
 
     def time_passes(self) -> None:
-        """If the call has taken so long that something was due meanwhile, that happens now."""
+        """Run the timers that became due in the real time that the call has taken."""
         if self._called_at is None:
             return
         now, timer = self._system.monotonic(), self.next_timer()
@@ -200,25 +199,25 @@ class FakeLoop(asyncio.SelectorEventLoop):
     # -- death
 
     def create_task(self, coro: Any, *, name: object = None, context: Any = None) -> asyncio.Task[Any]:
-        # Kept: one that is forgotten would be ended, with its `finally`, while others are still alive.
+        # Store the task: garbage collection would close it and run its `finally` while other tasks are still alive.
         task: asyncio.Task[Any] = super().create_task(coro, name=name, context=context)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard, context=NO_ID)
         return task
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
-        if not self._dead:  # what the dead leave undone is no mistake
+        if not self._dead:  # unfinished work of a dead process is not an error
             super().call_exception_handler(context)
 
     def end_all(self) -> None:
-        """End what is left of every process."""
+        """Close the remaining tasks of all processes."""
         self._dead, this = True, asyncio.current_task(self)
         for task in list(self._tasks):
             if task is not this and not task.done():
                 end(task.get_coro())
 
     def bury(self, life: Life) -> None:
-        """Nothing that this process has begun or would begin happens any more."""
+        """Cancel all callbacks of a process, those scheduled now and those it would schedule later."""
         life.is_dead = self._dead = True
         self.effects = 0
         for handle in (*self._ready, *self._handles_to_come()):  # type: ignore[attr-defined]  # of BaseEventLoop
@@ -246,28 +245,28 @@ class FakeLoop(asyncio.SelectorEventLoop):
 
 
 def _still(handle: asyncio.Handle) -> None:
-    life = handle._context.get(LIFE)  # type: ignore[attr-defined]  # noqa: SLF001 - whose it is stands nowhere else
+    life = handle._context.get(LIFE)  # type: ignore[attr-defined]  # noqa: SLF001 - only the context knows its process
     if life is not None and life.is_dead:
         handle.cancel()
 
 
 def end(work: Any) -> None:
-    """End a coroutine where it stands."""
+    """Close a coroutine."""
     try:
         work.close()
     except RuntimeError:
-        return  # it waits for something while it ends, and nothing will come
+        return  # it awaits something while it closes, which never ends
 
 
 def outside_of_loops() -> AbstractContextManager[None]:
-    """As if no loop were running in this thread: another one can be run, and code that wants none is content."""
+    """Hide the running loop of this thread, so that another loop, or code that refuses a running loop, can run."""
     return inside_of(None)
 
 
 @contextmanager
 def inside_of(loop: asyncio.AbstractEventLoop | None) -> Iterator[None]:
-    """As if this loop were the one that is running in this thread."""
-    outer = events._get_running_loop()  # noqa: SLF001 - what every loop is entered and left by
+    """Make this loop the running loop of this thread inside the block."""
+    outer = events._get_running_loop()  # noqa: SLF001 - every loop uses this to enter and leave
     events._set_running_loop(loop)  # noqa: SLF001
     try:
         yield

@@ -3,9 +3,9 @@
     report = crash_matrix(Signup, hero=user, answers={"approval": {"ok": True}})
     assert report.ran_twice == {"welcome": 1}
 
-A run is lived through once to learn its moments: before and after every checkpoint (a flush that writes to the journal)
-and before and after every effect (the body of a step). Then it is lived through again for each of them, and there its
-process vanishes with all it had in memory. Another node takes over what the store kept. The end must be the same.
+The run is first run once to learn its moments: before and after every checkpoint (a flush that writes to the journal)
+and before and after every effect (the body of a step). Then it is run again for each moment, and its process is killed
+there with everything in its memory. Another node takes over from the store. The end must be the same.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ class CrashPoint:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CrashMatrix:
-    """Every end was like `ending`. `ran_twice` counts, by step, the kills after which its body ran once more."""
+    """The report of a crash matrix. Every run ended like `ending`.
+
+    `ran_twice` counts, by step, the kills after which the body of the step ran again.
+    """
 
     ending: Speedrun
     points: tuple[CrashPoint, ...]
@@ -79,18 +82,19 @@ def crash_matrix(
     same: Callable[[Speedrun], Any] | None = None,
     ending: str = Status.COMPLETED,
 ) -> CrashMatrix:
-    """Kill a run at each of its moments. AssertionError names the one after which it ends otherwise.
+    """Kill a run at each of its moments. Raise AssertionError with the moment after which its end differs.
 
-    The arguments are those of `speedrun`. `setup` is called before each run, to put what the steps change outside back
-    to where it was. `same` says what of a run must be the same each time; by default its status, its output and how
-    each step ended. `ending` is the status it is to end with; a run that is not to complete says so."""
+    The arguments are those of `speedrun`. `setup` is called before each run, to reset what the steps change outside.
+    `same` returns what must be equal each time; by default the status, the output and how each step ended. `ending` is
+    the expected status; pass it for a run that should not complete.
+    """
     subject, begun = subject_of(workflow, args, hero=hero, given=input), SystemClock().monotonic()
     with standing_in(hero):
         trial = Trial(subject, Answers(answers), at=at, max_wait=max_wait, state=state)
         matrix = _Matrix(trial, setup or (lambda: None), same or end_of)
         learnt = matrix.learn()
         if learnt.status != ending:
-            hint = f"; if it is to end so, say ending={str(learnt.status)!r}"
+            hint = f"; if that is expected, pass ending={str(learnt.status)!r}"
             raise AssertionError(f"undisturbed, the run is {learnt.status}, not {ending}{hint}\n{learnt!r}")
         with _tidied() as tidy:
             points = tuple(tidy(matrix.kill_at(place)) for place in range(len(matrix.names)))
@@ -99,8 +103,11 @@ def crash_matrix(
 
 @contextmanager
 def _tidied() -> Iterator[Callable[[CrashPoint], CrashPoint]]:
-    """A world leaves circles behind, and to look for them among all that a test has loaded would take longer than the
-    run: only what is new is looked through, after each."""
+    """Collect only new garbage, after each run.
+
+    A world leaves reference cycles behind. A full collection over everything that a test has loaded would take longer
+    than the run.
+    """
 
     def tidy(point: CrashPoint) -> CrashPoint:
         gc.collect(0)
@@ -116,12 +123,12 @@ def _tidied() -> Iterator[Callable[[CrashPoint], CrashPoint]]:
 
 
 def end_of(run: Speedrun) -> Any:
-    """What of a run must not depend on crashes. Steps side by side may end in any order."""
+    """Return what must not depend on crashes. The route is sorted, because parallel steps may end in any order."""
     return run.status, run.output, sorted(run.route)
 
 
 class _Matrix:
-    """Knows the moments of a trial by their numbers."""
+    """Runs a trial once to learn its moments, then once per moment."""
 
     def __init__(self, trial: Trial, setup: Callable[[], object], same: Callable[[Speedrun], Any]) -> None:
         self._trial, self._setup, self._same = trial, setup, same
@@ -130,7 +137,7 @@ class _Matrix:
         self._ran: Counter[str] = Counter()
 
     def learn(self) -> Speedrun:
-        """Live through it undisturbed."""
+        """Run the trial without a kill, learn its moments and return its end."""
         moments = _Moments(None)
         self._setup()
         ending = self._trial.run(moments.watch)
@@ -138,28 +145,28 @@ class _Matrix:
         return ending
 
     def kill_at(self, place: int) -> CrashPoint:
-        """Live through it, and die there."""
+        """Run the trial and kill it at that moment. Raise AssertionError if its end differs."""
         moments = _Moments(place)
         self._setup()
         try:
             ending = self._trial.run(moments.watch)
         except Exception as error:
-            raise AssertionError(f"killed {self.names[place]}, the run does not come to its end: {error}") from error
+            raise AssertionError(f"killed {self.names[place]}, the run does not end: {error}") from error
         if not moments.is_over:
             raise AssertionError(
-                f"the run never came to the moment {self.names[place]} again: it does not do the same each time"
+                f"the run did not reach the moment {self.names[place]} again: it does not do the same each time"
             )
         found = self._same(ending)
         if found != self._expected:
             raise AssertionError(
-                f"killed {moments.names[place]}, the run ends otherwise\n"
+                f"killed {moments.names[place]}, the end of the run differs\n"
                 f"  expected: {self._expected!r}\n  found:    {found!r}\n{ending!r}"
             )
         return CrashPoint(moments.names[place], tuple((moments.ran - self._ran).keys()))
 
 
 class _Moments:
-    """Counts the moments of one life, and kills it at one of them."""
+    """Records the moments of one trial run, and kills its process at one of them."""
 
     def __init__(self, deadly: int | None) -> None:
         self._deadly = deadly

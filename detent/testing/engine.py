@@ -1,4 +1,4 @@
-"""An engine in memory that a test moves on: several runs, a clock, and a look at things in between."""
+"""An engine in memory that a test controls: it starts runs, moves the clock and reads the runs in between."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from detent.testing.world import World
 
 
 class MemoryEngine:
-    """Nothing happens by itself: `start` a run, `advance` the clock, look at the run.
+    """An engine that does nothing by itself: `start` a run, `advance` the clock, check the run.
 
     with MemoryEngine() as engine:
         run = engine.start(Signup, hero=user)
@@ -45,7 +45,7 @@ class MemoryEngine:
         request_id: str | None = None,
         labels: Mapping[str, str] | None = None,
     ) -> MemoryRun:
-        """Start a run, and let everything happen that happens at once. The arguments are those of `speedrun`."""
+        """Start a run, and run everything that is due now. The arguments are those of `speedrun`."""
         subject = subject_of(workflow, args, hero=hero, given=input)
         self._stack.enter_context(standing_in(hero))
 
@@ -65,17 +65,17 @@ class MemoryEngine:
         return MemoryRun(self, run)
 
     def advance(self, length: Length = 0.0, /, **units: float) -> None:
-        """Let so much time pass, and everything happen in it, in its order: seconds, "2d", a timedelta, or days=2."""
+        """Move the clock, and run everything that is due until then, in order: seconds, "2d", a timedelta, days=2."""
         until = self.clock.wall() + micros(seconds_of(length, **units))
         self._world.run(self._settle(until))
         self.clock.move_to(until)
 
     def run_until_idle(self) -> None:
-        """Let everything happen that needs no time."""
+        """Run everything that is due now."""
         self.advance()
 
     def ask(self, question: Callable[[Commands], Coroutine[Any, Any, Any]]) -> Any:
-        """The answer of one of the engine's commands, after which everything happens that needs no time."""
+        """Run one of the engine's commands and everything that is due after it. Return the command's answer."""
 
         async def asked() -> Any:
             await self._boot()
@@ -86,7 +86,7 @@ class MemoryEngine:
         return answer
 
     def answer(self, run: MemoryRun, name: str, value: Any = None) -> None:
-        """Call a wait of a run back."""
+        """Send the callback of a wait. Raise AssertionError if the run does not wait for it."""
         waits = [
             step for _, step, called in self._world.open_waits(run.key) if name in (called, called.partition("#")[0])
         ]
@@ -102,7 +102,7 @@ class MemoryEngine:
         self.run_until_idle()
 
     def crash(self) -> None:
-        """The process of the engine vanishes with all it had in memory; another one takes over."""
+        """Kill the process of the engine with everything in its memory. Another one takes over."""
 
         async def kill() -> None:
             self._world.kill()
@@ -111,7 +111,7 @@ class MemoryEngine:
         self.run_until_idle()
 
     def look(self, run: MemoryRun) -> Speedrun:
-        """How a run stands now."""
+        """Return the current state of a run."""
         return self._world.run(ending_of(self._world.commands, run.key))
 
     def close(self) -> None:
@@ -135,7 +135,7 @@ class MemoryEngine:
 
 
 class MemoryRun:
-    """A run of an engine in memory, as it stands whenever it is looked at."""
+    """A run of an engine in memory. Each property reads its current state."""
 
     def __init__(self, engine: MemoryEngine, key: bytes) -> None:
         self._engine, self.key = engine, key
@@ -146,7 +146,7 @@ class MemoryRun:
 
     @property
     def now(self) -> Speedrun:
-        """All that is known of it."""
+        """Return the current state of the run."""
         return self._engine.look(self)
 
     @property
@@ -166,7 +166,7 @@ class MemoryRun:
         return self.now.route
 
     def answer(self, name: str, value: Any = None) -> None:
-        """Call one of its waits back."""
+        """Send the callback of one of its waits."""
         self._engine.answer(self, name, value)
 
     def signal(self, name: str, data: Any = None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class NeverEnds(AssertionError):
-    """A run waits for something that will not come."""
+    """A run waits for something that never happens."""
 
 
 class NotDeterministic(AssertionError):

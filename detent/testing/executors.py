@@ -1,4 +1,4 @@
-"""The executors of a test's node: those of any node, on the stage."""
+"""The executors of a test's node: the real executors, wrapped by the stage."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from detent.testing.python_stage import StagedBodies, StagedRegistry
 from detent.testing.stage import Counted, SameThread, Stage, Staged, is_dead
 from detent.testing.store import for_ever
 
-# The children of durable functions: each has an id that follows from its parent, and an answer can replace it.
+# The children of durable functions: the id of a child is derived from its parent, and an answer can replace the child.
 
 
 class WithChildren:
-    """The executor of durable functions, whose children can be answered."""
+    """The executor of durable functions. A test can answer for their children."""
 
     kind: ClassVar[StepKind] = StepKind.FUNCTION
 
@@ -61,7 +61,7 @@ class WithChildren:
 
 
 class _Port:
-    """The port of a function; it starts no child that is answered."""
+    """The port of a function. It does not start a child that has an answer."""
 
     def __init__(self, inner: FunctionPort, run: bytes, stage: Stage) -> None:
         self._inner, self._run, self._stage, self._answers = inner, run, stage, stage.answers
@@ -87,7 +87,7 @@ class _Port:
         return await self._inner.prepare_successor(request)
 
     async def _end(self, key: str, asked: StepRequest) -> Checkpoint | None:
-        """How the child ends; `None` if it never does."""
+        """Return the end of a child that has an answer, or None if the child never ends."""
         now, given = self._inner.now(), None
         try:
             given = self._answers.of(asked)
@@ -106,14 +106,13 @@ class _Port:
         return Checkpoint(key, Ending.SUCCESS, result, None, now)
 
 
-# Transactional steps where Detent's tables are in memory: the user's transactions are real, what is kept is not.
+# Transactional steps with Detent's tables in memory: the user's transactions are real, the stored results are not.
 #
-# A result is kept when its transaction was committed, as it would be in the user's own database, and is there after a
-# crash.
+# A result is stored after its transaction was committed, as in the user's own database, and it survives a crash.
 
 
 class MemoryKeeper(Transactions):
-    """Takes its sessions from where the user's steps get theirs."""
+    """Stores results of transactional steps in memory. It uses the session factories of `detent.transactions`."""
 
     def __init__(self, kept: dict[tuple[bytes, str], bytes]) -> None:
         vars(self).update(vars(keeper))
@@ -121,7 +120,7 @@ class MemoryKeeper(Transactions):
 
     def run_once(self, call: StepCall, generation: int, body: Callable[[object], bytes]) -> bytes:
         if self._blocking is None:
-            return super().run_once(call, generation, body)  # which says what is missing
+            return super().run_once(call, generation, body)  # raises an error that names the missing factory
         key = (call.run_id, call.step)
         if key not in self._kept:
             with self._blocking() as session, session.begin():
@@ -151,8 +150,10 @@ def executors(
     *,
     strict: bool = False,
 ) -> Mapping[StepKind, StepExecutor]:
-    """One for each kind of steps. Steps may call this machine; `kept` is what transactional ones keep.
-    If `strict`, durable functions must do the same in every replay."""
+    """Return an executor for each kind of step. Steps may call this machine.
+
+    `kept` has the results of transactional steps. If `strict`, durable functions must do the same in every replay.
+    """
     policy, pool = _policy(settings.egress_allow), SameThread()
     http = HttpSettings(ca_file=Path(settings.ca_file) if settings.ca_file else None)
     whole: list[StepExecutor] = [

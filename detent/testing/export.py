@@ -1,6 +1,6 @@
-"""A run that happened, written down as a test: what it began with, what its steps returned, and its route.
+"""Write a past run as a test: its input, the results of its steps, and its route.
 
-Pure: documents of the API go in, the text of a Python file comes out.
+This module is pure: it takes documents of the API and returns the text of a Python file.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from detent.steps.actions import CORE_PREFIX
 from detent.testing.export_errors import Code, call, failure, failure_of_class
 from detent.testing.export_function import FunctionAnswers, named, on_route, told
 
-# What the steps of a definition or of a workflow class gave in a run that happened, as answers and route of a test.
+# The answers and the route of a test, from the steps of a past run of a definition or a workflow class.
 
 
 Document = Mapping[str, Any]
@@ -32,7 +32,10 @@ _OK: Final = 200
 def told_by_steps(
     steps: Mapping[str, Document], events: Sequence[Document], own: set[str], *, headers: bool = False
 ) -> FunctionAnswers:
-    """Of a definition. The steps that are `own` do the same again by themselves; `headers` matter to some."""
+    """Return the answers and the route of a definition.
+
+    Steps in `own` run again in the test and need no answer. `headers` includes the headers of responses.
+    """
     order: dict[str, None] = {}
     for event in events:
         for name in _ended_by(event):
@@ -83,13 +86,13 @@ def _last_error(step: Document) -> Document | None:
 def told_by_chain(
     steps: Mapping[str, Document], events: Sequence[Document], paused_by: str | None
 ) -> tuple[FunctionAnswers, str | None]:
-    """Of a class, whose steps end in their order; and the step that it came to and did not get past."""
+    """Return the answers and the route of a class, and the step at which its run stopped or None."""
     finished = next((event["step"] for event in events if event["kind"] == "ended" and event["finished"]), None)
     reasons = {event["step"]: event["by"] for event in events if event["kind"] == "cancelled"}
     found, stopped, is_cut = FunctionAnswers(), None, False
     for name, step in steps.items():
         if is_cut and not step["attempts"]:
-            break  # what is behind the step that was cut short was never come to
+            break  # the run never reached the steps after the cancelled one
         is_cut = step["status"] == "cancelled"
         if step["finished_at"] is not None:
             found.route.append(on_route(name, step["status"]))
@@ -99,12 +102,12 @@ def told_by_chain(
             then = "finish" if name == finished else None
             found.answers[name] = _played(step, then, reasons.get(name) or paused_by)
         if name == finished:
-            break  # what is behind it was never come to
+            break  # the run never reached the steps after it
     return found, stopped
 
 
 def _played(step: Document, then: str | None, reason: str | None) -> Any:
-    """What the step is to do in the test."""
+    """Return what the step does in the test."""
     status, state = step["status"], step.get("state")
     last = step["attempts"][-1] if step["attempts"] else None
     if status == _SUCCESS:
@@ -124,7 +127,7 @@ _WIDTH: Final = 100
 _SKIPPED: Final = "skipped"
 _DRIFT: Final = "drift"
 _CANNOT: Final = ", which a test of the workflow cannot repeat"
-#: What a run makes of its time, its chance and its own id: in a test it is another.
+#: Values from times, random numbers and the run's own id: they differ in a test.
 _VARIES: Final = re.compile(
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\d[T ]\d\d:\d\d[^\"]*"
     r"|run_[0-9a-z]{20,}|[0-9a-f]{32,}|0\.\d{12,}"
@@ -133,21 +136,24 @@ _VARIES: Final = re.compile(
 
 @dataclass(slots=True)
 class _Saved:
-    """What the file will say."""
+    """The content of the test file."""
 
     workflow: str
     imports: set[str] = field(default_factory=lambda: {"from detent.testing import speedrun"})
     definition: str | None = None
     told: FunctionAnswers = field(default_factory=FunctionAnswers)
     in_order: bool = False  # whether its steps can end in one order only
-    stopped: str | None = None  # the step that it did not get past
-    goes_on: bool = False  # as a new run
-    edited: bool = False  # while it was running, and the journal does not say what
+    stopped: str | None = None  # the step at which the run stopped
+    goes_on: bool = False  # whether it continued as a new run
+    edited: bool = False  # whether its code changed while it ran; the journal does not have the change
 
 
 def as_test(run: Document, definition: Document, entries: Iterable[Document], *, edited: bool = False) -> str:
-    """The text of a test that repeats a run: `run` is its document, `definition` that of its version, `entries` its
-    journal; `edited`: its workflow got another version before it ended. InvalidInput if it cannot be repeated."""
+    """Return the text of a test that repeats a run. Raise InvalidInput if the run cannot be repeated.
+
+    `run` is its document, `definition` the document of its version, `entries` its journal. If `edited`, its workflow
+    got a new version before the run ended.
+    """
     events = list(entries)
     saved = _begun(definition)
     _check(run, events, definition)
@@ -196,7 +202,7 @@ def _check(run: Document, events: list[Document], definition: Document) -> None:
 def _begun(definition: Document) -> _Saved:
     place = definition.get("class") or definition.get("function")
     if place is None:
-        # What starts it is no part of a test, and its secrets are hidden.
+        # A test needs no trigger, and the secrets in it are hidden.
         kept = {name: value for name, value in definition.items() if name != "trigger"}
         return _Saved("WORKFLOW", definition=pformat(kept, width=_WIDTH, sort_dicts=False))
     module, _, qualname = str(place).partition(":")
@@ -208,7 +214,7 @@ def _begun(definition: Document) -> _Saved:
 
 
 def _own_actions(definition: Document) -> set[str]:
-    """The steps that call Detent's own actions: they do the same again by themselves."""
+    """Return the steps that call Detent's own actions: they run again in the test."""
     steps = definition.get("tasks")
     if not isinstance(steps, Mapping):
         return set()
@@ -222,18 +228,18 @@ def _written(saved: _Saved, run: Document, definition: Document) -> str:
     arguments = _arguments(saved, run, definition)
     checks = [*_checks(saved, run), *_output_lines(saved, run)]
     name = re.sub(r"\W+", "_", run["workflow"]).strip("_").lower() or "workflow"
-    told = f"Run {run['id']} of the workflow {run['workflow']!r}, kept as a test."
+    told = f"Run {run['id']} of the workflow {run['workflow']!r}, saved as a test."
     lines = [_docstring(told), "", *_imports(saved.imports), ""]
     if saved.definition is not None:
         lines += [f"WORKFLOW = {saved.definition}", ""]
-    lines += ["", f"def test_{name}_takes_the_same_way_again():", "    run = speedrun("]
+    lines += ["", f"def test_{name}_takes_the_same_route_again():", "    run = speedrun("]
     lines += [f"        {_indented(part)}," for part in arguments]
     lines += ["    )", *(f"    {check}" for check in checks)]
     return "\n".join(lines) + "\n"
 
 
 def _arguments(saved: _Saved, run: Document, definition: Document) -> list[str]:
-    """What the run is started with in the test."""
+    """Return the arguments of `speedrun` in the test."""
     given: dict[str, Any] = {"input": _input(run["input"], definition)}
     if run["hero"]:
         given["hero"] = (run["hero"]["type"], run["hero"]["id"])
@@ -251,23 +257,23 @@ def _arguments(saved: _Saved, run: Document, definition: Document) -> list[str]:
 
 
 def _input(given: Document, definition: Document) -> Any:
-    """The body; with what came beside it, if the definition looks at that."""
+    """Return the body, with headers and query if the definition reads them."""
     text = json.dumps(definition)
     more = {name: given.get(name) or None for name in ("headers", "query") if f"trigger.{name}" in text}
     return call("Response", given.get("body"), **more) if any(more.values()) else given.get("body")
 
 
 def _checks(saved: _Saved, run: Document) -> list[str]:
-    """What is asserted of its route."""
+    """Return the assertions about status and route."""
     lines = [f"assert run.status == {run['status']!r}, run"]
     route, unsure = saved.told.route, sorted(saved.told.unsure)
     if saved.edited:
-        lines.append("# its code was edited while it ran: what that leaves out by now is not looked for")
+        lines.append("# its code was edited while it ran, so steps that were removed may be missing")
         lines.append(f"assert {{*run.route}} <= {{*{_indented(_shown(sorted(route)), 4)}}}")
     elif saved.in_order:
         lines.append(f"assert run.route == {_indented(_shown(route), 4)}")
     elif unsure:
-        lines.append("# what is left out here depends on the moment at which it came")
+        lines.append("# the steps excluded here depend on timing")
         lines.append(f"route = [step for step in run.route if step not in {_indented(_shown(unsure), 4)}]")
         kept = sorted(step for step in route if step not in unsure)
         lines.append(f"assert sorted(route) == {_indented(_shown(kept), 4)}")
@@ -279,7 +285,7 @@ def _checks(saved: _Saved, run: Document) -> list[str]:
 
 
 def _output_lines(saved: _Saved, run: Document) -> list[str]:
-    """The assertion of the output; a remark where it holds what is another in every run."""
+    """Return the assertion about the output, or a comment if the output has values that differ in every run."""
     output = run["output"]
     if output is None:
         return ["assert run.output is None"]
@@ -288,7 +294,7 @@ def _output_lines(saved: _Saved, run: Document) -> list[str]:
     known = json.dumps([run["input"], saved.told.answers], default=repr)
     varying = [found for found in _VARIES.findall(json.dumps(output)) if found not in known]
     if varying:
-        return [f"# the output has {varying[0]!r} in it, which is another each time: say what of it must be the same"]
+        return [f"# the output has {varying[0]!r} in it, which differs each time: assert only what must be equal"]
     return [f"assert run.output == {_indented(_shown(output), 4)}"]
 
 
@@ -297,7 +303,7 @@ def _docstring(text: str) -> str:
 
 
 def _imports(found: set[str]) -> list[str]:
-    """One line per module: the standard library's first, then the rest."""
+    """Return one line per module, those of the standard library first."""
     modules: dict[str, set[str]] = {}
     for line in found:
         _, module, _, name = line.split()

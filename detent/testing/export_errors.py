@@ -1,4 +1,4 @@
-"""What failed in a run that happened, written as something that fails in the same way in a test."""
+"""Write the failures of a past run as code that fails in the same way in a test."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Document = Mapping[str, Any]
 TIMEOUT: Final = "timeout"
 _OF_DETENT: Final = "detent.steps.errors."
 _THEN: Final = {"skipped": "skip", "paused": "pause", "cancelled": "cancel"}
-#: Raised where an answer is given, these would mean something else.
+#: Exceptions with another meaning when an answer raises them.
 _PECULIAR: Final = (TimeoutError, StopIteration, StopAsyncIteration)
 _NO_CODE: Final = "exception"
 _PEOPLE: Final = "it failed"
@@ -21,7 +21,7 @@ _PEOPLE: Final = "it failed"
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A piece of Python, shown as it is, and the lines that import what is in it."""
+    """A piece of Python code, and the import lines that it needs. Its `repr` is the code."""
 
     text: str
     imports: tuple[str, ...] = ()
@@ -31,7 +31,7 @@ class Code:
 
 
 def call(name: str, *values: Any, **named: Any) -> Code:
-    """A call of something that Detent has. Named arguments that are `None` are left out."""
+    """Return the code of a call to a name of Detent. Keyword arguments that are None are omitted."""
     module = "detent" if name in ("Permanent", "RetryLater") else "detent.testing"
     given = [repr(value) for value in values]
     given += [f"{key}={value!r}" for key, value in named.items() if value is not None]
@@ -40,8 +40,10 @@ def call(name: str, *values: Any, **named: Any) -> Code:
 
 
 def failure(status: str, error: Document | None, *, at_once: bool = False) -> Code:
-    """An exception that lets a step of a definition or of a durable function, or a child of one, end as it did; with
-    `at_once` it is not tried again first."""
+    """Return an exception that makes a step of a definition or durable function, or a child, end as it did.
+
+    With `at_once` the step is not retried first.
+    """
     if error is None:
         error = {"code": _NO_CODE, "message": _PEOPLE}
     code, message = str(error["code"]), str(error["message"])
@@ -55,7 +57,7 @@ def failure(status: str, error: Document | None, *, at_once: bool = False) -> Co
 
 
 def failure_of_class(attempt: Document) -> Code:
-    """The same for an attempt of a step of a workflow class, whose policy goes by the class of the exception."""
+    """Return the exception of an attempt of a class step, whose policy depends on the class of the exception."""
     error = attempt["error"]
     detail = error["detail"]
     kind = str(detail.get("type", "")) if isinstance(detail, Mapping) else ""
@@ -66,7 +68,7 @@ def failure_of_class(attempt: Document) -> Code:
     if kind == f"{_OF_DETENT}RetryLater":
         return call("RetryLater", 0, text, code=code)
     if not kind or "<locals>" in kind or kind.startswith("__main__."):
-        # No test can import it: the step says by itself what became of it.
+        # No test can import this class, so the answer sets the outcome of the step instead.
         then = _THEN.get(attempt["status"])
         return call("Output", then=then) if then else call("Permanent", str(error["message"]))
     if "." not in kind:
@@ -78,7 +80,7 @@ def failure_of_class(attempt: Document) -> Code:
 
 
 def _builtin(name: str, text: str) -> Code | None:
-    """The exception of Python's own of that name which says that text, if there is one."""
+    """Return the code of a builtin exception with that name and text, or None."""
     kind = getattr(builtins, name, None)
     if not isinstance(kind, type) or not issubclass(kind, Exception):
         return None
@@ -93,6 +95,6 @@ def _builtin(name: str, text: str) -> Code | None:
 
 def _arguments(text: str) -> list[Any]:
     try:
-        return [text, ast.literal_eval(text)]  # some show their argument as Python does
+        return [text, ast.literal_eval(text)]  # some exceptions show the repr of their argument
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return [text]

@@ -1,4 +1,4 @@
-"""What a durable function received in a run that happened, as the answers and the route of a test."""
+"""The answers and the route of a test, from a past run of a durable function."""
 
 from __future__ import annotations
 
@@ -22,19 +22,24 @@ NOTHING_COMES: Final = Code("TimeoutError")
 
 @dataclass(slots=True)
 class FunctionAnswers:
-    """`answers` by key. `unsure` is what of the route may differ in a test: signals that came before the function asked
-    for them, so that no journal says whether it did, and operations it gave up, which are recorded only if their begin
-    was on record by then."""
+    """The answers by key, their times, and the route.
+
+    `unsure` has the parts of the route that may differ in a test. These are signals that came before the function
+    asked for them, because the journal does not record whether it asked. They are also operations that it gave up,
+    because their end is recorded only if their start already was.
+    """
 
     answers: dict[str, Any] = field(default_factory=dict)
-    times: dict[str, str] = field(default_factory=dict)  # when those of a function came
+    times: dict[str, str] = field(default_factory=dict)  # when each answer came
     route: list[str] = field(default_factory=list)
     unsure: set[str] = field(default_factory=set)
 
 
 def told(events: Sequence[Document], started_at: str) -> FunctionAnswers:
-    """What the entries of the journal say. Where things went on side by side, or the function asked for the time, their
-    answers come when they came then."""
+    """Return the answers and the route of a journal.
+
+    If operations ran in parallel, or the function called `run.now`, the answers also have the times at which they came.
+    """
     found, begun, ended = FunctionAnswers(), {}, {}
     for event in events:
         key = event["step"]
@@ -62,7 +67,7 @@ def told(events: Sequence[Document], started_at: str) -> FunctionAnswers:
 
 
 def _is_timed(begun: Mapping[str, Document], ended: Mapping[str, Document]) -> bool:
-    """Whether two things went on at once, or the time was looked at."""
+    """Return whether two operations overlapped, or the function called `run.now`."""
     if any(op_of(key) is Op.NOW for key in ended):
         return True
     spans = []
@@ -84,7 +89,7 @@ def _instant(text: str) -> datetime:
 
 
 def named(answers: Mapping[str, Any]) -> dict[str, Any]:
-    """The answers by the names that people use; those of one name for different things by their keys."""
+    """Return the answers by their plain names. If different operations share a name, use their keys."""
     ops = defaultdict(set)
     for key in answers:
         ops[_label(key).partition("#")[0]].add(op_of(key))
@@ -126,13 +131,16 @@ def _add_answers(
 
 
 def _unfinished(begun: Document | None) -> Code:
-    """What was begun and never ended: a step was to be tried again, the rest did not come."""
+    """Return the answer of an operation that never ended: the error of a step to retry, or no answer."""
     return NOTHING_COMES if begun is None or not begun["error"] else failure("failed", begun["error"])
 
 
 def _add_signals(found: FunctionAnswers, begun: Mapping[str, Document], ended: Mapping[str, Document]) -> None:
-    """A signal has the number of its coming, its answer that of the asking: those whose time was over, or who gave up,
-    got none, and the others got them in their order."""
+    """Add the answers for signals.
+
+    A signal is numbered by its arrival, its answer by the call that waits for it. Calls that timed out or were given up
+    got no signal. The others got the signals in order.
+    """
     came = defaultdict(list)
     for key, event in ended.items():
         if op_of(key) is Op.SIGNAL:

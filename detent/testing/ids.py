@@ -1,4 +1,4 @@
-"""Ids that are the same in every world: what a run does depends on its code alone, never on crashes."""
+"""Ids that are the same in every world, so that a run depends only on its code and never on crashes."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ WISHED: ContextVar[list[bytes] | None] = ContextVar("WISHED", default=None)
 
 
 class Ids:
-    """Gives ids out by number. What a process was given and did not live to write down is given to the next one: so a
-    run that is started again is the same run. `is_written` says whether an id is known to the store."""
+    """Returns ids by number.
+
+    Ids that a process got and did not write before its death go to the next process. So a run that is started again
+    has the same id. `is_written` returns whether the store has an id.
+    """
 
     def __init__(self, is_written: Callable[[bytes], bool]) -> None:
         self._is_written = is_written
@@ -27,17 +30,17 @@ class Ids:
         self._back: deque[bytes] = deque()
 
     def of_node(self) -> bytes:
-        """No two nodes are the same."""
+        """Return the id of a new node. It is never used again."""
         self._nodes += 1
         return _NODES + self._nodes.to_bytes(7, "big")
 
     def new(self) -> bytes:
-        """The id of a run, or of whatever else a process makes."""
+        """Return the id of a run, or of anything else that a process creates."""
         wished = WISHED.get()
         if wished:
             return wished.pop()
         id_ = self._back.popleft() if self._back else self._next()
-        while self._is_written(id_):  # by the world that this one's workflows are from
+        while self._is_written(id_):  # by the world that saved the workflows
             id_ = self._next()
         self._given.append(id_)
         return id_
@@ -47,11 +50,11 @@ class Ids:
         return _RUNS + self._last.to_bytes(7, "big")
 
     def died(self) -> None:
-        """The process is gone, with all that it had not written down."""
+        """Take back the ids that the dead process had not written."""
         self._back.extendleft(id_ for id_ in reversed(self._given) if not self._is_written(id_))
         self._given.clear()
 
 
 def id_of_child(parent: bytes, key: str) -> bytes:
-    """The id of a run that a durable function starts: children side by side may be started in any order."""
+    """Return the id of a child. It depends only on parent and key, because children may start in any order."""
     return _CHILDREN + hashlib.sha256(b"%b/%b" % (parent, key.encode())).digest()[:7]

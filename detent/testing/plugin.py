@@ -1,4 +1,4 @@
-"""Fixtures for pytest; they are there wherever Detent is installed."""
+"""Fixtures for pytest. They are available wherever Detent is installed."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def fake_clock() -> FakeClock:
-    """A clock that stands still until it is moved: `fake_clock.advance(days=2)`."""
+    """Return a clock that does not run until it is moved: `fake_clock.advance(days=2)`."""
     clock: FakeClock = import_module("detent.testing.clock").FakeClock()
     return clock
 
 
 @pytest.fixture
 def speedrun() -> Callable[..., Speedrun]:
-    """`speedrun(workflow, hero=..., answers={...})`: a run to its end at once."""
+    """Return `speedrun(workflow, hero=..., answers={...})`, which runs a workflow to its end at once."""
     function: Callable[..., Any] = import_module("detent.testing.speedruns").speedrun
     return function
 
 
 @pytest.fixture
 def detent_engine(fake_clock: FakeClock) -> Iterator[MemoryEngine]:
-    """An engine in memory: `start` runs, `advance(days=2)`, look at them. Its clock is `fake_clock`."""
+    """Yield an engine in memory: `start` runs, `advance(days=2)`, check them. Its clock is `fake_clock`."""
     with import_module("detent.testing.engine").MemoryEngine(fake_clock) as engine:
         yield engine

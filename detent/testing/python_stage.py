@@ -1,6 +1,6 @@
-"""Workflows written in Python, on the stage: their bodies are seen, answered and stopped one by one.
+"""Python workflows on the stage: a test can watch, answer and kill each body of a step.
 
-Everything around a body stays as it is: heroes are loaded, conditions asked, policies followed.
+Everything around a body is real: heroes are loaded, conditions are checked, policies apply.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from detent.values.durations import Duration
 
 
 class StagedRegistry(PythonRegistry):
-    """Finds each workflow with its bodies on the stage."""
+    """A registry that returns each workflow with its bodies wrapped by the stage."""
 
     def __init__(self, stage: Stage, initial_state: Any) -> None:
         super().__init__()
@@ -73,7 +73,7 @@ def _staged(link: CompiledStep, stage: Stage) -> CompiledStep:
             return _nobody_hears(stage, body.is_async)
         return stage.waited_for(name, output) if inspect.isawaitable(output) else output
 
-    # An answer in place of a body changes nothing in a database, and needs none.
+    # An answer instead of a body changes nothing in a database, and needs none.
     is_transactional = link.is_transactional and name not in stage.answers
     return replace(link, body=replace(body, call=call), is_transactional=is_transactional)
 
@@ -88,7 +88,7 @@ async def _played_later(workflow: Any, given: Awaitable[Any]) -> Any:
 
 
 def _played(workflow: Any, given: Any) -> Any:
-    """Do what an answer says, in the place of the step's own code."""
+    """Apply an answer instead of running the step's own code."""
     if not isinstance(given, Output):
         return given
     if given.state is not UNSET:
@@ -105,11 +105,11 @@ def _played(workflow: Any, given: Any) -> Any:
             workflow.pause(given.reason)
         case "cancel":
             workflow.cancel(given.reason)
-    raise InvalidInput(f"an Output cannot say then={given.then!r}")
+    raise InvalidInput(f"an Output cannot have then={given.then!r}")
 
 
 def _listening(target: FunctionWorkflow, stage: Stage) -> FunctionWorkflow:
-    """The same function; the stage hears of the signals it waits for, and of what it forgets to wait for."""
+    """Return a copy of a function that reports its awaited signals and its forgotten awaits to the stage."""
     staged, function = copy.copy(target), target.function
 
     async def program(run: Run, **arguments: Any) -> Any:
@@ -122,7 +122,7 @@ def _listening(target: FunctionWorkflow, stage: Stage) -> FunctionWorkflow:
 
         run.signal = signal  # type: ignore[method-assign]  # of this one run
         given = await function(run, **arguments)
-        if not isinstance(given, Pending):  # which is reported as an error
+        if not isinstance(given, Pending):  # the executor reports that as an error
             stage.forgotten.update(dict.fromkeys(one.call for one in run.unwanted.values()))
         return given
 
@@ -137,7 +137,7 @@ def _nobody_hears(stage: Stage, is_async: bool) -> Any:
 
 
 class _Beginning(StateType):
-    """A state that begins as the test says."""
+    """A state type whose initial state the test sets."""
 
     def __init__(self, inner: StateType, given: Any) -> None:
         new = inner.new()
@@ -153,15 +153,15 @@ class _Beginning(StateType):
 
 
 def check_state(workflow: str, given: Any) -> None:
-    """Refuse a state that the workflow cannot begin with."""
+    """Raise InvalidInput if the workflow cannot begin with that state."""
     known = registry.find(workflow)
     if known is None or known.kind is not CodeKind.CHAIN:
-        raise InvalidInput(f"state: only a Workflow class has one, and {workflow or 'a definition'!r} is none")
+        raise InvalidInput(f"state: only a Workflow class has one, and {workflow or 'a definition'!r} is not a class")
     _Beginning(known.target.__chain__.state, given)
 
 
 class StagedBodies(StepRunner):
-    """The steps of durable functions, plain ones in the test's thread."""
+    """Runs the steps of durable functions on the stage, plain ones in the test's thread."""
 
     def __init__(self, stage: Stage, pool: ThreadPool, transactions: Transactions) -> None:
         super().__init__(pool, transactions)
@@ -202,7 +202,7 @@ class StagedBodies(StepRunner):
 
 
 def _later(seconds: float, begin: Callable[[], CancelStep]) -> CancelStep:
-    """Begin it so much later, unless it is called off before."""
+    """Start a step after that many seconds, unless it is cancelled before."""
     ways: list[CancelStep] = []
     timer = asyncio.get_running_loop().call_later(seconds, lambda: ways.append(begin()))
     ways.append(timer.cancel)
@@ -210,7 +210,7 @@ def _later(seconds: float, begin: Callable[[], CancelStep]) -> CancelStep:
 
 
 def _answered(work: StepWork, stage: Stage, context: StepContext) -> Callable[..., Any]:
-    """A body that returns the answer instead."""
+    """Return a body that returns the answer instead."""
     asked = StepRequest(stage.answers.name_for(context.step) or context.step, context.attempt, work.args)
 
     async def later(*_: Any, **__: Any) -> Any:
@@ -221,7 +221,7 @@ def _answered(work: StepWork, stage: Stage, context: StepContext) -> Callable[..
 
 
 def _counted(body: Callable[..., Any], stage: Stage, key: str, *, is_async: bool) -> Callable[..., Any]:
-    """The body, counted when it really runs: what a transaction has kept is given without it."""
+    """Return a body that is counted only when it runs: a stored result of a transaction is returned without it."""
 
     async def later(*args: Any, **kwargs: Any) -> Any:
         stage.ran[key] += 1
@@ -238,11 +238,11 @@ def _counted(body: Callable[..., Any], stage: Stage, key: str, *, is_async: bool
 
 
 def _with(work: StepWork, function: StepFunction) -> StepWork:
-    """The same work with another body."""
+    """Return the same work with another body."""
     other = StepWork(function, work.args, work.kwargs, work.retry, work.timeout)
     other.attempt, other.begun = work.attempt, work.begun
     return other
 
 
 def _nothing() -> None:
-    """There is nothing to call off."""
+    """Do nothing: there is nothing to cancel."""

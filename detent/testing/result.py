@@ -1,4 +1,4 @@
-"""What became of a run, for a test to look at."""
+"""The result of a run, for a test to check."""
 
 from __future__ import annotations
 
@@ -24,14 +24,17 @@ from detent.views.runs import fold_row
 
 _decode = msgspec.json.Decoder().decode
 _MARKS: Final = {"success": "✓", "skipped": "-"}
-#: Operations of durable functions that are no steps.
+#: Operations of durable functions that are not steps.
 _SILENT: Final = ("@sleep", "@now", "@random", "@uuid", "@timer")
 
 
 @dataclass(frozen=True, slots=True)
 class StepRun:
-    """One step that has ended, or was tried. `outcome`: success, skipped, failed, timeout, ..., or `None` if it has not
-    ended. `result` is what it gave: an output, or the body of an answer or a callback."""
+    """One step that has ended or was attempted.
+
+    `outcome` is success, skipped, failed, timeout, ..., or `None` if it has not ended. `result` is its output, or the
+    body of an HTTP answer or a callback.
+    """
 
     name: str
     outcome: str | None
@@ -64,7 +67,7 @@ class Speedrun:
 
     @property
     def route(self) -> list[str]:
-        """The steps in the order they ended in; one that did not succeed as `name:outcome`."""
+        """Return the steps in the order of their ends; one that did not succeed is `name:outcome`."""
         return [
             step.name if step.outcome == "success" else f"{step.name}:{step.outcome}"
             for step in self.steps
@@ -73,20 +76,20 @@ class Speedrun:
 
     @property
     def results(self) -> Mapping[str, Any]:
-        """What each step gave that succeeded."""
+        """Return the results of the steps that succeeded, by name."""
         return {step.name: step.result for step in self.steps if step.outcome == "success"}
 
     def step(self, name: str) -> StepRun:
-        """The step of that name, or NotFound."""
+        """Return the step of that name. Raise NotFound if the run did not reach it."""
         for step in self.steps:
             if step.name == name:
                 return step
         near = nearest(name, [step.name for step in self.steps])
         hint = f"; did you mean {near!r}?" if near else ""
-        raise NotFound(f"the run came to no step {name!r}{hint}")
+        raise NotFound(f"the run did not reach a step {name!r}{hint}")
 
     def assert_completed(self) -> Speedrun:
-        """Fail, with all that is known of the run, unless it completed."""
+        """Return the result. Raise AssertionError with the steps and tracebacks if the run did not complete."""
         if self.status != Status.COMPLETED:
             traces = [f"\n{step.traceback}" for step in self.steps if step.traceback]
             raise AssertionError(f"the run is {self.status}, not completed: {self!r}{''.join(traces)}")
@@ -99,7 +102,7 @@ class Speedrun:
 
 
 async def ending_of(commands: Commands, run: bytes) -> Speedrun:
-    """What the store says of a run."""
+    """Return the current result of a run, from the store."""
     row = await commands.runs.row(show(RUN, run))
     prepared, entries = await commands.runs.prepared(row), await commands.runs.entries(run)
     state = fold_row(row, prepared, entries, str)
@@ -123,7 +126,7 @@ async def ending_of(commands: Commands, run: bytes) -> Speedrun:
 
 
 def _steps(prepared: Prepared, state: RunState, past: list[PastAttempt]) -> list[StepRun]:
-    """One for each step that something became of, in the order of the last that happened to it."""
+    """Return one StepRun for each step with attempts, in the order of the last attempt."""
     attempts: dict[str, list[PastAttempt]] = {}
     for attempt in past:
         attempts[attempt.step] = [*attempts.pop(attempt.step, []), attempt]

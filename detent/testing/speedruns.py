@@ -1,10 +1,10 @@
-"""`speedrun`: a run from its start to its end, at once.
+"""`speedrun`: run a workflow from its start to its end, at once.
 
     run = speedrun(Signup, hero=user, answers={"approval": {"ok": True}})
     assert run.route == ["welcome", "remind:skipped", "complete"]
 
-It is the engine that runs, on a memory store under a fake clock: sleeps of days take no time, and between two steps
-that wait the run leaves memory and is read again from its journal, and its hero is loaded again.
+The real engine runs, on a memory store with a fake clock: sleeps of days take no time. While a run waits it is parked.
+After that it is read again from its journal, and its hero is loaded again.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from detent.testing.result import Speedrun, ending_of
 from detent.testing.world import World
 from detent.values.nearest import nearest
 
-# What is tested: a workflow however it is given, what it is started with, and what it is about.
+# The subject of a test: a workflow in any form, its input and its hero.
 
 
 _FILES: Final = (".yaml", ".yml", ".json")
@@ -48,7 +48,7 @@ _FILES: Final = (".yaml", ".yml", ".json")
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A workflow that is text."""
+    """The text of a workflow definition."""
 
     text: str
     filename: str | None = None
@@ -56,7 +56,7 @@ class Definition:
 
 @dataclass(slots=True)
 class Subject:
-    """`name` is known when it was saved, if it is a definition."""
+    """The workflow under test, with its input and hero. The `name` of a definition is set when it is saved."""
 
     name: str
     body: Any
@@ -66,7 +66,7 @@ class Subject:
     query: Mapping[str, str] = field(default_factory=dict)
 
     def request(self, request_id: str | None, labels: Mapping[str, str] | None = None) -> StartRequest:
-        """Return the start of its run."""
+        """Return the request that starts its run."""
         return StartRequest(
             self.name,
             self.body,
@@ -100,7 +100,7 @@ class Subject:
 
 
 def subject_of(workflow: Any, args: tuple[Any, ...], *, hero: Any, given: Any) -> Subject:
-    """What the arguments of a test mean, or InvalidInput. `given` is UNSET if there is no input."""
+    """Build the subject from the arguments of a test. Raise InvalidInput. `given` is UNSET without an input."""
     definition = _definition(workflow)
     known = named(workflow)[1] if definition is None else None
     if (known is None or known.kind is CodeKind.CHAIN) and len(args) == 1 and given is UNSET:
@@ -117,7 +117,7 @@ def subject_of(workflow: Any, args: tuple[Any, ...], *, hero: Any, given: Any) -
 
 
 def _definition(workflow: Any) -> Definition | None:
-    """The text of a definition; `None` for code."""
+    """Return the text of a definition, or None for code. Raise NotFound for an unknown name."""
     match workflow:
         case Mapping():
             return Definition(json.dumps(workflow))
@@ -146,7 +146,7 @@ def _read(path: Path) -> Definition:
 
 
 def ref_of(hero: Any) -> HeroRef:
-    """Type and id of any object: an object that is not registered is named by its class."""
+    """Return the type and id of any object. The type of an unregistered object is the name of its class."""
     try:
         return heroes.ref(hero)
     except InvalidInput:
@@ -157,13 +157,13 @@ def ref_of(hero: Any) -> HeroRef:
 
 
 def _is_plain(hero: Any) -> bool:
-    """Whether it is an object of some class of the test's, and no value such as a text."""
+    """Return whether it is an object of a class, and not a builtin value such as a text."""
     return type(hero).__module__ != "builtins"
 
 
 @contextmanager
 def standing_in(hero: Any) -> Iterator[None]:
-    """While this lasts, a hero whose type has no loader is loaded as this very object, refreshed if it can be."""
+    """Load this object as the hero if its type has no loader. A Django object is refreshed first."""
     if hero is None or isinstance(hero, tuple):
         yield
         return
@@ -181,7 +181,7 @@ def standing_in(hero: Any) -> Iterator[None]:
 
 
 class _StandIns:
-    """The loader of a type that has none of its own."""
+    """The loader of a type that has no loader: it returns the objects of the test."""
 
     def __init__(self) -> None:
         self.objects: dict[str, Any] = {}
@@ -198,7 +198,7 @@ def _refreshed(hero: Any) -> Any:
     return hero
 
 
-# One run of a test, in a world of its own, as often as it is wanted.
+# One run of a test, in its own world. It can be repeated.
 
 
 LONGEST_WAIT: Final = timedelta(days=3650)
@@ -211,7 +211,7 @@ _NOT_THE_SAME: Final = (
 
 
 class Trial:
-    """A subject, and what is said to it. Every `run` of it is the same but for what `prepare` does to its world."""
+    """A subject and its answers. Every `run` is the same, except for what `prepare` changes in its world."""
 
     def __init__(
         self,
@@ -233,7 +233,7 @@ class Trial:
         self._code: set[str] = set()
 
     def run(self, prepare: Callable[[World], None] = lambda world: None) -> Speedrun:
-        """Live through it."""
+        """Run the subject in a new world and return how it ended."""
         saved = self._saved_once()
         world = World(FakeClock(self._at), self._answers)
         world.initial_state, world.is_strict, world.serves = self._state, True, self._code
@@ -261,12 +261,12 @@ class Trial:
         while self._follows and (follower := _continued_as(world, run)) is not None:
             run = follower
             if len(endings) == _MOST_RUNS:
-                raise NeverEnds(f"the run went on as a new one {_MOST_RUNS} times.\n{endings[-1]!r}")
+                raise NeverEnds(f"the run continued as a new one {_MOST_RUNS} times.\n{endings[-1]!r}")
             endings.append(await self._end(world, follower, until))
         return _joined(endings)
 
     async def _end(self, world: World, run: bytes, until: Instant) -> Speedrun:
-        """How one run ends, or NeverEnds; NotDeterministic if a replay of it took another route."""
+        """Return how one run ends. Raise NeverEnds, or NotDeterministic if a replay took another route."""
         store = world.store
         await world.settle(until, lambda: store.open_run(run) is None)
         ending = await ending_of(world.commands, run)
@@ -278,7 +278,7 @@ class Trial:
         return ending
 
     def _saved_once(self) -> dict[bytes, StoredWorkflow]:
-        """The workflows, saved in a world of their own, so that all those after it are the same."""
+        """Return the saved workflows. They are saved in a separate world, so that all later worlds are the same."""
         if self._saved is None:
             world = World(FakeClock(self._at))
             try:
@@ -294,7 +294,7 @@ class Trial:
         self._check_answers(world)
 
     def _check_answers(self, world: World) -> None:
-        """Refuse answers to steps that a definition does not have: they would never be given."""
+        """Raise InvalidInput for an answer to a step that a definition does not have: it would never be used."""
         if self._subject.definition is None:
             return
         known = world.step_names(self._subject.name)
@@ -305,7 +305,7 @@ class Trial:
                 raise InvalidInput(f"answers: {self._subject.name!r} has no step {name!r}{hint}")
 
     def _is_forgotten(self, world: World, parked: StoredRun) -> bool:
-        """Whether nothing but the end of its time is ahead of a run that waits for a callback without an answer."""
+        """Return whether a run only waits to expire, because the test has no answer for its callback or signal."""
         if parked.wake_at is None or parked.wake_at != parked.new.expires_at:
             return False
         waits = [*world.open_waits(parked.new.id), *world.open_signals(parked.new.id)]
@@ -316,27 +316,27 @@ class Trial:
         told = "\n".join(f"  {reason.message}" for reason in reasons)
         waits = _awaited(world, run)
         limit = timedelta(microseconds=self._longest)
-        hint = f"\nGive max_wait= more than {limit}"
+        hint = f"\nPass max_wait= with more than {limit}"
         if waits:
             given = ", ".join(f"{name!r}: ..." for name in waits)
-            hint = f"\nSay what it gets: answers={{{given}}}, or TimeoutError for no answer within its time"
+            hint = f"\nPass its answers: answers={{{given}}}, or TimeoutError for no answer within its time"
         return f"the run does not end.\n{told}{hint}\n{ending!r}"
 
 
 def _takes_over(world: World, run: bytes) -> bool:
-    """Whether a run is what the one that is tested goes on as. What its children go on as serves it."""
+    """Return whether a run is a successor of the tested run. A successor of one of its children is not."""
     row = world.store.table.get(run)
     return row is not None and row.new.origin_kind == CONTINUED and row.new.parent is None
 
 
 def _continued_as(world: World, run: bytes) -> bytes | None:
-    """The run that a durable function went on as, if it did."""
+    """Return the successor of a durable function's run, or None."""
     rows = world.store.table.items()
     return next((id_ for id_, row in rows if (row.new.origin, row.new.origin_kind) == (run, CONTINUED)), None)
 
 
 def _joined(endings: list[Speedrun]) -> Speedrun:
-    """A run and those it went on as, as one: it ends as the last does."""
+    """Join a run and its successors into one result, which ends as the last one does."""
     return replace(
         endings[-1],
         steps=tuple(step for one in endings for step in one.steps),
@@ -346,7 +346,7 @@ def _joined(endings: list[Speedrun]) -> Speedrun:
 
 
 def _awaited(world: World, run: bytes) -> list[str]:
-    """The names of what a run waits for from outside."""
+    """Return the names of the callbacks and signals that a run waits for."""
     return [*(name for _, _, name in world.open_waits(run)), *(name for _, _, name in world.open_signals(run))]
 
 
@@ -364,18 +364,19 @@ def speedrun(
     """Run a workflow to its end and return how it went. Raise NeverEnds if it waits for something without an answer.
 
     `workflow` is a Workflow class, a function made by @workflow, the name of one, or a definition: its path, its text
-    or a dict. `answers` give waits their callback and steps their result without running their body, by name: a
-    value, an exception to be raised, or a callable that is called with what was `Asked`. `state` is what `self.state`
-    begins with. `at` is when it begins. `max_wait` is how long it may take, in its own time. A durable function that
-    goes on as a new run is followed to its end, unless `follow` is false.
+    or a dict. `answers` has, by name, the callbacks of waits and the results of steps whose bodies do not run: a value,
+    an exception to raise, or a callable that takes a `StepRequest`. `state` is the initial `self.state`. `at` is when
+    the run begins. `max_wait` is how long it may take, in fake time. A durable function that continues as a new run is
+    followed to its end, unless `follow` is false.
 
-    It can be called where a loop is running: that loop stands still meanwhile. Where something on that loop is
-    needed, such as a server of the test's, `await speedrun_async(...)`."""
+    It can be called while a loop is running, and blocks that loop. If the workflow needs something on that loop, such
+    as a server of the test, use `await speedrun_async(...)`.
+    """
     subject = subject_of(workflow, args, hero=hero, given=input)
     with standing_in(hero):
         return Trial(subject, Answers(answers), at=at, max_wait=max_wait, state=state, follow=follow).run()
 
 
 async def speedrun_async(workflow: Any, *args: Any, **options: Any) -> Speedrun:
-    """The same in a thread of its own, while the loop of the caller goes on."""
+    """Run `speedrun` in its own thread, so that the caller's loop is not blocked."""
     return await asyncio.to_thread(partial(speedrun, workflow, *args, **options))

@@ -1,4 +1,4 @@
-"""Where effects happen: every executor of a test's engine goes through here, so that it can be seen and stopped."""
+"""The stage: every effect of a test's engine passes through it, so that the test can watch and kill it."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ Result = TypeVar("Result")
 
 
 class Killed(BaseException):
-    """The process died in a plain function's place; nothing in it can notice."""
+    """The process died while a plain function ran. It is raised in place of the function's result."""
 
 
 class SameThread(ThreadPool):
-    """Calls plain functions in the test's own thread, where its transactions, patches and debugger are. Time does not
-    pass meanwhile, but what is due before the function returns happens before it is known what it gave: a time limit
-    counts."""
+    """Calls plain functions in the test's own thread, where its transactions, patches and debugger are.
+
+    The fake clock does not run meanwhile. But timers that became due in the real time of the call run before the
+    function's result is delivered, so a time limit works.
+    """
 
     def _start(self, call: ThreadCall[Any]) -> None:
         loop = asyncio.get_running_loop()
@@ -44,41 +46,47 @@ def _execute(loop: FakeLoop, call: ThreadCall[Any]) -> None:
 
 
 class Stage:
-    """Counts the bodies that were run, and tells `effect` before and after each of them."""
+    """Counts the bodies that ran, and calls `effect` before and after each of them."""
 
     def __init__(self, loop: FakeLoop, answers: Answers) -> None:
         self._loop = loop
         self.answers = answers
         self.ran: Counter[str] = Counter()
         self.effect: Callable[[str, str], None] = lambda when, step: None
-        self.signals: dict[tuple[bytes, str], asyncio.Future[Any]] = {}  # what functions ask for, by run and key
-        self.time_left: Callable[[str], float] = lambda key: 0.0  # until the answer to this comes
-        self.is_beyond: Callable[[bytes], bool] = lambda run: False  # whether nothing of that run is to happen
+        self.signals: dict[tuple[bytes, str], asyncio.Future[Any]] = {}  # that functions wait for, by run and key
+        self.time_left: Callable[[str], float] = lambda key: 0.0  # until the answer to a key comes
+        self.is_beyond: Callable[[bytes], bool] = lambda run: False  # whether that run must not continue
         self.forgotten: dict[str, None] = {}  # operations that durable functions began and did not await
         self._works: set[Any] = set()
 
     def begins(self, step: str) -> bool:
-        """A body runs now; false: its process has died before that."""
+        """Count a body that runs now. Return False if its process died before that."""
         if not self.comes(step):
             return False
         self.ran[step] += 1
         return True
 
     def comes(self, step: str) -> bool:
-        """A body is about to run, if it has not been run before; false: its process has died before that."""
+        """Report that a body is about to run. Return False if its process died before that.
+
+        The body may still be skipped, if an earlier attempt stored its result.
+        """
         if not is_dead():
             self.effect("before", step)
         return not is_dead()
 
     def ended(self, step: str) -> bool:
-        """A body has ended. Return False if its process has died meanwhile."""
+        """Report that a body has ended. Return False if its process has died meanwhile."""
         if is_dead():
             return False
         self.effect("after", step)
         return not is_dead()
 
     def performed(self, step: str, body: Callable[[], Result]) -> Result:
-        """Run a plain body. One that raises has ended too."""
+        """Run a plain body and return its result. Raise Killed if the process died.
+
+        A body that raises has ended, too.
+        """
         try:
             given = body()
         except BaseException:
@@ -92,11 +100,11 @@ class Stage:
         raise Killed
 
     def time_passes(self) -> None:
-        """A plain body has returned: what was due meanwhile happens before that counts."""
+        """Run the timers that became due while a plain body ran, before its result counts."""
         self._loop.time_passes()
 
     async def waited_for(self, step: str, work: Awaitable[Result]) -> Result:
-        """Run a body that takes time, unless its process dies first. One that raises has ended too."""
+        """Await a body and return its result. Never return if the process died. A body that raises has ended too."""
         try:
             result = await work
         except Exception:
@@ -106,7 +114,7 @@ class Stage:
         return result if self.ended(step) else await for_ever()
 
     def counted(self, work: Coroutine[Any, Any, Result], *inside: Any) -> Coroutine[Any, Any, Result]:
-        """The work, known to be going on while it does. `inside` are other coroutines that begin with it."""
+        """Return the work, counted as in flight while it runs. `inside` are other coroutines that start with it."""
         mine = {work, *inside}
         outer = self._counted(work, mine)
         mine.add(outer)
@@ -122,20 +130,20 @@ class Stage:
             self._works -= mine
 
     def for_ever(self) -> Coroutine[Any, Any, Never]:
-        """What a dead process gets instead of an effect."""
+        """Return a coroutine that never ends. A dead process gets it instead of an effect."""
         never = for_ever()
         self._works.add(never)
         return never
 
     def end_all(self) -> None:
-        """End the works that were never begun."""
+        """Close the coroutines that are left."""
         for work in list(self._works):
             end(work)
         self._works.clear()
 
 
 class Staged:
-    """An executor on the stage: a step that is answered is not carried out."""
+    """An executor on the stage: a step that has an answer does not run."""
 
     def __init__(self, inner: StepExecutor, stage: Stage) -> None:
         self._inner, self._stage = inner, stage
@@ -157,7 +165,7 @@ class Staged:
 
 
 class Counted:
-    """An executor whose bodies are on the stage themselves."""
+    """An executor whose bodies pass through the stage by themselves."""
 
     def __init__(self, inner: StepExecutor, stage: Stage) -> None:
         self._inner, self._stage = inner, stage
@@ -176,6 +184,6 @@ class Counted:
 
 
 def is_dead() -> bool:
-    """Whether the process whose code this is has died."""
+    """Return whether the process that runs this code has died."""
     life = LIFE.get()
     return life is not None and life.is_dead

@@ -1,4 +1,4 @@
-"""The memory store as a test sees it: it tells when a checkpoint is about to be written and when it was."""
+"""The memory store of a test: it reports each checkpoint before and after it is written."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from detent.store.rows import ClaimResult, Flush, Flushed
 
 
 class WatchedStore(MemoryStore):
-    """`checkpoint` is called before and after every flush that writes an entry, a start or an end. What a process
-    sends after its death does not arrive; `is_dead` says whose death."""
+    """A memory store that a test can watch.
+
+    It calls `checkpoint` before and after every flush that writes an entry, a start or an end. Calls of a dead process
+    never return; `is_dead` returns whether the calling process is dead.
+    """
 
     def __init__(self, clock: Clock) -> None:
         super().__init__(clock)
@@ -56,28 +59,28 @@ class WatchedStore(MemoryStore):
             await for_ever()
 
     def parked(self) -> list[StoredRun]:
-        """Runs without an owner that wait for a time."""
+        """Return the runs without an owner that wait for a time."""
         return [run for run in self.table.values() if run.is_open() and run.owner is None and run.wake_at is not None]
 
     def end_lease(self, node: bytes) -> None:
-        """The node has not been heard of for as long as its lease lasts."""
+        """Make the lease of a node expire."""
         if node in self.leases:
             self.leases[node] = self.clock.wall() - 1
 
     def has_id(self, id_: bytes) -> bool:
-        """Whether something of that id was written."""
+        """Return whether a row with that id exists."""
         return id_ in self.table or id_ in self.saved or id_ in self.rules
 
     def open_run(self, run: bytes) -> StoredRun | None:
-        """The run, unless it has ended."""
+        """Return the run, or None if it has ended."""
         row = self.table.get(run)
         return row if row is not None and row.is_open() else None
 
 
 async def for_ever() -> Never:
-    """Never come back."""
+    """Never return."""
     await asyncio.get_running_loop().create_future()
-    raise AssertionError("the dead do not come back")
+    raise AssertionError("this future is never done")
 
 
 __all__ = ["WatchedStore", "for_ever"]

@@ -1,8 +1,7 @@
-"""A memory store and a node on it, under a clock that jumps from one thing that happens to the next.
+"""A memory store and a node on it, with a clock that jumps from one event to the next.
 
-It is the engine that runs here, and nothing else. What a world adds is time: when the loop has nothing left to do, the
-clock is moved to the moment that the next run waits for. Every run leaves memory while it waits, so whatever happens
-after a pause happens to a run that was read from its journal.
+The real engine runs here. A world adds only time: when the loop is idle, the clock moves to the moment that the next
+run waits for. Every run that waits is parked, so after each wait the run is read from its journal.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from detent.testing.store import WatchedStore
 T = TypeVar("T")
 
 _YEARS: Final = 100 * 366 * 86_400.0
-#: Nothing is polled for, every wait leaves memory, and a lease lasts until the world ends it.
+#: The node never polls, parks a run on every wait, and has its lease until the world ends it.
 TUNING: Final = Tuning(
     lease=_YEARS,
     beat=_YEARS,
@@ -54,7 +53,10 @@ _CALLER: Final = local_caller("test")
 
 
 class World:
-    """Use it from outside of its loop: `run` a coroutine in it, `close` it in the end."""
+    """A store, a fake clock, an event loop and one node at a time.
+
+    Use it from outside of its loop: `run` a coroutine in it, and `close` it at the end.
+    """
 
     def __init__(self, clock: FakeClock | None = None, answers: Answers | None = None) -> None:
         self.clock = clock or FakeClock()
@@ -92,7 +94,7 @@ class World:
             return self.loop.run_until_complete(work)
 
     def close(self) -> None:
-        """End it, and everything in it that has not ended."""
+        """Close the world and end all its work."""
         if self.loop.is_closed():
             return
         if self._life is not None:
@@ -111,11 +113,11 @@ class World:
     # -- nodes
 
     def new_id(self) -> bytes:
-        """For the engine: a node that boots, and then whatever it makes."""
+        """Return an id for the engine: for a node that boots, and after that for everything the node creates."""
         return self._ids.of_node() if self._life is None else self._ids.new()
 
     async def boot(self) -> None:
-        """Begin a new process with a new node."""
+        """Start a new process with a new node."""
         self.lives += 1
         life = Life()
         made = executors(
@@ -137,7 +139,7 @@ class World:
         self.commands = EngineCommands(engine).for_caller(_CALLER)
 
     def kill(self) -> None:
-        """The process vanishes at this moment, with all it had in memory; another one begins."""
+        """Kill the process with everything in its memory, and start another one."""
         assert self._life is not None
         self.store.end_lease(self._engines[-1].node.id)
         self._ids.died()
@@ -147,7 +149,7 @@ class World:
         booting.add_done_callback(lambda done: over.set_result(None), context=NO_ID)
 
     def leave(self) -> None:
-        """End the process that is there; none takes its place yet."""
+        """End the current process without starting another one."""
         assert self._life is not None
         self.loop.bury(self._life)
         self.store.nodes.clear()
@@ -155,12 +157,12 @@ class World:
         self._life = None
 
     def step_names(self, workflow: str) -> list[str]:
-        """The steps of a saved workflow."""
+        """Return the steps of a saved workflow."""
         saved = next(saved for saved in self.store.saved.values() if saved.new.name == workflow)
         return [step.name for step in codec.decode(saved.new.graph).steps]
 
     async def ask(self, question: Callable[[Commands], Coroutine[Any, Any, T]]) -> T:
-        """Ask the node that lives, and the next one again if it dies before it has answered."""
+        """Send a command to the current node, and again to the next node if it dies before it answers."""
         self._asking += 1
         try:
             while True:
@@ -179,7 +181,7 @@ class World:
     # -- time
 
     async def settle(self, until: Instant, is_enough: Callable[[], bool] = lambda: False) -> None:
-        """Let everything happen that happens up to that time, or until it is enough."""
+        """Run everything that is due up to that time, or until `is_enough` returns True."""
         self._horizon, self._is_enough = until, is_enough
         self._settled = self.loop.create_future()
         await self._settled
@@ -188,7 +190,7 @@ class World:
         try:
             if self._is_moved():
                 return
-        except Exception as error:  # an answer of the test's: that ends the wait for it
+        except Exception as error:  # an answer of the test raised it: raise it where the test waits
             if self._settled is None or self._settled.done():
                 raise
             self._settled.set_exception(error)
@@ -198,7 +200,7 @@ class World:
         self._settled.set_result(None)
 
     def _is_moved(self) -> bool:
-        """Make something happen, if anything is left to."""
+        """Trigger the next event. Return False if there is none before the horizon."""
         if self._is_enough() or self._life is None:
             return False
         if self._send_answer() or self._look_at_mail():
@@ -219,13 +221,15 @@ class World:
         return True
 
     def _next_timer(self) -> Instant | None:
-        """When something goes on that is being done. The engine's own timers lead nowhere while nothing is."""
+        """Return when work in flight continues, or None. Without work in flight the engine's timers do not matter."""
         timer = self.loop.next_timer() if self.loop.effects or self._asking else None
         return None if timer is None else self.clock.wall() + int((timer - self.clock.monotonic()) * SECOND) + 1
 
     def _next_parked(self) -> tuple[bytes, int, Instant] | None:
-        """The run that is due next, with its ownership and when. One that no node claimed when it was due is left
-        out."""
+        """Return the parked run that is due next, with its generation and time, or None.
+
+        A run that no node claimed when it was due is not returned again.
+        """
         places = [
             (run.new.id, run.generation, run.wake_at or 0) for run in self.store.parked() if not self.is_stuck(run)
         ]
@@ -254,7 +258,7 @@ class World:
         return False
 
     def _is_to_be_answered(self, run: bytes, key: str) -> bool:
-        """Whether it was not answered yet, and is to be by now; from here on it is."""
+        """Return whether an answer is due and was not sent yet, and mark it as sent."""
         if not self._has_answer(run, key) or self._due(key) > self.clock.wall():
             return False
         self._answered.add((run, key))
@@ -267,12 +271,12 @@ class World:
         return self._began + self.answers.after(key)
 
     def _next_answer(self) -> Instant | None:
-        """When the next answer is due."""
+        """Return when the next answer is due, or None."""
         waits = [*self.open_waits(), *self.open_signals()]
         return min((self._due(key) for run, key, _ in waits if self._has_answer(run, key)), default=None)
 
     def open_waits(self, of: bytes | None = None) -> list[tuple[bytes, str, str]]:
-        """Run, step and name of the callbacks that could be received now; the name has its number."""
+        """Return run, step and name of the callbacks that are active now. The name includes its number."""
         return [
             (run, step, step.removeprefix("@wait:"))
             for (run, step), callback in self.store.waits.items()
@@ -280,13 +284,16 @@ class World:
         ]
 
     def open_signals(self, of: bytes | None = None) -> list[tuple[bytes, str, str]]:
-        """Run, key and name of the signals that durable functions wait for; both have the number of the asking."""
+        """Return run, key and name of the signals that durable functions wait for.
+
+        Key and name include the number of the call that waits.
+        """
         return [
             (run, key.replace(Op.ASK, Op.SIGNAL, 1), key.partition(":")[2])
             for (run, key), pending in self.stage.signals.items()
             if of in (None, run)
             and self.store.open_run(run) is not None
-            and (pending.cancelled() or not pending.done())  # called off is what leaves memory, too
+            and (pending.cancelled() or not pending.done())  # parking a run cancels it, too
             and self._is_begun(run, key)
         ]
 
@@ -300,7 +307,7 @@ class World:
         await self.store.send(_CALLER.tenant, run, MessageKind.SIGNAL, message)
 
     async def deliver(self, run: bytes, step: str, answer: Any) -> None:
-        """Call a wait back."""
+        """Send the callback of a wait."""
         response = answer if isinstance(answer, Response) else Response(answer)
         token, body = self.tokens.token(run, step), plain(response.body)
         await self.ask(

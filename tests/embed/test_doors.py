@@ -120,7 +120,7 @@ async def test_a_file_in_the_hands_of_one_who_answers_nobody_is_told_with_the_wa
     holder = await open_store(file, SystemClock())
     configure(database_url=file)
     try:
-        with pytest.raises(StoreInUse, match="does not answer others: use `detent serve`"):
+        with pytest.raises(StoreInUse, match="That process serves no API: use `detent serve`"):
             await start(Greeting, input={"who": "you"})
     finally:
         configure()

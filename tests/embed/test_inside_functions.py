@@ -97,7 +97,7 @@ async def test_a_blocking_call_in_the_thread_of_the_node_is_refused_even_where_n
     outside = asyncio.get_running_loop()
     asyncio._set_running_loop(None)  # noqa: SLF001 - what such a loop does when it steps aside
     try:
-        with pytest.raises(RuntimeError, match="would wait for itself"):
+        with pytest.raises(RuntimeError, match="would block itself"):
             sync.start(summing, 1, 2)
     finally:
         asyncio._set_running_loop(outside)  # noqa: SLF001 - likewise

@@ -332,7 +332,7 @@ async def test_a_state_that_does_not_fit_is_told_with_its_class_and_what_was_exp
     outcome = await play(Shopping, "pay", results=kept)
     assert isinstance(outcome, Pause)
     assert outcome.error is not None
-    assert "Shopping that an earlier step kept is no Trolley: Expected `int`, got `str`" in outcome.error.message
+    assert "Shopping is not a valid Trolley: Expected `int`, got `str`" in outcome.error.message
     assert "then resume" in outcome.error.message
     outcome = await play(Shopping, "replace")
     assert isinstance(outcome, Pause)

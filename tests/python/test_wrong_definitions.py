@@ -38,7 +38,7 @@ from tests.python.stage import made, method
         ("retry", 3, "on_exception=reattempt"),
         ("before_step", "welcom", "before_step: there is no step 'welcom'; did you mean 'welcome'?"),
         ("after_step", "zzz", "after_step: there is no step 'zzz'; there are"),
-        ("after_step", "remind", "beside itself"),
+        ("after_step", "remind", "next to itself"),
         ("after_step", len, "after_step: <built-in function len> is not a valid step"),
         ("skip_iff", True, "step has no option 'skip_iff'; did you mean 'skip_if'?"),
         ("zzz", True, "step has no option 'zzz'; there are wait, skip_if,"),
@@ -133,7 +133,7 @@ def test_a_step_that_another_decorator_hides_is_refused(code: PythonRegistry) ->
 
 
 def test_anchors_in_a_circle_are_refused(code: PythonRegistry) -> None:
-    with pytest.raises(InvalidDefinition, match="stands beside it in turn"):
+    with pytest.raises(InvalidDefinition, match="the anchors form a cycle"):
 
         class Signup(Workflow, registry=code):
             step("a", lambda self: 1, before_step="b")
@@ -188,9 +188,9 @@ def test_a_state_is_made_without_arguments_and_can_be_read_back(code: PythonRegi
 
 
 def test_statements_belong_into_a_class_body() -> None:
-    with pytest.raises(InvalidDefinition, match="belongs into the body"):
+    with pytest.raises(InvalidDefinition, match="can only be used in the body"):
         step("a", lambda self: 1)
-    with pytest.raises(InvalidDefinition, match="belongs into the body"):
+    with pytest.raises(InvalidDefinition, match="can only be used in the body"):
         cancel_if("gone")
     with pytest.raises(InvalidDefinition, match="a step is a function or a name"):
         step(5)  # type: ignore[call-overload]

@@ -96,7 +96,7 @@ def test_every_form_comes_to_the_same_end_wherever_it_dies(workflow: Any, given:
 
 def test_a_run_that_does_not_complete_undisturbed_fails_unless_that_is_expected() -> None:
     given: dict[str, Any] = {"input": {"amount": 4}, "answers": {"approval": TimeoutError}}
-    with pytest.raises(AssertionError, match=r"undisturbed, the run is paused, not completed; .* say ending='paused'"):
+    with pytest.raises(AssertionError, match=r"undisturbed, the run is paused, not completed; .* pass ending='paused'"):
         crash_matrix(checkout, **given)
     with pytest.raises(AssertionError, match="not failed"):
         crash_matrix(checkout, **given, ending="failed")
@@ -121,13 +121,15 @@ def test_an_end_that_depends_on_a_crash_is_told_with_the_moment() -> None:
         return len(calls)
 
     text = "name: bad\ntasks:\n  a: {action: testing.matrix.count}\n"
-    with pytest.raises(AssertionError, match=r"(?s)killed after the effect of 'a', the run ends otherwise.*expected"):
+    with pytest.raises(
+        AssertionError, match=r"(?s)killed after the effect of 'a', the end of the run differs.*expected"
+    ):
         crash_matrix(text, setup=calls.clear)
 
 
 def test_a_crash_that_a_step_does_not_survive_is_told_with_the_moment() -> None:
     text = "name: once\ntasks:\n  a: {action: testing.matrix.effect, on_crash: fail, with: {name: x}}\n"
-    with pytest.raises(AssertionError, match=r"(?s)killed after checkpoint \(a started\), the run ends otherwise"):
+    with pytest.raises(AssertionError, match=r"(?s)killed after checkpoint \(a started\), the end of the run differs"):
         crash_matrix(text)
 
 

@@ -69,7 +69,7 @@ async def looks_into(run: Run) -> Any:
     ("function", "message"),
     [
         (adds, "run.step(one) is not its value: await it, `await run.step(one)`"),
-        (gives_back, "the function gives back run.step(one) and not its value: `return await run.step(one)`"),
+        (gives_back, "the function returns run.step(one) and not its value: `return await run.step(one)`"),
         (looks_into, "run.child(testing-adds) has no 'total' before it has ended: await it"),
     ],
 )

@@ -3,11 +3,11 @@
     INSTALLED_APPS = [..., "detent.contrib.django"]
     DETENT = {"HEROES": ["shop.Order"]}
 
-Modules named `workflows` of the installed apps are loaded by themselves. A view starts a run inside its transaction:
+Modules named `workflows` in the installed apps are imported automatically. A view starts a run in its transaction:
 
     with transaction.atomic():
         order = Order.objects.create(...)
         detent.sync.start(Fulfilment, hero=order, using="default")
 
-`manage.py detent_migrate` makes the tables, `manage.py detent_worker` runs the workflows.
+`manage.py detent_migrate` creates the tables, `manage.py detent_worker` runs the workflows.
 """

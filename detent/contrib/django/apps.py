@@ -1,4 +1,4 @@
-"""The app: it tells Detent where it is, loads workflows, and knows the models that are heroes."""
+"""The Django app: it configures Detent, imports workflows, and registers the models that are heroes."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from detent.python.heroes import heroes
 from detent.steps.user_code import TIDYING
 from detent.store.factory import migrate_store
 
-# What `DETENT = {...}` of a Django project means.
+# The setting `DETENT = {...}` of a Django project.
 #
-# Names are those of `detent.toml`, in capitals. Without a DATABASE_URL Detent works in the database that USING names
-# (`default`): on PostgreSQL in a schema of its own (SCHEMA, `detent`), on MariaDB and MySQL beside the tables of the
-# project. A SQLite file has one writer, so there Detent keeps a file of its own beside it and fetches starts out of
-# the project's.
+# Names are those of `detent.toml`, in capitals. Without a DATABASE_URL Detent uses the database that USING names
+# (`default`): on PostgreSQL its own schema (SCHEMA, `detent`), on MariaDB and MySQL the database of the project. A
+# SQLite file has one writer, so there Detent has its own file next to the project's and fetches starts from the
+# project's outbox.
 
 
 _OWN: Final = ("USING", "SCHEMA", "HEROES", "MIGRATE")
@@ -34,7 +34,7 @@ _SCHEMES: Final = {"postgresql": "postgresql", "postgis": "postgresql", "mysql":
 
 
 def given() -> Mapping[str, Any]:
-    """The setting as it stands."""
+    """Return the setting DETENT. Raise ImproperlyConfigured if it is not a dictionary."""
     found = getattr(settings, "DETENT", {})
     if not isinstance(found, Mapping):
         raise ImproperlyConfigured("DETENT must be a dictionary")
@@ -42,8 +42,10 @@ def given() -> Mapping[str, Any]:
 
 
 def detent_settings(database: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The settings of Detent, by their names in `detent.toml`. `database` is an entry of DATABASES, by default the one
-    that USING names."""
+    """Return the settings of Detent, by their names in `detent.toml`.
+
+    `database` is an entry of DATABASES, by default the one that USING names.
+    """
     said = given()
     chosen = {name.lower(): value for name, value in said.items() if name not in _OWN}
     if "database_url" not in chosen:
@@ -60,7 +62,7 @@ def _beside(entry: Mapping[str, Any], schema: str | None, chosen: Mapping[str, A
         fetched = [f"sqlite:///{file}", *chosen.get("outbox_urls", ())]
         return {"database_url": f"sqlite:///{own}", "outbox_urls": fetched}
     if engine not in _SCHEMES:
-        raise ImproperlyConfigured(f"Detent does not know {entry['ENGINE']}; give DETENT a DATABASE_URL")
+        raise ImproperlyConfigured(f"Detent does not support {entry['ENGINE']}; set DATABASE_URL in DETENT")
     return {"database_url": _url(_SCHEMES[engine], entry, schema)}
 
 
@@ -79,7 +81,7 @@ def _url(scheme: str, entry: Mapping[str, Any], schema: str | None) -> str:
 
 
 class DetentConfig(AppConfig):
-    """`detent.contrib.django`"""
+    """The app config of `detent.contrib.django`."""
 
     name = "detent.contrib.django"
     label = "detent"
@@ -89,7 +91,7 @@ class DetentConfig(AppConfig):
         configure(**detent_settings())
         heroes.django(*(apps.get_model(name) for name in given().get("HEROES", ())))
         autodiscover_modules("workflows")
-        # A thread of Detent's is no request of Django's: nobody else closes connections that are broken or too old.
+        # Django closes broken and old connections only around requests, and a thread of Detent serves no request.
         if close_old_connections not in TIDYING:
             TIDYING.append(close_old_connections)
         if given().get("MIGRATE"):
@@ -97,7 +99,10 @@ class DetentConfig(AppConfig):
 
 
 def make_tables(using: str) -> str:
-    """Bring Detent's tables in one of Django's databases up to date, or its outbox if it is a SQLite file."""
+    """Create or upgrade Detent's tables in one of Django's databases, or its outbox in a SQLite file.
+
+    Return where they are.
+    """
     connection = connections[using]
     if connection.vendor == "sqlite":
         with connection.cursor() as cursor:

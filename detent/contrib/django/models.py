@@ -1,1 +1,1 @@
-"""Detent's tables are its own affair: there are no models. Django calls an app that has migrations only with this."""
+"""No models: Detent manages its own tables. Django sends `post_migrate` only to apps that have this module."""

@@ -1,6 +1,6 @@
-"""A start that is part of the caller's own transaction: rolled back with it, begun once it is committed.
+"""A start that is part of the caller's own transaction: it is rolled back with it, or begins after the commit.
 
-Where Detent's tables are in the caller's database, the run's row itself is written there. Elsewhere, and in every
-SQLite file (which is not Detent's own: that has one writer), the start is put into the table `detent_outbox`, from
-which a node fetches it.
+If Detent's tables are in the caller's database, the run's row itself is written there. Otherwise the start is written
+to the table `detent_outbox`, and a node fetches it from there. A SQLite file always gets an outbox: it cannot be
+Detent's own file, which has one writer.
 """

@@ -1,6 +1,7 @@
-"""What Detent knows of drivers: whose a connection is, how a cursor leads to it, how statements and rows go through it.
+"""Adapters for the caller's connection: its driver, the connection of a cursor, and how statements and rows pass.
 
-A driver is known by the module of its classes, and is never imported: whoever has a connection of it has loaded it.
+A driver is recognised by the module of its classes. It is never imported here: a caller with a connection has loaded
+it.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from sqlalchemy.sql.dml import Insert
 from detent.errors import InvalidInput
 from detent.store.sql.user_connection import Ask, DialectName, Rows
 
-# Writes statements as a driver reads them, in its paramstyle.
+# Statements compiled to text in the paramstyle of a driver.
 
 
 _DIALECTS: Final = {"postgresql": postgresql.dialect, "mysql": mysql.dialect, "sqlite": sqlite.dialect}
 
 
 class Spelled(NamedTuple):
-    """A statement as a driver reads it: the names of its values in their order (null: they are given by name)."""
+    """A compiled statement. `names` has the names of its values in their order; None if they are passed by name."""
 
     sql: str
     names: tuple[str, ...] | None
@@ -37,11 +38,11 @@ class Spelled(NamedTuple):
 
 
 class Speller:
-    """Writes statements as one driver reads them."""
+    """Compiles statements for one driver."""
 
     def __init__(self, dialect: DialectName, paramstyle: str, *, texts: bool = False) -> None:
-        """`texts`: the driver does not know `UUID`, and gets its text."""
-        # A tuple of values serves `format` and `pyformat` alike.
+        """Create a compiler. With `texts` a `UUID` is passed as text, because the driver does not support it."""
+        # A tuple of values works for `format` and `pyformat`.
         style = "format" if paramstyle in ("format", "pyformat") else paramstyle
         self._dialect: Dialect = _DIALECTS[dialect](paramstyle=style)
         self._texts = texts
@@ -66,7 +67,7 @@ def _spelled(dialect: Dialect, clause: ClauseElement, keys: tuple[str, ...] | No
 
 @lru_cache(maxsize=32)
 def speller(dialect: DialectName, paramstyle: str, *, texts: bool = False) -> Speller:
-    """One for all connections of a driver."""
+    """Return the compiler that all connections of a driver share."""
     return Speller(dialect, paramstyle, texts=texts)
 
 
@@ -85,15 +86,18 @@ _DRIVERS: Final[dict[str, DialectName]] = {
     "_sqlite3": "sqlite",
     "aiosqlite": "sqlite",
 }
-#: Drivers whose classes do not say that they are awaited.
+#: Async drivers whose methods are not coroutine functions.
 _AWAITED: Final = frozenset({"aiomysql", "aiosqlite", "asyncmy"})
-#: Where a cursor keeps its connection, if not in `connection`. (pg8000 warns of that one, aiosqlite's is sqlite3's.)
+#: The attribute of a cursor that has its connection, if it is not `connection`. (In pg8000 that one warns; in
+#: aiosqlite it is the connection of sqlite3.)
 _OF_CURSOR: Final = {"aiosqlite": "_conn", "mysql": "_connection", "pg8000": "_c"}
 
 
 def driver_of(given: Any) -> tuple[str, DialectName] | None:
-    """The driver that an object belongs to, by its class or one that is derived from. A proxy that tells the class of
-    what it stands for counts as that."""
+    """Return the driver of an object and its dialect, by its class or a base class, or None.
+
+    A proxy whose `__class__` is that of the proxied object counts as that object.
+    """
     for kind in given.__class__.__mro__:
         root = kind.__module__.partition(".")[0]
         if root in _DRIVERS:
@@ -102,7 +106,7 @@ def driver_of(given: Any) -> tuple[str, DialectName] | None:
 
 
 def connection_of(root: str, given: Any) -> Any:
-    """A cursor leads to its connection: what it is in the middle of is not disturbed."""
+    """Return the connection of a cursor, so that the cursor's own statement is not disturbed."""
     if not hasattr(given, "fetchall"):
         return given
     found = getattr(given, _OF_CURSOR.get(root, "connection"), None)
@@ -122,7 +126,7 @@ def driver_speller(root: str, dialect: DialectName) -> Speller:
 
 
 def driver_database(connection: Any) -> str | None:
-    """The database behind a driver's connection, if the driver tells it."""
+    """Return a text that identifies the database of a connection, or None if the driver does not expose it."""
     info = getattr(connection, "info", None)  # psycopg, psycopg2
     if info is not None and hasattr(info, "dbname"):
         return f"{info.host}:{info.port}/{info.dbname}/{info.user}"
@@ -133,7 +137,7 @@ def driver_database(connection: Any) -> str | None:
 
 
 def cursor_on(root: str, connection: Any) -> Any:
-    """A new cursor. Where the connection may have been told to make anything of a row, it gives tuples."""
+    """Return a new cursor. It returns tuples even if the connection is configured for other rows."""
     match root:
         case "psycopg":
             return connection.cursor(row_factory=sys.modules["psycopg.rows"].tuple_row)
@@ -144,14 +148,14 @@ def cursor_on(root: str, connection: Any) -> Any:
 
 
 def plain(rows: Sequence[Any]) -> Rows:
-    """Rows by position, also of a cursor that gives them by name."""
+    """Return rows by position, also if the cursor returned dicts."""
     return [tuple(row.values()) if isinstance(row, dict) else row for row in rows]
 
 
-# Hands on the caller's connection, of whatever kind it is: each runs one statement and gives its rows.
+# Adapters of the caller's connection, one per kind: each runs one statement and returns its rows.
 #
-# SQLAlchemy takes statements as they are. A driver of its own gets text in its paramstyle; Django wants `%s` whatever
-# stands behind it.
+# SQLAlchemy takes statements unchanged. A DB-API driver gets text in its paramstyle. Django takes `%s`, whatever its
+# database is.
 
 
 _NAMES: Final[dict[str, DialectName]] = {
@@ -165,7 +169,7 @@ _TAKEN: Final = frozenset({1062, 1586})
 
 
 class ConnectionAdapter(ABC):
-    """`database` names the database behind it if it can be told, so that what was found there is found once."""
+    """The caller's connection. `database` identifies its database if it is known, so that lookups are cached."""
 
     dialect: DialectName
     database: str | None = None
@@ -178,7 +182,7 @@ class ConnectionAdapter(ABC):
 class BlockingHand(ConnectionAdapter):
     @abstractmethod
     def run(self, clause: ClauseElement, values: dict[str, Any]) -> Rows:
-        """Run it, and give its rows if it has any."""
+        """Run a statement and return its rows, if it has any."""
 
     def ask(self, ask: Ask) -> Rows | None:
         try:
@@ -192,7 +196,7 @@ class BlockingHand(ConnectionAdapter):
 class AsyncConnectionAdapter(ConnectionAdapter):
     @abstractmethod
     async def run(self, clause: ClauseElement, values: dict[str, Any]) -> Rows:
-        """Run it, and give its rows if it has any."""
+        """Run a statement and return its rows, if it has any."""
 
     async def ask(self, ask: Ask) -> Rows | None:
         try:
@@ -204,7 +208,10 @@ class AsyncConnectionAdapter(ConnectionAdapter):
 
 
 def is_taken(error: Exception) -> bool:
-    """Whether MySQL refused a row because a unique key of it is taken. Elsewhere the statement itself gives way."""
+    """Return whether MySQL refused a row because a unique key is taken.
+
+    On other databases the statement itself inserts nothing in that case, and raises no error.
+    """
     cause = getattr(error, "orig", None) or error.__cause__ or error
     return any(isinstance(one, Exception) and one.args[:1] and one.args[0] in _TAKEN for one in (error, cause))
 
@@ -213,7 +220,7 @@ def is_taken(error: Exception) -> bool:
 
 
 class SqlAlchemyHand(BlockingHand):
-    """A Connection."""
+    """A Connection of SQLAlchemy."""
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
@@ -226,7 +233,7 @@ class SqlAlchemyHand(BlockingHand):
 
 
 class AwaitedSqlAlchemyHand(AsyncConnectionAdapter):
-    """An AsyncConnection."""
+    """An AsyncConnection of SQLAlchemy."""
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
@@ -242,7 +249,7 @@ class AwaitedSqlAlchemyHand(AsyncConnectionAdapter):
 
 
 class DriverHand(BlockingHand):
-    """A DB-API connection, or Django's."""
+    """A DB-API connection, or one of Django."""
 
     def __init__(
         self, root: str, connection: Any, dialect: DialectName, speller: Speller, database: str | None
@@ -264,7 +271,7 @@ class DriverHand(BlockingHand):
 
 
 class AwaitedDriverHand(AsyncConnectionAdapter):
-    """The same where everything is awaited: psycopg's AsyncConnection, asyncmy, aiosqlite."""
+    """An async connection of a driver: psycopg's AsyncConnection, asyncmy, aiosqlite."""
 
     def __init__(
         self, root: str, connection: Any, dialect: DialectName, speller: Speller, database: str | None
@@ -288,7 +295,7 @@ class AwaitedDriverHand(AsyncConnectionAdapter):
 
 
 class AsyncpgHand(AsyncConnectionAdapter):
-    """asyncpg's own connection."""
+    """A connection of asyncpg."""
 
     dialect: DialectName = "postgresql"
 
@@ -302,17 +309,17 @@ class AsyncpgHand(AsyncConnectionAdapter):
 
 
 def dialect_of(name: str) -> DialectName:
-    """Our name of a database."""
+    """Return our name of a dialect. Raise InvalidInput if it is not supported."""
     if name not in _NAMES:
         raise InvalidInput(f"a start cannot be part of a transaction in {name}; PostgreSQL, MariaDB, MySQL, SQLite can")
     return _NAMES[name]
 
 
-# Tells what kind of connection somebody gave us.
+# Which kind of connection the caller passed.
 
 
 def adapt(connection: Any, using: str | None) -> BlockingHand | AsyncConnectionAdapter | AwaitedSession:
-    """Hands on a connection; `using` is the alias of one of Django's."""
+    """Return the adapter of a connection. `using` is the alias of a connection of Django. Raise InvalidInput."""
     if using is not None:
         if connection is not None:
             raise InvalidInput("give `connection` or `using`, not both")
@@ -320,14 +327,14 @@ def adapt(connection: Any, using: str | None) -> BlockingHand | AsyncConnectionA
     module = type(connection).__module__.partition(".")[0]
     if module == "sqlalchemy" or any(kind.__module__.startswith("sqlalchemy.") for kind in type(connection).__mro__):
         return _sqlalchemy(connection)
-    for one in (connection, getattr(connection, "db", None)):  # `db` leads a cursor of Django to its connection
+    for one in (connection, getattr(connection, "db", None)):  # `db` is the connection of Django's cursor
         if hasattr(one, "vendor") and hasattr(one, "settings_dict"):
             return _django(one)
     return _driver(connection)
 
 
 class AwaitedSession:
-    """An AsyncSession, whose connection is yet to be awaited."""
+    """An AsyncSession, whose connection must still be awaited."""
 
     def __init__(self, session: Any) -> None:
         self._session = session
@@ -337,7 +344,7 @@ class AwaitedSession:
 
 
 def _sqlalchemy(given: Any) -> BlockingHand | AsyncConnectionAdapter | AwaitedSession:
-    """Connection, AsyncConnection, Session, AsyncSession, or the scoped kinds of both."""
+    """Return the adapter of a Connection, AsyncConnection, Session, AsyncSession or scoped session."""
     if hasattr(given, "get_bind"):  # a session
         if inspect.iscoroutinefunction(_method(given, "connection")):
             return AwaitedSession(given)
@@ -349,7 +356,7 @@ def _sqlalchemy(given: Any) -> BlockingHand | AsyncConnectionAdapter | AwaitedSe
 
 
 def _method(given: Any, name: str) -> Any:
-    """The method behind the proxies that scoped sessions are."""
+    """Return the method of a class. A scoped session is a proxy; use the class of its session."""
     registry = getattr(given, "registry", None)
     target = registry() if callable(registry) else given
     return getattr(type(target), name, None)

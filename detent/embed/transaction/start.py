@@ -1,4 +1,7 @@
-"""Writing a start through the caller's connection: as a dialogue, which blocking and awaited hands carry out alike."""
+"""Write a start through the caller's connection.
+
+The statements are a generator (a script) that a blocking or an async connection runs.
+"""
 
 from __future__ import annotations
 
@@ -45,16 +48,16 @@ _TENANT: Final = local_caller("python").tenant
 
 
 def put(order: StartRequest, connection: Any, using: str | None) -> bytes:
-    """Write the start; gives the run's id."""
+    """Write the start and return the run's id. Raise InvalidInput if the connection is async."""
     checked = _checked(order)
     hand = adapt(connection, using)
     if not isinstance(hand, BlockingHand):
-        raise InvalidInput("that connection is awaited; use `await detent.start(..., connection=...)`")
+        raise InvalidInput("this connection is async; use `await detent.start(..., connection=...)`")
     return _carry_out(hand, _written(order, checked, hand))
 
 
 async def put_awaited(order: StartRequest, connection: Any, using: str | None) -> bytes:
-    """The same on an event loop. A connection that blocks is used all the same, as its owner uses it."""
+    """Write the start on an event loop and return the run's id. A blocking connection blocks the loop."""
     checked = _checked(order)
     hand = adapt(connection, using)
     if isinstance(hand, AwaitedSession):
@@ -85,7 +88,7 @@ async def _await_out(hand: AsyncConnectionAdapter, talk: Script[T]) -> T:
 
 
 class _Checked(NamedTuple):
-    """What is computed from a request before the connection is touched."""
+    """The values that are computed from a request before the connection is used."""
 
     content: EncodedInput
     start_at: Instant | None
@@ -126,12 +129,12 @@ def _written(order: StartRequest, checked: _Checked, hand: ConnectionAdapter) ->
 
 
 def forget_places() -> None:
-    """Look anew where Detent is, in every database."""
+    """Forget where Detent's tables are, so that the next start looks again."""
     _places.clear()
 
 
 def _preferred_schema() -> str | None:
-    """The schema that the configured database names, if it is a PostgreSQL."""
+    """Return the schema that the configured database URL names, if it is a PostgreSQL."""
     url = str(configured().get("database_url") or "")
     return dict(parse_qsl(urlsplit(url).query)).get("schema") if url.startswith("postgres") else None
 
@@ -167,14 +170,14 @@ def _direct(order: StartRequest, checked: _Checked, place: Installation) -> Scri
         if taken is not None:
             return taken
         run, callbacks = unowned(request, now)
-        # Callbacks first: without a transaction the run may be claimed as soon as its row is there.
+        # Callbacks first: in autocommit mode a node may claim the run as soon as its row exists.
         for callback in callbacks:
             yield Ask(said.new_callback, user_connection.callback_values(callback, now, place.dialect))
         if (yield from _inserted(run, said, place)):
             return run.id
         if callbacks:
             yield Ask(said.drop_callbacks, user_connection.looked_up(schema.callback, {"run": run.id}, place.dialect))
-    raise StoreBusy("another start of the same came in between again and again; try again")
+    raise StoreBusy("concurrent starts with the same request id or hero blocked this one repeatedly; try again")
 
 
 def _inserted(run: NewRun, said: Statements, place: Installation) -> Script[bool]:
@@ -188,7 +191,7 @@ def _workflow(order: StartRequest, said: Statements, place: Installation) -> Scr
     rows = yield Ask(said.workflow, values)
     known = registry.find(order.workflow)
     if not rows and known is not None:
-        # Nobody ran this code on this database before.
+        # This database does not have the workflow yet.
         version = new_version(_TENANT, new_id(), known.compiled, known.source)
         whole, first = user_connection.new_workflow_values(version, SystemClock().wall(), place.dialect)
         made = yield Ask(said.new_workflow, whole, unless_taken=True)
@@ -201,8 +204,11 @@ def _workflow(order: StartRequest, said: Statements, place: Installation) -> Scr
 
 
 def _known(request: PreparedStart, said: Statements, place: Installation, *, again: bool) -> Script[bytes | None]:
-    """The run that the same request started; AlreadyActive if another holds the hero. After a row was refused
-    (`again`) it is looked for as committed last: it may be younger than what this transaction sees."""
+    """Return the run that the same request started, or None. Raise AlreadyActive if the hero has an active run.
+
+    After an insert was refused (`again`), read the last committed rows: the other run may be newer than the snapshot of
+    this transaction.
+    """
     if request.request_id is not None:
         given = {"tenant": request.tenant, "request_id": request.request_id}
         clause = said.request_now if again else said.request

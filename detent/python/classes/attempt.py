@@ -1,4 +1,4 @@
-"""What the code of one attempt knows: its run, its hero, what came before it, and what it asked for."""
+"""One attempt of a step: its run, its hero, the results of earlier steps, and what the step asked for."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _decode: Final = msgspec.json.Decoder().decode
 
 
 class StateDoesNotFit(TypeError):
-    """A state that is not of the type that its class says."""
+    """A state does not have the type that its class annotates."""
 
 
 class ClassAttempt:
-    """One attempt of one step. It is of one instance of the workflow class, and over when the step is."""
+    """One attempt of one step. It belongs to one instance of the workflow class, and is over when the step ends."""
 
     __slots__ = (
         "_input",
@@ -84,9 +84,9 @@ class ClassAttempt:
                 self._state, self._state_number = self.chain.state.read(results)
             except (msgspec.MsgspecError, TypeError, ValueError) as error:
                 raise StateDoesNotFit(
-                    f"the state of {self.chain.target.__qualname__} that an earlier step kept is no "
+                    f"the stored state of {self.chain.target.__qualname__} is not a valid "
                     f"{self.chain.state.name}: {error_message(error)}; give new fields a default and old ones a type "
-                    "that takes what was kept, then resume"
+                    "that accepts the stored value, then resume"
                 ) from None
         return self._state
 
@@ -95,14 +95,14 @@ class ClassAttempt:
         if not self.chain.state.fits(value):
             of, wanted = self.chain.target.__qualname__, self.chain.state.name
             raise StateDoesNotFit(f"the state of {of} is a {wanted}, not a {type(value).__qualname__}")
-        _ = self.state  # its number counts on
+        _ = self.state  # reads the number of the stored state, which the new one continues
         self._state = value
 
     def now(self) -> datetime:
         return as_datetime(self._now())
 
     def result(self, output: Any) -> bytes:
-        """What is kept of the step: what it gave, and the state if it looked at it."""
+        """Return the encoded result of the step: its output, and the state if the step touched it."""
         if self._state is _UNREAD:
             return encode_output(output)
         return encode_result(output, self._state, self._state_number + 1)
@@ -113,8 +113,7 @@ class ClassAttempt:
 
 
 class Results(Mapping[str, Any]):
-    """What the steps before this one gave, by name, as the annotation of the step says. One that was skipped gave
-    None."""
+    """The results of earlier steps by name, decoded to the annotated type. The result of a skipped step is None."""
 
     def __init__(self, attempt: ClassAttempt) -> None:
         self._attempt = attempt
@@ -139,7 +138,7 @@ class Results(Mapping[str, Any]):
 
 
 class RunLog(logging.LoggerAdapter[logging.Logger]):
-    """Says with every line which attempt it is of."""
+    """Adds the run, step and attempt to every record."""
 
     def process(self, msg: Any, kwargs: Any) -> tuple[Any, Any]:
         kwargs["extra"] = {**(self.extra or {}), **(kwargs.get("extra") or {})}

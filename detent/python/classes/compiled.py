@@ -1,7 +1,7 @@
-"""A workflow class made ready to run: everything that can be known before an attempt is computed once.
+"""A compiled workflow class: everything that is known before an attempt is computed once.
 
-A step is a row of stages: the conditions of `cancel_if`, `skip_if`, `before_step_starts` and the body. Plain functions
-run in a thread and coroutines on the loop; as many stages as possible share one visit to a thread.
+A step is a sequence of stages: the conditions of `cancel_if`, `skip_if`, `before_step_starts` and the body. Plain
+functions run in a thread and coroutines on the loop. As many stages as possible share one visit to a thread.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ DEFAULT_QUEUE: Final = "default"
 
 @dataclass(frozen=True, slots=True)
 class UserCode:
-    """One piece of the user's code. `name` is how people know it."""
+    """One callable of the user. `name` is the name that users see."""
 
     name: str
     call: Callable[..., Any]
@@ -42,8 +42,11 @@ class UserCode:
 
 @dataclass(frozen=True, slots=True)
 class CompiledStep:
-    """One step ready to run. `in_thread[n]` says whether the code from stage n on, up to the next coroutine, needs a
-    thread; there is one more, for what comes behind the body."""
+    """One step, ready to run.
+
+    `in_thread[n]` is true if the code from stage n up to the next coroutine needs a thread. The last entry is for the
+    code after the body.
+    """
 
     name: str
     cancel_if: tuple[UserCode, ...]
@@ -52,7 +55,7 @@ class CompiledStep:
     body: UserCode
     in_thread: tuple[bool, ...]
     always_skipped: bool
-    is_checked: bool  # whether there is anything to ask before the step
+    is_checked: bool  # whether it has cancel_if or skip_if conditions
     is_transactional: bool
     timeout: float | None
     policies: Policies
@@ -61,7 +64,7 @@ class CompiledStep:
 
 
 class CompiledClass:
-    """All that is known of a class. `graph` is what runs of it are planned by."""
+    """A workflow class with its settings, steps, state type and fingerprint. Its runs are planned with `graph`."""
 
     def __init__(
         self,
@@ -87,7 +90,7 @@ def build_chain(
     state: StateType,
     problems: Problems,
 ) -> CompiledClass:
-    """The chain of a class below `base`; methods that are named and not there become problems."""
+    """Return the chain of a class below `base`. Add a problem for each named method that does not exist."""
     find = _Finder(target, problems)
     conditions = tuple(
         found
@@ -107,7 +110,7 @@ def build_chain(
 
 
 class _Finder:
-    """Finds the code that definitions name."""
+    """Finds the code that the definitions name."""
 
     def __init__(self, target: type[Any], problems: Problems) -> None:
         self._target, self._problems = target, problems
@@ -145,13 +148,13 @@ class _Finder:
         )
 
     def condition(self, where: str, given: Any) -> UserCode | None:
-        """A condition: the name of a method or property, a callable, or True."""
+        """Return the code of a condition: the name of a method or property, a callable, or True."""
         if given is True:
-            return UserCode("True", lambda workflow: True, is_async=True)  # no thread is needed for it
+            return UserCode("True", lambda workflow: True, is_async=True)  # `is_async`, because it needs no thread
         return self.stage(where, given)
 
     def stage(self, where: str, given: Any) -> UserCode | None:
-        """The code a name or a callable stands for, as a function of the workflow; null and a problem if none does."""
+        """Return the code of a name or a callable, as a function of the workflow. Add a problem if there is none."""
         if not isinstance(given, str):
             self._check(where, given, takes=1)
             return UserCode(getattr(given, "__name__", "a function"), given, inspect.iscoroutinefunction(given))
@@ -173,7 +176,7 @@ class _Finder:
         return UserCode(given, lambda workflow, *more: getattr(workflow, given)(*more), is_async=False)
 
     def _check(self, where: str, function: Any, *, takes: int) -> None:
-        """Whether it can be called with the workflow alone (and the step's name, for the hook)."""
+        """Add a problem if it cannot be called with the workflow alone (and the step's name, for the hook)."""
         if not callable(function):
             self._problems.add(where, f"{function!r} cannot be called")
             return
@@ -183,7 +186,7 @@ class _Finder:
             wanted = "self" if takes == 1 else "self and the step's name"
             self._problems.add(where, f"it must take {wanted} and nothing else: {error}")
         except ValueError:
-            return  # one that cannot be looked into: it will be seen when it is called
+            return  # it has no readable signature: a wrong one raises when it is called
 
 
 def _visits(stages: Sequence[UserCode], *, is_inline: bool) -> tuple[bool, ...]:
@@ -194,7 +197,7 @@ def _visits(stages: Sequence[UserCode], *, is_inline: bool) -> tuple[bool, ...]:
 
 
 def described(settings: WorkflowSettings, definitions: Definitions) -> dict[str, Any]:
-    """What was said of a class, for people and fingerprints; what says nothing is left out."""
+    """Return the options of a class, for documents and fingerprints. Options without a value are omitted."""
     said = {
         "queue": settings.queue,
         "priority": settings.priority,
@@ -228,7 +231,7 @@ def _step_document(one: StepDefinition) -> dict[str, Any]:
 
 
 def _functions(target: type[Any], base: type[Any], definitions: Definitions) -> list[Callable[..., Any]]:
-    """All code of the class and its parents, and what its steps and conditions call beside it."""
+    """Return all code of the class and its parents, and the functions that its steps and conditions call."""
     found: list[Callable[..., Any]] = []
     family = target.__mro__[: target.__mro__.index(base)]
     for name in sorted({name for one in family for name in vars(one)}):
@@ -244,7 +247,7 @@ def _functions(target: type[Any], base: type[Any], definitions: Definitions) -> 
 def _graph(settings: WorkflowSettings, definitions: Definitions, of_code: str) -> Graph:
     config = {"workflow": settings.name, "drift": str(settings.drift), "fingerprint": of_code}
     queue = priority = None
-    # A run stays in the queue of its last step: where one has its own, the others must say theirs.
+    # A run stays in the queue of its last step. So if one step has a queue or priority, all steps need one.
     if any(one.options.queue is not None for one in definitions.steps):
         queue = settings.queue or DEFAULT_QUEUE
     if any(one.options.priority is not None for one in definitions.steps):
@@ -273,7 +276,7 @@ def _graph(settings: WorkflowSettings, definitions: Definitions, of_code: str) -
     )
 
 
-# A workflow class as what is stored of it: a graph like that of every form, and a document for people.
+# The stored form of a workflow class: a graph like that of every form, and a document for users.
 
 
 FORM: Final = "python"
@@ -281,7 +284,7 @@ _LONGEST_DESCRIPTION: Final = 10_000
 
 
 def registered(chain: CompiledClass, definitions: Definitions) -> Registered:
-    """The class as the registry has it."""
+    """Return the entry of the class for the registry."""
     settings, target = chain.settings, chain.target
     place = f"{target.__module__}:{target.__qualname__}"
     description = _description(target)
@@ -304,6 +307,6 @@ def registered(chain: CompiledClass, definitions: Definitions) -> Registered:
 
 
 def _description(target: type[Any]) -> str | None:
-    """The docstring of the class itself."""
+    """Return the docstring of the class itself, not an inherited one."""
     text = (vars(target).get("__doc__") or "").strip()
     return plain_text(" ".join(text.split()), _LONGEST_DESCRIPTION) or None

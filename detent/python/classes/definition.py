@@ -1,6 +1,6 @@
-"""The steps and conditions of a workflow class, read off its body and those of its parents.
+"""The steps and conditions of a workflow class, read from its body and those of its parents.
 
-What is wrong is collected, so that a person sees all of it at once. Nothing here ever changes what a parent has.
+Problems are collected, so that a user sees all of them at once. Reading a class never changes its parents.
 """
 
 from __future__ import annotations
@@ -19,19 +19,21 @@ from detent.values.durations import in_seconds
 from detent.values.fields import Fields, Problems
 from detent.values.nearest import nearest
 
-# The order of steps: as they were written, those of the parent first, and each with an anchor beside it.
+# The order of steps: as they were written, those of the parent first. A step with an anchor goes next to its anchor.
 
 
 class Anchor(NamedTuple):
-    """Beside which step one stands, and on which side."""
+    """The step next to which another step goes, and on which side."""
 
     name: str
     is_before: bool
 
 
 def ordered(names: Sequence[str], anchors: Mapping[str, Anchor]) -> tuple[list[str], list[tuple[str, str]]]:
-    """The names in order, and (step, what is wrong with its anchor). Steps behind the same anchor keep the order in
-    which they were written."""
+    """Return the names in order, and a (step, problem) pair for each invalid anchor.
+
+    Steps after the same anchor keep the order in which they were written.
+    """
     problems = [(name, _unknown(anchor, names)) for name, anchor in anchors.items() if anchor.name not in names]
     wrong = {name for name, _ in problems}
     order = [name for name in names if name not in anchors or name in wrong]
@@ -42,7 +44,8 @@ def ordered(names: Sequence[str], anchors: Mapping[str, Anchor]) -> tuple[list[s
         if not placed:
             circle = ", ".join(map(repr, waiting))
             problems += [
-                (name, f"its anchor {anchors[name].name!r} stands beside it in turn: {circle}") for name in waiting
+                (name, f"it cannot be next to {anchors[name].name!r}: the anchors form a cycle: {circle}")
+                for name in waiting
             ]
             break
         name = placed[0]
@@ -71,7 +74,7 @@ _CRASHES: Final = tuple(map(str, OnCrash))
 
 @dataclass(frozen=True, slots=True)
 class StepDefinition:
-    """One step. It calls the method `attribute`, whichever class of the family defines it last, or `function`."""
+    """One step. It calls `function`, or the method `attribute` as the most derived class defines it."""
 
     name: str
     attribute: str | None
@@ -79,7 +82,7 @@ class StepDefinition:
     options: StepOptions
     wait: float | None = None
     timeout: float | None = None
-    policies: Policies | None = None  # null: the class's
+    policies: Policies | None = None  # None: those of the class
     on_crash: OnCrash = OnCrash.RETRY
 
 
@@ -97,14 +100,14 @@ class CancelCondition:
 
 @dataclass(frozen=True, slots=True)
 class Definitions:
-    """All of one class, parents included, in order."""
+    """The steps and conditions of one class in order, those of its parents included."""
 
     steps: tuple[StepDefinition, ...] = ()
     conditions: tuple[CancelCondition, ...] = ()
 
 
 class ClassReader:
-    """Reads one class body. `problems` are what is wrong with it."""
+    """Reads one class body and collects its `problems`."""
 
     def __init__(self, class_name: str, body: ClassBody, parents: Sequence[Definitions]) -> None:
         self._class_name, self._body, self._parents = class_name, body, parents
@@ -114,7 +117,7 @@ class ClassReader:
         self.problems = Problems()
 
     def read(self) -> Definitions:
-        """Everything the class has."""
+        """Return all steps and conditions of the class."""
         steps: dict[str, StepDefinition] = {}
         conditions: dict[CancelCondition, None] = {}
         for parent in self._parents:
@@ -130,7 +133,7 @@ class ClassReader:
         return Definitions(tuple(steps[name] for name in order), tuple(conditions))
 
     def _own(self, inherited: set[str]) -> Iterator[StepDefinition]:
-        # Those that a function elsewhere made count too, once they are in the class.
+        # A step that was marked elsewhere, and assigned to an attribute of the class, counts too.
         marks = sorted({*self._body.steps, *self._names}, key=lambda mark: mark.number)
         given = {name for mark in marks if (name := mark.name or self._names.get(mark))}
         taken = inherited | given
@@ -159,7 +162,7 @@ class ClassReader:
         return StepDefinition(name, None, mark.target, mark.options)
 
     def _is_lost(self, function: Callable[..., Any], given: str | None) -> bool:
-        """A method that is not in the class any more: another of its name came behind it, or a decorator hides it."""
+        """Return whether a method is no longer in the class: a later one has its name, or a decorator hides it."""
         name = getattr(function, "__name__", "")
         inside = getattr(function, "__qualname__", "").rpartition(".")[0].rpartition(".")[2] == self._class_name
         if name == "<lambda>" or not inside or name not in self._body or self._body[name] is function:
@@ -186,15 +189,15 @@ class ClassReader:
         for one in own:
             before, after = self._place(one, "before_step"), self._place(one, "after_step")
             if before is not None and after is not None:
-                self.problems.add(one.name, "it has both before_step and after_step; one place is enough")
+                self.problems.add(one.name, "it has both before_step and after_step; use one of them")
             elif one.name in (before, after):
-                self.problems.add(one.name, "it cannot stand beside itself")
+                self.problems.add(one.name, "it cannot be next to itself")
             elif before is not None or after is not None:
                 found[one.name] = Anchor(before or after or "", before is not None)
         return found
 
     def _place(self, one: StepDefinition, option: str) -> str | None:
-        """The name of the step beside which this one is to stand; the step itself may be given."""
+        """Return the name of the anchor that an option names. The option may be the name or the step itself."""
         given: Any = getattr(one.options, option)
         if given is None or isinstance(given, str):
             return given
@@ -205,13 +208,13 @@ class ClassReader:
         return None
 
     def _checked(self, one: StepDefinition) -> StepDefinition:
-        """The step with its options read."""
+        """Return the step with its options parsed. Add a problem for each invalid option."""
         said, name = one.options, one.name
         check_step_name(name, name, self.problems)
         for complaint in said.complaints():
             self.problems.add(name, complaint)
         if said.retry is not None:
-            self.problems.add(name, "retry is for durable functions; say on_exception=reattempt(...)")
+            self.problems.add(name, "retry is for durable functions; use on_exception=reattempt(...)")
         skip_if: object = said.skip_if
         if not isinstance(skip_if, str | bool | None) and not callable(skip_if):
             self.problems.add(name, f"skip_if: {skip_if!r} is not a valid condition; name a method, or give a function")
@@ -230,7 +233,7 @@ class ClassReader:
 
 
 def read_option(problems: Problems, where: str, option: str, read: Callable[[Any], Any], given: Any) -> Any:
-    """What an option says; null if it says nothing, or something wrong."""
+    """Return the value of an option, or None if it is missing. Add a problem and return None if it is invalid."""
     if given is None:
         return None
     try:

@@ -23,7 +23,7 @@ from detent.steps.protocol import Needs
 from detent.steps.user_code import CommitGuard, ThreadPool, is_cancelled, run_on_loop
 
 WALL: Final = SystemClock().wall
-#: A run that came to a node without its code is tried again this many seconds later, by then on another node.
+#: A node without the code of a run retries it after this many seconds. By then another node may have claimed it.
 ELSEWHERE: Final = 15.0
 _TRANSACTIONAL: Final = Needs.VIEW | Needs.ROW_LOCK
 
@@ -115,7 +115,7 @@ class ClassExecutor:
                 try:
                     value, resume = await found[0], stages.send
                 except GeneratorExit as error:
-                    # The step raised it; or this coroutine is closed, and then it must not await anything more.
+                    # Either the step raised it, or this coroutine is being closed and must not await any more.
                     return _end(stages, error)
                 except BaseException as error:
                     if isinstance(error, asyncio.CancelledError) and is_cancelled():

@@ -1,8 +1,8 @@
 """The stages of one attempt in their order: hero, cancel_if, skip_if, before_step_starts, body.
 
-Written as a generator: it gives out whatever has to be awaited (with the number of the stage that follows) and is
-resumed with what came of it, in a thread or on the loop, as the one who drives it sees fit. It never raises: what goes
-wrong is the step's exception, and its policy makes an outcome of it.
+The stages are a generator. It yields each awaitable with the number of the stage that follows, and is resumed with the
+result. The driver decides whether to resume it in a thread or on the loop. The generator never raises: an error is the
+step's exception, and the step's policy turns it into an outcome.
 """
 
 from __future__ import annotations
@@ -27,22 +27,24 @@ Sequence = Generator[Awaited, Any, Outcome]
 
 
 class StepTransactions(Protocol):
-    """Runs the body of a transactional step inside the user's own database transaction and keeps its result there. A
-    result that was kept before is given back without running the body."""
+    """Runs the body of a transactional step inside the user's own database transaction and stores its result there.
+
+    If an earlier attempt stored a result, that result is returned and the body does not run.
+    """
 
     def run_once(self, call: StepCall, generation: int, body: Callable[[Any], bytes]) -> bytes:
-        """For a plain function; `body` is given the session."""
+        """Run a plain function. `body` takes the session."""
 
     async def run_once_async(self, call: StepCall, generation: int, body: Callable[[Any], Awaitable[bytes]]) -> bytes:
-        """For a coroutine."""
+        """Run a coroutine. `body` takes the session."""
 
 
 def sequence(attempt: ClassAttempt, load: Loader | None, transactions: StepTransactions | None) -> Sequence:
-    """Everything of one attempt, to its outcome."""
+    """Run all stages of one attempt and return its outcome."""
     try:
         outcome = yield from _stages(attempt, load, transactions)
     except BaseException as error:  # noqa: BLE001 - nothing that a step does may end the node
-        # What the step asked for counts, however it went on.
+        # A request of the step counts, whatever it raises after it.
         outcome = failed(attempt, _raised(error)) if attempt.asked is None else None
     if outcome is None:
         outcome = _asked(attempt)
@@ -53,7 +55,7 @@ def sequence(attempt: ClassAttempt, load: Loader | None, transactions: StepTrans
 def _stages(
     attempt: ClassAttempt, load: Loader | None, transactions: StepTransactions | None
 ) -> Generator[Awaited, Any, Outcome | None]:
-    """The outcome; null if the step asked for something by itself."""
+    """Return the outcome, or None if the step asked for one itself."""
     chain, link = attempt.chain, attempt.link
     workflow = chain.target()
     workflow._attempt = attempt  # noqa: SLF001 - they belong together
@@ -90,7 +92,7 @@ def _find_hero(attempt: ClassAttempt, known: tuple[str, str], load: Loader | Non
 
 
 def _checks(attempt: ClassAttempt, workflow: Any) -> Generator[Awaited, Any, Outcome | None]:
-    """What the first condition that holds makes of the step; null if none does, or if one asked for something."""
+    """Return the outcome of the first condition that holds. Return None if none holds, or if one made a request."""
     link, number = attempt.link, 0
     for stage in link.cancel_if:
         number += 1
@@ -119,8 +121,10 @@ def _transactional(
     number: int,
     model: SqlAlchemyModel | None,
 ) -> Generator[Awaited, Any, Outcome | None]:
-    """The body and its result in one transaction of the user's; what it asks for rolls it back. A hero of that database
-    is loaded again in that very session, so that what the step changes of it is written with the rest."""
+    """Run the body and store its result in one transaction of the user's. A request of the body rolls it back.
+
+    A hero from the same database is loaded again in this session, so that the step's changes to it are committed too.
+    """
     if transactions is None:
         raise RuntimeError("a transactional step needs a database: call detent.transactions(sessionmaker) first")
     link, guard, generation = attempt.link, attempt.guard, attempt.view.generation
@@ -152,7 +156,7 @@ def _transactional(
 
 
 def _take(attempt: ClassAttempt, hero: Any) -> None:
-    """The hero as the transaction sees it; it may have gone since it was loaded."""
+    """Use the hero as the transaction sees it. It may have been deleted since it was first loaded."""
     attempt.hero = hero
     if hero is None and not attempt.chain.may_proceed_without_hero:
         attempt.asked = RunAsked(Cancel("its hero is gone"))
@@ -169,7 +173,7 @@ def _skipped(attempt: ClassAttempt) -> Skip:
 
 
 def _asked(attempt: ClassAttempt) -> Outcome:
-    """What the step asked for, with the state as it was then."""
+    """Return the outcome that the step asked for, with its state."""
     asked = attempt.asked
     if isinstance(asked, RunAsked):
         return asked.outcome
@@ -177,7 +181,7 @@ def _asked(attempt: ClassAttempt) -> Outcome:
         if isinstance(asked, FinishAsked):
             return Finish(attempt.result(asked.result))
         return _skipped(attempt)
-    except BaseException as error:  # noqa: BLE001 - a result or state that cannot be kept
+    except BaseException as error:  # noqa: BLE001 - a result or state that cannot be stored
         return failed(attempt, error)
 
 
@@ -196,7 +200,7 @@ def _raised(error: BaseException) -> BaseException:
 def failed(attempt: ClassAttempt, error: BaseException) -> Outcome:
     """Return the outcome of a step that raised this error, by its policies."""
     if issubclass(type(error), UnreadableHero):
-        # No policy decides: one that cancels would treat a hero as gone that only could not be asked for.
+        # No policy decides here: `cancel` would treat a hero as gone although only its id was unreadable.
         return Pause(str(error), error_of(error))
     if type(error) is TimeLimit:
         error = TimeoutError(*error.args)  # policies and people know this class
@@ -205,10 +209,10 @@ def failed(attempt: ClassAttempt, error: BaseException) -> Outcome:
 
 
 def error_of(error: BaseException) -> StepError:
-    """An exception as it is recorded."""
+    """Return an exception as it is recorded."""
     return StepError(code_of(error), describe(error), exception_detail(error))
 
 
 def is_awaitable(value: Any) -> bool:
-    """Whether there is something to wait for: also where a plain function gives back a coroutine."""
+    """Return whether a value is awaitable. A plain function may return a coroutine too."""
     return hasattr(type(value), "__await__")

@@ -1,7 +1,7 @@
-"""`self.state`: a value of the user's own type that goes from step to step.
+"""`self.state`: a value of the user's own type that each step passes to the next.
 
-It is kept beside the output of each step that touched it, with a number that grows: the largest is the newest, however
-the steps have been moved around since.
+It is stored beside the output of each step that touched it, with an increasing number. The largest number is the
+newest state, even if the steps were reordered since.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FRAME: Final = len(b'{"output":')
 
 
 class _Kept(msgspec.Struct):
-    """The parts of a step's result that are of the state."""
+    """The fields of a step's result that store the state."""
 
     state: msgspec.Raw = msgspec.Raw(b"")
     state_number: int = 0
@@ -37,37 +37,37 @@ _kept: Final = msgspec.json.Decoder(_Kept)
 
 
 class StateType:
-    """Makes, reads and writes states of one type. Without a type they are plain dictionaries."""
+    """Creates and decodes states of one type. Without a type they are plain dictionaries."""
 
     def __init__(self, kind: Any = dict) -> None:
         self._kind = kind
         self._is_mapping = kind is dict or get_origin(kind) is dict or is_typeddict(kind)
         try:
             self._decode: Callable[[bytes], Any] = msgspec.json.Decoder(kind, dec_hook=_foreign).decode
-        except Exception as error:  # whatever msgspec says of a type it cannot read
+        except Exception as error:  # msgspec raises various errors for a type it cannot read
             raise InvalidInput(f"state: values of {_name(kind)} cannot be read back: {error}") from error
         try:
             self.new()
-        except Exception as error:  # a constructor of the user's may raise anything
+        except Exception as error:  # the user's constructor may raise anything
             raise InvalidInput(f"state: {_name(kind)}() must work: give every field a default ({error})") from error
 
     def new(self) -> Any:
-        """The state of a run that has none yet."""
+        """Return the state of a run that has none yet."""
         return {} if self._is_mapping else self._kind()
 
     @property
     def name(self) -> str:
-        """The type, for people."""
+        """Return the name of the type, for messages."""
         return _name(self._kind)
 
     def fits(self, value: Any) -> bool:
-        """Whether that can be a state, as far as its type says."""
+        """Return whether a value can be a state, as far as its type shows."""
         if self._is_mapping:
             return isinstance(value, Mapping)
         return not isinstance(self._kind, type) or isinstance(value, self._kind)
 
     def read(self, results: Iterable[bytes | None]) -> tuple[Any, int]:
-        """The last state that any of these results kept, and its number; a new one and 0 if none did."""
+        """Return the newest state in these results and its number, or a new state and 0 if there is none."""
         found = newest(results)
         if found is None:
             return self.new(), 0
@@ -76,7 +76,7 @@ class StateType:
 
 
 def newest(results: Iterable[bytes | None]) -> bytes | None:
-    """The one of these results that kept the last state; null if none did."""
+    """Return the result that has the newest state, or None if no result has one."""
     best, most = None, 0
     for raw in results:
         if raw is not None and b'"state_number"' in raw:
@@ -87,7 +87,7 @@ def newest(results: Iterable[bytes | None]) -> bytes | None:
 
 
 def encode_result(output: Any, state: Any, number: int) -> bytes:
-    """A step's result with the state beside it."""
+    """Return a step's result with the state beside it."""
     try:
         kept = encode_output(state)[_FRAME:-1]
     except (Unserialisable, OutputTooLarge) as error:
@@ -100,39 +100,39 @@ def _name(kind: Any) -> str:
 
 
 def _foreign(kind: type[Any], value: Any) -> Any:
-    """Values of types msgspec does not know: pydantic models, found by what they can do."""
+    """Decode a value of a type that msgspec does not know: a pydantic model, by duck typing."""
     validate = getattr(kind, "model_validate", None)
     if validate is None:
         raise TypeError(f"values of {kind.__qualname__} cannot be made from JSON")
     return validate(value)
 
 
-# What to do with a run whose class is not what it was when the run began.
+# Drift: what happens to a run whose class has changed since the run began.
 #
-# Compared are the steps in their order and the waits between them. Bodies may change at any time: a step that has not
-# run yet runs by the code of now. `pin` never comes here with other code: a node that has other code does not take
-# the run.
+# The check compares the steps in their order and the waits between them. Bodies may change at any time: a step that
+# has not run yet runs the current code. With `pin` the code is always the same here: a node with other code does not
+# claim the run.
 
 
 _MOST_KNOWN: Final = 64
-LEFT: Final = "left"  # what the first step of a moved graph carries of steps that are gone
+LEFT: Final = "left"  # in the config of the first step of a moved graph: the newest result of the removed steps
 
 
 class DriftCheck:
-    """Compares graphs of runs with that of one class; each is compared once."""
+    """Compares the graphs of runs with the graph of one class, and caches the answers."""
 
     def __init__(self, name: str, drift: DriftPolicy, graph: Graph) -> None:
         self._name, self._drift, self._graph = name, drift, graph
         self._answers: dict[int, tuple[Graph, Move | Pause | None]] = {}
 
     def answer(self, view: RunView) -> Move | Pause | None:
-        """What is to be done with that run; null if it may go on."""
+        """Return what to do with that run, or None if it may continue."""
         answer = self._known(view.graph)
         return self._with_state(view, answer) if isinstance(answer, Move) else answer
 
     def _known(self, graph: Graph) -> Move | Pause | None:
         known = self._answers.get(id(graph))
-        if known is not None:  # it is kept beside the answer, so its id is nobody else's
+        if known is not None:  # the cache also stores the graph, so no other object can get its id
             return known[1]
         if len(self._answers) >= _MOST_KNOWN:
             self._answers.clear()
@@ -151,7 +151,7 @@ class DriftCheck:
         return Pause("changed code", StepError("drift", message, {"diff": diff}))
 
     def _with_state(self, view: RunView, move: Move) -> Move:
-        """The same move; the state goes along where the step that left it is gone."""
+        """Return the move. Add the newest state to it if the step that stored this state is gone."""
         left = {step.name: view.result_of(step.name) for step in view.graph.steps}
         kept = newest([*left.values(), left_state(view.graph)])
         names = {step.name for step in self._graph.steps}
@@ -164,7 +164,7 @@ class DriftCheck:
 
 
 def left_state(graph: Graph) -> bytes | None:
-    """The result, with its state, of a step that the graph of a moved run does not have any more."""
+    """Return the result, with its state, of a step that the graph of a moved run no longer has."""
     text = graph.steps[0].config.get(LEFT) if graph.steps else None
     return None if text is None else base64.b64decode(text)
 

@@ -15,8 +15,8 @@
         def remind(self):
             ...
 
-A class is checked and registered when it is made. One without steps, or with `abstract=True`, is only there for others
-to build on. Each attempt of a step gets an instance of its own: what is to last belongs into `self.state`.
+A class is checked and registered when it is created. A class without steps, or with `abstract=True`, is only a base for
+others. Each attempt of a step gets its own instance: store values for later steps in `self.state`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _frame = sys._getframe  # noqa: SLF001 - a type may be defined in the function t
 
 
 class WorkflowType(ABCMeta):
-    """Makes workflow classes."""
+    """The metaclass of workflow classes. It reads, checks and registers each class."""
 
     __definitions__: Definitions
     __chain__: CompiledClass | None
@@ -75,7 +75,8 @@ class WorkflowType(ABCMeta):
         if not isinstance(body, ClassBody):
             raise InvalidDefinition(
                 f"{name} cannot be a workflow: write it as `class {name}(Workflow):`, or make it with "
-                "types.new_class(name, bases, {}, fill); type(...) and what makes a class anew lose its steps"
+                "types.new_class(name, bases, {}, fill); type(...), and a decorator that creates the class again, "
+                "lose its steps"
             )
         made = super().__new__(cls, name, bases, dict(body), **options)
         made.__chain__ = None
@@ -89,7 +90,7 @@ class WorkflowType(ABCMeta):
 
 
 def _define(made: WorkflowType, body: ClassBody, frame: FrameType, *, abstract: bool) -> None:
-    """Read the body, check it, and let the class be found by its name."""
+    """Read the body, check it and register the class. Raise InvalidDefinition with all problems."""
     parents = [base.__definitions__ for base in made.__bases__ if isinstance(base, WorkflowType)]
     reader = ClassReader(made.__name__, body, parents)
     problems = reader.problems
@@ -110,7 +111,7 @@ def _define(made: WorkflowType, body: ClassBody, frame: FrameType, *, abstract: 
 
 
 def _check_names(body: ClassBody, problems: Problems) -> None:
-    """What every workflow has cannot be something else in one of them."""
+    """Add a problem for each name that is reserved or looks like a misspelt option."""
     for name in body:
         if name in _ANNOTATED:
             problems.add(name, f"annotate it only (`{name}: YourType`): its value comes with the run")
@@ -121,7 +122,7 @@ def _check_names(body: ClassBody, problems: Problems) -> None:
 
 
 def _state(made: WorkflowType, body: ClassBody, frame: FrameType, problems: Problems) -> StateType:
-    """The type that the annotation of `state` names, here or in a parent."""
+    """Return the type that the annotation of `state` names, in this class or a parent."""
     given = body.get("__annotations__", {}).get("state")
     if given is None:
         return made.__state__
@@ -144,7 +145,7 @@ def _refuse(made: WorkflowType, problems: Problems) -> None:
 
 
 class Workflow(FlowVerbs, metaclass=WorkflowType):
-    """The base of all workflow classes; see this module."""
+    """The base of all workflow classes. The module docstring has an example."""
 
     name: ClassVar[str]
     queue: ClassVar[str | None] = None
@@ -159,7 +160,7 @@ class Workflow(FlowVerbs, metaclass=WorkflowType):
     _attempt: ClassAttempt | None = None
 
     def before_step_starts(self, step_name: str) -> Any:
-        """Called before the body of each step that is neither cancelled nor skipped. Override it; it may be async."""
+        """Override this to run code before the body of each step that is not cancelled or skipped. May be async."""
 
     if TYPE_CHECKING:
         hero: Any
@@ -168,13 +169,19 @@ class Workflow(FlowVerbs, metaclass=WorkflowType):
 
         @property
         def hero(self) -> Any:
-            """What the run is about, loaded for this attempt. Without a loader its type and id; None if the run has no
-            hero, or if it is gone and the workflow may proceed without it."""
+            """Return the object that the run is about, loaded for this attempt.
+
+            Without a loader it is a reference (type and id). It is None if the run has no hero, or if the hero is gone
+            and the workflow may proceed without it.
+            """
             return self._now_running().hero
 
         @property
         def state(self) -> Any:
-            """What steps hand on, of the annotated type. It is kept with the step, if that succeeds or is skipped."""
+            """Return the state that steps share, of the annotated type.
+
+            It is stored with the result of a step that succeeds or is skipped.
+            """
             return self._now_running().state
 
         @state.setter
@@ -193,7 +200,7 @@ class Workflow(FlowVerbs, metaclass=WorkflowType):
 
     @property
     def input(self) -> Any:
-        """What the run was started with."""
+        """Return the input that the run was started with."""
         return self._now_running().input
 
     @property
@@ -202,7 +209,7 @@ class Workflow(FlowVerbs, metaclass=WorkflowType):
 
     @property
     def results(self) -> Mapping[str, Any]:
-        """What earlier steps gave, by name."""
+        """Return the results of earlier steps, by name."""
         return Results(self._now_running())
 
     @property
@@ -211,30 +218,30 @@ class Workflow(FlowVerbs, metaclass=WorkflowType):
 
     @property
     def attempt(self) -> int:
-        """Which try of the step this is, from 1; those that a crash cut short count."""
+        """Return the number of this attempt of the step, from 1. Attempts that a crash interrupted count."""
         return self._now_running().call.attempt
 
     @property
     def idempotency_key(self) -> str:
-        """The same in every attempt of this step of this run: send it with every effect."""
+        """Return a key that is the same in every attempt of this step of this run. Send it with every effect."""
         return self._now_running().call.idempotency_key
 
     @property
     def session(self) -> Any:
-        """The database session of a transactional step."""
+        """Return the database session of a transactional step."""
         session = self._now_running().session
         if session is None:
-            raise RuntimeError("self.session is there in steps with transactional=True")
+            raise RuntimeError("self.session is only available in steps with transactional=True")
         return session
 
     @property
     def log(self) -> logging.LoggerAdapter[logging.Logger]:
-        """A logger (`detent.workflow`) whose records know their run, step and attempt."""
+        """Return a logger (`detent.workflow`) whose records have the run, workflow, step and attempt."""
         now = self._now_running()
         return RunLog(log, {"run": now.run_id, "workflow": self.name, "step": now.link.name, "attempt": self.attempt})
 
     def now(self) -> datetime:
-        """The time, in UTC."""
+        """Return the current time in UTC."""
         return self._now_running().now()
 
     def _now_running(self) -> ClassAttempt:
@@ -249,8 +256,8 @@ class Workflow(FlowVerbs, metaclass=WorkflowType):
         attempt = self._attempt
         if attempt is None or attempt.is_over:
             raise RuntimeError(
-                f"self.{verb}() works only in a step while it runs; from outside say it to the run itself: "
-                f"`run.{verb}()` of what detent.start gave, or `detent runs {verb} ID`"
+                f"self.{verb}() works only in a step while it runs; from outside call "
+                f"`run.{verb}()` on the handle that detent.start returned, or `detent runs {verb} ID`"
             )
         if attempt.asked is None:
             attempt.asked = asked

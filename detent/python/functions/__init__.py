@@ -1,6 +1,6 @@
-"""Durable functions: plain control flow whose steps, sleeps and waits are kept.
+"""Durable functions: coroutines whose steps, sleeps and waits are stored.
 
-`workflow` makes one, `Run` is what it is given, `gather` waits for several operations at once.
+`workflow` decorates one, `Run` is its first argument, `gather` waits for several operations at once.
 """
 
 from asyncio import gather

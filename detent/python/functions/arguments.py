@@ -1,7 +1,7 @@
-"""The arguments of a durable function: from a call to the body of a run, and from there back, converted.
+"""The arguments of a durable function: from a call to the body of a run, and back, converted to their annotations.
 
-A body is an object with the parameters by name. What can be said of them as JSON Schema keeps a wrong body from being
-accepted at all.
+A body is an object with the parameters by name. As far as JSON Schema can describe them, a start with an invalid body
+is refused.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _decode: Final = msgspec.json.Decoder().decode
 
 
 class Arguments:
-    """The parameters of a function behind its `run`. InvalidDefinition if they cannot be given by name."""
+    """The parameters of a function after its `run`. Raises InvalidDefinition if one cannot be passed by name."""
 
     def __init__(self, function: Callable[..., Any], name: str) -> None:
         every = list(inspect.signature(function).parameters.values())
@@ -47,7 +47,7 @@ class Arguments:
         self.schema = _schema(self._hints, self._required)
 
     def body_of(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """The body of a run that calls the function so; InvalidInput if it cannot be called so."""
+        """Return the body of a run that calls the function with these arguments. Raise InvalidInput if it cannot."""
         try:
             bound = self._signature.bind(*args, **kwargs)
         except TypeError as error:
@@ -63,7 +63,7 @@ class Arguments:
             raise InvalidInput(f"the arguments do not fit the function: {error}") from None
 
     def of_body(self, body: Any) -> dict[str, Any]:
-        """The arguments that a body gives, converted to their annotations; InvalidParameters if it does not fit."""
+        """Return the arguments in a body as their annotated types. Raise InvalidParameters if they do not fit."""
         if body is None:
             body = {}
         if not isinstance(body, dict):
@@ -80,7 +80,7 @@ class Arguments:
 
 
 def kept(value: Any, what: str) -> Any:
-    """A value as the JSON it is kept as, or InvalidInput; `what` says what it is."""
+    """Return a value as the JSON that is stored. Raise InvalidInput if it has none; `what` names the value."""
     try:
         return _decode(encode_output(value))["output"]
     except ValueError as error:
@@ -92,7 +92,7 @@ def _convert(name: str, value: Any, hint: Any) -> Any:
         return value
     try:
         return msgspec.convert(value, hint, dec_hook=_foreign)
-    except Exception as error:  # noqa: BLE001 - a class of the user's is made here, and may raise anything
+    except Exception as error:  # noqa: BLE001 - this instantiates the user's class, which may raise anything
         raise InvalidParameters(f"the argument {name!r} does not fit: {error_message(error)}") from None
 
 
@@ -102,16 +102,16 @@ def _foreign(kind: type[Any], value: Any) -> Any:
 
 
 def _may_be_run(hint: Any) -> bool:
-    """Whether the first parameter of a function can be its run, by its annotation."""
+    """Return whether the annotation of a function's first parameter allows a Run."""
     if isinstance(hint, str):
-        return "Run" in hint  # one that cannot be read
+        return "Run" in hint  # an annotation that cannot be evaluated
     return (
         not isinstance(hint, type) or hint is inspect.Parameter.empty or issubclass(Run, hint) or issubclass(hint, Run)
     )
 
 
 def _schema(hints: Mapping[str, Any], required: tuple[str, ...]) -> dict[str, Any] | None:
-    """The JSON Schema of a body; as much of it as can be said."""
+    """Return the JSON Schema of a body, as far as it can be described, or None."""
     properties: dict[str, Any] = {}
     parts: dict[str, Any] = {}
     for name, hint in hints.items():

@@ -1,11 +1,11 @@
-"""Drives one attempt of a durable function: first through what is on record, then live.
+"""Drives one attempt of a durable function: first through its records, then live.
 
-The function runs until it has nothing to do but wait. Then exactly one operation ends for it: of those it waits for and
-that are on record, the one that stands first in the journal. When none is, work begins on what it waits for; each end
-is journalled, and reaches the function when that is durable. So what the function has seen is always a beginning of the
-journal, in the journal's order, and a replay takes the same way.
+The function runs until all its tasks wait. Then the driver resolves exactly one operation: of the recorded operations
+that the function waits for, the first one in the journal. If none is recorded, the driver starts the operations that
+the function waits for. The end of each is journalled, and the function sees it once it is durable. So the function has
+always seen a prefix of the journal, in the journal's order, and a replay takes the same path.
 
-It is driven by plain callbacks of the engine's loop and never from within a task, since its own tasks run inside.
+Plain callbacks of the engine's loop drive the function, never a task, because the function's own tasks run inside.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ from detent.steps.user_code import describe, error_message, failure_of
 if TYPE_CHECKING:
     from detent.python.functions.loop import FunctionLoop
 
-# What an operation that has ended means to the function that waits for it.
+# How the record of an ended operation becomes a result or an exception in the function that waits for it.
 
 
 _decode: Final = msgspec.json.Decoder().decode
-_NO_REASON: Final = StepError("failed", "nobody knows why")
+_NO_REASON: Final = StepError("failed", "no reason was recorded")
 
 
 class RecordDoesNotFit(Exception):
-    """What is on record of a step is not what its function gives by its annotation now."""
+    """The recorded result of a step does not fit the return annotation that its function has now."""
 
 
 def resolve(loop: FunctionLoop, pending: Pending, record: Checkpoint) -> None:
-    """End it for the function."""
+    """Resolve a pending operation with its record."""
     if pending.handle is not None:
         if not pending.handle.cancelled():
             loop.ring(pending.handle)
     elif record.ending is Ending.SUCCESS:
         try:
             pending.set_result(_value(pending, record))
-        except BaseException as error:  # noqa: BLE001 - a class of the user's is made here, and may raise anything
+        except BaseException as error:  # noqa: BLE001 - this instantiates the user's class, which may raise anything
             why = describe(error)
             pending.set_exception(RecordDoesNotFit(f"the recorded result of {pending.key!r} does not fit: {why}"))
     else:
@@ -90,7 +90,10 @@ Ended = Callable[[FunctionTask], Outcome]
 
 
 class FunctionDriver:
-    """`outcome` is done when this attempt is over. `ended` makes an outcome of how the function ended."""
+    """Drives one attempt of a durable function. It owns the operation log and the work in flight.
+
+    `outcome` is done when this attempt is over. `ended` maps the end of the function's task to an outcome.
+    """
 
     def __init__(
         self,
@@ -114,7 +117,7 @@ class FunctionDriver:
     # -- life
 
     def start(self, main: Coroutine[Any, Any, Any]) -> None:
-        """Begin, with the next turn of the engine's loop."""
+        """Start the function in the next iteration of the engine's loop."""
         self._main = self.book.loop.create_task(main)
         for checkpoint in self.port.history():
             self.book.add(checkpoint)
@@ -122,14 +125,14 @@ class FunctionDriver:
         self.look()
 
     def close(self) -> None:
-        """Stop everything. Nothing that is still in flight counts."""
+        """Stop everything. The results of work in flight are ignored."""
         if not self._is_over:
             self._is_over = True
             self._work.close()
             self.book.close()
 
     async def unlocked(self) -> None:
-        """Come back when no transaction of a step holds the run any more: before that the attempt is not over."""
+        """Wait until no transaction of a step locks the run. The attempt is not over before that."""
         await self._work.unlocked()
 
     def _end(self, outcome: Outcome) -> None:
@@ -140,28 +143,28 @@ class FunctionDriver:
                 self.outcome.set_result(outcome)
 
     def leave(self, asked: BaseException) -> None:
-        """The function says how its run ends, by raising that."""
+        """Note that the function has asked to end its run, by raising `asked`."""
         self.book.leaving = Exit(asked, asyncio.current_task(), self._main)
 
-    # -- what the engine tells
+    # -- notifications of the engine
 
     def ended(self, checkpoint: Checkpoint) -> None:
-        """It stands in the journal."""
+        """Handle the end of an operation that is now in the journal."""
         self._work.ended(checkpoint.key)
         pending = self.book.add(checkpoint)
         if pending is not None:
-            self._work.call_off(pending)  # if somebody else ended it
+            self._work.call_off(pending)  # its body may still be in flight, if something else ended it
         if len(self.book.records) == LONG:
             emit("function.history_long", run=self.facts.id, checkpoints=LONG)
         self.look()
 
     def begun(self, key: str) -> None:
-        """It stands in the journal that this was begun."""
+        """Handle the start of an operation that is now in the journal."""
         self._work.begun(key)
         self.look()
 
     def look(self) -> None:
-        """Go on, soon."""
+        """Schedule the next turn."""
         if not self._is_turning and not self._is_over:
             self._is_turning = True
             self._outside.call_soon(self._turn)
@@ -176,20 +179,20 @@ class FunctionDriver:
             if self._go_on():
                 self._act()
         except DoesNotRest:
-            self._pause("endless", "the function goes on and on without waiting for anything")
+            self._pause("endless", "the function runs endlessly without waiting for anything")
         except ReplayMismatch as drift:
             self._end(Pause("its code does not fit its record", drift.error))
-        except BaseException as error:  # noqa: BLE001 - whatever it is, nobody else would ever end this attempt
-            self._end(Pause(f"the function could not go on: {error_message(error)}", failure_of(error).error))
+        except BaseException as error:  # noqa: BLE001 - nothing else would ever end this attempt
+            self._end(Pause(f"the function could not continue: {error_message(error)}", failure_of(error).error))
 
     def _go_on(self) -> bool:
-        """Let the function go as far as its record does. False if it is over."""
+        """Run the function to the end of its records. Return False if it is over."""
         book, watch = self.book, self._watch
         while True:
             book.loop.run()
             if (self._main.done() or book.leaving is not None) and self._is_through():
                 if self._has_children_to_start():
-                    return True  # it is told nothing more meanwhile
+                    return True  # the function sees no further ends before its children are started
                 if watch is not None:
                     watch.at_the_end(self.port.operations())
                 self._end(self._ended_as(self._main))
@@ -204,16 +207,20 @@ class FunctionDriver:
             resolve(book.loop, pending, record)
 
     def _is_through(self) -> bool:
-        """Whether the function has ended, or left. Steps that it asked for and did not await are done first. If it
-        failed, or left, they are given up."""
+        """Return whether the function has ended or left.
+
+        If it succeeded, steps that it asked for and did not await run first. If it failed or left, they are given up.
+        """
         main, leaving = self._main, self.book.leaving
         if not main.done():
             return leaving is not None and leaving.has_left()
         return not (self._has_succeeded() and any(one.op is Op.STEP for one in self.book.waiting.values()))
 
     def _has_children_to_start(self) -> bool:
-        """Likewise, but children only have to be there. Whether they are is not on record: to start them again does
-        no harm."""
+        """Return whether children that the function did not await must still be started.
+
+        They need not end first. Their start is not recorded, but starting them again is harmless.
+        """
         return self._has_succeeded() and any(map(self._work.must_start, self.book.waiting.values()))
 
     def _has_succeeded(self) -> bool:
@@ -221,7 +228,7 @@ class FunctionDriver:
         return main.done() and not main.cancelled() and main.exception() is None
 
     def _act(self) -> None:
-        """Begin what the function waits for, and wait for it; or leave, if that takes long or it must."""
+        """Start the operations that the function waits for. Suspend the run if the wait is long or the node stops."""
         book, work = self.book, self._work
         if self.port.must_stop():
             if not work.is_busy():
@@ -241,7 +248,7 @@ class FunctionDriver:
         elif book.waiting:
             self._end(Suspend(earliest, len(book.records)))
         else:
-            self._pause("stuck", "the function waits for something that nothing will ever bring: no operation is open")
+            self._pause("stuck", "the function waits for something that can never happen: no operation is open")
 
     def _pause(self, code: str, message: str) -> None:
         self._end(Pause(message, StepError(code, message)))

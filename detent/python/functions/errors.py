@@ -1,12 +1,12 @@
-"""What a durable function may meet.
+"""The exceptions of durable functions.
 
 Exception
-├── StepFailed          a step of the function failed, for good
-├── WaitTimeout         a wait or a signal did not come in time (a TimeoutError)
+├── StepFailed          a step of the function failed and is not retried
+├── WaitTimeout         a callback or a signal did not come in time (a TimeoutError)
 ├── ChildFailed         a run that the function started did not complete
-└── NotInFunction       the function itself did what only a step of it may do
+└── NotInFunction       the function itself did what only its steps may do
 BaseException
-└── ContinueAsNew       the function goes on as a new run (raised by `run.continue_as_new`)
+└── ContinueAsNew       the function continues as a new run (raised by `run.continue_as_new`)
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ from detent.run.outcomes import StepError
 
 
 class StepFailed(Exception):
-    """A step failed and is not tried again. It is the same in a replay, so it never is the step's own exception:
-    `code`, `message` and `detail` say what that was."""
+    """A step failed and is not retried.
+
+    It must be the same in a replay, so it is never the step's own exception. `code`, `message` and `detail` describe
+    that exception.
+    """
 
     def __init__(self, key: str, error: StepError) -> None:
         super().__init__(f"step {key!r} failed: {error.message}")
@@ -38,7 +41,7 @@ class StepFailed(Exception):
 
 
 class WaitTimeout(TimeoutError):
-    """What a function waited for did not come in time."""
+    """A callback or a signal did not come in time."""
 
     def __init__(self, key: str) -> None:
         kind, _, name = key.partition(":")
@@ -48,7 +51,7 @@ class WaitTimeout(TimeoutError):
 
 
 class ChildFailed(Exception):
-    """A run that the function started ended otherwise than completed, or could not be started."""
+    """A run that the function started did not complete, or could not be started."""
 
     def __init__(self, key: str, error: StepError) -> None:
         super().__init__(f"{key.lstrip('@')}: {error.message}")
@@ -56,7 +59,7 @@ class ChildFailed(Exception):
 
 
 class NotInFunction(RuntimeError):
-    """A durable function is run again and again, so it may not touch the world itself."""
+    """A durable function did itself what only its steps may do. Every replay runs the function again."""
 
     def __init__(self, what: str) -> None:
         super().__init__(
@@ -66,8 +69,8 @@ class NotInFunction(RuntimeError):
 
 
 class ContinueAsNew(BaseException):
-    """The function ends here and goes on as a new run. Not an Exception, so that `except Exception` lets it pass."""
+    """The function ends and continues as a new run. A BaseException, so that `except Exception` does not catch it."""
 
     def __init__(self, body: dict[str, Any]) -> None:
-        super().__init__("the function goes on as a new run")
+        super().__init__("the function continues as a new run")
         self.body = body

@@ -37,20 +37,20 @@ from detent.steps.protocol import Needs
 from detent.steps.user_code import error_message, exception_detail, failure_of
 from detent.values.fields import Fields, Problems
 
-# What a durable function says to start another run, or itself again: the name of a workflow and what it takes.
+# A durable function starts another run, or itself again, with the name of a workflow and its arguments.
 #
-# Both are checked where the function says it, by the rules of every other start.
+# Both are checked at the call in the function, with the rules of every other start.
 
 
 def binder(own: FunctionWorkflow) -> Bind:
-    """That of one function; null is the function itself. It raises InvalidInput."""
+    """Return the function that binds arguments to a workflow; None means `own`. It raises InvalidInput."""
 
     def bind(workflow: Any, *args: Any, **kwargs: Any) -> tuple[str, Any]:
         workflow = own if workflow is None else workflow
         if isinstance(workflow, FunctionWorkflow):
             return workflow.name, workflow.body_of(*args, **kwargs)
         if len(args) > 1 or (args and kwargs):
-            raise InvalidInput("a workflow that is no function takes one input")
+            raise InvalidInput("a workflow that is not a durable function takes one input")
         name = _name(workflow)
         return name, kept(args[0] if args else kwargs or None, f"the input of {name!r}")
 
@@ -74,7 +74,7 @@ _NEEDS: Final = Needs.VIEW | Needs.PORT
 
 
 class FunctionExecutor:
-    """Runs durable functions of a registry; if `strict`, all of them as those with drift="strict"."""
+    """Runs durable functions of a registry. If `strict`, all of them run with drift="strict"."""
 
     kind: ClassVar[StepKind] = StepKind.FUNCTION
 
@@ -109,7 +109,7 @@ class FunctionExecutor:
         return self._run(call, call.view, found.target, body, arguments)
 
     async def close(self) -> None:
-        """Let go of the threads."""
+        """End the threads."""
         self._steps.close()
 
     async def _run(
@@ -137,27 +137,27 @@ class FunctionExecutor:
             return outcome
         finally:
             driver.close()
-            del attempt.run  # they know each other, and would wait for the collector
+            del attempt.run  # a reference cycle, which only the garbage collector would free
 
 
 class _Attempt:
-    """One attempt of a function, and what it ends as."""
+    """One attempt of a function, and the outcome it ends with."""
 
     run: Run
 
     def __init__(self, call: StepCall, function: FunctionWorkflow) -> None:
         self._call, self._function = call, function
-        self.continues_as: StartRequest | None = None  # the run that is to take over from this one
+        self.continues_as: StartRequest | None = None  # the successor of this run
 
     async def program(self, driver: FunctionDriver, arguments: Mapping[str, Any]) -> Any:
-        """The function. If it asked for a continuation that counts, whatever it made of that."""
+        """Run the function. If it asked to continue as new, that counts, even if it then caught the exception."""
         run = self.run
         try:
             given = await self._function.function(run, **arguments)
         except ContinueAsNew:
             given = None
         if isinstance(given, Pending):
-            raise TypeError(f"the function gives back {given.call} and not its value: `return await {given.call}`")
+            raise TypeError(f"the function returns {given.call} and not its value: `return await {given.call}`")
         if run.unwanted:
             emit("function.not_awaited", run=driver.facts.id, operations=[one.call for one in run.unwanted.values()])
         if run.continued is None or run.asked is not None:
@@ -166,7 +166,7 @@ class _Attempt:
         return None
 
     async def continued(self, driver: FunctionDriver, port: FunctionPort, child: StartRequest) -> Outcome:
-        """Prepare the run that takes over. Nothing of that is on record: after a crash it is done again."""
+        """Prepare the successor. This is not journalled: after a crash it is done again."""
         while not port.must_stop():
             try:
                 successor = await port.prepare_successor(child)
@@ -179,7 +179,7 @@ class _Attempt:
         return Suspend(port.now(), len(driver.book.records))
 
     def outcome(self, ended: FunctionTask) -> Outcome:
-        """What the end of the function means for its run. What it asked for counts, even if it then went on."""
+        """Return the outcome for the end of the function. A request counts, even if the function went on after it."""
         asked = self.run.asked
         if isinstance(asked, RunAsked):
             return asked.outcome
@@ -195,7 +195,7 @@ class _Attempt:
     def _given(self, value: Any) -> Outcome:
         try:
             return Done(encode_output(value))
-        except Exception as error:  # noqa: BLE001 - whatever looking into the value raised
+        except Exception as error:  # noqa: BLE001 - encoding runs code of the user's value, which may raise anything
             return self._failed(error)
 
     def _failed(self, error: BaseException) -> Outcome:
@@ -214,8 +214,11 @@ class _Attempt:
 
 
 def _misfit(call: StepCall, view: RunView, fingerprint: str, error: StepError) -> Outcome:
-    """The body of a run does not fit its function. If the function is another one than when the run was started, or
-    the run has come somewhere with it, mended code can take it on; otherwise the body never fitted."""
+    """Return the outcome of a run whose body does not fit its function.
+
+    If the code has changed since the start, or the run has records, fixed code can continue it: pause. Otherwise the
+    body never fitted: fail.
+    """
     assert view.port is not None
     was_changed = call.parameters.get("fingerprint") != fingerprint
     if was_changed or view.port.history() or view.port.operations():

@@ -1,8 +1,8 @@
-"""The event loop a durable function runs on: it has no clock, no sockets and no threads, only a queue.
+"""The event loop of a durable function: it has no clock, no sockets and no threads, only a queue.
 
-Callbacks run in the order they were queued, time stands still between two of them, and the only things that ever
-happen from outside are the ends of operations, given one at a time. So the same ends in the same order make the same
-program take the same way, with `asyncio.gather`, `TaskGroup`, `timeout`, locks and queues as with plain awaits.
+Callbacks run in the order in which they were queued, and time does not pass between them. The only input from outside
+is the end of an operation, one at a time. So with the same ends in the same order, the same program takes the same
+path. This holds for `asyncio.gather`, `TaskGroup`, `timeout`, locks and queues as for plain awaits.
 """
 
 from __future__ import annotations
@@ -16,19 +16,22 @@ from typing import Any, Final, NoReturn
 
 from detent.python.functions.errors import NotInFunction
 
-_running = asyncio._get_running_loop  # noqa: SLF001 - meant for those who write loops
+_running = asyncio._get_running_loop  # noqa: SLF001 - meant for implementations of event loops
 _set_running = asyncio._set_running_loop  # noqa: SLF001 - likewise
-#: A function that does so much without ever waiting for anything is caught in a circle.
+#: A function that runs this many callbacks without waiting for an operation is in an endless loop.
 MOST_CALLBACKS: Final = 100_000
 
 
 class DoesNotRest(Exception):
-    """The function goes on and on without waiting for anything."""
+    """The function runs endlessly without waiting for anything."""
 
 
 class FunctionTask(asyncio.Task[Any]):
-    """A task whose place in a set depends on when it was made and not on where it lies in memory: `asyncio.wait` and
-    `TaskGroup` keep tasks in sets, and go through them."""
+    """A task whose hash is its number and not its address.
+
+    `asyncio.wait` and `TaskGroup` iterate over sets of tasks. With this hash the order of a set is the same in a
+    replay.
+    """
 
     def __init__(self, number: int, coroutine: Coroutine[Any, Any, Any], **options: Any) -> None:
         self._number = number
@@ -42,8 +45,11 @@ Timer = Callable[[asyncio.TimerHandle], None]
 
 
 class FunctionLoop(asyncio.AbstractEventLoop):
-    """`now` is the time it shows, in seconds; `timer` is told of every timer that is set, and `called_off` of those
-    that nobody wants any more. What a loop does beside this says what to use instead."""
+    """The event loop of one durable function.
+
+    `now` is its time, in seconds. It calls `timer` for every timer that is set, and `called_off` for every timer that
+    is cancelled. Every other method of a loop raises NotInFunction, whose message names the alternative.
+    """
 
     def __init__(self, now: float, timer: Timer, called_off: Timer) -> None:
         self.now, self._timer, self._called_off = now, timer, called_off
@@ -53,7 +59,10 @@ class FunctionLoop(asyncio.AbstractEventLoop):
         self.is_closing = False
 
     def run(self) -> None:
-        """Go on until there is nothing left to do before an operation ends. Must not be called from within a task."""
+        """Run callbacks until the function waits for an operation. Raise DoesNotRest if it never does.
+
+        This must not be called from within a task.
+        """
         queue = self._queue
         if not queue:
             return
@@ -69,14 +78,14 @@ class FunctionLoop(asyncio.AbstractEventLoop):
                     try:
                         handle._run()  # noqa: SLF001 - as every loop does
                     except (SystemExit, KeyboardInterrupt):
-                        continue  # the task that wants to leave the process has ended with that, and nothing else
+                        continue  # only the task that tried to exit the process has ended
         finally:
             _set_running(outside)
             sys.set_asyncgen_hooks(*hooks)
         raise DoesNotRest
 
     def close(self) -> None:
-        """Take every coroutine down. `finally` and `except` blocks run, and whatever they await never comes."""
+        """Close every coroutine. `finally` and `except` blocks run, but what they await never ends."""
         self.is_closing = True
         outside, hooks = _running(), sys.get_asyncgen_hooks()
         _set_running(self)
@@ -90,10 +99,10 @@ class FunctionLoop(asyncio.AbstractEventLoop):
             sys.set_asyncgen_hooks(*hooks)
             self._queue.clear()
             self.tasks.clear()
-            self._timer = self._called_off = _tell_nobody  # nothing holds on to what has ended
+            self._timer = self._called_off = _tell_nobody  # drops the references to objects that have ended
 
     def refuse(self, what: str) -> NoReturn:
-        """The function itself asked for something that only a step of it may do."""
+        """Raise NotInFunction: the function itself did what only its steps may do."""
         raise NotInFunction(what)
 
     # -- what asyncio asks of a loop
@@ -110,7 +119,7 @@ class FunctionLoop(asyncio.AbstractEventLoop):
     def is_closed(self) -> bool:
         return False
 
-    def call_soon(  # type: ignore[override]  # it does not look at what it is given
+    def call_soon(  # type: ignore[override]  # it takes any callback
         self, callback: Callable[..., Any], *args: Any, context: Context | None = None
     ) -> asyncio.Handle:
         handle = asyncio.Handle(callback, args, self, context)
@@ -127,12 +136,12 @@ class FunctionLoop(asyncio.AbstractEventLoop):
     ) -> asyncio.TimerHandle:
         handle = asyncio.TimerHandle(when, callback, args, self, context)
         if not self.is_closing:
-            handle._scheduled = True  # type: ignore[attr-defined]  # noqa: SLF001 - then it tells when it is called off
+            handle._scheduled = True  # type: ignore[attr-defined]  # noqa: SLF001 - so asyncio reports its cancellation
             self._timer(handle)
         return handle
 
     def ring(self, handle: asyncio.TimerHandle) -> None:
-        """The time of a timer has come."""
+        """Queue the callback of a timer whose time has come."""
         self._queue.append(handle)
 
     def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
@@ -142,7 +151,7 @@ class FunctionLoop(asyncio.AbstractEventLoop):
         return asyncio.Future(loop=self)
 
     def create_task(self, coro: Any, *, name: str | None = None, context: Context | None = None) -> FunctionTask:
-        """A task; also of an operation, which needs none, so that a TaskGroup takes it."""
+        """Return a task. An operation, which needs no task, gets one too, so that a TaskGroup accepts it."""
         if asyncio.isfuture(coro):
             coro = _awaited(coro)
         self._numbers += 1
@@ -153,11 +162,11 @@ class FunctionLoop(asyncio.AbstractEventLoop):
         return task
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
-        """Errors that nobody looked at stay unseen, as they would in a replay."""
+        """Ignore errors that were never retrieved, so that a live function and its replay behave alike."""
 
 
 def _tell_nobody(_: asyncio.TimerHandle) -> None:
-    """It does not matter any more."""
+    """Ignore the timers of a closed loop."""
 
 
 async def _awaited(future: asyncio.Future[Any]) -> Any:
@@ -170,7 +179,7 @@ def _take_down(task: FunctionTask) -> None:
     assert isinstance(coroutine, Coroutine | Generator)
     try:
         coroutine.close()
-    except BaseException:  # noqa: BLE001 - code that does not let itself be ended is left where it is
+    except BaseException:  # noqa: BLE001 - a coroutine that refuses to close is left as it is
         return
 
 

@@ -1,7 +1,7 @@
-"""What a durable function has asked for, and what is on record of it.
+"""The operations of a durable function: those it has asked for, and their records.
 
-An operation has a key: its name, and how often that was asked for. So code may be moved, added and removed between
-steps, and what was done is found again.
+The key of an operation is its name and a count of the operations with that name. So code between steps may be moved,
+added and removed, and a replay still finds the records.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from detent.graph.model import Retry
     from detent.python.functions.step import StepFunction
 
-# An operation that a durable function has asked for, until it ends: a future of the function's own loop.
+# An operation that a durable function has asked for is a future of the function's own loop, until it ends.
 
 
 _VERBS: Final = {Op.STEP: "step", Op.SLEEP: "sleep", Op.WAIT: "wait", Op.ASK: "signal", Op.CHILD: "child"}
-#: What people do with a value, and can only do with it when they have awaited it.
+#: Operators of a value. On an operation they raise, because the user forgot to await it.
 _OF_VALUES: Final = (
     *("__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__truediv__", "__rtruediv__"),
     *("__floordiv__", "__rfloordiv__", "__mod__", "__rmod__", "__lt__", "__le__", "__gt__", "__ge__"),
@@ -39,8 +39,11 @@ _OF_VALUES: Final = (
 
 
 class Pending(asyncio.Future[Any]):
-    """`number` counts operations in the order they were asked for. `told` is called if the function gives it up.
-    `unwanted` are the operations that nobody has awaited yet: it takes itself out of them."""
+    """One operation that has not ended.
+
+    `number` counts operations in the order of the calls. It calls `told` if the function cancels it. `unwanted` has
+    the operations that were never awaited; the operation removes itself when it is awaited.
+    """
 
     __slots__ = ("child", "handle", "key", "number", "op", "seconds", "told", "until", "unwanted", "work")
 
@@ -48,8 +51,8 @@ class Pending(asyncio.Future[Any]):
         self.number = number
         super().__init__(loop=loop)
         self.op, self.key, self.told = op, key, told
-        self.until: int | None = None  # when its time is over
-        self.seconds: float | None = None  # how long that is from when it begins, if it is not begun yet
+        self.until: int | None = None  # when its time ends
+        self.seconds: float | None = None  # its duration from its start, until `until` is known
         self.handle: asyncio.TimerHandle | None = None
         self.work: StepWork | None = None
         self.child: StartRequest | None = None
@@ -57,7 +60,7 @@ class Pending(asyncio.Future[Any]):
 
     @property
     def call(self) -> str:
-        """How it was asked for, for people."""
+        """Return the call that asked for it, for messages."""
         name = self.key.partition(":")[2] or ("..." if self.op is Op.SLEEP else self.key)
         return f"run.{_VERBS.get(self.op, self.op)}({name})"
 
@@ -100,7 +103,10 @@ for _name in _OF_VALUES:
 
 
 class StepWork:
-    """What a step of a function does. `value` is what it gave, once it is known; `attempt` the try it is at."""
+    """The work of one step: function, arguments and limits.
+
+    `value` is its StepResult once it is known. `attempt` is the number of the current attempt.
+    """
 
     __slots__ = ("args", "attempt", "begun", "function", "kwargs", "retry", "timeout", "value")
 
@@ -119,14 +125,14 @@ class StepWork:
         self.value: Any = None
 
 
-# The signals of a run: numbered as they come, and given to those who wait for one in the order they ask.
+# The signals of a run are numbered as they arrive. Waiters get them in the order in which they asked.
 #
-# Which of them gets which is decided only when it is his turn: somebody who gives up waiting, or whose time is over,
-# takes no signal with him.
+# A signal is assigned to a waiter only when the signal is delivered. So a waiter that gave up or timed out takes no
+# signal with it.
 
 
 class Signals:
-    """`places` are those of the signals in the journal."""
+    """The signals of a run and the operations that wait for one. A place is the index of a signal's record."""
 
     def __init__(self) -> None:
         self.taken: dict[str, int] = {}  # how many of each name
@@ -134,19 +140,19 @@ class Signals:
         self._asked: dict[str, dict[str, Pending]] = {}
 
     def came(self, key: str, place: int) -> None:
-        """A signal is on record."""
+        """Add a signal that is recorded."""
         self._came.setdefault(name_of(key), deque()).append(place)
 
     def asked(self, pending: Pending) -> None:
-        """Somebody waits for one."""
+        """Add a waiter."""
         self._asked.setdefault(name_of(pending.key), {})[pending.key] = pending
 
     def left(self, pending: Pending) -> None:
-        """He does not any more."""
+        """Remove a waiter."""
         self._asked.get(name_of(pending.key), {}).pop(pending.key, None)
 
     def first(self) -> tuple[int, Pending] | None:
-        """The signal that came first of those for which somebody waits, and who gets it."""
+        """Return the earliest signal that has a waiter, and that waiter, or None."""
         best: tuple[int, Pending] | None = None
         for name, places in self._came.items():
             waiting = self._asked.get(name)
@@ -155,21 +161,24 @@ class Signals:
         return best
 
     def take(self, pending: Pending) -> None:
-        """He gets the first of that name."""
+        """Remove the first signal of that name, which the waiter receives."""
         name = name_of(pending.key)
         self._came[name].popleft()
         self.taken[name] = self.taken.get(name, 0) + 1
 
 
-# A function that said how its run ends is leaving: from then on it may tidy up, and nothing else.
+# A function that asked to end its run is leaving: from then on it may clean up, and nothing else.
 #
-# What it asks for while it deals with that (in a `finally`, or an `except` that caught it) is still done. It has left
-# when it goes on as if nothing had been said; or when a task of its own said so and has ended, and the function
-# itself has not noticed.
+# Operations that it asks for while it handles its own exception (in a `finally`, or in an `except` that caught it)
+# still run. The function has left in two cases. It asks for an operation after it swallowed the exception. Or one of
+# its tasks made the request and has ended, and the function itself still waits where it waited before.
 
 
 class Exit:
-    """`asked` is what was raised to say so, in the task `said_by`; `main` is the function itself."""
+    """The exit of a function that asked to end its run.
+
+    `asked` is the exception that the task `said_by` raised. `main` is the task of the function itself.
+    """
 
     def __init__(self, asked: BaseException, said_by: asyncio.Task[object] | None, main: FunctionTask) -> None:
         self._asked, self._said_by, self._main = asked, said_by, main
@@ -177,14 +186,14 @@ class Exit:
         self._went_on = False
 
     def asked_for_more(self) -> None:
-        """The function asks for an operation."""
+        """Note that the function asks for another operation."""
         task = asyncio.current_task()
         responsible = self._said_by if self._said_by is not None and not self._said_by.done() else self._main
         if task is responsible and not _is_about(sys.exc_info()[1], self._asked):
             self._went_on = True
 
     def has_left(self) -> bool:
-        """To be asked whenever the function rests: whether there is nothing more to tidy up."""
+        """Return whether the function has nothing more to clean up. Call this whenever the function waits."""
         if self._went_on or self._said_by is None:
             return True
         if not self._said_by.done():
@@ -194,11 +203,11 @@ class Exit:
 
 
 def _waits_for(task: FunctionTask) -> object:
-    return task._fut_waiter  # type: ignore[attr-defined]  # noqa: SLF001 - nothing else tells where a task stands
+    return task._fut_waiter  # type: ignore[attr-defined]  # noqa: SLF001 - there is no public way to know what a task awaits
 
 
 def _is_about(error: BaseException | None, asked: BaseException) -> bool:
-    """Whether this error is that one, came up while that one was dealt with, or carries it in a group."""
+    """Return whether an error is `asked`, was raised while `asked` was handled, or has it in a group."""
     seen: set[int] = set()
     left = [error]
     while left:
@@ -215,29 +224,32 @@ def _is_about(error: BaseException | None, asked: BaseException) -> bool:
 
 
 class OperationLog:
-    """`left` is called with an operation that the function does not wait for any more."""
+    """The operations of one attempt and the records of its run. It owns the function's loop.
+
+    It calls `left` with each operation that the function no longer waits for.
+    """
 
     def __init__(self, started_at: int, left: Callable[[Pending], None], *, keeps_asked: bool) -> None:
-        self.loop = FunctionLoop(  # type: ignore[abstract]  # the rest is refused
+        self.loop = FunctionLoop(  # type: ignore[abstract]  # the other methods raise NotInFunction
             started_at / SECOND, self._timer_was_set, self._timer_was_called_off
         )
         self._left, self._keeps_asked = left, keeps_asked
         self.records: list[Checkpoint] = []
         self.places: dict[str, int] = {}  # of the records, by key
         self.waiting: dict[str, Pending] = {}  # by key: asked for, and not ended
-        self.asked: dict[str, None] = {}  # every key, in order, if they are kept
-        self.fresh: list[Pending] = []  # asked for, nothing done about it yet
-        self.to_open: list[str] = []  # places of callbacks
-        self.decided: list[Checkpoint] = []  # what the function was told at once and is not on record
-        self.leaving: Exit | None = None  # once the function has said how its run ends
-        self._due: list[tuple[int, int, Pending]] = []  # on record and asked for, by place in the journal
+        self.asked: dict[str, None] = {}  # every key in order, if `keeps_asked`
+        self.fresh: list[Pending] = []  # asked for, and not started yet
+        self.to_open: list[str] = []  # keys of callbacks
+        self.decided: list[Checkpoint] = []  # values the function got at once, not recorded yet
+        self.leaving: Exit | None = None  # set when the function asks to end its run
+        self._due: list[tuple[int, int, Pending]] = []  # recorded and asked for, by place in the journal
         self._signals = Signals()
         self._timers: dict[int, Pending] = {}  # by the identity of their handle
         self._counts: dict[str, int] = {}
         self._numbers = 0
 
     def close(self) -> None:
-        """Take the function down. What it does not wait for any more matters to nobody."""
+        """Close the function. From now on `left` is not called any more."""
         self.loop.close()
         self.leaving = None
         self._left = _tell_nobody
@@ -245,7 +257,7 @@ class OperationLog:
     # -- the record
 
     def add(self, checkpoint: Checkpoint) -> Pending | None:
-        """This is on record now. Gives the operation that it ends, if the function waits for it."""
+        """Add a record. Return the operation that it ends, or None if the function does not wait for it."""
         key = checkpoint.key
         if key in self.places:
             return None
@@ -259,18 +271,18 @@ class OperationLog:
         return pending
 
     def signals_taken(self) -> dict[str, int]:
-        """How many signals of each name the function has got, which are the first of them."""
+        """Return how many signals of each name the function has received. They are the first ones of that name."""
         return self._signals.taken
 
     def next_place(self) -> int | None:
-        """Where in the journal that stands which the function is given next."""
+        """Return the place of the record that the function receives next, or None."""
         due, signal = self._still_due(), self._signals.first()
         if signal is None:
             return due[0][0] if due else None
         return min(signal[0], due[0][0]) if due else signal[0]
 
     def next_ended(self) -> tuple[Pending, Checkpoint] | None:
-        """Of the operations that the function waits for, the one that ended first by the journal."""
+        """Return the operation that the function waits for and that ended first in the journal, with its record."""
         due, signal = self._still_due(), self._signals.first()
         if signal is not None and (not due or signal[0] < due[0][0]):
             place, pending = signal
@@ -283,7 +295,7 @@ class OperationLog:
         return pending, self.records[place]
 
     def _still_due(self) -> list[tuple[int, int, Pending]]:
-        """What is due, without what the function gave up at its head."""
+        """Return what is due, after removing given-up operations from its head."""
         due, waiting = self._due, self.waiting
         while due and waiting.get(due[0][2].key) is not due[0][2]:
             heappop(due)
@@ -297,25 +309,25 @@ class OperationLog:
             self._timers.pop(id(pending.handle), None)
 
     def is_open(self, pending: Pending) -> bool:
-        """Whether the function waits for it, and it has not ended."""
+        """Return whether the function waits for it and it has not ended."""
         return self.waiting.get(pending.key) is pending and pending.key not in self.places
 
     # -- what the function asks for
 
     def next_key(self, base: str) -> str:
-        """The key of the next operation of that name."""
+        """Return the key of the next operation of that name."""
         count = self._counts[base] = self._counts.get(base, 0) + 1
         return base if count == 1 else f"{base}#{count}"
 
     def ask(self, op: Op, key: str) -> Pending:
-        """A new operation of that key. `let_go` lets it begin."""
+        """Return a new operation of that key. It starts with `let_go`."""
         self._numbers += 1
         return Pending(self.loop, op, key, self._numbers, self._is_given_up)
 
     def let_go(self, pending: Pending) -> Pending:
-        """It is complete: from here on it may end."""
+        """Release a complete operation: from now on it may start and end."""
         if self.loop.is_closing:
-            return pending  # it will never come
+            return pending  # it never ends
         if self.leaving is not None:
             self.leaving.asked_for_more()
         key = pending.key
@@ -332,7 +344,7 @@ class OperationLog:
         return pending
 
     def open(self, key: str) -> None:
-        """The place of a callback is to be there."""
+        """Request that a callback is opened."""
         if self.loop.is_closing:
             return
         self.to_open.append(key)
@@ -358,25 +370,25 @@ class OperationLog:
 
 
 def _tell_nobody(_: Pending) -> None:
-    """It does not matter any more."""
+    """Ignore the operations of a closed function."""
 
 
-# Strict functions: what a function asks for must be what stands on record, in that order.
+# Strict functions: what a function asks for must match the records, in their order.
 #
-# An operation stands on record only after the function asked for it, and it asked because of what it had been given
-# before: all of that stands before the operation. So whenever the function rests, it must have asked for everything
-# that stands before what it is given next; where the record ends, also for everything that was begun. Whether it
-# waits for that, was given it or gave it up does not matter.
+# An operation is recorded only after the function asked for it. The function asked because of the results it had
+# received before, and those are recorded before the operation. So whenever the function waits, it must have asked for
+# every operation recorded before the one that it receives next. At the end of the records it must also have asked for
+# every operation that was started. It does not matter whether it waits for the operation, received it or gave it up.
 
 
-#: What may stand on record though nobody asked for it (a signal is sent, and not every one is taken), and the time, of
-#: which a function may be told more often or less.
+#: Records that the function need not ask for: signals, which are sent and not always taken, and calls of `run.now`,
+#: of which changed code may have more or fewer.
 _FREE: Final = (f"{Op.SIGNAL}:", str(Op.NOW))
 _SHOWN: Final = 20
 
 
 class ReplayMismatch(Exception):
-    """The code does not fit the record."""
+    """The code of a function does not match its records."""
 
     def __init__(self, error: StepError) -> None:
         super().__init__(error.message)
@@ -384,16 +396,19 @@ class ReplayMismatch(Exception):
 
 
 class Watch:
-    """Compares a function with its record."""
+    """Compares the operations of a strict function with its records."""
 
     def __init__(self, book: OperationLog) -> None:
         self._book = book
-        self._checked = 0  # so many records
+        self._checked = 0  # how many records
         self._is_live = False
 
     def at_rest(self, begun: Iterable[str]) -> None:
-        """Raise Drift unless the function asked for everything before what it is given next; or, where it has been
-        given all it waits for, for everything."""
+        """Check the operations while the function waits.
+
+        Raise ReplayMismatch unless it asked for every record before the one it receives next. If it receives none, it
+        must have asked for all of them.
+        """
         place = self._book.next_place()
         if place is None:
             self.at_the_end(begun)
@@ -404,7 +419,7 @@ class Watch:
         """Raise ReplayMismatch unless the function asked for everything."""
         self._check_records(len(self._book.records))
         if not self._is_live:
-            self._is_live = True  # from here on, only what it asks for is begun
+            self._is_live = True  # from now on only operations that it asks for are started
             self._check(begun)
 
     def _check_records(self, place: int) -> None:

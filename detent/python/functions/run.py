@@ -1,6 +1,6 @@
-"""`run`: what a durable function has of its run, and everything it may wait for.
+"""`run`: the run as its durable function sees it, and every operation that the function may wait for.
 
-Operations begin when they are called, not when they are awaited, so that several can be under way:
+An operation starts when it is called, not when it is awaited, so that several can be in flight:
 
     paid = run.step(charge, order)
     mailed = run.step(mail, order)
@@ -38,18 +38,18 @@ from detent.values.durations import Duration, in_seconds
 
 T = TypeVar("T")
 _decode = msgspec.json.Decoder().decode
-_running = asyncio._get_running_loop  # noqa: SLF001 - it does not raise where no loop runs
+_running = asyncio._get_running_loop  # noqa: SLF001 - it does not raise if no loop runs
 
 
 @dataclass(frozen=True, slots=True)
 class WaitCallback:
-    """Where the answer to a wait is to be sent."""
+    """The URL that ends a wait when it is called."""
 
     name: str
     url: str
 
 
-#: Makes the name and the body of a run out of a workflow and what is given to it.
+#: Returns the name and the body of a run for a workflow and its arguments.
 Bind = Callable[..., tuple[str, Any]]
 
 
@@ -62,39 +62,39 @@ class Run(FlowVerbs):
         self._driver, self._book = driver, driver.book
         self._call, self._body, self._hero_of = call, body, hero_of
         self._random: chance.Random | None = None
-        self._open: dict[str, deque[str]] = {}  # callbacks that were opened and not waited for
+        self._open: dict[str, deque[str]] = {}  # callbacks that were opened and are not waited for yet
         self.asked: FlowControl | None = None
         self.continued: ContinueAsNew | None = None
         self.bind: Bind = _bind_nothing
-        self.unwanted: dict[int, Pending] = {}  # operations that nobody has awaited, by their number
+        self.unwanted: dict[int, Pending] = {}  # operations that were never awaited, by their number
 
     # -- facts
 
     @property
     def id(self) -> str:
-        """The id of the run."""
+        """Return the id of the run."""
         return show(RUN, self._driver.facts.id)
 
     @property
     def input(self) -> Any:
-        """The body it was started with."""
+        """Return the body that the run was started with."""
         return self._body
 
     @property
     def hero(self) -> HeroRef | None:
-        """What the run is about, as (type, id); load it in a step."""
+        """Return the hero of the run as (type, id). Load the object in a step."""
         hero = self._driver.facts.hero
         return None if hero is None else HeroRef(*hero)
 
     @property
     def idempotency_key(self) -> str:
-        """Inside a step, a key that is the same in every try of it; outside, one of the whole run."""
+        """Return a key that is the same in every attempt of the current step, or outside of a step, of the run."""
         step = current_step.get()
         return self._call.idempotency_key if step is None else step.idempotency_key
 
     @property
     def attempt(self) -> int:
-        """Inside a step, which try of it this is."""
+        """Return the number of this attempt: of the current step, or outside of a step, of the function."""
         step = current_step.get()
         return self._call.attempt if step is None else step.attempt
 
@@ -134,10 +134,11 @@ class Run(FlowVerbs):
         timeout: Duration | None = None,
         **kwargs: Any,
     ) -> asyncio.Future[Any]:
-        """Call a function once and keep what it gives: whatever happens to this process, the run goes on with that.
+        """Call a function as a step and store its result. The run continues with that result after a crash.
 
-        A plain function runs in a thread, an `async def` on the engine's loop. `retry` is how often it is tried again
-        if it raises. A step that fails for good raises `StepFailed` here."""
+        A plain function runs in a thread, an `async def` on the engine's loop. `retry` is the number of retries after
+        an exception. A step that fails and is not retried raises `StepFailed` here.
+        """
         self._must_be_inside("step")
         known, book = step_function(function), self._book
         if name is not None or not known.is_named:
@@ -153,24 +154,24 @@ class Run(FlowVerbs):
         return self._let_go(pending)
 
     def sleep(self, duration: Duration) -> asyncio.Future[None]:
-        """Wait that long. Nothing is held meanwhile: a sleep of a month costs nothing."""
+        """Wait that long. A long sleep parks the run: it is one row in the database and uses no memory."""
         self._must_be_inside("sleep")
         pending = self._book.ask(Op.SLEEP, self._book.next_key(Op.SLEEP.value))
         pending.seconds = in_seconds(duration)
         return self._let_go(pending)
 
     def sleep_until(self, when: datetime) -> asyncio.Future[None]:
-        """Wait until then."""
+        """Wait until that time. Raise InvalidInput if it has no time zone."""
         self._must_be_inside("sleep_until")
         if when.tzinfo is None:
             raise InvalidInput("sleep_until takes a datetime with a time zone")
-        in_seconds(max(0.0, when.timestamp() - self._book.loop.now))  # refuses what is too far away
+        in_seconds(max(0.0, when.timestamp() - self._book.loop.now))  # raises if it is too far away
         pending = self._book.ask(Op.SLEEP, self._book.next_key(Op.SLEEP.value))
         pending.until = round(when.timestamp() * SECOND)
         return self._let_go(pending)
 
     async def callback(self, name: str) -> WaitCallback:
-        """The URL where the answer to the next `wait` of that name is to be sent."""
+        """Return the URL that ends the next `wait` of that name."""
         self._must_be_inside("callback")
         name = check_name(name, "a wait")
         key = self._book.next_key(f"{Op.WAIT}:{name}")
@@ -179,7 +180,7 @@ class Run(FlowVerbs):
         return WaitCallback(name, self._driver.facts.callback_url(key))
 
     def wait(self, name: str, timeout: Duration | None = None) -> asyncio.Future[Any]:
-        """Wait until somebody answers at its URL; gives the body of the answer. Raises `WaitTimeout`."""
+        """Wait until its URL is called, and return the body of that request. Raise `WaitTimeout`."""
         self._must_be_inside("wait")
         name = check_name(name, "a wait")
         opened = self._open.get(name)
@@ -189,7 +190,10 @@ class Run(FlowVerbs):
         return self._let_go(pending)
 
     def signal(self, name: str, timeout: Duration | None = None) -> asyncio.Future[Any]:
-        """The next signal of that name, also if it came before; gives its data. Raises `WaitTimeout`."""
+        """Wait for the next signal of that name and return its data. Raise `WaitTimeout`.
+
+        A signal that came before this call counts too.
+        """
         self._must_be_inside("signal")
         pending = self._book.ask(Op.ASK, self._book.next_key(f"{Op.ASK}:{check_name(name, 'a signal')}"))
         pending.seconds = None if timeout is None else in_seconds(timeout)
@@ -205,8 +209,11 @@ class Run(FlowVerbs):
         labels: Mapping[str, str] | None = None,
         **kwargs: Any,
     ) -> asyncio.Future[Any]:
-        """Start a run of another workflow and wait for it; gives its output. A function takes its arguments, any other
-        workflow its input. Raises `ChildFailed`. If this run is cancelled, so is the child."""
+        """Start a run of another workflow, wait for its end and return its output. Raise `ChildFailed`.
+
+        Pass a durable function its arguments, and any other workflow its input. If this run is cancelled, so is the
+        child.
+        """
         self._must_be_inside("child")
         name, body = self.bind(workflow, *args, **kwargs)
         pending = self._book.ask(Op.CHILD, self._book.next_key(f"{Op.CHILD}:{name}"))
@@ -215,9 +222,12 @@ class Run(FlowVerbs):
         return self._let_go(pending)
 
     def _must_be_inside(self, verb: str) -> None:
-        """Refuse what is asked for by a step, or by whoever else got hold of the run: a replay would not know of it."""
+        """Raise RuntimeError if a step, or any other code outside of the function, calls this.
+
+        A replay would not repeat that call.
+        """
         if _running() is not self._book.loop:
-            raise RuntimeError(f"run.{verb} belongs into the function itself; a step of it can only give or raise")
+            raise RuntimeError(f"run.{verb} can only be called in the function itself; a step can only return or raise")
 
     def _let_go(self, pending: Pending) -> Pending:
         pending.unwanted = self.unwanted
@@ -227,7 +237,7 @@ class Run(FlowVerbs):
     # -- what would differ in a replay
 
     def now(self) -> datetime:
-        """The time. What was said once is said again in a replay."""
+        """Return the current time. A replay returns the recorded one."""
         self._must_be_inside("now")
         book = self._book
         key = book.next_key(Op.NOW.value)
@@ -240,12 +250,12 @@ class Run(FlowVerbs):
         return as_datetime(now)
 
     def random(self) -> float:
-        """A number from 0 up to 1, the same in a replay."""
+        """Return a random number from 0 up to 1, the same in a replay."""
         self._must_be_inside("random")
         return self._chance().random()
 
     def uuid(self) -> uuids.UUID:
-        """A random UUID, the same in a replay."""
+        """Return a random UUID, the same in a replay."""
         self._must_be_inside("uuid")
         return uuids.UUID(int=self._chance().getrandbits(128), version=4)
 
@@ -257,8 +267,10 @@ class Run(FlowVerbs):
     # -- ends
 
     def continue_as_new(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """End this run and go on as a new one, with these arguments and an empty history. Where a hero may have one
-        open run, the new one is that from its beginning: nobody else can start one in between."""
+        """End this run and continue as a new one, with these arguments and an empty history.
+
+        If a hero may have only one active run, it is the new run at once: no other start can come in between.
+        """
         self._must_be_inside("continue_as_new")
         _, body = self.bind(None, *args, **kwargs)
         self.continued = ContinueAsNew(body)

@@ -1,4 +1,4 @@
-"""What is under way for a durable function: bodies of steps, times, children, and what is being written."""
+"""The work in flight of a durable function: bodies of steps, timers, children, and journal writes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from detent.run.call import FunctionPort, Op
 from detent.run.outcomes import EMPTY_RESULT, Fail, StepError
 from detent.run.state import Checkpoint, Operation, RunFacts
 
-#: A child that cannot be started just now is tried again this many seconds later.
+#: While Detent is unavailable, the start of a child is retried after this many seconds.
 CHILD_AGAIN: Final = 1.0
 #: The keys of operations that only take time.
 _SLEEPS: Final = (str(Op.SLEEP), str(Op.TIMER))
@@ -26,7 +26,7 @@ _GIVEN_UP: Final = StepError("given_up", "the function does not wait for it any 
 
 
 class OperationRunner:
-    """Begins operations and puts on record how they end. `look` is called when there is something new to look at."""
+    """Starts operations and journals their ends. It calls `look` when the driver must look again."""
 
     book: OperationLog
 
@@ -43,21 +43,21 @@ class OperationRunner:
         self._port, self._facts, self._steps, self._look = port, facts, steps, look
         self._monotonic, self._generation = monotonic, generation
         self._outside = asyncio.get_running_loop()
-        self._flying: dict[str, CancelStep] = {}  # bodies, and how to call them off
-        self._writing: dict[str, None] = {}  # ends on their way to the journal
-        self._beginning: dict[str, None] = {}  # begins on their way
-        self._children: dict[str, asyncio.Task[None]] = {}  # that are being started
+        self._flying: dict[str, CancelStep] = {}  # how to cancel each body in flight
+        self._writing: dict[str, None] = {}  # ends that are not durable yet
+        self._beginning: dict[str, None] = {}  # starts that are not durable yet
+        self._children: dict[str, asyncio.Task[None]] = {}  # that start now
         self._started: set[str] = set()  # children
-        self.given_up: list[Pending] = []  # by the function; it may be on record that they were begun
+        self.given_up: list[Pending] = []  # by the function; their start may be recorded
         self._times: list[tuple[int, int, Pending]] = []
-        self._timers: list[Pending] = []  # short times of asyncio whose end is not on record
+        self._timers: list[Pending] = []  # short timers of asyncio whose end time is not recorded
         self._alarm: tuple[int, Callable[[], None]] | None = None
         self._is_over = False
-        self._locking = 0  # bodies whose transaction may hold the run, whether they still count or not
+        self._locking = 0  # bodies whose transaction may lock the run, cancelled ones included
         self._unlocked: asyncio.Future[None] | None = None
 
     def close(self) -> None:
-        """Stop everything. Nothing that is still in flight counts."""
+        """Stop everything. The results of work in flight are ignored."""
         self._is_over = True
         if self._alarm is not None:
             self._alarm[1]()
@@ -69,21 +69,21 @@ class OperationRunner:
         self._look = _nothing
 
     def is_busy(self) -> bool:
-        """Whether something is under way that will end by itself."""
+        """Return whether anything is in flight that ends by itself."""
         return bool(self._flying or self._writing or self._beginning or self._children or self._locking)
 
     async def unlocked(self) -> None:
-        """Come back when no transaction of a step holds the run any more."""
+        """Wait until no transaction of a step locks the run."""
         if self._locking:
             self._unlocked = self._outside.create_future()
             await self._unlocked
 
     def must_start(self, pending: Pending) -> bool:
-        """Whether it is a child that has not been started, as far as this attempt knows."""
+        """Return whether it is a child that this attempt has not started yet."""
         return pending.op is Op.CHILD and pending.key not in self._started and pending.key not in self.book.places
 
     def ended(self, key: str) -> None:
-        """It stands in the journal."""
+        """Handle the end of an operation that is now in the journal."""
         self._writing.pop(key, None)
         self._beginning.pop(key, None)
         child = self._children.get(key)
@@ -91,13 +91,13 @@ class OperationRunner:
             child.cancel()
 
     def begun(self, key: str) -> None:
-        """It stands in the journal that this was begun."""
+        """Handle the start of an operation that is now in the journal."""
         self._beginning.pop(key, None)
 
     # -- beginning
 
     def begin_all(self) -> bool:
-        """Begin what was asked for. False if a part of that must wait until something is on record."""
+        """Start the operations that were asked for. Return False if some must wait for a journal write."""
         book = self.book
         if book.decided or book.to_open:
             self._put_on_record()
@@ -112,7 +112,7 @@ class OperationRunner:
                 steps.append(pending)
             else:
                 self._begin(pending)
-        # What a step may know of is on record first: the place of a callback, a time that was asked for.
+        # A step may know the URL of a callback or a time from `run.now()`. Both must be recorded before it runs.
         if steps and (
             any(not key.startswith(_SLEEPS) for key in self._beginning)
             or any(key.startswith(Op.NOW) for key in self._writing)
@@ -134,8 +134,11 @@ class OperationRunner:
                 self._announce(key, None, callback=True)
 
     def _end_given_up(self) -> None:
-        """What was begun and is wanted no more ends on record, so that it is not seen as open. What the function saw
-        when it gave that up stands there before, so a replay gives it up too. A child is a run, and goes on."""
+        """Record the end of operations that the function gave up, so that they are not shown as open.
+
+        What the function had seen when it gave them up is recorded before that, so a replay gives them up too. A child
+        is a run of its own and continues.
+        """
         given_up, self.given_up = self.given_up, []
         begun, now = self._port.operations(), self._port.now()
         for key, op in ((pending.key, pending.op) for pending in given_up):
@@ -143,7 +146,7 @@ class OperationRunner:
                 continue
             if op is Op.WAIT:
                 self._writing[key] = None
-                self._port.expire(key)  # unless its answer came first
+                self._port.expire(key)  # unless its callback came first
             else:
                 self._record(Checkpoint(key, Ending.CANCELLED, EMPTY_RESULT, _GIVEN_UP, now, begun[key].attempt))
 
@@ -163,8 +166,11 @@ class OperationRunner:
             self._announce(pending.key, pending.until, callback=pending.op is Op.WAIT)
 
     def announce_timers(self) -> None:
-        """The function rests: put on record when the short times of asyncio end, so that they are not begun again after
-        a stop. While a step is in flight such a time is mostly its limit, which begins again with it."""
+        """Record when the short timers of asyncio end, while the function waits and nothing is in flight.
+
+        Otherwise they would start again after a stop. While a step is in flight such a timer is usually the limit of
+        that step, which starts again with it.
+        """
         timers, self._timers = self._timers, []
         for pending in timers:
             if self.book.is_open(pending):
@@ -179,7 +185,7 @@ class OperationRunner:
             heappush(self._times, (pending.until, pending.number, pending))
 
     def _announce(self, key: str, until: int | None, *, callback: bool) -> None:
-        """Put on record that it was begun, so that it keeps its time and people see it."""
+        """Record the start of an operation, so that its end time is stored and users see it."""
         self._beginning[key] = None
         self._port.begin(Operation(key, until, None, 0, None, self._port.now()), callback=callback)
 
@@ -213,19 +219,22 @@ class OperationRunner:
             self._flying[pending.key] = call_off
 
     def give_up(self, pending: Pending) -> None:
-        """The function does not wait for it any more."""
+        """Give up an operation that the function no longer waits for."""
         if not self._is_over:
             self.given_up.append(pending)
         self.call_off(pending)
 
     def call_off(self, pending: Pending) -> None:
-        """If a body is in flight, end it: what it does does not count."""
+        """Cancel the body of an operation if it is in flight. Its result is ignored."""
         call_off = self._flying.pop(pending.key, None)
         if call_off is not None:
             call_off()
 
     def _unlock(self) -> None:
-        """A body with a transaction has returned; its end, if it counts, is on its way to the journal."""
+        """Release the lock of a transactional body that has returned.
+
+        Its end, if it counts, was handed to the journal before.
+        """
         self._locking -= 1
         self._port.unlock()
         if not self._locking and self._unlocked is not None and not self._unlocked.done():
@@ -249,19 +258,19 @@ class OperationRunner:
             return
         self._beginning[pending.key] = None
         self._port.begin(Operation(pending.key, again, None, work.attempt, given.error, now))
-        self.book.fresh.append(pending)  # and from there to its time, once that is on record
+        self.book.fresh.append(pending)  # `_begin_step` schedules its retry once that is recorded
 
     # -- time
 
     def next_time(self) -> int | None:
-        """The earliest time that something waits for."""
+        """Return the earliest time that an open operation waits for, or None."""
         times = self._times
         while times and not self.book.is_open(times[0][2]):
             heappop(times)
         return times[0][0] if times else None
 
     def set_alarm(self, at: int | None) -> None:
-        """Go on at that time."""
+        """Wake up at that time, and cancel the previous alarm."""
         if self._alarm is not None:
             if self._alarm[0] == at:
                 return
@@ -281,7 +290,7 @@ class OperationRunner:
         if pending.op is Op.STEP:
             assert pending.work is not None
             if self._port.must_stop():
-                self.book.fresh.append(pending)  # nothing begins now; it does when the run goes on
+                self.book.fresh.append(pending)  # nothing starts while the node stops; the next attempt starts it
             else:
                 self._begin_body(pending, pending.work)
         elif pending.op is Op.WAIT:
@@ -322,4 +331,4 @@ class OperationRunner:
 
 
 def _nothing() -> None:
-    """An inline body cannot be called off, and one without a transaction holds nothing."""
+    """Do nothing: an inline body cannot be cancelled, and a body without a transaction locks nothing."""

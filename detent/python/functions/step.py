@@ -1,7 +1,7 @@
-"""What is to be known of a function that durable functions call as a step, read off it once.
+"""The properties of a function that durable functions call as a step, read once.
 
-The result of a step is always the one that was kept: JSON, converted to the function's return annotation if msgspec
-knows it. It is the same when the step has just run and when it is read again.
+The result of a step is always the stored one: JSON, converted to the function's return annotation if msgspec supports
+it. So the function sees the same value after the step has run and in a replay.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _NO_OPTIONS: Final = StepOptions()
 
 
 class StepContext(msgspec.Struct, frozen=True):
-    """Which step of which run a function is called for. A parameter with this annotation gets it."""
+    """The run and the step for which a function is called. A parameter with this annotation receives it."""
 
     run: bytes
     tenant: int
     step: str
     attempt: int
-    generation: int = 0  # the ownership under which it runs
+    generation: int = 0  # of the run's ownership
 
     @property
     def run_id(self) -> str:
@@ -43,18 +43,21 @@ class StepContext(msgspec.Struct, frozen=True):
 
     @property
     def idempotency_key(self) -> str:
-        """Return the key that every attempt of this step of this run has."""
+        """Return the key that is the same in every attempt of this step of this run."""
         return idempotency_key(self.tenant, self.run, self.step)
 
 
-#: The step that is being carried out; null outside of one.
+#: The step that is running; None outside of a step.
 current_step: Final[ContextVar[StepContext | None]] = ContextVar("detent_step", default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class StepFunction:
-    """`decode` reads a kept result; `context` is the parameter that wants to know its step. `retry` and `timeout` are
-    what the function itself was written with."""
+    """A function that can be a step.
+
+    `decode` reads a stored result. `context` is the parameter that receives the StepContext. `retry` and `timeout`
+    are those of the function's own decorator.
+    """
 
     function: Callable[..., Any]
     name: str
@@ -69,18 +72,18 @@ class StepFunction:
 
 
 def check_name(name: object, what: str) -> str:
-    """The name as text, or InvalidInput."""
+    """Return the name as text. Raise InvalidInput if it is not valid."""
     text = str(name)
     if not is_name(text):
-        raise InvalidInput(f"{text[:80]!r} cannot be the name of {what}: letters, digits and _ . - are, up to 64")
+        raise InvalidInput(f"{text[:80]!r} cannot be the name of {what}: use up to 64 letters, digits and _ . -")
     return text
 
 
 def step_function(function: Callable[..., Any]) -> StepFunction:
-    """What is known of it."""
+    """Return the properties of a function. Raise InvalidInput if it cannot be a step."""
     try:
         return _known(function)
-    except TypeError:  # one that cannot be a key
+    except TypeError:  # it is not hashable
         return _read(function)
 
 
@@ -115,7 +118,7 @@ def _read(function: Callable[..., Any]) -> StepFunction:
 
 
 def read_retry(given: object) -> Retry:
-    """How often a step is tried: `3` is three times after the first, or a Retry that says it all."""
+    """Return the retry policy of a step: `3` means three retries after the first attempt. Raise InvalidInput."""
     match given:
         case None:
             return NO_RETRY

@@ -32,7 +32,7 @@ CancelStep = Callable[[], object]
 
 
 def _nothing() -> None:
-    """There is nothing to cancel."""
+    """Do nothing: there is nothing to cancel."""
 
 
 class StepRunner:

@@ -1,4 +1,4 @@
-"""`@workflow`: a coroutine function becomes a workflow of one step, which keeps a record of what it does.
+"""`@workflow`: a coroutine function becomes a workflow of one step, whose operations are journalled.
 
 @workflow
 async def checkout(run: Run, order: Order) -> Receipt:
@@ -35,7 +35,7 @@ _LONGEST_DESCRIPTION: Final = 10_000
 
 
 class FunctionWorkflow:
-    """A durable function. Called, it is the plain function: a test may give it a run of its own."""
+    """A durable function. Calling it calls the plain function, so that a test may pass its own run."""
 
     def __init__(self, function: Function, settings: WorkflowSettings, said: dict[str, Any], *, fails: bool) -> None:
         functools.update_wrapper(self, function)
@@ -54,11 +54,11 @@ class FunctionWorkflow:
         return f"<durable function {self.name!r}>"
 
     def body_of(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """The body of a run that calls the function with these arguments; InvalidInput if they do not fit."""
+        """Return the body of a run with these arguments. Raise InvalidInput if they do not fit the function."""
         return self.arguments.body_of(args, kwargs)
 
     def registered(self) -> Registered:
-        """The function as the registry has it."""
+        """Return the entry of the function for the registry."""
         return Registered(
             self.name, CodeKind.FUNCTION, self, self.compiled, self.source, self.fingerprint, self.place
         )  # fmt: skip
@@ -117,10 +117,12 @@ def workflow(
 def workflow(function: Function | None = None, /, **options: Any) -> Any:
     """Make a coroutine function a workflow. `name` is by default the function's.
 
-    `on_exception` says what an exception that leaves the function does to its run: "pause" (the default: mend the code
-    and resume), "fail", "cancel", `reattempt(...)`, or a mapping of classes to these. `drift` says what becomes of runs
-    whose code was changed: "tolerant" goes on by keys, "strict" pauses with the difference, "pin" waits for a node that
-    has the code they began with. A hero has one open run unless `allow_multiple`."""
+    `on_exception` decides what happens to a run when an exception leaves the function: "pause" (the default: fix the
+    code and resume), "fail", "cancel", `reattempt(...)`, or a mapping of classes to these. `drift` decides what happens
+    to runs whose code was changed: "tolerant" finds records by their keys and continues, "strict" pauses with the
+    difference, "pin" waits for a node that has the code they began with. A hero has one active run unless
+    `allow_multiple`.
+    """
     if function is None:
         return functools.partial(_made, options=options)
     return _made(function, options=options)
@@ -161,6 +163,6 @@ def _description(function: Function) -> str | None:
 
 
 def _step_name(name: str) -> str:
-    """The one step is called as its workflow, as far as a step can be."""
+    """Return the name of the one step: that of its workflow, with invalid characters replaced."""
     plain = "".join(letter if letter.isascii() and (letter.isalnum() or letter in "_-") else "_" for letter in name)
     return (plain if plain[:1].isalpha() or plain.startswith("_") else f"_{plain}")[:64]

@@ -1,7 +1,7 @@
-"""A request as it will be sent: everything templates filled in is checked here, once, before anything is dialled.
+"""The request of an http step. All values from templates are checked here, once, before a connection is opened.
 
-The address is parsed one time and that parsed value is what is checked, connected to and sent, so no two parsers can
-read it differently.
+The URL is parsed once. The same parsed value is checked, connected to and sent, so that no two parsers can read it
+differently.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NOT_IN_URL: Final = re.compile(
 _HOST: Final = re.compile(r"[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?")
 _NUMERIC_END: Final = re.compile(r"(.*\.)?([0-9]+|0x[0-9a-f]*)\.?")
 
-# What belongs to one connection is not the author's to set; what belongs to the engine neither.
+# Headers of the connection and of the engine, which a step cannot set.
 _NOT_SETTABLE: Final = frozenset(
     {
         "host",
@@ -51,19 +51,19 @@ _NOT_SETTABLE: Final = frozenset(
         "detent-attempt",
     }
 )
-# A redirect to another origin carries these and nothing else: any other header may hold a secret.
+# Only these headers are sent to another origin after a redirect: any other header may contain a secret.
 _SAFE_ELSEWHERE: Final = frozenset(
     {"accept", "accept-language", "accept-encoding", "user-agent", "idempotency-key", "detent-attempt"}
 )
 
 
 class InvalidHttpRequest(ValueError):
-    """The request cannot be sent as it is written; another attempt would not change that."""
+    """The request is invalid and cannot be sent. A retry would not change that."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpTarget:
-    """Where a request goes: `host` in its ASCII form, as it is resolved and connected to."""
+    """The target of a request. `host` is in its ASCII form, which is resolved and connected to."""
 
     url: URL
     host: str
@@ -71,7 +71,7 @@ class HttpTarget:
 
     @property
     def shown(self) -> str:
-        """The address for messages, without its query, which may hold secrets."""
+        """Return the URL for messages, without its query, which may contain secrets."""
         return str(self.url.with_query(None).with_fragment(None))
 
 
@@ -85,7 +85,7 @@ class HttpRequest:
     body: bytes | None
 
     def redirected(self, location: str, status: int) -> HttpRequest:
-        """The request that follows a redirect; InvalidRequest if that leads to no address a step may ask."""
+        """Return the request that follows a redirect. Raise InvalidHttpRequest if its location is not valid."""
         if _NOT_IN_URL.search(location):
             raise InvalidHttpRequest("the redirect's location is not a valid address")
         link = _read_url(location)
@@ -99,7 +99,7 @@ class HttpRequest:
 
 
 def build_request(call: StepCall) -> HttpRequest:
-    """The request of a call's parameters `url method headers body`; InvalidRequest says what is wrong with them."""
+    """Return the request of a call's parameters `url method headers body`. Raise InvalidHttpRequest."""
     parameters = call.parameters
     if not isinstance(parameters, Mapping):
         raise InvalidHttpRequest("an http step needs a url")
@@ -115,7 +115,7 @@ def build_request(call: StepCall) -> HttpRequest:
 
 @lru_cache(maxsize=512)
 def parse_target(text: str) -> HttpTarget:
-    """The address, parsed once and canonical; InvalidRequest if a step cannot ask it."""
+    """Return the parsed and canonical URL. Raise InvalidHttpRequest if a step cannot call it."""
     if len(text) > LONGEST_URL:
         raise InvalidHttpRequest(f"the url is longer than {LONGEST_URL} characters")
     if _NOT_IN_URL.search(text):
@@ -132,7 +132,7 @@ def parse_target(text: str) -> HttpTarget:
     if port == 0:
         raise InvalidHttpRequest("the url has port 0")
     if "[" in authority and ":" not in host:
-        raise InvalidHttpRequest("the url has brackets around what is no IPv6 address")
+        raise InvalidHttpRequest("the url has brackets around a host that is not an IPv6 address")
     _check_host(host)
     return HttpTarget(url, host, port)
 
@@ -140,12 +140,12 @@ def parse_target(text: str) -> HttpTarget:
 def _read_url(text: str) -> URL:
     try:
         return URL(text)
-    except Exception as error:  # noqa: BLE001 - the parser fails on some texts in ways of its own (`http://[]@`)
+    except Exception as error:  # noqa: BLE001 - for some texts (`http://[]@`) the parser raises unexpected errors
         raise InvalidHttpRequest(f"the url cannot be read: {error}") from None
 
 
 def _check_host(host: str) -> None:
-    """One spelling per address: `127.1`, `0x7f.1`, `2130706433` and zones are refused."""
+    """Raise InvalidHttpRequest for unusual spellings of an address: `127.1`, `0x7f.1`, `2130706433` and zones."""
     try:
         if ":" in host:
             if IPv6Address(host).scope_id is not None:
@@ -176,24 +176,24 @@ def _method(method: object) -> str:
 
 
 def _add_headers(headers: CIMultiDict[str], given: object) -> None:
-    """Add what the author wrote. A header that is null is not sent."""
+    """Add the headers of the step. A header that is `null` is not sent."""
     if given is None:
         return
     if not isinstance(given, Mapping):
         raise InvalidHttpRequest("headers must be an object of names to values")
     if len(given) > HEADER_COUNT_LIMIT:
-        raise InvalidHttpRequest(f"a request may have {HEADER_COUNT_LIMIT} headers")
+        raise InvalidHttpRequest(f"a request may have at most {HEADER_COUNT_LIMIT} headers")
     size = 0
     for name, value in given.items():
         if not isinstance(name, str) or not _TOKEN.fullmatch(name):
-            raise InvalidHttpRequest(f"{str(name)[:80]!r} is no header name")
+            raise InvalidHttpRequest(f"{str(name)[:80]!r} is not a valid header name")
         if name.lower() in _NOT_SETTABLE:
             raise InvalidHttpRequest(f"the header {name} cannot be set by a step")
         if value is not None:
             headers[name] = text = _header_value(name, value)
             size += len(name) + len(text.encode())
     if size > HEADER_BYTES_LIMIT:
-        raise InvalidHttpRequest(f"the headers of a request may take {HEADER_BYTES_LIMIT // 1024} KB")
+        raise InvalidHttpRequest(f"the headers of a request may take at most {HEADER_BYTES_LIMIT // 1024} KB")
 
 
 def _header_value(name: str, value: object) -> str:
@@ -207,7 +207,7 @@ def _header_value(name: str, value: object) -> str:
 
 
 def _encode_body(body: Any, headers: CIMultiDict[str]) -> bytes | None:
-    """A text is sent as it is, anything else as JSON, null not at all."""
+    """Return the bytes of a body: a text unchanged, anything else as JSON, and no body for `null`."""
     if body is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""An answer as a step keeps it: status, headers and at most 256 KB of body, whatever the server sends."""
+"""The stored answer of an http step: status, headers and at most 256 KB of body, whatever the server sends."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from detent.values.limits import (
     SMALLEST_INTEGER,
 )
 
-# What comes in as JSON must be JSON that every later reader understands.
+# A body is stored as JSON only if every later reader can parse it.
 #
-# Strict JSON in UTF-8, without lone surrogates, NaN, numbers no double holds, integers beyond 64 bits or nesting
-# beyond the limit. Texts that pass are kept byte for byte, so repeated keys and the spelling of numbers survive.
+# That is strict JSON in UTF-8, without lone surrogates, NaN, numbers beyond a double, integers beyond 64 bits or
+# nesting beyond the limit. Such a text is stored byte for byte, so repeated keys and the spelling of numbers survive.
 
 
 _LONG_NUMBER: Final = re.compile(rb"[0-9]{19}")
@@ -35,12 +35,12 @@ _decode: Final = msgspec.json.Decoder().decode
 
 
 def is_acceptable_json(raw: bytes) -> bool:
-    """Whether these bytes may be stored as JSON as they are."""
+    """Return whether these bytes may be stored unchanged as JSON."""
     try:
         value = _decode(raw)
     except (ValueError, RecursionError):
         return False
-    # Most texts show at a glance that they are neither deep nor have large numbers; only the others are walked.
+    # A cheap test shows that most texts are neither deep nor have large numbers. Only the others are walked.
     if raw.count(b"[") + raw.count(b"{") <= NESTING_LIMIT and not _LONG_NUMBER.search(raw):
         return True
     return _is_shallow_and_small(value)
@@ -66,11 +66,11 @@ _READ_LIMIT: Final = BODY_LIMIT + 1
 
 
 class BadAnswer(ValueError):
-    """The server sent something that is no HTTP answer."""
+    """The server sent something that is not a valid HTTP answer."""
 
 
 class HttpAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What expressions read of an http step. A cut body is the text that fits, and `truncated` says so."""
+    """The result of an http step that expressions read. If `truncated`, the body is the text that fits."""
 
     status_code: int | None
     headers: Mapping[str, str]
@@ -83,7 +83,7 @@ NO_ANSWER: Final = encode_answer(HttpAnswer(None, {}, None))
 
 
 async def read_answer(response: aiohttp.ClientResponse) -> HttpAnswer:
-    """Read the answer and no more of its body than is kept; the connection is closed if there is more."""
+    """Read the answer, but no more of its body than is stored. Close the connection if there is more."""
     raw, is_cut = await _read_body(response)
     if is_cut:
         response.close()
@@ -97,7 +97,7 @@ async def read_answer(response: aiohttp.ClientResponse) -> HttpAnswer:
 
 
 def retry_after(value: str | None, now: Instant) -> float | None:
-    """The seconds a Retry-After header asks for (a number, or a date compared with now), within an hour."""
+    """Return the seconds of a Retry-After header (a number, or a date compared with now), at most an hour."""
     if value is None:
         return None
     value = value.strip()
@@ -113,7 +113,7 @@ def retry_after(value: str | None, now: Instant) -> float | None:
 
 
 async def _read_body(response: aiohttp.ClientResponse) -> tuple[bytes, bool]:
-    """The decoded body, up to the limit, and whether there was more."""
+    """Return the decoded body, up to the limit, and whether there was more."""
     inflate = _inflater(response.headers.get("Content-Encoding", ""))
     kept = bytearray()
     while chunk := await response.content.readany():
@@ -131,7 +131,10 @@ def _inflater(encoding: str) -> _Inflater | None:
 
 
 class _Inflater:
-    """Decompresses what a server compressed although it was asked not to, never beyond the room that is left."""
+    """Decompresses a body that a server compressed although the request refuses that.
+
+    It never returns more bytes than the room that is left.
+    """
 
     _AS_GZIP = zlib.MAX_WBITS | 16
     _AS_ZLIB = zlib.MAX_WBITS
@@ -154,7 +157,7 @@ class _Inflater:
         return out
 
     def finish(self) -> None:
-        """The answer is over: refuse one that was cut."""
+        """Raise BadAnswer if the answer ended before its compressed data did."""
         if self._is_begun and not self._stream.eof:
             raise BadAnswer("the compressed answer was cut")
 
@@ -163,7 +166,7 @@ class _Inflater:
         try:
             return self._stream.decompress(data, room)
         except zlib.error as error:
-            # "deflate" means zlib, but some servers send it bare.
+            # "deflate" means the zlib format, but some servers send raw deflate data.
             if not is_first or self._bits != self._AS_ZLIB:
                 raise BadAnswer(f"the compressed answer is damaged: {error}") from None
         self._bits = self._AS_RAW
@@ -172,7 +175,10 @@ class _Inflater:
 
 
 def _bounded_text(raw: bytes, is_cut: bool) -> tuple[str, bool]:
-    """The bytes as text. What is no UTF-8 is replaced, which takes more room, so the text is measured again."""
+    """Return the bytes as text, and whether it was cut.
+
+    Invalid UTF-8 is replaced. That takes more bytes, so the text is measured again.
+    """
     text = codecs.getincrementaldecoder("utf-8")("replace").decode(raw, final=not is_cut)
     encoded = text.encode()
     if len(encoded) <= BODY_LIMIT:

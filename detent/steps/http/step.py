@@ -1,7 +1,7 @@
 """The http step: one request, its redirects, one outcome.
 
-An answer of 2xx is success. Any other final answer is a failure whose status, headers and body can be read; 4xx is not
-tried again but for 408, 425 and 429. No answer is a failure without a status. Only GET and HEAD follow redirects.
+An answer of 2xx is success. Any other final answer is a failure whose status, headers and body can be read. Of 4xx only
+408, 425 and 429 are retried. No answer is a failure without a status. Only GET and HEAD follow redirects.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = ["HttpAnswer", "HttpSettings", "HttpExecutor"]
 
 # The only HTTP client of Detent's steps: aiohttp behind the egress guard.
 #
-# No proxy of the environment, no cookies, no redirects of its own, certificates always verified.
+# It uses no proxy of the environment and no cookies, follows no redirects by itself, and always verifies certificates.
 
 
 _MOST_INFORMATIONAL_ANSWERS: Final = 16
@@ -45,8 +45,10 @@ _MOST_HEADERS: Final = 128
 
 @dataclass(frozen=True, slots=True)
 class HttpSettings:
-    """How many connections (`max_per_host` 0: no limit of its own) and how long; `ca_file` holds certificates to
-    trust beside the system's."""
+    """Limits and timeouts of the HTTP client.
+
+    `max_per_host` 0 means no limit per host. `ca_file` has certificates to trust in addition to the system's.
+    """
 
     max_connections: int = 1000
     max_per_host: int = 0
@@ -59,10 +61,10 @@ class HttpSettings:
 def open_session(
     settings: HttpSettings, guard: EgressGuard, resolver: AbstractResolver | None
 ) -> aiohttp.ClientSession:
-    """A session on the running loop. `resolver` replaces the system's; its answers are checked all the same."""
+    """Return a session on the running loop. `resolver` replaces the system's; its answers are checked, too."""
     connector = _Connector(
         resolver=GuardedResolver(guard, resolver or ThreadedResolver()),
-        # What is cached are answers that passed the guard, and only they are connected to.
+        # The cache has only answers that passed the guard, and the client connects only to those.
         ttl_dns_cache=10,
         socket_factory=guard.open_socket,
         ssl=_tls(settings.ca_file),
@@ -93,7 +95,7 @@ def _tls(ca_file: Path | None) -> ssl.SSLContext:
 
 
 class _Handler(ResponseHandler):
-    """Ends a connection that sends informational answers (1xx) without end; aiohttp would read them for ever."""
+    """Ends a connection that sends endless informational answers (1xx). aiohttp would read them for ever."""
 
     _informational = 0
 
@@ -125,7 +127,7 @@ _RETRIED_CLIENT_ERRORS: Final = frozenset({408, 425, 429})
 _ANSWERS_WITH_RETRY_AFTER: Final = frozenset({429, 503, *range(300, 400)})
 _PERMANENT: Final = frozenset({"egress_denied", "invalid_request"})
 
-# The first kind an error is decides its code.
+# The first entry that matches the class of an error decides its code.
 _CODES: Final[tuple[tuple[tuple[type[BaseException], ...], str], ...]] = (
     ((EgressDenied,), "egress_denied"),
     ((InvalidHttpRequest, aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError), "invalid_request"),
@@ -138,7 +140,7 @@ _CODES: Final[tuple[tuple[tuple[type[BaseException], ...], str], ...]] = (
 
 
 class HttpExecutor:
-    """Makes requests under an egress policy, over one pool of connections. `wall` is needed for dated Retry-After."""
+    """Sends requests under an egress policy. It owns one pool of connections; `wall` is for dated Retry-After."""
 
     kind: ClassVar[StepKind] = StepKind.HTTP
 
@@ -174,7 +176,7 @@ class HttpExecutor:
         try:
             async with deadline:
                 return await self._follow(build_request(call))
-        except Exception as error:  # noqa: BLE001 - whatever goes wrong is an outcome
+        except Exception as error:  # noqa: BLE001 - every error is an outcome
             if deadline.expired() and isinstance(error, TimeoutError):
                 message = f"no complete answer within {limit:g} s"
                 return Fail(StepError("timeout", message), NO_ANSWER, timed_out=True)
@@ -215,7 +217,7 @@ class HttpExecutor:
 
 
 def outcome_of(answer: HttpAnswer, request: str, remark: str = "", wait: float | None = None) -> Outcome:
-    """What a step makes of a final answer to a request. `wait` is how many seconds the server asked for."""
+    """Return the outcome of a step for a final answer. `wait` is how many seconds the server asked for."""
     status, result = answer.status_code or 0, encode_answer(answer)
     if 200 <= status < 300:
         return Done(result)
@@ -228,7 +230,7 @@ def outcome_of(answer: HttpAnswer, request: str, remark: str = "", wait: float |
 
 
 def _following(request: HttpRequest, response: aiohttp.ClientResponse) -> HttpRequest | str:
-    """The request an answer redirects to, or a remark for the message if this answer is the last."""
+    """Return the request that an answer redirects to, or a remark for the message if this answer is final."""
     if response.status not in _REDIRECTS or request.method not in FOLLOWING_METHODS:
         return ""
     location = response.headers.get("Location")

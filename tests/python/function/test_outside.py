@@ -73,7 +73,7 @@ async def test_a_step_may_not_ask_for_what_belongs_to_its_function(verb: str, ki
     stage = _in_a_step(VERBS[verb], kind)
     message, uuid = output(await stage.attempt())
     assert message == (
-        f"RuntimeError: run.{verb} belongs into the function itself; a step of it can only give or raise"
+        f"RuntimeError: run.{verb} can only be called in the function itself; a step can only return or raise"
     )
     assert output(await stage.attempt()) == [message, uuid], "it is the same in a replay"
 
@@ -90,7 +90,7 @@ async def test_the_callback_of_a_function_is_not_opened_by_its_step() -> None:
             return failed.message
 
     stage = Stage(outside)
-    assert "run.callback belongs into the function itself" in output(await stage.attempt())
+    assert "run.callback can only be called in the function itself" in output(await stage.attempt())
     assert stage.record.places == set()
 
 

@@ -10,9 +10,9 @@ from detent.contrib.django.apps import given, make_tables
 
 
 class Command(BaseCommand):
-    """Make Detent's tables, or bring them up to date."""
+    """Create or upgrade Detent's tables."""
 
-    help = "Makes Detent's tables in a database of this project, or brings them up to date."
+    help = "Creates or upgrades Detent's tables in a database of this project."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--database", default=given().get("USING", "default"), help="an alias of DATABASES")

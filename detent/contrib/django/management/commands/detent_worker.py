@@ -15,14 +15,14 @@ from detent.store.url import scheme
 
 
 class Command(BaseCommand):
-    """Run the workflows of this project, until told to stop."""
+    """Run the workflows of this project until a signal stops the worker."""
 
-    help = "Runs the workflows of this project, until it is told to stop (SIGTERM, Ctrl-C)."
+    help = "Runs the workflows of this project until it is stopped (SIGTERM, Ctrl-C)."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--queues", help="only runs of these queues, with commas between them")
-        parser.add_argument("--listen", metavar="PORT", type=int, help="answer over HTTP on this port too")
-        parser.add_argument("--migrate", action="store_true", help="bring the tables up to date first")
+        parser.add_argument("--queues", help="run only these queues, separated by commas")
+        parser.add_argument("--listen", metavar="PORT", type=int, help="also serve the HTTP API on this port")
+        parser.add_argument("--migrate", action="store_true", help="upgrade the tables first")
 
     def handle(self, *args: Any, **options: Any) -> None:
         run_process(self._work(options))
@@ -31,7 +31,7 @@ class Command(BaseCommand):
         settings = settings_of()
         stop_logs = log_events(settings.log_format)
         stopping = asyncio.create_task(wait_for_signal())
-        # One process has a SQLite file: the others of this project reach it by the address it gives itself.
+        # Only one process can open a SQLite file. The other processes of this project call it at its own address.
         port = options["listen"] if options["listen"] is not None else 0
         listens = options["listen"] is not None or scheme(settings.database_url) == "sqlite"
         queues = options["queues"]
