@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Generic, TypeVar
 
 from detent.errors import NotFound, NotStartable
@@ -137,19 +139,35 @@ class WorkflowCache:
     def __init__(self, store: CommandStore, graphs: GraphCache) -> None:
         self._store, self._graphs = store, graphs
         self._kept: ByteCache[tuple[int, str], Startable] = ByteCache()
+        self._loads: dict[tuple[int, str], asyncio.Task[Startable]] = {}
 
     async def startable(self, tenant: int, key: str) -> Startable:
-        """Return the workflow, from the cache if possible. Raise NotFound or NotStartable."""
+        """Return the workflow, from the cache if possible. Raise NotFound or NotStartable.
+
+        Starts that miss the cache at the same time share one read: a crowd of them would use up the connections.
+        """
         kept = self._kept.get((tenant, key))
-        if kept is None:
-            row = await self.row(tenant, key)
-            kept = self._kept.put((tenant, key), self._prepare(row), weight(len(row.graph) + len(row.trigger)))
-        return kept
+        if kept is not None:
+            return kept
+        load = self._loads.get((tenant, key))
+        if load is None:
+            load = self._loads[tenant, key] = asyncio.create_task(self._load(tenant, key))
+            load.add_done_callback(partial(self._has_loaded, (tenant, key)))
+        return await asyncio.shield(load)
 
     async def current(self, tenant: int, key: str) -> Startable:
         """Return the workflow as it is in the store now. Raise NotFound or NotStartable."""
         self._kept.pop((tenant, key))
-        return await self.startable(tenant, key)
+        return await self._load(tenant, key)
+
+    async def _load(self, tenant: int, key: str) -> Startable:
+        row = await self.row(tenant, key)
+        return self._kept.put((tenant, key), self._prepare(row), weight(len(row.graph) + len(row.trigger)))
+
+    def _has_loaded(self, key: tuple[int, str], load: asyncio.Task[Startable]) -> None:
+        del self._loads[key]
+        if not load.cancelled():
+            load.exception()  # asyncio would log an error that no caller was left to receive
 
     def forget(self, tenant: int, row: WorkflowRow) -> None:
         """Remove the workflow from the cache, because its entry is stale."""

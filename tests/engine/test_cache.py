@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
 from detent.engine.cache import CACHE_BYTES, ByteCache, GraphCache, WorkflowCache, weight
+from detent.errors import NotFound
 from detent.forms.steps.form import compile_steps
 from detent.graph import codec
 from detent.ids import new_id
@@ -27,6 +29,7 @@ class Counting(MemoryStore):
 
     async def workflow(self, tenant: int, key: bytes | str) -> Any:
         self.loaded.append(key)
+        await asyncio.sleep(0.1)
         return await super().workflow(tenant, key)
 
 
@@ -99,3 +102,18 @@ async def test_large_graphs_are_dropped_by_their_bytes() -> None:
     assert store.loaded == []
     assert len(await graphs.get(versions)) == 60, "those that are asked for together are there together"
     assert store.loaded == versions[: 60 - fitting]
+
+
+@virtual
+async def test_starts_that_miss_the_cache_together_share_one_read() -> None:
+    store = Counting()
+    await save(store, 1, encoded(1))
+    workflows = WorkflowCache(store, GraphCache(store))
+    crowd = [asyncio.create_task(workflows.startable(TENANT, "w1")) for _ in range(500)]
+    await asyncio.sleep(0)
+    crowd.pop(0).cancel()  # the caller that began the read gives up
+    assert {ready.name for ready in await asyncio.gather(*crowd)} == {"w1"}
+    assert store.loaded == ["w1"]
+    unknown = await asyncio.gather(*(workflows.startable(TENANT, "w2") for _ in range(9)), return_exceptions=True)
+    assert [type(error) for error in unknown] == [NotFound] * 9
+    assert store.loaded == ["w1", "w2"]
