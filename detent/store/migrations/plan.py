@@ -89,7 +89,7 @@ def plan(
     lost = [text for migration in made if migration.is_down for text in migration.destroys()]
     if lost and not force:
         raise SchemaMismatch(
-            f"the way from revision {current} down to {goal} deletes data ({'; '.join(map(_short, lost))}); "
+            f"the downgrade from revision {current} to {goal} deletes data ({'; '.join(map(_short, lost))}); "
             f"run `detent migrate --to {goal} --force` to do it"
         )
     return made

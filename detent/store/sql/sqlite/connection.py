@@ -37,7 +37,9 @@ _FLUSH: Final = read_sql(__package__, "flush.sql")
 def check_folder(path: Path) -> None:
     """Raise StoreError if the folder of a database file does not exist. Creating it would hide a mistyped name."""
     if not path.parent.is_dir():
-        raise StoreError(f"cannot open {path}: there is no folder {path.parent.absolute()}; make it or mend the URL")
+        raise StoreError(
+            f"cannot open {path}: there is no folder {path.parent.absolute()}; create it or correct the URL"
+        )
 
 
 def connect(path: Path, *, writing: bool) -> sqlite3.Connection:

@@ -146,9 +146,7 @@ def _vacuum_slice(db: sqlite3.Connection) -> bool:
 def _durability(db: sqlite3.Connection) -> Finding:
     mode = db.execute("pragma journal_mode").fetchone()[0]
     if int(db.execute("pragma synchronous").fetchone()[0]) < _FULL:
-        return Finding(
-            "error", "durability", "synchronous is not FULL: a power cut can take back what was acknowledged"
-        )
+        return Finding("error", "durability", "synchronous is not FULL: a power cut can lose acknowledged writes")
     if mode != "wal":
         return Finding(
             "error", "durability", f"journal_mode is {mode}: the file must be on a local disk that allows WAL"
@@ -166,7 +164,5 @@ def _examine(db: sqlite3.Connection) -> list[Finding]:
     sound = Finding("ok", "integrity", "the file is sound")
     findings.append(sound if checked == "ok" else Finding("error", "integrity", f"the file is damaged: {checked}"))
     if not int(db.execute("pragma auto_vacuum").fetchone()[0]):
-        findings.append(
-            Finding("warning", "space", "the file does not give space back; run VACUUM once with auto_vacuum on")
-        )
+        findings.append(Finding("warning", "space", "the file does not shrink; run VACUUM once with auto_vacuum on"))
     return findings
