@@ -13,7 +13,8 @@ from detent.triggers.processor import Processor
 
 
 class TriggerContext:
-    """The commands of an engine, its store, its processor of firings, and the database's time as far as it is known."""
+    """What every part shares: an engine's commands, its store, its processor of firings, and its idea of the database's
+    time."""
 
     def __init__(
         self, commands: EngineCommands, store: TriggerStore, *, now: Callable[[], Instant], new_id: NewId, base_url: str
