@@ -45,8 +45,9 @@ class EntryDocument(msgspec.Struct, kw_only=True):
 
 
 class TimelineEntry(EntryDocument, kw_only=True):
-    """An entry of the journal of one of a hero's runs. With `seq` 0 and the kind `run_started` it is the start of the
-    run."""
+    """An entry of the journal of one of a hero's runs.
+
+    With `seq` 0 and the kind `run_started` it is the start of the run."""
 
     run_id: str
     workflow: str

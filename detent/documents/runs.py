@@ -153,7 +153,7 @@ class RunSummary(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     @property
     def is_over(self) -> bool:
-        """Whether the run has ended."""
+        """Return whether the run has ended."""
         return self.status in ENDED
 
 
@@ -203,8 +203,9 @@ class RunTree(RunSummary, kw_only=True, omit_defaults=True):
 
 
 class HierarchyDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """The whole family of a run, from the run that was started first. `complete` is false if some members are not
-    shown."""
+    """The whole family of a run, from the run that was started first.
+
+    `complete` is false if some members are not shown."""
 
     run_id: str
     execution_id: str | None = None

@@ -11,8 +11,9 @@ from detent.documents.runs import CallbackDocument
 
 
 class TriggerDocument(msgspec.Struct, kw_only=True):
-    """A trigger, which starts runs of a workflow. Secrets in `config` are shown as `***`; sent back so, they do not
-    change."""
+    """A trigger, which starts runs of a workflow.
+
+    Secrets in `config` are shown as `***`; sent back so, they do not change."""
 
     id: str
     workflow_id: str

@@ -27,8 +27,9 @@ _JSON_START: Final = re.compile(r"\s*[\[{]")
 
 
 def read_definition(data: bytes | str, *, filename: str | None = None, syntax: Syntax | None = None) -> dict[str, Any]:
-    """Return the document of a definition. The syntax is the given one, else that of the file's name, else of its first
-    text."""
+    """Return the document of a definition.
+
+    The syntax is the given one, else that of the file's name. Otherwise the first character of the text decides."""
     text = _text(data)
     if _syntax(text, filename, syntax) == "json":
         document = parse_json(text, InvalidDefinition)

@@ -23,7 +23,7 @@ from detent.values.nearest import nearest
 # How often the parts of a schema would be applied to one body.
 #
 # Without references that is at most the product of both sizes, and most are small. With references it may double at
-# every level, which no size shows. So the walk is made first, without validating: every part that might be applied
+# every level, which no size shows. So the walk comes first, without validating. Every part that might be applied
 # counts, and the walk stops at MOST_WORK (a fifth of a second at worst).
 
 
@@ -68,8 +68,7 @@ def subschemas(schema: Schema) -> Iterator[tuple[Path, Schema]]:
 
 
 def endless(schema: Schema) -> Path | None:
-    """Return the path of a schema that leads back to itself, or branches without end, at the same value; else
-    `None`."""
+    """Return the path of a schema that leads back to itself at the same value, or branches too often; else `None`."""
     counted: dict[int, float] = {}
     for path, one in subschemas(schema):
         try:

@@ -83,8 +83,9 @@ def _overlap(fields: Fields) -> str:
 
 
 def cron_expression(text: str, field: str, problems: Problems) -> str | None:
-    """Return a cron expression as fields, with nicknames translated. Add a problem if it is invalid or can never
-    fire."""
+    """Return a cron expression as fields, with nicknames translated.
+
+    Add a problem if it is invalid or can never fire."""
     if text.startswith("@"):
         if text.lower() in _NICKNAMES:
             return _NICKNAMES[text.lower()]
@@ -242,8 +243,9 @@ def missed(policy: Missed, slots: Sequence[Instant], now: Instant, window: float
 
 
 def jittered(trigger_id: bytes, slot: Instant, jitter: float) -> Instant:
-    """Return the slot, later by less than `jitter` seconds: equal on every node, different for each trigger and
-    slot."""
+    """Return the slot, later by less than `jitter` seconds.
+
+    The result is equal on every node, and different for each trigger and slot."""
     if jitter <= 0:
         return slot
     digest = hashlib.blake2b(trigger_id + slot.to_bytes(8, "big", signed=True), digest_size=8).digest()

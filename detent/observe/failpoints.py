@@ -35,8 +35,9 @@ FAILPOINTS: Final[tuple[str, ...]] = get_args(Failpoint)
 
 
 def parse(text: str) -> dict[str, int]:
-    """Return the failpoints that a text names, each with the visit at which it kills. Raise ValueError for an unknown
-    name."""
+    """Return the failpoints that a text names, each with the visit at which it kills.
+
+    Raise ValueError for an unknown name."""
     places = {}
     for part in text.split(","):
         name, _, count = part.strip().partition(":")

@@ -11,8 +11,9 @@ from detent.store.url import scheme, sqlite_path
 
 
 def open_outbox(url: str) -> Outbox:
-    """Return the outbox in an application's database, without connecting yet. Raise InvalidInput if it is not
-    supported."""
+    """Return the outbox in an application's database, without connecting yet.
+
+    Raise InvalidInput if it is not supported."""
     match scheme(url):
         case "sqlite":
             return SqliteOutbox(sqlite_path(url))

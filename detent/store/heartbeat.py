@@ -32,7 +32,7 @@ class TaskHeart:
         interval: float,
         confirmed: float | None = None,
     ) -> None:
-        """`confirmed` is the time at which the registration was sent; `None` means now."""
+        """Create a stopped heartbeat. `confirmed` is the time at which the registration was sent; `None` means now."""
         self._store, self._node, self._clock = store, node, clock
         self._ttl, self._interval = ttl, interval
         self._touched = clock.monotonic()
@@ -76,8 +76,9 @@ class TaskHeart:
 
 
 class NoHeartbeat:
-    """The heartbeat of a node whose lease is an operating-system lock. The process cannot lose that lock while it
-    lives."""
+    """The heartbeat of a node whose lease is an operating-system lock.
+
+    The process cannot lose that lock while it lives."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -114,8 +115,9 @@ class HeartbeatConnection(Protocol):
 
 
 class ThreadHeart:
-    """A thread that extends the lease every `interval` seconds, until it is stopped, loses the lease or is not
-    touched."""
+    """A thread that extends the lease every `interval` seconds.
+
+    It ends when it is stopped, or when the node has lost its lease. It pauses while the engine does not touch it."""
 
     def __init__(
         self, pulse: Callable[[], HeartbeatConnection], *, clock: Clock, interval: float, confirmed: float

@@ -78,18 +78,18 @@ class NodeStore(Protocol):
         """Extend the lease to now + `ttl`. Return now, or `None` if the node is not registered any more."""
 
     async def raise_epoch(self, node: bytes, epoch: int) -> int | None:
-        """Invalidate everything sent under `epoch`. Return the new epoch, or `None` if the node is not registered any
-        more.
+        """Invalidate everything sent under `epoch`.
 
-        It waits for a flush of the old epoch that is being applied. A second call after a lost reply may raise the
-        epoch once more, which is harmless."""
+        Return the new epoch, or `None` if the node is not registered any more. It waits for a flush of the old epoch
+        that is being applied. A second call after a lost reply may raise the epoch once more, which is harmless."""
 
     async def overdue(self) -> list[bytes]:
         """Return the nodes whose lease has expired."""
 
     async def take_over(self, node: bytes) -> bool:
-        """Remove a node whose lease has expired; its runs become claimable. Return False if it is alive or already
-        removed."""
+        """Remove a node whose lease has expired; its runs become claimable.
+
+        Return False if it is alive or already removed."""
 
     async def retire(self, node: bytes) -> None:
         """Remove this node after it has drained. Runs that it still owns become claimable."""
@@ -121,10 +121,10 @@ class NodeStore(Protocol):
     ) -> ClaimResult | None:
         """Claim up to `limit` open runs, highest priority first, then the longest due.
 
-        A run is claimable if it is (a) unowned, and has mail or a `wake_at` at most `horizon` microseconds ahead, or
-        (b) owned by a node that is not registered. Only runs of these queues count (`None`: all), and only runs whose
-        `code` is a subset of `serves`. Each claimed run gets the node as owner, and its generation is raised. Rows
-        locked by another claim are skipped. Runs that are not claimable never starve a run with mail."""
+        A run is claimable if it is unowned, and has mail or a `wake_at` at most `horizon` microseconds ahead. It is
+        also claimable if its owner is not a registered node. Only runs of these queues count (`None`: all), and only
+        runs whose `code` is a subset of `serves`. Each claimed run gets the node as owner, and its generation is
+        raised. Rows locked by another claim are skipped. Runs that are not claimable never starve a run with mail."""
 
     async def mail(self, node: bytes, *, limit: int) -> list[Mail]:
         """Return the messages of the runs this node owns, oldest first."""
@@ -133,11 +133,10 @@ class NodeStore(Protocol):
         """Return (run, generation) of every open run this node owns."""
 
     async def release(self, node: bytes, epoch: int, runs: Sequence[tuple[bytes, int]]) -> None:
-        """Release runs (with generation) that this node owns in the database but not in memory. They are claimable at
-        once.
+        """Release runs (with generation) that this node owns in the database but not in memory.
 
-        They count as runs of a node that is gone. The claim whose reply was lost may have been an adoption, and the
-        next claim must know that."""
+        They are claimable at once. They count as runs of a node that is gone. The claim whose reply was lost may have
+        been an adoption, and the next claim must know that."""
 
     async def journals(self, runs: Sequence[bytes]) -> dict[bytes, list[Entry]]:
         """Return the journals of these runs, each in order of seq. A run without entries may be missing."""
@@ -270,8 +269,9 @@ class TriggerStore(Protocol):
         """Return the enabled event triggers that listen to one of these keys and whose workflow exists."""
 
     async def change_trigger(self, changed: NewTrigger, *, seen: int) -> bool:
-        """Write name, enabled, config, condition, key, next_at and note of a trigger, if its `updated_at` is still
-        `seen`."""
+        """Write the changeable columns of a trigger, if its `updated_at` is still `seen`. Return whether it was.
+
+        They are name, enabled, config, condition, key, next_at and note."""
 
     async def drop_trigger(self, tenant: int, trigger: bytes) -> bool:
         """Mark a trigger as deleted. Its firings stay."""
@@ -280,10 +280,10 @@ class TriggerStore(Protocol):
         """Return the enabled triggers of every tenant whose `next_at` has come, longest due first."""
 
     async def take_slots(self, trigger: bytes, *, seen: int, next_at: int | None, firings: Sequence[NewFiring]) -> bool:
-        """Advance `next_at` from `seen` and add the firings, in one transaction. A slot that already has a firing is
-        skipped.
+        """Advance `next_at` from `seen` and add the firings, in one transaction.
 
-        Return False and write nothing if another process advanced it first."""
+        A slot that already has a firing is skipped. Return False and write nothing if another process advanced it
+        first."""
 
     async def add_firings(self, firings: Sequence[NewFiring]) -> list[FiringRow]:
         """Add firings in one transaction. Return the row of each.
@@ -301,14 +301,14 @@ class TriggerStore(Protocol):
         """Return the open firings of every tenant that are due and that no node is processing, longest due first."""
 
     async def begin_firing(self, firing: bytes, *, overlap: OverlapRule, lease: float, most_queued: int) -> Turn:
-        """Claim a firing for `lease` seconds if it is its turn. The transaction excludes every other firing of the
-        trigger.
+        """Claim a firing for `lease` seconds if it is its turn. Return OVER if it has ended.
 
         While the firing is being processed elsewhere, the answer is WAIT. With ALLOW it is otherwise always its turn.
-        With every other rule, another firing of the trigger that is being processed makes it WAIT too. With SKIP an
-        open run of the trigger makes it SKIPPED (written as its end). With QUEUE an open run or an older due firing
-        makes it QUEUED: it is tried again a second later. It is SKIPPED instead if `most_queued` are queued already.
-        With CANCEL_PREVIOUS the open runs are returned with GO."""
+
+        With every other rule the transaction excludes all other firings of the trigger, and one that is being processed
+        makes this one WAIT. With SKIP an open run of the trigger makes it SKIPPED (written as its end). With QUEUE an
+        open run or an older due firing makes it QUEUED: it is tried again a second later. It is SKIPPED instead if
+        `most_queued` are queued already. With CANCEL_PREVIOUS the open runs are returned with GO."""
 
     async def end_firing(self, firing: bytes, *, state: FiringState, run: bytes | None, message: str | None) -> None:
         """Write how a firing ended, unless it has ended already."""
@@ -330,8 +330,9 @@ class MaintenanceStore(Protocol):
         """Return the stored value of a setting, the same for every node. The first call stores `default`."""
 
     async def prune(self, *, before: int, statuses: Collection[str], limit: int) -> int:
-        """Delete up to `limit` runs that ended before `before`, with everything that belongs to them. Return how
-        many."""
+        """Delete up to `limit` runs that ended before `before`, with everything that belongs to them.
+
+        Return how many were deleted."""
 
     async def compact(self) -> int:
         """Free the disk space of deleted runs, without blocking the engine. Return how many bytes were freed."""

@@ -26,8 +26,9 @@ TimelineCursor = tuple[int, bytes, int]
 
 
 class NewRun(NamedTuple):
-    """A run to insert. With `owned` the inserting node owns it (generation 1); otherwise any node may claim it at
-    `wake_at`.
+    """A run to insert.
+
+    With `owned` the inserting node owns it (generation 1); otherwise any node may claim it at `wake_at`.
 
     `code` is a JSON list of the user actions it needs, `None` if it needs none.
 

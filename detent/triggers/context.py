@@ -13,8 +13,7 @@ from detent.triggers.processor import Processor
 
 
 class TriggerContext:
-    """What every part shares: an engine's commands, its store, its processor of firings, and its idea of the database's
-    time."""
+    """What every part shares: an engine's commands, its store and its processor of firings, a clock and new ids."""
 
     def __init__(
         self, commands: EngineCommands, store: TriggerStore, *, now: Callable[[], Instant], new_id: NewId, base_url: str

@@ -207,8 +207,9 @@ class TriggerEditor(TriggerPart):
         return await self.get(show(TRIGGER, new.id))
 
     async def update(self, trigger: str, document: object) -> TriggerRow:
-        """Change the fields in a document and leave the others. With `updated_at`, raise PreconditionFailed if it has
-        changed."""
+        """Change the fields in a document and leave the others.
+
+        With `updated_at`, raise PreconditionFailed if it has changed."""
         fields = plain_fields(document)
         workflow = fields.get("workflow")
         of = None if workflow is None else (await self._workflow(str(workflow))).id

@@ -104,8 +104,9 @@ class Facts:
 
 
 def evaluate(condition: str | None, facts: Facts) -> bool:
-    """Return whether a firing passes; without a condition it always does. Raise ExpressionError if it cannot be
-    evaluated."""
+    """Return whether a firing passes; without a condition it always does.
+
+    Raise ExpressionError if it cannot be evaluated."""
     return condition is None or compile_expression(condition).test(facts.scope())
 
 

@@ -36,8 +36,9 @@ _MALFORMED: Final = "the signature cannot be read"
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """The sender has a secret. `request_id` is the same whenever it sends this request again; `None` if it sends
-    none."""
+    """The sender has a secret.
+
+    `request_id` is the same whenever it sends this request again; `None` if it sends none."""
 
     request_id: str | None = None
 
@@ -81,8 +82,7 @@ def verify(
 
 
 def request_id(headers: Mapping[str, str], dedup_header: str | None) -> str | None:
-    """Return the id of a request without a signature or of preset hmac: the value of the header that the trigger
-    names."""
+    """Return the value of the header that the trigger names as the id of a request, or `None`."""
     if dedup_header is None:
         return None
     lowered = {name.lower(): value for name, value in headers.items()}

@@ -36,8 +36,9 @@ class Problems:
             self._left_out += 1
 
     def did_you_mean(self, name: str, known: Collection[str]) -> str:
-        """Return `; did you mean 'charge'?`, or nothing. Only the first problems get a hint, because the search takes
-        time."""
+        """Return `; did you mean 'charge'?`, or nothing.
+
+        Only the first problems get a hint, because the search takes time."""
         near = nearest(name, known) if len(self.found) < _MOST_HINTS else None
         return f"; did you mean {near!r}?" if near is not None else ""
 
@@ -99,8 +100,9 @@ class Fields:
         self.problems.add(self.at(name), f"must be {wanted}, not {described(self.get(name))}")
 
     def text(self, name: str, *, most: int, lines: bool = False) -> str | None:
-        """Return a text of 1 to `most` characters, without control characters (line ends and tabs only with
-        `lines`)."""
+        """Return a text of 1 to `most` characters, without control characters.
+
+        Line ends and tabs are allowed only with `lines`."""
         value = self.get(name)
         if value is None:
             return None

@@ -26,8 +26,9 @@ _ESCAPED: Final = re.compile(r"\\(.)")
 
 
 def read_multipart(content_type: str, data: bytes, *, most_parts: int) -> dict[str, Any]:
-    """Return the fields of a form. A file becomes {filename, content_type, size, base64}. Raise InvalidInput
-    otherwise."""
+    """Return the fields of a form.
+
+    A file becomes {filename, content_type, size, base64}. Raise InvalidInput otherwise."""
     boundary = parameter(content_type, "boundary")
     if not _BOUNDARY.fullmatch(boundary):
         raise InvalidInput("the form cannot be read: its Content-Type names no boundary")
@@ -123,8 +124,9 @@ class Payload(NamedTuple):
 
 
 def read_headers(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Return the headers; one that comes more than once is joined by commas. Raise InvalidInput if there are too
-    many."""
+    """Return the headers; one that comes more than once is joined by commas.
+
+    Raise InvalidInput if there are too many."""
     raw = list(headers)
     if len(raw) > MOST_HEADERS or sum(len(name) + len(value) for name, value in raw) > HEADER_BYTES:
         raise InvalidInput(f"at most {MOST_HEADERS} headers with {HEADER_BYTES} bytes in all are accepted")

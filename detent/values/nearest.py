@@ -31,10 +31,10 @@ def _folded(name: str) -> str:
 
 
 def _distance(left: str, right: str, allowed: int) -> int | None:
-    """Return the edits (insert, delete, replace, swap of neighbours) from left to right, or `None` if more than
-    `allowed`.
+    """Return how many edits (insert, delete, replace, swap of neighbours) lead from left to right.
 
-    Only the band of cells within `allowed` of the diagonal is computed: names of untrusted data may be long.
+    Return `None` if there are more than `allowed`. Only the band of cells within `allowed` of the diagonal is computed:
+    names of untrusted data may be long.
     """
     if abs(len(left) - len(right)) > allowed:
         return None

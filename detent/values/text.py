@@ -1,5 +1,6 @@
-"""Clean text from user code: any value given as a code, a reason or a message becomes text that every store accepts and
-every reader can decode."""
+"""Clean text from user code: codes, reasons and messages.
+
+Every value becomes text that every store accepts and every reader can decode."""
 
 from __future__ import annotations
 

@@ -194,8 +194,8 @@ def _check_graph(graph: Graph, written: list[WrittenStep], fields: Fields) -> No
     paths = {step.name: step.path for step in written}
     for cycle in cycles(graph):
         problems.add(inside(paths[cycle[0]], "needs"), describe_cycle(cycle))
-    # What comes after an unknown need is not known either. A self-edge marks such a step: steps in or after a cycle are
-    # not checked, so a misspelled need is one problem, not one for each template after it.
+    # What comes after an unknown need is not known either. A self-edge marks such a step, since steps in or after a
+    # cycle are not checked. So a misspelled need is one problem, not one for each template after it.
     unclear = tuple(Edge(step.name, step.name) for step in written if step.unclear)
     known = replace(graph, edges=graph.edges + unclear)
     before = upstream(known, [step.name for step in written if step.reads])

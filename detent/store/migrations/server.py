@@ -38,10 +38,9 @@ class MigrationServer(Protocol):
 
 
 async def migrate_server(server: MigrationServer, to: str | None, *, force: bool, only_up: bool) -> str:
-    """Bring the tables to a revision and return it.
+    """Bring the tables to a revision and return it. The default is the newest revision that can be reached now.
 
-    Without a goal it is the newest revision that can be reached now: a `post` migration that this code does not need
-    waits until the older nodes have ended."""
+    A `post` migration that this code does not need waits until the older nodes have ended."""
     for migration in plan(server.dialect, await server.stored_revision(), to, force=force, only_up=only_up):
         if migration.is_post and (older := await _older_nodes(server, migration)):
             if to is None and str(migration.goal) > schema.HEAD:
@@ -60,8 +59,9 @@ async def migrate_server(server: MigrationServer, to: str | None, *, force: bool
 
 
 async def _older_nodes(server: MigrationServer, migration: Migration) -> list[str]:
-    """Return the nodes whose code is too old for this migration. If there are none, prevent such nodes from
-    starting."""
+    """Return the nodes whose code is too old for this migration.
+
+    If there are none, prevent such nodes from starting."""
 
     async def look() -> list[str]:
         return [f"{node}" for node in await _nodes(server) if node.revision < migration.oldest_after]

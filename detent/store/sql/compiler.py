@@ -111,7 +111,7 @@ class InsertIfAbsent(ClauseElement):
     inherit_cache = False
 
     def __init__(self, insert: TextClause, gives: str = "id") -> None:
-        """`gives` is the column whose value is returned for an inserted row."""
+        """Wrap an insert. `gives` is the column whose value is returned for an inserted row."""
         self.insert, self.gives = insert, gives
 
 
@@ -122,14 +122,16 @@ def _unless_there(element: InsertIfAbsent, compiler: SQLCompiler, **given: Any) 
 
 @compiles(InsertIfAbsent, "mysql")
 def _unless_there_mysql(element: InsertIfAbsent, compiler: SQLCompiler, **given: Any) -> str:
-    """Return the plain insert. The caller treats a duplicate key as no row: `insert ignore` would ignore other errors
-    too."""
+    """Return the plain insert.
+
+    The caller treats a duplicate key as no row: `insert ignore` would ignore other errors too."""
     return compiler.process(element.insert, **given)
 
 
 class InList(ColumnElement[bool]):
-    """Whether a column has one of the values of a list of ids or of texts. The list is one argument and is not
-    empty."""
+    """Whether a column has one of the values of a list of ids or of texts.
+
+    The list is one argument and is not empty."""
 
     inherit_cache = False
     type = Boolean()
@@ -147,7 +149,7 @@ def _among_postgres(element: InList, compiler: SQLCompiler, **given: Any) -> str
 
 @compiles(InList, "sqlite")
 def _among_sqlite(element: InList, compiler: SQLCompiler, **given: Any) -> str:
-    """Texts are passed as a JSON list, ids concatenated in one blob."""
+    """Compile the list: texts are passed as a JSON list, ids concatenated in one blob."""
     column, values = compiler.process(element.column, **given), compiler.process(element.values, **given)
     if not element.ids:
         return f"{column} in (select value from json_each({values}))"
@@ -160,13 +162,14 @@ def _among_sqlite(element: InList, compiler: SQLCompiler, **given: Any) -> str:
 
 @compiles(InList, "mysql")
 def _among_mysql(element: InList, compiler: SQLCompiler, **given: Any) -> str:
-    """The list is written into the statement in place of its argument."""
+    """Compile the list: it is written into the statement in place of its argument."""
     return f"{compiler.process(element.column, **given)} in ({compiler.process(element.values, **given)})"
 
 
 class Unindexed(ColumnElement[int]):
-    """A column that SQLite must not look up by an index. Without statistics it prefers an index that matches the
-    order."""
+    """A column that SQLite must not look up by an index.
+
+    Without statistics it prefers an index that matches the order."""
 
     inherit_cache = False
     type = Integer()

@@ -4,7 +4,7 @@ Statements that are not hot are compiled from this description; the hot ones are
 foreign keys on run, journal, inbox and callback: a flush checks nothing but its fence.
 
 PostgreSQL stores ids as `uuid` and instants as `timestamptz`, so that people can read them. SQLite stores 16 bytes and
-integer microseconds. In both cases Python sees bytes and integers. What only PostgreSQL has is in the migrations: its
+integer microseconds. In both cases Python sees bytes and integers. What only PostgreSQL has is in the migrations. Its
 indexes are partial like those of SQLite, its journal has partitions, and tables whose rows change often have free space
 in their pages.
 """

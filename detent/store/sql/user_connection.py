@@ -128,8 +128,9 @@ Script = Generator[Ask, Any, T]
 
 
 class Installation(NamedTuple):
-    """Which part of Detent is in a database: its tables (`detent`), or only an outbox. `schema` is where the tables
-    are."""
+    """Which part of Detent is in a database: its tables (`detent`), or only an outbox.
+
+    `schema` is where the tables are."""
 
     dialect: DialectName
     kind: Literal["detent", "outbox"]

@@ -47,8 +47,8 @@ from detent.store.trigger_rows import (
 # Triggers and firings, the same on every SQL database.
 
 
-#: How many messages and runs of the inbox a poll reads, whatever its size: the newest messages, and a window of runs
-#: that moves on with every claim, so that every run gets its turn.
+#: How much of the inbox a poll reads, whatever its size: so many of the newest messages, and so many runs. The window
+#: of runs moves on with every claim, so that every run gets its turn.
 WINDOW: Final = 500
 #: At most this many open runs are returned with the turn of a firing.
 MOST_OPEN_RUNS: Final = 1000

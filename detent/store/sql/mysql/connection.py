@@ -231,8 +231,9 @@ class Wire(Connection):
     _stream_broken: bool
 
     async def send(self, packet: str) -> list[StatementResult]:
-        """Send statements, separated by `;`, as one packet. Raise StatementRefused with the index of a refused
-        statement."""
+        """Send statements, separated by `;`, as one packet.
+
+        Raise StatementRefused with the index of a refused statement."""
         encoded = packet.encode()
         if len(encoded) + MARGIN > self.largest > 0:
             raise StoreError(
@@ -353,7 +354,7 @@ class MysqlConnection:
     """One connection that runs one packet or transaction at a time."""
 
     def __init__(self, address: Address, *, limit: float = COMMAND_TIMEOUT, patient: bool = True) -> None:
-        """`limit` is how many seconds a call may take before its connection is cut; for `patient` see `connect`."""
+        """Create it without connecting. `limit` is how many seconds a call may take; for `patient` see `connect`."""
         self._address, self._limit, self._patient = address, limit, patient
         self._wire: Wire | None = None
         self._turn = asyncio.Lock()
@@ -377,10 +378,10 @@ class MysqlConnection:
         return await self.call(work)
 
     async def commit_if(self, checks: Sequence[str], statements: Sequence[str]) -> list[StatementResult] | int:
-        """Run statements as one transaction if every check holds. Otherwise write nothing and return the index of the
-        failed check.
+        """Run statements as one transaction if every check holds.
 
-        A check is a statement whose value is out of range if it does not hold."""
+        Otherwise write nothing and return the index of the failed check. A check is a statement whose value is out of
+        range if it does not hold."""
 
         async def work(wire: Wire) -> list[StatementResult] | int:
             try:
@@ -395,8 +396,9 @@ class MysqlConnection:
         return await self.call(work)
 
     async def fenced(self, work: Work[T]) -> T | None:
-        """Run `work`, which begins with a check and commits by itself. If the check fails, write nothing and return
-        `None`."""
+        """Run `work`, which begins with a check and commits by itself.
+
+        If the check fails, write nothing and return `None`."""
 
         async def checked(wire: Wire) -> T | None:
             try:
@@ -514,8 +516,8 @@ class MysqlPulse:
 class MysqlAccess(SqlAccess):
     """Owns every connection of a store.
 
-    They are: the lane for flushes, one for flushes that must not wait for locks, one for claims, mail and loading, a
-    small pool for commands, one for pruning, and one for long work."""
+    There is the lane for flushes, and one connection for flushes that must not wait for locks. Another one is for
+    claims, mail and loading. Commands share a small pool. Pruning and long work have a connection each."""
 
     def __init__(self, address: Address, pool_size: int) -> None:
         self.address = address

@@ -111,8 +111,8 @@ _INBOX: Final = "insert into inbox (tenant, run, kind, step, data, source, sourc
 #: A start whose key is in a unique index already is left out. If the run itself exists, that is an error (`epoch`
 #: cannot be null), unless the flush is repeated.
 _REFUSED: Final = " on duplicate key update epoch = if(values(id) = run.id, null, run.epoch)"
-#: A run must be looked up by its id. The planner would otherwise scan all runs of the node, or a whole small table, and
-#: wait for every row that another transaction has locked.
+#: A run must be looked up by its id. The planner would otherwise scan all runs of the node, or a whole small table. A
+#: scan waits for every row that another transaction has locked.
 _RUNS: Final = "run force index (primary)"
 _CALLBACKS: Final = "callback force index (primary)"
 _HAS_ENDED: Final = "exists (select 1 from run r where r.id = {} and r.ended_at is not null)"
@@ -120,8 +120,9 @@ _THERE: Final = " on duplicate key update {0} = {0}"
 
 
 def fence(node: bytes, epoch: int) -> str:
-    """Return a check that the node is registered under that epoch. No other transaction can change that before this one
-    ends."""
+    """Return a check that the node is registered under that epoch.
+
+    No other transaction can change that before this one ends."""
     return (
         f"select 9223372036854775807 + (count(*) = 0) from node where id = {blob(node)} and epoch = {epoch:d}"
         " lock in share mode"
@@ -129,8 +130,9 @@ def fence(node: bytes, epoch: int) -> str:
 
 
 def currency(starts: Sequence[NewRun]) -> str | None:
-    """Return a check that every workflow with a `current` start is still at that version. Return `None` if there is
-    none."""
+    """Return a check that every workflow with a `current` start is still at that version.
+
+    Return `None` if there is none."""
     wanted = sorted({(start.workflow, start.version) for start in starts if start.current})
     if not wanted:
         return None
@@ -178,9 +180,9 @@ class Packet:
     def __init__(
         self, node: bytes, flush: Flush, *, again: bool, choosy: bool, without: frozenset[bytes] = frozenset()
     ) -> None:
-        """`choosy`: each start checks its workflow by itself; otherwise one check was made for all.
+        """Build the statements. `without`: starts that are already refused.
 
-        `without`: starts that are already refused."""
+        `choosy`: each start checks its workflow by itself; otherwise one check was made for all."""
         self._node, self._flush, self._again, self._choosy = node, flush, again, choosy
         self._without = without
         #: Starts that may be refused. Their other rows are written only if the run exists.

@@ -186,8 +186,9 @@ class MysqlMaintenance(SharedMaintenance):
 
 
 def _deletion(table: str, column: str, gone: str) -> str:
-    """Return a delete by index. Otherwise the server would scan a small table and wait for rows that others have
-    locked."""
+    """Return a delete by index.
+
+    Otherwise the server would scan a small table and wait for rows that others have locked."""
     index = "inbox_run" if table == "inbox" else "primary"
     return f"delete t from {table} t force index ({index}) where t.{column} in ({gone})"
 

@@ -143,10 +143,10 @@ class ClaimQuery(NamedTuple):
         )
 
     def looks(self, lanes: Sequence[Lane], owners: Sequence[bytes], after: bytes) -> Iterator[str]:
-        """Yield one query per lane, two for mail, and one per owner that is gone. Each returns the first columns of
-        `Candidate`.
+        """Yield one query per lane, two for mail, and one per owner that is gone.
 
-        Of the inbox they read the newest messages and a part of the runs."""
+        Each returns the first columns of `Candidate`. Of the inbox they read the newest messages and a part of the
+        runs."""
         fits, walked = self._fits(), self.walk(after)
         for queue, priority in lanes:
             if self.queues is None or queue in self.queues:
@@ -222,8 +222,7 @@ where {places}"""
 
 
 class MysqlNodes(SharedNodeVerbs):
-    """The verbs of nodes, on two connections of their own: the lane for flushes, the other for claims, mail and
-    loading.
+    """The verbs of nodes. They have their own connections: the lane for flushes, another for claims, mail and loading.
 
     A third one is opened for a flush that must not wait for locks."""
 

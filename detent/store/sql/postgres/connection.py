@@ -184,9 +184,9 @@ def translated(*, writing: bool, where: str = "") -> Iterator[None]:
         yield
     except _DRIVER_ERRORS as error:
         if _times_told_to_stop() > told:
-            # A caller that was cancelled meanwhile must get CancelledError, and not a consequence of it, such as a
-            # rollback that failed on a broken connection. It would take that for an error of the database and continue
-            # for ever.
+            # A caller that was cancelled meanwhile must get CancelledError. A consequence of the cancellation, such as
+            # a rollback that failed on a broken connection, would look like an error of the database, and the caller
+            # would continue for ever.
             raise asyncio.CancelledError from error
         raise _said(error, where, writing=writing) from error
 
@@ -243,7 +243,7 @@ class PostgresConnection:
     """One connection that runs one statement or transaction at a time."""
 
     def __init__(self, address: Address, *, limit: float = COMMAND_TIMEOUT) -> None:
-        """`limit` is how many seconds a call may take before its connection is cut."""
+        """Create it without connecting. `limit` is how many seconds a call may take before its connection is cut."""
         self._address, self._limit = address, limit
         self._connection: Connection | None = None
         self._turn = asyncio.Lock()
@@ -349,8 +349,8 @@ class PostgresPulse:
 class PostgresAccess(SqlAccess):
     """Owns every connection of a store.
 
-    They are: the lane for flushes, one for claims, mail and loading, a small pool for commands, one for pruning, and
-    one for long work."""
+    There is the lane for flushes, and one connection for claims, mail and loading. Commands share a small pool. Pruning
+    and long work have a connection each."""
 
     def __init__(self, address: Address, pool_size: int) -> None:
         self.address = address

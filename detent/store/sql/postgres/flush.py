@@ -1,8 +1,8 @@
 """Turn a flush into the columns of its statement.
 
 All parts of one PostgreSQL statement see the rows as they were before it. If two parts change the same row, only one
-change is applied. So a change to a row that the same flush inserts is folded into that insert: a run that starts and
-parks or ends within one flush is inserted in its final state, and so is a callback.
+change is applied. So a change to a row that the same flush inserts is folded into that insert. A run that starts and
+parks or ends within one flush is inserted in its final state. So is a callback.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from detent.store.sql.compiler import checking, in_order, once_and_again, read_s
 
 # The statements of a commit, joined from the parts of flush.sql.
 #
-# The setup of a statement costs time for each part, even an empty one: all of them take more than a millisecond, the
+# The setup of a statement costs time for each part, even an empty one. All parts take more than a millisecond, the
 # entries alone a third of that. So there are several statements, and a flush uses the smallest one that fits.
 
 

@@ -111,8 +111,7 @@ join workflow_version v on v.workflow = t.workflow and v.version = t.version joi
 
 
 class PostgresNodes(SharedNodeVerbs):
-    """The verbs of nodes, on two connections of their own: the lane for flushes, the other for claims, mail and
-    loading."""
+    """The verbs of nodes. They have two connections: the lane for flushes, the other for claims, mail and loading."""
 
     def __init__(self, access: PostgresAccess, clock: Clock) -> None:
         super().__init__(access)

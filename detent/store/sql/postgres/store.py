@@ -29,10 +29,9 @@ class PostgresStore(SqlStore):
 
     @classmethod
     async def open(cls, url: str, clock: Clock, *, migrated: bool = False, pool_size: int = POOL_SIZE) -> PostgresStore:
-        """Return a store on a database whose tables fit this code. With `migrated`, migrate them first if they are
-        older.
+        """Return a store on a database whose tables fit this code.
 
-        Raise SchemaMismatch if they do not fit."""
+        With `migrated`, migrate them first if they are older. Raise SchemaMismatch if they do not fit."""
         address = Address.parse(url)
         stored = await revision(address)
         if migrated and is_older(stored):

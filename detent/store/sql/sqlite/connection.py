@@ -115,8 +115,9 @@ _PRIMARY: Final = (1 << 8) - 1  # the low byte of an extended result code
 
 
 class Worker:
-    """A thread that runs calls in the order they came. If `writes`, a disk error leaves unknown whether a call was
-    applied."""
+    """A thread that runs calls in the order they came.
+
+    If `writes`, a disk error leaves unknown whether a call was applied."""
 
     def __init__(self, connection: sqlite3.Connection, *, name: str, writes: bool) -> None:
         self._connection, self._writes = connection, writes
@@ -150,8 +151,9 @@ class Worker:
                     loop.call_soon_threadsafe(_settle, future, result, error)
 
     def _is_in_time(self, asked: float, future: asyncio.Future[Any] | None) -> bool:
-        """Return whether a call may still start. After a long wait for its turn, its caller cannot also wait for the
-        lock."""
+        """Return whether a call may still start.
+
+        After a long wait for its turn, its caller cannot also wait for the lock."""
         return future is None or not self._writes or time.monotonic() - asked < BUSY_SECONDS
 
     def _attempt(self, work: Work[Any]) -> tuple[Any, BaseException | None]:
@@ -325,8 +327,9 @@ def _packed(values: list[Any]) -> bytes | str:
 
 
 def checkpoint(connection: sqlite3.Connection) -> bool:
-    """Write the log back into the file and empty it. Return True if a reader blocked it; it never waits for the
-    reader."""
+    """Write the log back into the file and empty it.
+
+    Return True if a reader blocked it; it never waits for the reader."""
     connection.execute("pragma busy_timeout = 0")
     try:
         row = connection.execute("pragma wal_checkpoint(truncate)").fetchone()

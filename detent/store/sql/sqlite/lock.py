@@ -78,7 +78,7 @@ class FileLock:
         """Return the address of the process that has the file.
 
         Return `None` if no process has it, or if that process has announced no address. It is also `None` where the
-        operating system does not list the holders of locks; then only an attempt to take the lock shows whether it is
+        operating system does not list the holders of locks. Then only an attempt to take the lock shows whether it is
         free."""
         note = self._read()
         pid, url = note.get("pid"), note.get("url")

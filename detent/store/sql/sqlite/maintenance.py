@@ -26,8 +26,9 @@ from detent.store.sql.verbs import SharedMaintenance
 
 
 def migrate_file(path: Path, to: str | None = None, *, force: bool = False) -> str:
-    """Bring the tables of a file to a revision, by default the newest. Raise StoreInUse while an engine has the
-    file."""
+    """Bring the tables of a file to a revision, by default the newest.
+
+    Raise StoreInUse while an engine has the file."""
     check_folder(path)
     lock = FileLock(path)
     lock.take()

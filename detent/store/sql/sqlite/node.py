@@ -168,8 +168,7 @@ FOREVER: Final = 100 * 365 * 86_400.0
 
 
 class SqliteNodes(SharedNodeVerbs):
-    """The verbs of nodes, with the same fence, leases and generations as on a server, though only one engine can
-    run."""
+    """The verbs of nodes. Only one engine can run, but fence, leases and generations are the same as on a server."""
 
     _access: SqliteAccess
 
