@@ -11,7 +11,7 @@ from typing import Final, Protocol
 from detent.clock import Clock
 from detent.errors import StoreError
 
-#: After the engine's loop has been blocked for this many seconds, the heartbeat stops.
+#: After the engine's loop has been blocked for this many seconds, the heartbeat stops extending the lease.
 STANDSTILL: Final = 30.0
 
 

@@ -50,7 +50,8 @@ class Heartbeat(Protocol):
     def start(self) -> None: ...
 
     def touch(self) -> None:
-        """Report that the engine's loop is alive. A heartbeat that is not touched for 30 seconds stops."""
+        """Report that the engine's loop is alive. Without a touch for 30 seconds the heartbeat stops extending the
+        lease."""
 
     def confirmed(self) -> float:
         """Return the monotonic time at which the last confirmed beat was sent."""
@@ -99,8 +100,7 @@ class NodeStore(Protocol):
     ) -> Flushed | None:
         """Write everything in one transaction, or write nothing and return `None` if the fence refuses.
 
-        `again` repeats a flush whose result was unknown, under a raised epoch: rows that exist already stay as they
-        are.
+        `again` repeats a flush whose result was unknown, under a raised epoch: existing rows do not change.
 
         One start may be refused without the rest (see `NewRun`). Its callbacks, entries, activations, messages and end
         in the same flush are then left out, and everything else is written. In a repeated flush, a start that the first

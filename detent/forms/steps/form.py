@@ -5,8 +5,8 @@
       charge: {url: "https://shop.example/charge", body: {order: "{{trigger.body.order_id}}"}}
       receipt: {needs: [charge], if: tasks.charge.status_code == 200, url: "https://shop.example/receipt"}
 
-`needs` are edges and all of them must be taken. Without `if` they are taken by success only, so a failed or skipped
-need skips the step; with `if` they are taken by every ending and the condition decides.
+`needs` are edges, and all of them must be taken. Without `if` they are taken by success only, so a failed or skipped
+need skips the step. With `if` they are taken by every ending, and the condition decides.
 """
 
 from __future__ import annotations

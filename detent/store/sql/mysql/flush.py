@@ -164,7 +164,7 @@ def look_for_taken(starts: Sequence[NewRun]) -> str | None:
 
 
 def taken(starts: Sequence[NewRun], found: Sequence[tuple[str, bytes, int, str]]) -> frozenset[bytes]:
-    """Return the starts whose key another run has."""
+    """Return the starts whose key another run has, unless that is the run they continue."""
     holders = {(column, tenant, key): id_ for column, id_, tenant, key in found}
     return frozenset(
         start.id

@@ -1,4 +1,4 @@
-"""The verbs of commands on PostgreSQL. None changes a run's row, so no flush ever waits for a command."""
+"""The verbs of commands on PostgreSQL. None changes a run's row, so commands hardly ever block a flush."""
 
 from __future__ import annotations
 
