@@ -100,7 +100,7 @@ class NodeStore(Protocol):
     ) -> Flushed | None:
         """Write everything in one transaction, or write nothing and return `None` if the fence refuses.
 
-        `again` repeats a flush whose result was unknown, under a raised epoch: existing rows do not change.
+        `again` repeats a flush whose result was unknown, under a raised epoch: rows inserted before stay as they are.
 
         One start may be refused without the rest (see `NewRun`). Its callbacks, entries, activations, messages and end
         in the same flush are then left out, and everything else is written. In a repeated flush, a start that the first

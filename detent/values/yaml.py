@@ -35,7 +35,7 @@ _PLAIN_TAGS: Final = frozenset({"!", "tag:yaml.org,2002:str", "tag:yaml.org,2002
 def load_yaml(text: str, *, depth: int) -> Any:
     """Return the one document of a YAML text. Raise InvalidDefinition with line and column of what is wrong."""
     if _TAG_DIRECTIVES.search(text):
-        raise refused("tags and %TAG lines are not supported", None)
+        raise refused("tags are not supported; remove the %TAG lines", None)
     builder = _Builder(depth)
     try:
         for event in yaml.parse(text, Loader=_LOADER):
