@@ -27,34 +27,34 @@ class One(msgspec.Struct, Generic[T]):
 
 
 class Many(msgspec.Struct, Generic[T]):
-    """A page of a list; `next_cursor` is null on the last."""
+    """A page of a list; `next_cursor` is null on the last page."""
 
     data: list[T]
     next_cursor: str | None = None
 
 
 class Health(msgspec.Struct):
-    """`ok`."""
+    """The health of the server: `ok`."""
 
     status: str
 
 
 class FieldProblem(msgspec.Struct):
-    """Where something is wrong, and what."""
+    """What is wrong with one field."""
 
     field: str
     message: str
 
 
 class Details(msgspec.Struct, omit_defaults=True):
-    """More about an error: what is wrong where, or the run that is in the way (`already_active`)."""
+    """More about an error: the problems of fields, or the run that blocks a start (`already_active`)."""
 
     validation_errors: list[FieldProblem] = []
     run_id: str | None = None
 
 
 class Refusal(msgspec.Struct, omit_defaults=True):
-    """An error, everywhere."""
+    """An error, the same for every request."""
 
     error: str
     code: str

@@ -1,4 +1,4 @@
-"""Documents of what happened: entries of a journal, a hero's timeline, and attempts that are over."""
+"""Documents of what happened: entries of a journal, a hero's timeline, and attempts that have ended."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ class StepFailure(msgspec.Struct):
 
 
 class EntryDocument(msgspec.Struct, kw_only=True):
-    """One entry of a run's journal, in the order of `seq`. `status` is how an attempt ended. `skipped`, `failed`,
-    `sleep_until` and `wait_until` are the steps for which it was decided because of this entry; `run_status` is set if
-    it ended the run. `finished`: this step ended its run; `carried` are the steps that had ended when the run was moved
-    to changed code."""
+    """One entry of a run's journal, in the order of `seq`. `status` is how an attempt ended.
+
+    `skipped`, `failed`, `sleep_until` and `wait_until` are the steps about which this entry decided. `run_status` is
+    set if it ended the run. `finished`: this step ended its run. `carried` are the steps that had ended when the run
+    was moved to changed code."""
 
     seq: int
     at: datetime
@@ -44,16 +45,19 @@ class EntryDocument(msgspec.Struct, kw_only=True):
 
 
 class TimelineEntry(EntryDocument, kw_only=True):
-    """An entry of the journal of one of a hero's runs; or with `seq` 0 and the kind `run_started`, that it began."""
+    """An entry of the journal of one of a hero's runs.
+
+    With `seq` 0 and the kind `run_started` it is the start of the run."""
 
     run_id: str
     workflow: str
 
 
 class PastAttemptDocument(msgspec.Struct, kw_only=True):
-    """One attempt of a run that is over. `state` is completed, failed, skipped or cancelled, and the instant of
-    the same name is set; `outcome` is success, reattempted, skipped, cancelled or failed. `started_at` is null if it
-    never began."""
+    """One attempt of a run that has ended.
+
+    `state` is completed, failed, skipped or cancelled, and the instant of the same name is set. `outcome` is success,
+    reattempted, skipped, cancelled or failed. `started_at` is null if it never began."""
 
     step: str
     attempt: int

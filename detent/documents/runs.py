@@ -1,4 +1,4 @@
-"""Documents of runs: in lists, whole, as they are started, and what holds them up."""
+"""Documents of runs: in lists, complete, as started, and why they are blocked."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ ENDED: Final = frozenset({"completed", "failed", "cancelled", "timeout"})
 
 
 class StartedDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """A run that was accepted. `start_at` is null once it has begun. The last three are in the JSON if the start waited
-    for the end of the run, and they are null if the run has not ended."""
+    """A run that was accepted. `start_at` is null once it has begun.
+
+    The last three fields are in the JSON if the start waited for the end of the run. They are null if the run has not
+    ended."""
 
     run_id: str
     workflow_id: str
@@ -28,8 +30,9 @@ class StartedDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class ExecutionStarted(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """A run that was accepted, and the address of its document. The last three are in the JSON if the start waited for
-    the end of the run."""
+    """A run that was accepted, and the address of its document.
+
+    The last three fields are in the JSON if the start waited for the end of the run."""
 
     execution_id: str
     run_id: str
@@ -42,7 +45,7 @@ class ExecutionStarted(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class CallbackDocument(msgspec.Struct):
-    """Where a wait step receives its callback. Status: pending, active, consumed or expired."""
+    """The address at which a wait step receives its callback. Status: pending, active, consumed or expired."""
 
     step: str
     url: str
@@ -59,7 +62,7 @@ class CallbackReceipt(msgspec.Struct):
 
 
 class SignalReceipt(msgspec.Struct, kw_only=True):
-    """A signal that was accepted: it is durable, and the run's function gets it when it asks for it."""
+    """A signal that was accepted: it is durable, and the run's function receives it when it asks for it."""
 
     run_id: str
     signal: str
@@ -67,14 +70,14 @@ class SignalReceipt(msgspec.Struct, kw_only=True):
 
 
 class HeroDocument(msgspec.Struct):
-    """What a run is about."""
+    """The business object that a run is about."""
 
     type: str
     id: str
 
 
 class OriginDocument(msgspec.Struct):
-    """The run that a run was made from, by `retry`, `rerun` or `fork`."""
+    """The run from which a run was made, by `retry`, `rerun` or `fork`."""
 
     run_id: str
     kind: str
@@ -93,15 +96,17 @@ class AttemptDocument(msgspec.Struct, kw_only=True):
 
 
 class ActionDocument(AttemptDocument, kw_only=True):
-    """One attempt of a step that has ended, with its step."""
+    """One attempt of a step that has ended, with the name of the step."""
 
     step: str
     type: str
 
 
 class StepDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """A step of a run, or an operation of its durable function. HTTP and wait steps have `status_code`, `headers` and
-    `body`, others `output`; `state` is what a step of a workflow class handed on. `run_id` is the child run."""
+    """A step of a run, or an operation of its durable function.
+
+    HTTP and wait steps have `status_code`, `headers` and `body`, others have `output`. `state` is what a step of a
+    workflow class passed on. `run_id` is the child run."""
 
     status: str
     type: str
@@ -126,7 +131,7 @@ class StepDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class RunSummary(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """A run in a list. Below `/executions` it has `execution_id` too."""
+    """A run in a list. Below `/executions` it also has `execution_id`."""
 
     id: str
     execution_id: str | None = None
@@ -148,13 +153,14 @@ class RunSummary(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     @property
     def is_over(self) -> bool:
-        """Whether the run has ended."""
+        """Return whether the run has ended."""
         return self.status in ENDED
 
 
 class SuspectDocument(msgspec.Struct, kw_only=True):
-    """Why a run is suspect: how often it lost its node without progress, the strikes against its steps, which of them
-    is in flight, and which wait until `next_at`."""
+    """Why a run is suspect: how often it lost its node without progress, and the strikes against its steps.
+
+    `in_flight` are the suspect steps that are running, `waiting` those that wait until `next_at`."""
 
     adoptions: int
     strikes: dict[str, int]
@@ -164,9 +170,10 @@ class SuspectDocument(msgspec.Struct, kw_only=True):
 
 
 class RunDocument(RunSummary, kw_only=True, omit_defaults=True):
-    """A whole run. `tasks` holds each step by name: status, attempts, times, and its result or error. A field such as
-    `cancel_requested` is in the answer to that request. The last lists are in the JSON if `include` names them; `more`
-    names those that go on."""
+    """A complete run. `tasks` has each step by name: status, attempts, times, and its result or error.
+
+    A field such as `cancel_requested` is in the answer to that request. The last lists are in the JSON if `include`
+    names them; `more` names the lists that are not complete."""
 
     input: dict[str, Json]
     output: Json
@@ -190,14 +197,15 @@ class RunDocument(RunSummary, kw_only=True, omit_defaults=True):
 
 
 class RunTree(RunSummary, kw_only=True, omit_defaults=True):
-    """A run, and the runs that it has started."""
+    """A run, and the runs that it started."""
 
     children: list[RunTree]
 
 
 class HierarchyDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """The whole family of a run, from the run that was started first. `complete` is false if it has more members than
-    are shown."""
+    """The whole family of a run, from the run that was started first.
+
+    `complete` is false if some members are not shown."""
 
     run_id: str
     execution_id: str | None = None
@@ -206,7 +214,7 @@ class HierarchyDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class ReasonDocument(msgspec.Struct):
-    """One thing that keeps a run from going on."""
+    """One reason why a run does not continue."""
 
     kind: str
     message: str
@@ -217,7 +225,7 @@ class ReasonDocument(msgspec.Struct):
 
 
 class WhyDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """Why a run does not go on: `summary` in one line, then every reason, what blocks first."""
+    """Why a run does not continue: `summary` in one line, then every reason, blocking ones first."""
 
     run_id: str
     execution_id: str | None = None
@@ -227,15 +235,16 @@ class WhyDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class RefusedDocument(msgspec.Struct):
-    """A run that a bulk action could not be applied to."""
+    """A run to which a bulk action could not be applied."""
 
     run_id: str
     message: str
 
 
 class BulkDocument(msgspec.Struct):
-    """What a bulk action did: how many runs match, to how many it was applied, which refused it, and whether there are
-    more beyond its limit."""
+    """The result of a bulk action: how many runs match, to how many it was applied, and which refused it.
+
+    `more` is true if there are more runs beyond its limit."""
 
     action: str
     matched: int

@@ -11,7 +11,9 @@ from detent.documents.runs import CallbackDocument
 
 
 class TriggerDocument(msgspec.Struct, kw_only=True):
-    """What starts runs of a workflow. Secrets in `config` read `***`; sent back so, they stay as they are."""
+    """A trigger, which starts runs of a workflow.
+
+    Secrets in `config` are shown as `***`; sent back so, they do not change."""
 
     id: str
     workflow_id: str
@@ -31,7 +33,7 @@ class TriggerDocument(msgspec.Struct, kw_only=True):
 
 
 class FiringRequest(msgspec.Struct, kw_only=True):
-    """What was received; `body` as it was read."""
+    """The request of a firing, with its decoded `body`."""
 
     method: str | None
     query: dict[str, str]
@@ -40,7 +42,7 @@ class FiringRequest(msgspec.Struct, kw_only=True):
 
 
 class FiringDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """One time a trigger fired, and what became of it. Lists leave out the request."""
+    """One time a trigger fired, and its result. Lists leave out the request."""
 
     id: str
     trigger_id: str
@@ -55,7 +57,7 @@ class FiringDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class BackfilledSlot(msgspec.Struct):
-    """A slot and the firing that was made for it."""
+    """A slot and the firing that was created for it."""
 
     slot: datetime
     firing_id: str
@@ -63,7 +65,7 @@ class BackfilledSlot(msgspec.Struct):
 
 
 class BackfillDocument(msgspec.Struct):
-    """The slots of a range that had no firing, and the firings made for them. A dry run makes none."""
+    """The slots of a range that had no firing, and the firings created for them. A dry run creates none."""
 
     matched: int
     dry_run: bool
@@ -90,8 +92,10 @@ class EventReceipt(msgspec.Struct):
 
 
 class WebhookDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """What became of a request to a webhook: `started` with its run; `ignored`, because its condition is false; or
-    `accepted`: it is stored and will be processed."""
+    """The result of a request to a webhook.
+
+    `started` with its run; `ignored`, because its condition is false; or `accepted`: it is stored and will be
+    processed."""
 
     status: str
     firing_id: str | None = None

@@ -29,7 +29,7 @@ class WorkflowDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class VersionDocument(msgspec.Struct):
-    """One version of a workflow, with its definition as it was written."""
+    """One version of a workflow, with its definition as written."""
 
     version: int
     current: bool
@@ -39,7 +39,7 @@ class VersionDocument(msgspec.Struct):
 
 
 class SavedWorkflowAnswer(msgspec.Struct):
-    """A workflow as it was saved. `changed` is false if the definition was there already."""
+    """A workflow after a save. `changed` is false if the definition was the same."""
 
     data: WorkflowDocument
     changed: bool

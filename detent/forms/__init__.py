@@ -1,4 +1,4 @@
-"""Forms: functions from a document that a person wrote to the one Graph. No form knows another.
+"""Forms: functions from a document that a person wrote to a Graph. No form depends on another.
 
-`documents` reads text strictly, `steps_form` compiles the steps form, `compiled` is what every form returns.
+`definition` reads text strictly, `steps` compiles the steps form, and `compiled` is what every form returns.
 """

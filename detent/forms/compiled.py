@@ -1,4 +1,4 @@
-"""What every form returns: a workflow ready to be stored and run."""
+"""What every form returns: a workflow that can be stored and run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EDGES_PER_STEP: Final = 20
 
 
 class TriggerType(StrEnum):
-    """What starts runs of a workflow. A run can always be started through the API as well."""
+    """What starts runs of a workflow. A run can always be started through the API too."""
 
     API = "api"
     CRON = "cron"
@@ -31,7 +31,7 @@ class TriggerDefinition:
     webhook  signature {preset, secrets, ...}, dedup_header; each only if it was written
     event    event (a type, or a prefix such as `order.*`)
 
-    `condition` is an expression over what came; a firing for which it is not true starts nothing.
+    `condition` is an expression over what was received; a firing for which it is not true starts no run.
     """
 
     type: TriggerType = TriggerType.API
@@ -40,7 +40,7 @@ class TriggerDefinition:
 
     @property
     def cron(self) -> str | None:
-        """The cron expression; `None` for every other type."""
+        """Return the cron expression; `None` for every other type."""
         return self.config.get("cron_expression")
 
     @property
@@ -64,8 +64,8 @@ class Compiled:
     """A workflow: its name, what starts it, and its graph.
 
     `code` names the user's actions it calls, sorted: only a node that has them may run it. `queue` and `priority` are
-    those of its runs; `None` means the default. `trigger_schema` is the JSON Schema that the body of every start keeps.
-    `warnings` are remarks that do not stop it.
+    those of its runs; `None` means the default. `trigger_schema` is the JSON Schema that validates the body of every
+    start. `warnings` are remarks that do not make it invalid.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""A definition's text as a document: JSON or YAML 1.2, strictly, with the place of whatever is wrong."""
+"""Read the text of a definition as a document: strict JSON or YAML 1.2, with the position of every error."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ _JSON_START: Final = re.compile(r"\s*[\[{]")
 
 
 def read_definition(data: bytes | str, *, filename: str | None = None, syntax: Syntax | None = None) -> dict[str, Any]:
-    """The document of a definition. The syntax is as given, or by the file's name, or by how the text begins."""
+    """Return the document of a definition.
+
+    The syntax is the given one, else that of the file's name. Otherwise the first character of the text decides."""
     text = _text(data)
     if _syntax(text, filename, syntax) == "json":
         document = parse_json(text, InvalidDefinition)
@@ -37,7 +39,7 @@ def read_definition(data: bytes | str, *, filename: str | None = None, syntax: S
 
 
 def checked_document(document: object) -> dict[str, Any]:
-    """A document that did not come as text must keep the same rules: a mapping of plain JSON values."""
+    """Check a document that was not read from text by the same rules: a mapping of plain JSON values."""
     if not isinstance(document, dict):
         kind = "empty" if document is None else f"a {type(document).__name__}"
         raise refused(f"a definition is a mapping with a name and tasks; this is {kind}", InvalidDefinition)
@@ -68,7 +70,7 @@ def _syntax(text: str, filename: str | None, syntax: Syntax | None) -> Syntax:
 
 
 def _value_problems(document: dict[str, Any]) -> Iterator[Problem]:
-    """Everything JSON, a 64 bit number or a text column could not hold, with its path."""
+    """Yield, with its path, every value that does not fit into JSON, a 64 bit number or a text column."""
     pending: list[tuple[str, Any]] = [("", document)]
     while pending:
         path, value = pending.pop()
@@ -101,7 +103,7 @@ def _scalar_problem(value: object) -> str | None:
 def _text_problem(value: str) -> str | None:
     if "\x00" in value:
         return "a NUL character is not text"
-    # Most text is ASCII and needs no closer look.
+    # Most text is ASCII and needs no further check.
     if not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
         return "half a character (a lone surrogate) is not text"
     return None

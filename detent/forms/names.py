@@ -8,8 +8,7 @@ from typing import Final
 from detent.values.fields import Fields, Problems, shown
 
 _LONGEST_NAME: Final = 200
-# A name is a word of addresses and lists: no path, no invisible marks, nothing that turns the text around, no half of a
-# character.
+# A name is used in addresses and lists: no path, no invisible or bidirectional marks, no lone surrogates.
 _NOT_IN_NAME: Final = re.compile(r"[/\\\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
 _STEP_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 _QUEUE_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
@@ -17,7 +16,7 @@ _LARGEST_PRIORITY: Final = 1_000
 
 
 def read_name(fields: Fields) -> str:
-    """The name of a workflow: 1 to 200 characters that can be seen, no slash, no blank at its ends."""
+    """Read the name of a workflow: 1 to 200 printable characters, without slashes and without spaces at its ends."""
     if fields.get("name") is None:
         fields.problems.add(fields.at("name"), "is missing")
     name = fields.text("name", most=_LONGEST_NAME) or ""
@@ -35,7 +34,7 @@ def check_step_name(name: str, path: str, problems: Problems) -> None:
 
 
 def read_queue(fields: Fields) -> str | None:
-    """The name of a queue, of a step or a workflow."""
+    """Read the name of a queue, of a step or a workflow."""
     queue = fields.text("queue", most=64)
     if queue is not None and not _QUEUE_NAME.fullmatch(queue):
         fields.problems.add(fields.at("queue"), f"{shown(queue)} cannot be the name of a queue")
@@ -43,5 +42,5 @@ def read_queue(fields: Fields) -> str | None:
 
 
 def read_priority(fields: Fields) -> int | None:
-    """A priority, larger first."""
+    """Read a priority; the highest runs first."""
     return fields.integer("priority", least=-_LARGEST_PRIORITY, most=_LARGEST_PRIORITY)

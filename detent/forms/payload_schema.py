@@ -1,9 +1,8 @@
-"""The JSON Schema of what starts a run: is it one, and does a body keep it.
+"""The JSON Schema of what starts a run: check the schema, and validate bodies.
 
-A schema is written by people and applied to what strangers send, so both are bounded. Nothing is ever fetched: a
-reference stays inside the schema. Patterns run on an engine whose time grows with the text and not with a power of it.
-And a schema that would have to be applied very often to one body (references that branch again and again) is refused
-for that body by `payload_work` before it is applied.
+A schema is written by users and applied to what strangers send, so both are bounded. Nothing is ever fetched: a
+reference stays inside the schema. Patterns run on an engine whose time is linear in the text. References that branch
+again and again could make the schema apply very often to one body; `work` refuses such a body before validation.
 """
 
 from __future__ import annotations
@@ -21,17 +20,17 @@ from detent.errors import InvalidDefinition, Problem
 from detent.expressions.paths import path_text
 from detent.values.nearest import nearest
 
-# How often the parts of a schema would have to be applied to one body.
+# How often the parts of a schema would be applied to one body.
 #
-# Without references that is at most the size of one times the size of the other, and most are small. With references
-# it may double at every level, which no size shows. So the walk is made first, without judging anything: every part
-# that might be applied counts, and the walk stops at MOST_WORK (a fifth of a second at worst).
+# Without references that is at most the product of both sizes, and most are small. With references it may double at
+# every level, which no size shows. So the walk comes first, without validating. Every part that might be applied
+# counts, and the walk stops at MOST_WORK (a fifth of a second at worst).
 
 
 MOST_WORK: Final = 150_000
-#: What a place that has to be walked into costs, beside one that is only looked at.
+#: The cost of a value that has to be walked into, relative to one that is only read.
 _STEP: Final = 3
-#: Keywords that hold one schema, a list of schemas, or a mapping of names to schemas, by where they are applied.
+#: Keywords that contain one schema, a list of schemas, or a mapping of names to schemas, by where they are applied.
 _HERE: Final = ("not", "if", "then", "else")
 _HERE_LISTS: Final = ("allOf", "anyOf", "oneOf")
 _HERE_NAMED: Final = ("dependentSchemas", "dependencies")
@@ -46,7 +45,7 @@ Schema = dict[str, Any]
 
 
 def subschemas(schema: Schema) -> Iterator[tuple[Path, Schema]]:
-    """The schema and every schema written inside it, with its place."""
+    """Yield the schema and every schema inside it, with its path."""
     pending: list[tuple[Path, Any]] = [((), schema)]
     while pending:
         path, one = pending.pop()
@@ -69,7 +68,7 @@ def subschemas(schema: Schema) -> Iterator[tuple[Path, Schema]]:
 
 
 def endless(schema: Schema) -> Path | None:
-    """The place of a schema that leads back to itself, or branches without end, at one and the same value."""
+    """Return the path of a schema that leads back to itself at the same value, or branches too often; else `None`."""
     counted: dict[int, float] = {}
     for path, one in subschemas(schema):
         try:
@@ -81,7 +80,7 @@ def endless(schema: Schema) -> Path | None:
 
 
 def _at_once(schema: Any, root: Schema, counted: dict[int, float]) -> float:
-    """How many schemas are applied to a value when this one is. Endless while it is being counted."""
+    """Return how many schemas are applied to a value when this one is. It is infinite while it is being counted."""
     if not isinstance(schema, dict):
         return 1
     if id(schema) not in counted:
@@ -91,7 +90,7 @@ def _at_once(schema: Any, root: Schema, counted: dict[int, float]) -> float:
 
 
 def work(schema: Schema, body: Any) -> int:
-    """How much it takes to apply a schema to a body; more than MOST_WORK if it is more."""
+    """Return the cost of applying a schema to a body. It stops counting above MOST_WORK."""
     done = 0
     pending: list[tuple[Any, Any]] = [(schema, body)]
     while pending and done <= MOST_WORK:
@@ -110,13 +109,13 @@ def work(schema: Schema, body: Any) -> int:
 
 
 def plain_parts(schema: Schema) -> int | None:
-    """How many schemas a schema has, if each is applied at most once to a value; else nothing."""
+    """Return how many schemas a schema has, if each is applied at most once to a value; else `None`."""
     parts = [one for _, one in subschemas(schema)]
     return len(parts) if not any("$ref" in one or _values(one) for one in parts) else None
 
 
 def size(body: Any, most: int) -> int:
-    """How many values a body has, itself and those of its keys counted; it is not counted much further than `most`."""
+    """Return how many values a body has, including itself and its keys. It stops counting soon after `most`."""
     count = 1
     pending = [body]
     while pending and count <= most:
@@ -131,13 +130,13 @@ def size(body: Any, most: int) -> int:
 
 
 def _values(schema: Schema) -> int:
-    """Values a body is compared with one by one. Plain ones are found at once, however many they are."""
+    """Return how many values a body is compared with one by one. Scalars are found at once, however many there are."""
     options = _listed(schema.get("enum"))
     return len(options) if any(isinstance(one, dict | list) for one in options) else 0
 
 
 def _here(schema: Schema, root: Any) -> Iterator[Any]:
-    """Schemas applied to the same value."""
+    """Yield the schemas that are applied to the same value."""
     yield from (schema[key] for key in _HERE if key in schema)
     for key in _HERE_LISTS:
         yield from _listed(schema.get(key))
@@ -151,7 +150,7 @@ def _in_object(schema: Schema, value: dict[str, Any]) -> Iterator[tuple[Any, Any
     properties = _named(schema.get("properties"))
     yield from ((properties[key], value[key]) for key in value.keys() & properties.keys())
     each = [schema[key] for key in _EACH_VALUE if key in schema]
-    # Which names a pattern matches is not asked: each counts for all.
+    # Patterns are not matched here: each counts for all names.
     each += _named(schema.get("patternProperties")).values()
     names = schema.get("propertyNames")
     for key, one in value.items():
@@ -161,7 +160,7 @@ def _in_object(schema: Schema, value: dict[str, Any]) -> Iterator[tuple[Any, Any
 
 
 def _in_array(schema: Schema, value: list[Any]) -> tuple[int, list[tuple[Any, Any]]]:
-    """What the items take that need no closer look, and those that do: arrays may be very long."""
+    """Return the cost of items that need no walk, and the items that do: arrays may be very long."""
     flat, deep = 0, []
     for inner in (schema[key] for key in _EACH_ITEM if isinstance(schema.get(key), dict)):
         if inner.keys().isdisjoint(_APPLIES):
@@ -174,13 +173,13 @@ def _in_array(schema: Schema, value: list[Any]) -> tuple[int, list[tuple[Any, An
 
 
 def target_path(reference: str) -> tuple[str, ...]:
-    """The place that `#/$defs/order` points to."""
+    """Return the path that `#/$defs/order` points to."""
     keys = unquote(reference.removeprefix("#")).split("/")[1:]
     return tuple(key.replace("~1", "/").replace("~0", "~") for key in keys)
 
 
 def _target(root: Any, reference: str) -> Any:
-    """What stands there; nothing if it points nowhere."""
+    """Return the schema at a reference; `None` if it points nowhere."""
     for key in target_path(reference):
         if isinstance(root, list) and key.isdecimal() and int(key) < len(root):
             root = root[int(key)]
@@ -203,15 +202,15 @@ _FIELD: Final = "trigger_schema"
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _LARGEST_PATTERN: Final = 500_000
 _LONGEST_MESSAGE: Final = 300
-#: More places than this, and only the first problem is looked for: the library makes all of them before the first.
+#: Above this cost only the first problem is searched: the library builds all problems before it returns the first.
 _MOST_PLACES: Final = 6_000
 _TYPES: Final = "array, boolean, integer, null, number, object, string"
-#: References whose target depends on where a schema came from, or that change what `#` means.
+#: Not supported: references whose target depends on the origin of a schema, and keywords that change what `#` means.
 _UNSUPPORTED: Final = ("$dynamicRef", "$recursiveRef", "$dynamicAnchor", "$recursiveAnchor", "$anchor", "$vocabulary")
 
 
 def check_schema(schema: object, field: str = _FIELD) -> list[Problem]:
-    """Everything wrong with a schema; nothing if it can be used."""
+    """Return everything that is wrong with a schema; empty if it can be used."""
     if not isinstance(schema, dict):
         return [Problem(field, 'must be a mapping, such as {type: object, required: ["order_id"]}')]
     size = len(json.dumps(schema, ensure_ascii=False, separators=(",", ":")).encode())
@@ -222,7 +221,7 @@ def check_schema(schema: object, field: str = _FIELD) -> list[Problem]:
 
 
 class PayloadSchema:
-    """A schema ready to be applied to bodies. InvalidDefinition if it cannot be one."""
+    """A schema that is ready to validate bodies. Creating it raises InvalidDefinition if the schema is invalid."""
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         if problems := check_schema(schema):
@@ -232,7 +231,7 @@ class PayloadSchema:
         self._parts = plain_parts(self._schema)
 
     def problems(self, body: Any, root: str = "body") -> list[Problem]:
-        """What keeps a body from being accepted, at most MOST_PROBLEMS; nothing if it is good."""
+        """Return why a body is refused, at most MOST_PROBLEMS; empty if it is valid."""
         needed = self._work(body)
         if needed > MOST_WORK:
             return [Problem(root, f"this body and {_FIELD} together take too much work to check; make either smaller")]
@@ -243,7 +242,7 @@ class PayloadSchema:
         return _unique(_said(error, root) for error in self._validator.iter_errors(body))
 
     def _work(self, body: Any) -> int:
-        """Most schemas and bodies are small, and the one times the other is enough to know."""
+        """Return an upper bound of the cost. For small schemas and bodies the product of both sizes is enough."""
         if self._parts is not None:
             most = self._parts * size(body, _MOST_PLACES)
             if most <= _MOST_PLACES:
@@ -252,7 +251,7 @@ class PayloadSchema:
 
 
 def _validator(schema: dict[str, Any]) -> jsonschema_rs.Validator:
-    # Messages show `mask` instead of what was sent: it may be large or secret.
+    # Messages show `mask` instead of the value that was sent: it may be large or secret.
     return jsonschema_rs.validator_for(
         schema,
         offline=True,
@@ -271,7 +270,7 @@ def _first(validator: jsonschema_rs.Validator, body: Any) -> list[jsonschema_rs.
 
 
 def _dialect_problems(schema: dict[str, Any], field: str) -> Iterator[Problem]:
-    """What is not JSON Schema, and what is but would lead out of this document."""
+    """Yield what is not JSON Schema, and what would refer outside of this document."""
     if schema.get("$schema", _DIALECT) == _DIALECT:
         for error in _META.iter_errors(schema):
             yield Problem(_placed(field, error.instance_path), _schema_message(error))
@@ -298,7 +297,7 @@ def _reference_problem(reference: object, known: Collection[tuple[str, ...]]) ->
 
 
 def _made(schema: dict[str, Any], field: str) -> Iterator[Problem]:
-    """What only making the validator finds: patterns, dangling references, other dialects."""
+    """Yield what only building the validator finds: patterns, dangling references, other dialects."""
     try:
         _validator(schema)
     except jsonschema_rs.ValidationError as error:
@@ -338,7 +337,7 @@ def _said(error: jsonschema_rs.ValidationError, root: str) -> Problem:
 
 
 def _placed(root: str, keys: Iterable[str | int]) -> str:
-    """`body.items[0].price`."""
+    """Return a path such as `body.items[0].price`."""
     return path_text(tuple(keys), root)
 
 
@@ -347,7 +346,7 @@ def _clipped(message: str) -> str:
 
 
 def _unique(problems: Iterable[Problem]) -> list[Problem]:
-    """The first problems; two keywords that say the same of one place are one problem."""
+    """Return the first problems; two keywords with the same message about one path are one problem."""
     return list(islice(dict.fromkeys(problems), MOST_PROBLEMS))
 
 

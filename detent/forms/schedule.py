@@ -1,4 +1,4 @@
-"""Schedules as they are written: a cron expression, its time zone, and what becomes of late and overlapping slots."""
+"""Schedules of definitions: a cron expression, its time zone, and rules for missed and overlapping slots."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LONGEST: Final = 200
 
 
 class Missed(StrEnum):
-    """What becomes of the slots that passed while no node was there: none, the newest, or all of them run."""
+    """What happens to slots that passed while no node was running: none, the newest, or all of them start a run."""
 
     NONE = "none"
     LAST = "last"
@@ -42,7 +42,7 @@ class Missed(StrEnum):
 
 
 class Overlap(StrEnum):
-    """What becomes of a slot whose trigger still has a run under way."""
+    """What happens to a slot whose trigger still has an open run."""
 
     ALLOW = "allow"
     SKIP = "skip"
@@ -51,7 +51,7 @@ class Overlap(StrEnum):
 
 
 def read_schedule(fields: Fields) -> dict[str, Any]:
-    """The config of a cron trigger, complete. What is wrong becomes a problem."""
+    """Return the complete config of a cron trigger. Every error becomes a problem."""
     if fields.get("cron_expression") is None:
         fields.problems.add(fields.at("cron_expression"), f"is missing; {_EXAMPLE}")
     text = fields.text("cron_expression", most=_LONGEST)
@@ -71,7 +71,7 @@ def read_schedule(fields: Fields) -> dict[str, Any]:
 
 
 def plain(seconds: float) -> int | float:
-    """Whole seconds as whole numbers: 60 reads better than 60.0."""
+    """Return whole seconds as an integer: 60 reads better than 60.0."""
     return int(seconds) if seconds.is_integer() else seconds
 
 
@@ -83,21 +83,23 @@ def _overlap(fields: Fields) -> str:
 
 
 def cron_expression(text: str, field: str, problems: Problems) -> str | None:
-    """A cron expression in fields, its nickname translated; a problem if it is none, or can never fire."""
+    """Return a cron expression as fields, with nicknames translated.
+
+    Add a problem if it is invalid or can never fire."""
     if text.startswith("@"):
         if text.lower() in _NICKNAMES:
             return _NICKNAMES[text.lower()]
         hint = problems.did_you_mean(text.lower(), _NICKNAMES) or f"; known are {', '.join(_NICKNAMES)}"
-        problems.add(field, f"no schedule {shown(text)}{hint}")
+        problems.add(field, f"unknown schedule {shown(text)}{hint}")
         return None
     try:
-        # The instant is fixed: whether an expression is right must not depend on the day it is read.
+        # The instant is fixed: whether an expression is valid must not depend on the day it is read.
         next(CronSim(text, datetime(2024, 1, 1, tzinfo=UTC)))
     except CronSimError as error:
         problems.add(field, f"{shown(text)} is not a cron expression ({error}); {_EXAMPLE}")
         return None
     except StopIteration:
-        problems.add(field, f"{shown(text)} never comes")
+        problems.add(field, f"{shown(text)} never matches a time")
         return None
     return " ".join(text.split())
 
@@ -110,19 +112,19 @@ def _timezone(fields: Fields) -> str:
         ZoneInfo(name)
     except (KeyError, ValueError, OSError):
         hint = fields.problems.did_you_mean(name, sorted(available_timezones())) or "; write for example Europe/Zurich"
-        fields.problems.add(fields.at("timezone"), f"no time zone {shown(name)}{hint}")
+        fields.problems.add(fields.at("timezone"), f"unknown time zone {shown(name)}{hint}")
         return "UTC"
     return name
 
 
-# The clock on the wall of a time zone: when it shows a time, and the times it jumps over.
+# The wall clock of a time zone: when it shows a time, and the times it jumps over.
 
 
 _SECOND: Final = timedelta(seconds=1)
 
 
 class Jump(NamedTuple):
-    """The clock is put forward: when, and what it would have shown and did show then."""
+    """The clock is put forward: the instant, the time it would have shown, and the time it showed."""
 
     at: datetime
     before: datetime
@@ -130,17 +132,19 @@ class Jump(NamedTuple):
 
 
 class WallClock:
-    """Wall times are datetimes without a zone; instants are datetimes in UTC."""
+    """The wall clock of one time zone. Wall times are datetimes without a zone; instants are datetimes in UTC."""
 
     def __init__(self, timezone: str) -> None:
         self._zone: tzinfo = UTC if timezone == "UTC" else ZoneInfo(timezone)
 
     def reads(self, instant: datetime) -> datetime:
-        """What the clock shows at an instant."""
+        """Return the time that the clock shows at an instant."""
         return instant.astimezone(self._zone).replace(tzinfo=None, fold=0)
 
     def showings(self, wall: datetime) -> tuple[datetime, ...]:
-        """The instants at which the clock shows a time: one, two if it is put back over it, none if forward."""
+        """Return the instants at which the clock shows a time.
+
+        There is one; two if the clock is put back over the time; none if it is put forward over it."""
         first, second = self._offset(wall, 0), self._offset(wall, 1)
         at = wall.replace(tzinfo=UTC)
         if first == second:
@@ -148,13 +152,13 @@ class WallClock:
         return (at - first, at - second) if first > second else ()
 
     def repeated(self, wall: datetime) -> timedelta:
-        """By how much the clock is put back over a time; zero if it is not."""
+        """Return by how much the clock is put back over a time; zero if it is not."""
         return max(self._offset(wall, 0) - self._offset(wall, 1), timedelta())
 
     def jump(self, wall: datetime) -> Jump:
-        """The jump over a time that is never shown."""
+        """Return the jump over a time that is never shown."""
         old, new = self._offset(wall, 0), self._offset(wall, 1)
-        # Read with the new offset the time lies before the jump, read with the old one behind it.
+        # With the new offset the time is before the jump, with the old offset after it.
         at = wall.replace(tzinfo=UTC)
         early, late = at - new, at - old
         while late - early > _SECOND:
@@ -170,25 +174,25 @@ class WallClock:
         return wall.replace(tzinfo=self._zone, fold=fold).utcoffset() or timedelta()
 
 
-# The slots of a schedule: the instants at which it is due. Pure; a time zone is the only thing asked.
+# The slots of a schedule: the instants at which it is due. Pure; it reads only the time zone database.
 #
-# Cron speaks of what the clock on the wall shows, and twice a year that clock jumps. The rule is that of Debian's
-# cron:
+# A cron expression names wall-clock times, and twice a year that clock jumps. The rule is that of Debian's cron:
 #
 # - A schedule with fixed times (neither its minutes nor its hours begin with `*`) is due once for each time it names.
 #   If the clock jumps over that time, it is due right after the jump. If the clock shows it twice, it is due the first
 #   time.
-# - Any other schedule (`*/15 * * * *`, `0 * * * *`, `*/5 2 * * *`) goes by real time: it is due whenever the clock
-#   shows a time that it names. What the clock jumps over does not happen, what it shows twice happens twice.
+# - Any other schedule (`*/15 * * * *`, `0 * * * *`, `*/5 2 * * *`) follows real time: it is due whenever the clock
+#   shows a time that it names. A time that the clock jumps over does not occur; a time that it shows twice occurs
+#   twice.
 #
-# A jump may have any length; Lord Howe Island's has 30 minutes.
+# A jump may have any length; on Lord Howe Island it has 30 minutes.
 #
-# `cronsim` is asked only about a wall without jumps, because it goes in whole hours over the jumps of a real one.
+# `cronsim` gets only wall times without a zone, because it crosses the jumps of a real zone in whole hours.
 
 
 MOST_SLOTS: Final = 1_000
-#: A schedule that is not due for so long is over. (Without it, one that names only times in a gap would be looked for
-#: until the year 9999.)
+#: A schedule that is not due for this long has ended. (Without the limit, one that names only times in a gap would be
+#: searched until the year 9999.)
 _LONGEST_SEARCH: Final = timedelta(days=50 * 366)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -201,19 +205,19 @@ class Between(NamedTuple):
 
 
 class Due(NamedTuple):
-    """Which of the slots that have come are to be started, oldest first, and how many are not."""
+    """Which of the due slots start a run, oldest first, and how many do not."""
 
     to_start: list[Instant]
     dropped: int
 
 
 def next_slots(cron: str, timezone: str, after: Instant, count: int = 1) -> list[Instant]:
-    """The first slots later than `after`; fewer than `count` (at most MOST_SLOTS) if there are no more."""
+    """Return the first slots after `after`; fewer than `count` (at most MOST_SLOTS) if there are no more."""
     return list(islice(_slots(cron, timezone, after, reverse=False), min(count, MOST_SLOTS)))
 
 
 def slots_between(cron: str, timezone: str, after: Instant, until: Instant, most: int = MOST_SLOTS) -> Between:
-    """The newest slots with after < slot <= until. The work is bounded by `most`, however long the time is."""
+    """Return the newest slots with after < slot <= until. The work is bounded by `most`, however long the range is."""
     newest: list[Instant] = []
     for slot in _slots(cron, timezone, until, reverse=True):
         if slot <= after:
@@ -225,10 +229,10 @@ def slots_between(cron: str, timezone: str, after: Instant, until: Instant, most
 
 
 def missed(policy: Missed, slots: Sequence[Instant], now: Instant, window: float, grace: float) -> Due:
-    """What becomes of slots that have come (oldest first, none after `now`). `window` and `grace` are seconds.
+    """Decide which due slots (oldest first, none after `now`) start a run. `window` and `grace` are seconds.
 
-    A slot not older than `grace` is on time and always starts. Of the older ones `all` starts those inside the window,
-    and `none` nothing. `last` starts the newest slot alone; if one is on time, that is the newest.
+    A slot not older than `grace` is on time and always starts. Of the older ones, `all` starts those inside the window,
+    and `none` starts none. `last` starts only the newest of them, and none if another slot is on time.
     """
     on_time = [slot for slot in slots if now - slot <= micros(grace)]
     late = [slot for slot in slots[: len(slots) - len(on_time)] if now - slot <= micros(window)]
@@ -239,7 +243,9 @@ def missed(policy: Missed, slots: Sequence[Instant], now: Instant, window: float
 
 
 def jittered(trigger_id: bytes, slot: Instant, jitter: float) -> Instant:
-    """The slot, later by less than `jitter` seconds: the same on every node, another for each trigger and slot."""
+    """Return the slot, later by less than `jitter` seconds.
+
+    The result is equal on every node, and different for each trigger and slot."""
     if jitter <= 0:
         return slot
     digest = hashlib.blake2b(trigger_id + slot.to_bytes(8, "big", signed=True), digest_size=8).digest()
@@ -247,14 +253,14 @@ def jittered(trigger_id: bytes, slot: Instant, jitter: float) -> Instant:
 
 
 def _slots(cron: str, timezone: str, start: Instant, *, reverse: bool) -> Iterator[Instant]:
-    """Slots after `start`, or from `start` (included) backwards. Ends where the calendar does."""
+    """Yield slots after `start`, or from `start` (included) backwards. It ends with the calendar."""
     clock = WallClock(timezone)
     last: datetime | None = None
     try:
         begin = _EPOCH + timedelta(microseconds=start)
         for slot in _walk(cron, clock, begin, reverse):
             wanted = slot <= begin if reverse else slot > begin
-            # Several times inside one jump are due right after it, together, and so may be a time of its own.
+            # Several times inside one jump are all due right after it, and a regular slot may be at the same instant.
             if wanted and slot != last:
                 last = slot
                 yield (slot - _EPOCH) // _SECOND * SECOND
@@ -263,7 +269,7 @@ def _slots(cron: str, timezone: str, start: Instant, *, reverse: bool) -> Iterat
 
 
 def _walk(cron: str, clock: WallClock, begin: datetime, reverse: bool) -> Iterator[datetime]:
-    """The instants of a schedule in order, from a little before `begin`."""
+    """Yield the instants of a schedule in order, from a little before `begin`."""
     minutes, hours = cron.split()[-5:-3]
     fixed = not (minutes.startswith("*") or hours.startswith("*"))
     times = CronSim(cron, _first_wall(clock, begin, reverse), reverse=reverse)
@@ -279,7 +285,7 @@ def _walk(cron: str, clock: WallClock, begin: datetime, reverse: bool) -> Iterat
             continue
         found = wall
         first, *second = shown[:1] if fixed else shown[::-1] if reverse else shown
-        # The clock shows each of these a second time before it shows the time that was found now.
+        # The clock shows each of these a second time before it shows the time just found.
         while repeats and (repeats[0] > first if reverse else repeats[0] < first):
             yield repeats.popleft()
         yield first
@@ -288,7 +294,7 @@ def _walk(cron: str, clock: WallClock, begin: datetime, reverse: bool) -> Iterat
 
 
 def _first_wall(clock: WallClock, begin: datetime, reverse: bool) -> datetime:
-    """Where to begin, so that no time is left out that the clock shows before and after being put back."""
+    """Return where to begin, so that no time is left out that the clock shows both before and after it is put back."""
     wall = clock.reads(begin)
     around = clock.repeated(wall)
     return wall + around + _SECOND if reverse else wall - around

@@ -1,4 +1,4 @@
-"""Templates and conditions as they are written: what they read, and every problem of their syntax with its path."""
+"""Templates and conditions of a definition: what they read, and every problem of their syntax with its path."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class Read:
 
 
 def template_reads(value: Any, field: str, problems: Problems) -> list[Read]:
-    """What a templated JSON value reads."""
+    """Return what a templated JSON value reads."""
     for problem in template_problems(value):
         problems.add(_placed(field, problem.at), _said(problem))
     return [Read(place, reference) for place, text in _texts(value, field) for reference in _references(text)]
 
 
 def condition(fields: Fields, name: str) -> tuple[str | None, list[Read]]:
-    """The expression of a field, and what it reads. `{{ ... }}` around the whole of it is not needed, and taken off."""
+    """Return the expression of a field, and what it reads. `{{ ... }}` around the whole expression is removed."""
     value = fields.get(name)
     if isinstance(value, bool):
         return ("true" if value else "false"), []
@@ -50,7 +50,7 @@ def condition(fields: Fields, name: str) -> tuple[str | None, list[Read]]:
 
 
 def _texts(value: Any, field: str) -> Iterator[tuple[str, str]]:
-    """Every text with a template in it, with its path."""
+    """Yield every text with a template in it, with its path."""
     pending = [(field, value)]
     while pending:
         place, one = pending.pop()

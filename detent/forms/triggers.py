@@ -1,6 +1,6 @@
-"""What starts a workflow, as it is written: `trigger: cron` with fields beside it, or `trigger: {type: cron, ...}`.
+"""Read what starts a workflow: `trigger: cron` with fields beside it, or `trigger: {type: cron, ...}`.
 
-A trigger made through the API has the same fields and is read by the same code.
+A trigger that is created through the API has the same fields and is read by the same code.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from detent.values.durations import SECONDS
 from detent.values.fields import Fields, Problems, described, shown
 from detent.values.http_body import is_header_name
 
-# Types of events: `order.paid`. A trigger names one, or all that begin alike: `order.*`, `*`.
+# Types of events: `order.paid`. A trigger names one type, or a prefix: `order.*`, `*`.
 
 
 LONGEST_EVENT_TYPE: Final = 200
@@ -29,7 +29,7 @@ _TYPE: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]*")
 
 
 def event_type_problem(text: str) -> str | None:
-    """What is wrong with the type of an event that was sent; nothing if it is good."""
+    """Return what is wrong with the type of an event that was sent, or `None`."""
     if len(text) > LONGEST_EVENT_TYPE:
         return f"has {len(text)} characters; at most {LONGEST_EVENT_TYPE} are allowed"
     if not _TYPE.fullmatch(text):
@@ -38,18 +38,19 @@ def event_type_problem(text: str) -> str | None:
 
 
 def event_pattern_problem(text: str) -> str | None:
-    """What is wrong with the events a trigger names; nothing if it is good."""
+    """Return what is wrong with the event pattern of a trigger, or `None`."""
     if text == "*":
         return None
     if "*" in text.removesuffix(".*"):
-        return f'{shown(text)}: a star stands only at the end, behind a dot, as in "order.*"'
+        return f'{shown(text)}: a star may only be at the end, after a dot, as in "order.*"'
     return event_type_problem(text.removesuffix(".*"))
 
 
 # The names a trigger's condition may use.
 #
-# trigger.body  trigger.headers  trigger.query  trigger.scheduled_at body  headers  query                    (the
-# same, shorter) event.type  event.data  event.id        (event triggers only)
+#   trigger.body  trigger.headers  trigger.query  trigger.scheduled_at
+#   body  headers  query                    (the same, shorter)
+#   event.type  event.data  event.id        (event triggers only)
 
 
 _PARTS: Final = {
@@ -61,7 +62,7 @@ ROOTS: Final = (*_PARTS, *_WHOLE)
 
 
 def read_condition(fields: Fields, name: str, kind: TriggerType) -> str | None:
-    """The condition of a trigger; a problem for what is no expression, and for every name it cannot read."""
+    """Read the condition of a trigger. Add a problem if it is invalid, and one for every name it cannot read."""
     text, reads = condition(fields, name)
     for read in reads:
         if message := _problem(read.reference, kind, fields.problems):
@@ -84,11 +85,11 @@ def _problem(reference: Reference, kind: TriggerType, problems: Problems) -> str
         return None
     choices = ", ".join(f"{root}.{part}" for part in parts)
     if not rest:
-        return f"say which part: {choices}"
+        return f"name a part: {choices}"
     return f"{root} has no {rest[0]!r}{problems.did_you_mean(str(rest[0]), parts) or f'; there is {choices}'}"
 
 
-# How requests to a webhook are signed, as it is written: a preset, one or two secrets, and for `hmac` the details.
+# How requests to a webhook are signed: a preset, one or two secrets, and for `hmac` the details.
 
 
 MOST_SECRETS: Final = 2
@@ -122,20 +123,20 @@ class Encoding(StrEnum):
 
 
 _OF_HMAC: Final = ("header", "algorithm", "encoding", "prefix")
-#: Shown instead of a secret wherever a definition or a trigger is shown.
+#: Replaces a secret wherever a definition or a trigger is shown.
 HIDDEN: Final = "***"
 _SIGNATURE_FIELDS: Final = ("preset", "secrets", "tolerance", *_OF_HMAC)
 _TIMED: Final = (Preset.STANDARD, Preset.STRIPE)
 
 
 def read_signature(fields: Fields) -> dict[str, Any]:
-    """The signature of a webhook trigger: the fields of its preset, defaults filled in."""
+    """Read the signature of a webhook trigger: the fields of its preset, with defaults."""
     fields.refuse_unknown(_SIGNATURE_FIELDS)
     if fields.get("preset") is None:
         fields.problems.add(fields.at("preset"), f"is missing; write one of {', '.join(Preset)}")
     preset = fields.choice("preset", Preset, Preset.GITHUB)
     if fields.get("preset") != preset.value:
-        # Which fields it may have is not known then: that is one mistake, not several.
+        # Without a valid preset its fields are unknown: report one mistake, not several.
         return {"preset": preset.value, "secrets": _secrets(fields, preset)}
     config: dict[str, Any] = {"preset": preset.value, "secrets": _secrets(fields, preset)}
     for name in fields.written(_OF_HMAC if preset is not Preset.HMAC else ()):
@@ -183,7 +184,7 @@ def _secrets(fields: Fields, preset: Preset) -> list[str | dict[str, str]]:
 
 
 def _secret(fields: Fields, name: str, value: object, preset: Preset) -> str | dict[str, str]:
-    """One secret. Its own text is never repeated in a problem."""
+    """Read one secret. Its text is never repeated in a problem."""
     place = fields.at(name)
     if isinstance(value, dict):
         inner = Fields(value, place, fields.problems)
@@ -197,7 +198,7 @@ def _secret(fields: Fields, name: str, value: object, preset: Preset) -> str | d
     elif not value.strip() or len(value) > _LONGEST_SECRET:
         fields.problems.add(place, f"a secret has 1 to {_LONGEST_SECRET} characters")
     elif value.strip() == HIDDEN:
-        fields.problems.add(place, f"{HIDDEN} stands for a secret that is hidden; write the secret, or {{env: NAME}}")
+        fields.problems.add(place, f"{HIDDEN} replaces a hidden secret; write the secret itself, or {{env: NAME}}")
     elif preset is Preset.STANDARD and standard_key(value) is None:
         message = f"must be {_PREFIX_OF_SECRETS} and base64, as the sender shows it"
         fields.problems.add(place, message)
@@ -205,7 +206,7 @@ def _secret(fields: Fields, name: str, value: object, preset: Preset) -> str | d
 
 
 def standard_key(secret: str) -> bytes | None:
-    """The key inside a secret of Standard Webhooks, with or without its `whsec_`; None if there is none."""
+    """Return the key inside a secret of Standard Webhooks, with or without its `whsec_`; `None` if it is invalid."""
     text = secret.strip().removeprefix(_PREFIX_OF_SECRETS).rstrip("=")
     try:
         key = base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
@@ -228,7 +229,7 @@ _LONGEST_EVENT: Final = 200
 
 
 def read_trigger(fields: Fields) -> TriggerDefinition:
-    """The trigger of a definition; `api` if none is written."""
+    """Read the trigger of a definition; `api` if none is written."""
     if not isinstance(fields.get("trigger"), dict):
         flat = {name: fields.get(name) for name in TRIGGER_FIELDS}
         return _trigger(Fields(flat, fields.path, fields.problems), "trigger")
@@ -240,9 +241,9 @@ def read_trigger(fields: Fields) -> TriggerDefinition:
 
 
 def read_trigger_config(kind: object, config: Mapping[str, Any], path: str = "") -> TriggerDefinition:
-    """The trigger of a type, with the fields of its block (`condition` among them), or InvalidDefinition.
+    """Return the trigger of a type, with the fields of its block (`condition` among them). Raise InvalidDefinition.
 
-    `path` stands before the fields in problems. A type is written in any case; `schedule` is cron.
+    `path` is the prefix of the fields in problems. A type may be written in any case; `schedule` is cron.
     """
     problems = Problems()
     block = Fields({**config, "type": kind}, path, problems)

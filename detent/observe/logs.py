@@ -1,4 +1,4 @@
-"""Logs listen to events: one line each, JSON for machines or coloured text for people."""
+"""Log events: one line each, JSON for machines or coloured text for people."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import structlog
 from detent.ids import show
 from detent.observe import listen
 
-#: The events that are logged, and how loudly. The others are for metrics.
+#: The events that are logged, with their level. The others are for metrics.
 LEVELS: Final = {
     "engine.started": "info",
     "engine.stopped": "info",
@@ -31,7 +31,7 @@ LEVELS: Final = {
 
 
 def log_events(format_: str, *, troubles_only: bool = False) -> Callable[[], None]:
-    """Write events to standard error from now on; call what is returned to stop."""
+    """Write events to standard error from now on. Return a function that stops it."""
     people = sys.stderr.isatty() if format_ == "auto" else format_ == "console"
     renderer: Any = structlog.dev.ConsoleRenderer() if people else structlog.processors.JSONRenderer()
     logger = structlog.wrap_logger(
@@ -52,5 +52,5 @@ def log_events(format_: str, *, troubles_only: bool = False) -> Callable[[], Non
 
 
 def _plain(key: str, value: Any) -> Any:
-    """A fact as people see it elsewhere: an id with the prefix of what it names."""
+    """Return a fact as people see it elsewhere: an id with the prefix of its kind."""
     return show(key, value) if isinstance(value, bytes) else value

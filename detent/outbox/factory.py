@@ -1,4 +1,4 @@
-"""Opens the outbox that a URL names, and makes its table if it is not there."""
+"""Open the outbox that a URL names. Its first read creates the table if necessary."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from detent.store.url import scheme, sqlite_path
 
 
 def open_outbox(url: str) -> Outbox:
-    """The outbox in an application's database. Nothing is connected yet."""
+    """Return the outbox in an application's database, without connecting yet.
+
+    Raise InvalidInput if it is not supported."""
     match scheme(url):
         case "sqlite":
             return SqliteOutbox(sqlite_path(url))
@@ -24,5 +26,7 @@ def open_outbox(url: str) -> Outbox:
 
             return MysqlOutbox(url)
         case _:
-            problem = Problem("outbox_urls", f"{urlsplit(url).scheme} cannot hold an outbox")
+            problem = Problem(
+                "outbox_urls", f"{urlsplit(url).scheme} is not supported; use sqlite, postgresql or mysql"
+            )
             raise InvalidInput("invalid settings", [problem])

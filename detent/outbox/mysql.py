@@ -13,7 +13,7 @@ _THERE: Final = f"select 1 from information_schema.tables where table_schema = d
 
 
 class MysqlOutbox:
-    """One connection, opened when it is needed."""
+    """An outbox with one connection, opened on first use."""
 
     def __init__(self, url: str) -> None:
         self._link = MysqlConnection(Address.parse(url))

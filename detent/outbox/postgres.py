@@ -9,7 +9,7 @@ from detent.store.sql.postgres.connection import Address, PostgresConnection
 
 
 class PostgresOutbox:
-    """One connection, opened when it is needed."""
+    """An outbox with one connection, opened on first use."""
 
     def __init__(self, url: str) -> None:
         self._link = PostgresConnection(Address.parse(url))
@@ -17,7 +17,7 @@ class PostgresOutbox:
 
     async def read(self, without: Sequence[int] = ()) -> Sequence[OutboxRow]:
         if not self._is_made:
-            # Look first: a user that may read rows need not have the right to create a table.
+            # Look first: a user that may read rows does not need the right to create a table.
             there = await self._link.fetch("select to_regclass($1) is not null", NAME, writing=False)
             if not there[0][0]:
                 await self._link.fetch(CREATE["postgresql"])

@@ -1,8 +1,8 @@
-"""The relay of an outbox: starts the runs whose rows an application has written into its own database.
+"""The relay of an outbox: it starts the runs whose rows an application has written into its own database.
 
-A run is started with the row's id as its request id, and then the row is deleted. A process that dies in between leaves
-a row whose start is known. A row that cannot be started gets its error, and the others go on. They also go on while
-another transaction blocks one of them.
+A run is started with the row's id as its request id, and then the row is deleted. If the process dies in between, the
+row is read again and its start is known. A row that cannot be started gets its error, and the others continue. They
+also continue while another transaction blocks one of them.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from detent.outbox.table import BATCH, OutboxRow
 from detent.python.registry import registry
 from detent.run.start import StartRequest
 
-#: At most this many wait here: they are named in every question for the next rows.
+#: At most this many rows wait here: every query for the next rows excludes them by number.
 MOST: Final = 1_000
-#: At most this many are tried again at a time, since each blocked try takes a moment.
+#: At most this many are tried again at a time, since each blocked attempt takes a moment.
 AT_ONCE: Final = 5
 FIRST_PAUSE: Final = 1.0
 LONGEST_PAUSE: Final = 10.0
 
 
 class _Front(NamedTuple):
-    """A row that was tried: when it is tried again, and after which pause in seconds that is."""
+    """A blocked row: when it is tried again, and the pause before that in seconds."""
 
     until: Instant
     pause: float
@@ -48,21 +48,21 @@ class _Front(NamedTuple):
 class ContendedRows:
     """Rows that another transaction blocks, by their number. Each is tried again after a pause.
 
-    Rows that are about the same keep their order: those behind a blocked row wait for it."""
+    Rows with the same subject stay in order: those behind a blocked row wait for it."""
 
     def __init__(self) -> None:
         self._fronts: dict[int, _Front] = {}
         self._behind: dict[int, int] = {}  # the front that a row waits for
-        self._about: dict[Hashable, int] = {}  # the front that is about it
+        self._about: dict[Hashable, int] = {}  # the front that has this subject
         self._due: Sequence[int] = ()
 
     def not_now(self, now: Instant) -> Sequence[int]:
-        """Those that are not to be read yet."""
+        """Return the rows that must not be read yet."""
         self._due = sorted(seq for seq, front in self._fronts.items() if front.until <= now)[:AT_ONCE]
         return [*(seq for seq in self._fronts if seq not in self._due), *self._behind]
 
     def were_read(self, rows: Sequence[OutboxRow]) -> None:
-        """These are there: one that was to be among them and is not is gone."""
+        """Record which rows exist: a row that should be among them and is not has been deleted."""
         found = {row.seq for row in rows}
         is_all = len(rows) < BATCH
         for seq in self._due:
@@ -70,12 +70,11 @@ class ContendedRows:
                 self.forget(seq)
 
     def is_behind(self, seq: int, about: Set[Hashable]) -> bool:
-        """Whether another blocked row has the same subject."""
+        """Return whether another blocked row has the same subject."""
         return self._front(seq, about) != seq
 
     def add(self, seq: int, about: Set[Hashable], now: Instant) -> bool:
-        """Note a row that is blocked, perhaps again, or that follows a blocked row. Return False if there is no
-        room."""
+        """Add a row that is blocked, perhaps again, or that follows a blocked row. Return False if there is no room."""
         known = self._fronts.get(seq)
         if known is None and len(self._fronts) + len(self._behind) >= MOST:
             return False
@@ -92,7 +91,7 @@ class ContendedRows:
         return next((self._about[what] for what in about if what in self._about), seq)
 
     def forget(self, seq: int) -> None:
-        """Free a row and those behind it."""
+        """Remove a row, and free those behind it."""
         if self._fronts.pop(seq, None) is not None:
             self._about = {what: front for what, front in self._about.items() if front != seq}
             self._behind = {row: front for row, front in self._behind.items() if front != seq}
@@ -103,12 +102,12 @@ T = TypeVar("T")
 INTERVAL: Final = 0.2
 AFTER_TROUBLE: Final = 1.0
 _LONGEST_ERROR: Final = 2000
-#: Trouble of this moment. Whatever else comes of a row would come of it however often it is tried.
+#: Temporary errors: the row is tried again. Every other error would occur again, however often the row is tried.
 _PASSES: Final = (Unavailable, StoreBusy, CommitUnknown, SchemaMismatch)
 
 
 class _Options(msgspec.Struct):
-    """What a row has beside workflow and body."""
+    """The options of a row besides workflow and body."""
 
     request_id: str | None = None
     start_at: Instant | None = None
@@ -119,22 +118,22 @@ class _Options(msgspec.Struct):
 
 
 class Outbox(Protocol):
-    """The table in one database. Its troubles are StoreError."""
+    """The table in one database. Its errors are StoreError."""
 
     async def read(self, without: Sequence[int] = ()) -> Sequence[OutboxRow]:
-        """The rows that come next, oldest first, but for those."""
+        """Return the next rows, oldest first, except `without`."""
 
     async def drop(self, rows: Sequence[int]) -> None:
-        """These were started."""
+        """Delete rows that were started."""
 
     async def refuse(self, row: int, error: str) -> None:
-        """This one cannot be."""
+        """Store the error of a row that cannot be started."""
 
     async def close(self) -> None: ...
 
 
 class Relay:
-    """One outbox, as a chore of a node."""
+    """The relay of one outbox, a background task of a node."""
 
     name = "outbox"
 
@@ -222,7 +221,7 @@ def _start_request(row: OutboxRow) -> StartRequest:
 
 
 def _about(request: StartRequest) -> frozenset[tuple[object, ...]]:
-    """Return what no other run may have beside this one."""
+    """Return the keys that no other run may share with this one."""
     about: set[tuple[object, ...]] = {("request_id", request.request_id)}
     if request.hero is not None and not request.allow_multiple:
         about.add(("hero", request.workflow, request.hero))

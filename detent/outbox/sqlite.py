@@ -19,7 +19,7 @@ _BUSY: Final = 5.0
 
 
 class SqliteOutbox:
-    """`path` need not be there yet: the application makes it."""
+    """An outbox in a file. `path` need not exist yet: the application creates it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -60,5 +60,5 @@ def _read(without: Sequence[int], connection: sqlite3.Connection) -> list[Outbox
     if found is None:
         connection.execute(CREATE["sqlite"])
         return []
-    connection.text_factory = lambda text: text.decode(errors="replace")  # one row that is no text stops no others
+    connection.text_factory = lambda text: text.decode(errors="replace")  # a row with invalid text must not stop others
     return [OutboxRow(*row) for row in connection.execute(read(without))]

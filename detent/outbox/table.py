@@ -10,7 +10,7 @@ import msgspec
 
 NAME: Final = "detent_outbox"
 
-#: `seq` is the order in which rows are started. A row with an `error` waits for a person: set it to NULL to try again.
+#: `seq` is the order in which rows are started. A row with an `error` is not read again until a person sets it to NULL.
 CREATE: Final[Mapping[str, str]] = {
     "sqlite": f"""create table if not exists {NAME} (
         seq integer primary key autoincrement, id text not null unique, workflow text not null, body text not null,
@@ -29,7 +29,7 @@ BATCH: Final = 100
 
 
 class OutboxRow(NamedTuple):
-    """One start that waits."""
+    """One start that waits in the outbox."""
 
     seq: int
     id: str
@@ -39,13 +39,13 @@ class OutboxRow(NamedTuple):
 
 
 def read(without: Sequence[int]) -> str:
-    """The question for the rows that come next, but for those."""
+    """Return the query for the next rows, except `without`."""
     others = f" and seq not in ({', '.join(str(int(seq)) for seq in without)})" if without else ""
     return f"select seq, id, workflow, body, options from {NAME} where error is null{others} order by seq limit {BATCH}"
 
 
 def row_of(id_: bytes, workflow: str, body: Any, options: Mapping[str, Any], created_at: int) -> dict[str, str | int]:
-    """The values of a row. `options` are those of the start, by name; what is `None` is left out."""
+    """Return the values of a row. `options` are those of the start, by name; `None` values are left out."""
     given = {name: value for name, value in options.items() if value is not None}
     return {
         "id": id_.hex(),

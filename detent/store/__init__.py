@@ -1,4 +1,4 @@
-"""Stores keep runs. `protocol` says how; every other module here is one way to do it."""
+"""The stores of runs. `protocol` is the contract; every other module implements it for one database."""
 
 from detent.store.protocol import Store
 

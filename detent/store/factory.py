@@ -1,4 +1,4 @@
-"""Opens the store that a URL names."""
+"""Open, migrate and inspect the store that a URL names."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Role = Literal["engine", "client"]
 
 
 async def open_store(url: str, clock: Clock, *, role: Role = "engine", migrate: bool | None = None) -> Store:
-    """The store at `sqlite:///path`, `postgresql://...`, `mysql://...` (or `mariadb://...`) or `memory://`.
+    """Open the store at `sqlite:///path`, `postgresql://...`, `mysql://...` (or `mariadb://...`) or `memory://`.
 
-    SQLite files are made and migrated by themselves, servers only with `migrate`; otherwise tables of another
-    revision are a SchemaMismatch. An engine holds the lock of its SQLite file; a client that finds an engine there can
-    read, and gets StoreInUse when it writes."""
+    A SQLite file is created and migrated on open. A server is migrated only with `migrate`; otherwise tables of another
+    revision raise SchemaMismatch. An engine holds the lock of its SQLite file. A client that finds an engine there can
+    read; a write raises StoreInUse."""
     match scheme(url):
         case "memory":
             return MemoryStore(clock)
@@ -39,8 +39,9 @@ async def open_store(url: str, clock: Clock, *, role: Role = "engine", migrate: 
 
 
 async def migrate_store(url: str, to: str | None = None, *, force: bool = False) -> str:
-    """Bring the tables to a revision, by default the newest that can be reached now, and return it. Only with `force`
-    on a way down that deletes data."""
+    """Bring the tables to a revision and return it. The default is the newest revision that can be reached now.
+
+    A downgrade that deletes data needs `force`."""
     match scheme(url):
         case "memory":
             return ""
@@ -61,7 +62,7 @@ async def migrate_store(url: str, to: str | None = None, *, force: bool = False)
 
 
 async def stored_revision(url: str) -> str | None:
-    """Return the revision of the tables at that URL; `None` if there are none yet."""
+    """Return the revision of the tables at that URL, or `None` if there are no tables."""
     match scheme(url):
         case "memory":
             return None

@@ -1,4 +1,4 @@
-"""A heart as a task of the running loop: for stores that live in this process, and under simulated time."""
+"""Heartbeats that renew a node's lease: a task on the engine's loop, a thread, or none at all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final, Protocol
 from detent.clock import Clock
 from detent.errors import StoreError
 
-#: How long the engine's loop may stand still before its heart stops beating.
+#: After the engine's loop has been blocked for this many seconds, the heartbeat stops extending the lease.
 STANDSTILL: Final = 30.0
 
 
@@ -20,7 +20,7 @@ class HeartbeatStore(Protocol):
 
 
 class TaskHeart:
-    """Beats on the engine's own loop."""
+    """A heartbeat as a task on the engine's own loop: for in-process stores and under simulated time."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class TaskHeart:
         interval: float,
         confirmed: float | None = None,
     ) -> None:
-        """`confirmed` is when the registration was sent; null if that is just now."""
+        """Create a stopped heartbeat. `confirmed` is the time at which the registration was sent; `None` means now."""
         self._store, self._node, self._clock = store, node, clock
         self._ttl, self._interval = ttl, interval
         self._touched = clock.monotonic()
@@ -68,7 +68,7 @@ class TaskHeart:
         try:
             answer = await self._store.beat(self._node, ttl=self._ttl)
         except StoreError:
-            return  # not confirmed: the engine stops itself in time if this lasts
+            return  # not confirmed: if this lasts, the engine stops itself before the lease expires
         if answer is None:
             self._lost = True
         else:
@@ -76,7 +76,9 @@ class TaskHeart:
 
 
 class NoHeartbeat:
-    """The heart of a node whose lease is a lock of the operating system: it cannot be lost while the process lives."""
+    """The heartbeat of a node whose lease is an operating-system lock.
+
+    The process cannot lose that lock while it lives."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -97,23 +99,25 @@ class NoHeartbeat:
         return None
 
 
-# The heart of a node on a database server: a thread with a loop and a connection of its own.
+# The heartbeat of a node on a database server: a thread with its own loop and its own connection.
 #
-# A step that keeps the engine's loop busy must not cost the lease, so the heart does not live on that loop. But a
-# loop that stands still for long is as good as dead: then the heart stops too, and another node takes over.
+# A step that blocks the engine's loop must not cost the lease, so the heartbeat does not run on that loop. But a loop
+# that is blocked for long is as good as dead. Then the heartbeat stops too, and another node takes over.
 
 
 class HeartbeatConnection(Protocol):
-    """The heart's own connection, made on its own loop."""
+    """The heartbeat's own connection, opened on its own loop."""
 
     async def beat(self) -> bool:
-        """Prolong the lease; false if the node is not registered any more."""
+        """Extend the lease. Return False if the node is not registered any more."""
 
     async def close(self) -> None: ...
 
 
 class ThreadHeart:
-    """Prolongs the lease every `interval` seconds, until it is stopped, lost or not touched any more."""
+    """A thread that extends the lease every `interval` seconds.
+
+    It ends when it is stopped, or when the node has lost its lease. It pauses while the engine does not touch it."""
 
     def __init__(
         self, pulse: Callable[[], HeartbeatConnection], *, clock: Clock, interval: float, confirmed: float
@@ -144,7 +148,7 @@ class ThreadHeart:
 
     def _end(self) -> None:
         self._ready.wait()
-        with contextlib.suppress(RuntimeError):  # its loop is closed: it ended by itself
+        with contextlib.suppress(RuntimeError):  # the thread ended by itself and closed its loop
             if self._loop:
                 self._loop.call_soon_threadsafe(self._stopped.set)
         self._thread.join()
@@ -176,7 +180,7 @@ class ThreadHeart:
         try:
             is_registered = await pulse.beat()
         except StoreError:
-            return  # not confirmed: the engine stops itself in time if this lasts
+            return  # not confirmed: if this lasts, the engine stops itself before the lease expires
         if is_registered:
             self._confirmed = sent
         else:
@@ -184,5 +188,5 @@ class ThreadHeart:
 
 
 def patience(ttl: float) -> float:
-    """How long one beat may take: one that hangs must not cost the lease."""
+    """Return how many seconds one beat may take, so that a hanging beat does not cost the lease."""
     return max(0.5, ttl / 3)

@@ -1,14 +1,15 @@
 """The contract of a store: verbs of the domain, each one transaction.
 
-Safety rests on three things that every store must give:
-- the **fence**: `flush` and `claim` do nothing at all, and say so with null, unless (node, epoch) is registered at the
-  moment they take effect; they read no clock for it. After `take_over` or `raise_epoch` returned, nothing that was sent
-  under the old epoch can take effect any more, however late it arrives.
-- the **generation** of a run: claims raise it, and a park or an end touches the run only if owner and generation are
-  those it was written for.
-- the **journal's key** (run, seq): a second entry in the same place is an error, and with `again=True` is ignored.
+Safety rests on three guarantees of every store:
+- the **fence**: `flush` and `claim` take effect only if (node, epoch) is registered at that moment. Otherwise they
+  change nothing and return `None`. They read no clock for it. After `take_over` or `raise_epoch` has returned, nothing
+  sent under the old epoch can take effect, however late it arrives.
+- the **generation** of a run: every claim raises it. A park or an end changes the run only if owner and generation are
+  still those it was written for.
+- the **journal's key** (run, seq): a second entry with the same key is an error. With `again=True` it is ignored.
 
-Any method may raise StoreBusy (nothing was applied, call again), CommitUnknown (nobody knows) or StoreError.
+Any method may raise StoreBusy (nothing was applied, call it again), CommitUnknown (it may or may not have been applied)
+or StoreError.
 """
 
 from __future__ import annotations
@@ -44,60 +45,69 @@ EVERY_RUN: Final = RunCriteria()
 
 
 class Heartbeat(Protocol):
-    """Keeps a node's lease alive beside the engine, where the engine cannot starve it."""
+    """Extends a node's lease independently of the engine, so that a busy engine cannot starve it."""
 
     def start(self) -> None: ...
 
     def touch(self) -> None:
-        """The engine's loop is alive. A heart that is not touched for 30 s stops beating."""
+        """Report that the engine's loop is alive. Without a touch for 30 seconds the heartbeat stops extending the
+        lease."""
 
     def confirmed(self) -> float:
-        """The monotonic time at which the last confirmed beat was sent."""
+        """Return the monotonic time at which the last confirmed beat was sent."""
 
     def lost(self) -> bool:
-        """Whether the store said that this node is not registered any more."""
+        """Return whether the store has answered that this node is not registered any more."""
 
     async def stop(self) -> None: ...
 
 
 class NodeStore(Protocol):
-    """What an engine node needs of a store."""
+    """The verbs that an engine node uses."""
 
     def heart(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
-        """A heart for that registered node, on a connection of its own."""
+        """Return a heartbeat for that registered node, on its own connection."""
 
     async def register(
         self, node: bytes, *, ttl: float, queues: Sequence[str] | None = None, actions: Sequence[str] = ()
     ) -> tuple[int, int]:
-        """Enter a new node with a lease of `ttl` seconds, and what it offers. Gives (epoch, now). A node id is never
-        used twice."""
+        """Register a new node with a lease of `ttl` seconds and its offers. Return (epoch, now).
+
+        A node id is never used twice."""
 
     async def beat(self, node: bytes, *, ttl: float) -> int | None:
-        """Prolong the lease to now + ttl. Gives now, or null if the node is not registered any more."""
+        """Extend the lease to now + `ttl`. Return now, or `None` if the node is not registered any more."""
 
     async def raise_epoch(self, node: bytes, epoch: int) -> int | None:
-        """Make everything sent under `epoch` ineffective and give the new epoch; null if the node is gone.
+        """Invalidate everything sent under `epoch`.
 
-        It waits for a flush of the old epoch that is being applied; called again after its own reply was lost it
-        may raise the epoch once more, which does no harm."""
+        Return the new epoch, or `None` if the node is not registered any more. It waits for a flush of the old epoch
+        that is being applied. A second call after a lost reply may raise the epoch once more, which is harmless."""
 
     async def overdue(self) -> list[bytes]:
-        """The nodes whose lease is over."""
+        """Return the nodes whose lease has expired."""
 
     async def take_over(self, node: bytes) -> bool:
-        """Remove a node whose lease is over; its runs become claimable. False if it lives or is gone already."""
+        """Remove a node whose lease has expired; its runs become claimable.
+
+        Return False if it is alive or already removed."""
 
     async def retire(self, node: bytes) -> None:
-        """Remove this node itself, when it has drained. What it still owns becomes claimable."""
+        """Remove this node after it has drained. Runs that it still owns become claimable."""
 
     async def flush(
         self, node: bytes, epoch: int, flush: Flush, *, again: bool = False, patience: float | None = None
     ) -> Flushed | None:
-        """Write everything, or nothing and null if the fence refuses. `again` repeats a flush whose fate was unknown,
-        under a raised epoch: what is there already is left as it is. A start may be refused alone (see `NewRun`): its
-        callbacks, entries, activations, messages and end in the same flush are left out with it, and everything else is
-        written. Sent again, a start that the first sending inserted counts as inserted. StoreLocked says that
-        another transaction held a row or a key of it for longer than `patience` seconds (null: as usual), about."""
+        """Write everything in one transaction, or write nothing and return `None` if the fence refuses.
+
+        `again` repeats a flush whose result was unknown, under a raised epoch: rows inserted before stay as they are.
+
+        One start may be refused without the rest (see `NewRun`). Its callbacks, entries, activations, messages and end
+        in the same flush are then left out, and everything else is written. In a repeated flush, a start that the first
+        sending inserted counts as inserted.
+
+        Raise StoreLocked if another transaction held one of its rows or keys for longer than about `patience` seconds.
+        `None` means the store's default."""
 
     async def claim(
         self,
@@ -109,56 +119,64 @@ class NodeStore(Protocol):
         serves: Collection[str],
         horizon: int,
     ) -> ClaimResult | None:
-        """Take up to `limit` open runs, larger priority first, then the longest due: (a) unowned ones whose `wake_at`
-        is at most `horizon` microseconds ahead, or that have mail; (b) those whose owner is not a registered node.
-        Only of these queues (null: all), and only runs whose `code` is a subset of `serves`. Each gets the node as
-        owner and its generation raised. Rows that another claim holds are passed over. A run with mail is never
-        starved by others that are not claimable."""
+        """Claim up to `limit` open runs, highest priority first, then the longest due.
+
+        A run is claimable if it is unowned, and has mail or a `wake_at` at most `horizon` microseconds ahead. It is
+        also claimable if its owner is not a registered node. Only runs of these queues count (`None`: all), and only
+        runs whose `code` is a subset of `serves`. Each claimed run gets the node as owner, and its generation is
+        raised. Rows locked by another claim are skipped. Runs that are not claimable never starve a run with mail."""
 
     async def mail(self, node: bytes, *, limit: int) -> list[Mail]:
-        """The messages of the runs this node owns, oldest first."""
+        """Return the messages of the runs this node owns, oldest first."""
 
     async def owned(self, node: bytes) -> list[tuple[bytes, int]]:
-        """(run, generation) of every open run this node owns."""
+        """Return (run, generation) of every open run this node owns."""
 
     async def release(self, node: bytes, epoch: int, runs: Sequence[tuple[bytes, int]]) -> None:
-        """Give up runs (with generation) that this node owns and does not hold: they are claimable at once, as runs of
-        a node that is gone. The claim whose reply was lost may have been an adoption; that must not be forgotten."""
+        """Release runs (with generation) that this node owns in the database but not in memory.
+
+        They are claimable at once. They count as runs of a node that is gone. The claim whose reply was lost may have
+        been an adoption, and the next claim must know that."""
 
     async def journals(self, runs: Sequence[bytes]) -> dict[bytes, list[Entry]]:
-        """The journals of these runs, each in order of seq; a run without entries may be missing."""
+        """Return the journals of these runs, each in order of seq. A run without entries may be missing."""
 
     async def graphs(self, versions: Sequence[tuple[bytes, int]]) -> dict[tuple[bytes, int], tuple[str, bytes]]:
-        """(workflow name, compiled graph) by (workflow, version)."""
+        """Return (workflow name, compiled graph) by (workflow, version)."""
 
 
 class CommandStore(Protocol):
-    """What commands (of API, command line, triggers) need of a store. No verb touches a run's row."""
+    """The verbs that commands (of API, command line, triggers) use. No verb changes a run's row."""
 
     async def deliver(
         self, run: bytes, step: str, *, data: bytes, message_id: str | None, now: int | None = None
     ) -> tuple[Receipt, bool]:
-        """Receive a callback: pending or active (and not past its time) to received, and the payload into the inbox, in
-        one statement. The flag says that the same `message_id` came before, and the receipt is the first answer.
-        `now` is for tests."""
+        """Receive a callback that is pending or active and not past its time, in one statement.
+
+        The callback becomes received and its payload goes into the inbox. The flag is True if the same `message_id`
+        came before; the receipt is then the first answer. `now` is for tests."""
 
     async def deliver_many(self, deliveries: Sequence[Delivery]) -> list[Receipt | None]:
-        """Receive callbacks of different places as `deliver` does, all in one statement. Null for each that was not
-        received: `deliver` says why, or receives it. It waits for nobody, so it can block no flush."""
+        """Receive callbacks of different waits as `deliver` does, all in one statement.
+
+        Return `None` for each callback that was not received. The caller then calls `deliver`, which receives it or
+        returns the reason. This verb never waits for a lock, so it cannot block a flush."""
 
     async def send(self, tenant: int, run: bytes, kind: MessageKind, data: bytes) -> bool:
-        """Put a message into the inbox of an open run; false if there is no such run or it has ended. A run cannot end
-        between the two: its end comes before, or finds the message."""
+        """Put a message into the inbox of an open run. Return False if the run does not exist or has ended.
+
+        A run cannot end between the check and the insert: its end comes first, or its end finds the message."""
 
     async def save_workflow(
         self, version: NewVersion, *, replace: bool, expected: tuple[int, int] | None = None
     ) -> SavedVersion | Unsaved:
-        """Create a workflow, or with `replace` give the one of that name a new version, and put the trigger of its
-        definition in the place of the one before (it keeps its id while its kind stays). `expected` is (version,
-        updated_at) of the workflow that is to be replaced."""
+        """Create a workflow; with `replace`, add a new version to the workflow of that name.
+
+        The trigger in the definition replaces the previous one, and has the same id while its kind does not change.
+        `expected` is the (version, updated_at) that the caller expects to replace."""
 
     async def workflow(self, tenant: int, key: bytes | str) -> WorkflowRow | None:
-        """By id or by name; deleted ones are not found."""
+        """Find a workflow by id or by name. Deleted workflows are not found."""
 
     async def deleted_workflow(self, tenant: int, name: str) -> bytes | None:
         """Return the id of the workflow of that name that was deleted last."""
@@ -166,16 +184,18 @@ class CommandStore(Protocol):
     async def workflows(
         self, tenant: int, *, limit: int, after: str | None = None, enabled: bool | None = None
     ) -> list[WorkflowRow]:
-        """By name."""
+        """List workflows by name."""
 
     async def versions(self, tenant: int, workflow: bytes) -> list[VersionRow]:
-        """Newest first."""
+        """List the versions of a workflow, newest first."""
 
     async def enable_workflow(self, tenant: int, workflow: bytes, *, enabled: bool) -> bool:
-        """False if there is none."""
+        """Enable or disable a workflow. Return False if it does not exist."""
 
     async def delete_workflow(self, tenant: int, workflow: bytes) -> int | None:
-        """Mark it and its triggers as deleted, and free its name; its runs go on. Gives when; null if there is none."""
+        """Mark a workflow and its triggers as deleted, and free its name. Its runs continue.
+
+        Return the time of the deletion, or `None` if the workflow does not exist."""
 
     async def run(self, tenant: int, run: bytes) -> RunRow | None: ...
 
@@ -188,48 +208,50 @@ class CommandStore(Protocol):
         cursor: bytes | None = None,
         oldest_first: bool = False,
     ) -> list[RunRow]:
-        """By id, which is the order in which they were accepted: newest first, those before `cursor`, or oldest first,
-        those after it."""
+        """List runs by id, which is the order in which they were accepted.
+
+        The newest come first, those before `cursor`. With `oldest_first` the oldest come first, those after
+        `cursor`."""
 
     async def count_runs(self, tenant: int, *, where: RunCriteria, limit: int) -> int:
-        """How many there are, counted up to `limit`."""
+        """Count runs, up to `limit`."""
 
     async def ended(self, runs: Sequence[bytes]) -> set[bytes]:
-        """Which of these have ended, or are not there (any more)."""
+        """Return which of these runs have ended or do not exist (any more)."""
 
     async def offers(self) -> list[NodeOffer]:
-        """What the registered nodes can do."""
+        """Return the offers of the registered nodes."""
 
     async def record_served(self, names: Sequence[tuple[str, str]]) -> None:
-        """Note that each of these, as (`queue` or `action`, name), is served now."""
+        """Record that each of these, as (`queue` or `action`, name), is served now."""
 
     async def last_served(self, kind: str, name: str) -> int | None:
-        """When it was served last; null if never."""
+        """Return when it was served last, or `None` if never."""
 
     async def journal(self, run: bytes, *, after: int = 0, limit: int = 100_000) -> list[Entry]: ...
 
     async def callbacks(self, run: bytes) -> list[CallbackRow]: ...
 
     async def active_run(self, tenant: int, key: str) -> bytes | None:
-        """The open run that holds that `active_key`."""
+        """Return the open run that has that `active_key`."""
 
     async def timeline(
         self, tenant: int, hero: tuple[str, str], *, limit: int, after: TimelineCursor | None = None
     ) -> list[TimelineRow]:
-        """What happened in all runs of a hero, by time, run and seq, behind that place."""
+        """Return what happened in all runs of a hero, ordered by time, run and seq, after that cursor."""
 
     async def kept(self, run: bytes) -> dict[str, bytes]:
-        """The results that steps of this run kept in transactions of the user's own, by step."""
+        """Return the results that steps of this run stored in the user's own transactions, by step."""
 
 
 class TriggerStore(Protocol):
-    """What triggers need of a store."""
+    """The verbs that triggers use."""
 
     async def add_trigger(self, new: NewTrigger) -> bool:
-        """False if its workflow is not there."""
+        """Add a trigger. Return False if its workflow does not exist."""
 
     async def trigger(self, tenant: int, trigger: bytes) -> TriggerRow | None:
-        """Deleted ones are not found."""
+        """Find a trigger by id. Deleted triggers are not found."""
 
     async def triggers(
         self,
@@ -241,80 +263,90 @@ class TriggerStore(Protocol):
         kind: str | None = None,
         enabled: bool | None = None,
     ) -> list[TriggerRow]:
-        """By id."""
+        """List triggers by id."""
 
     async def listeners(self, tenant: int, keys: Sequence[str]) -> list[TriggerRow]:
-        """The enabled event triggers that listen to one of these, of workflows that are there."""
+        """Return the enabled event triggers that listen to one of these keys and whose workflow exists."""
 
     async def change_trigger(self, changed: NewTrigger, *, seen: int) -> bool:
-        """Write name, enabled, config, condition, key, next_at and note of a trigger, if its `updated_at` is still
-        `seen`."""
+        """Write the changeable columns of a trigger, if its `updated_at` is still `seen`. Return whether it was.
+
+        They are name, enabled, config, condition, key, next_at and note."""
 
     async def drop_trigger(self, tenant: int, trigger: bytes) -> bool:
-        """Mark it as deleted; its firings stay."""
+        """Mark a trigger as deleted. Its firings stay."""
 
     async def due_triggers(self, *, limit: int) -> list[TriggerRow]:
-        """The enabled ones of every tenant whose `next_at` has come, longest due first."""
+        """Return the enabled triggers of every tenant whose `next_at` has come, longest due first."""
 
     async def take_slots(self, trigger: bytes, *, seen: int, next_at: int | None, firings: Sequence[NewFiring]) -> bool:
-        """Move `next_at` from `seen` on and add the firings, in one transaction; false, and nothing, if somebody did. A
-        slot that has a firing already is passed over."""
+        """Advance `next_at` from `seen` and add the firings, in one transaction.
+
+        A slot that already has a firing is skipped. Return False and write nothing if another process advanced it
+        first."""
 
     async def add_firings(self, firings: Sequence[NewFiring]) -> list[FiringRow]:
-        """Add them, in one transaction. Gives for each its row, or the one that was there before with the same slot or
-        `dedup` of that trigger."""
+        """Add firings in one transaction. Return the row of each.
+
+        If the trigger already has a firing with the same slot or `dedup`, that row is returned instead."""
 
     async def firing(self, tenant: int, firing: bytes) -> FiringRow | None: ...
 
     async def firings(
         self, tenant: int, *, trigger: bytes, limit: int, before: bytes | None = None, state: str | None = None
     ) -> list[FiringRow]:
-        """Newest first."""
+        """List the firings of a trigger, newest first."""
 
     async def due_firings(self, *, limit: int) -> list[FiringRow]:
-        """Open firings of every tenant whose time has come and that nobody is at, longest due first."""
+        """Return the open firings of every tenant that are due and that no node is processing, longest due first."""
 
     async def begin_firing(self, firing: bytes, *, overlap: OverlapRule, lease: float, most_queued: int) -> Turn:
-        """Take a firing up for `lease` seconds if it is its turn, in one transaction that no other firing of the same
-        trigger can run beside. With ALLOW it always is. Otherwise another one that is being processed makes it WAIT (so
-        does, with QUEUE, an older open one), and an open run of the trigger makes it SKIPPED (written as its end), or
-        QUEUED (tried again a second later; SKIPPED if `most_queued` are queued already), or with CANCEL_PREVIOUS is
-        given with GO."""
+        """Claim a firing for `lease` seconds if it is its turn. Return OVER if it has ended.
+
+        While the firing is being processed elsewhere, the answer is WAIT. With ALLOW it is otherwise always its turn.
+
+        With every other rule the transaction excludes all other firings of the trigger, and one that is being processed
+        makes this one WAIT. With SKIP an open run of the trigger makes it SKIPPED (written as its end). With QUEUE an
+        open run or an older due firing makes it QUEUED: it is tried again a second later. It is SKIPPED instead if
+        `most_queued` are queued already. With CANCEL_PREVIOUS the open runs are returned with GO."""
 
     async def end_firing(self, firing: bytes, *, state: FiringState, run: bytes | None, message: str | None) -> None:
-        """Write how it ended, unless it has."""
+        """Write how a firing ended, unless it has ended already."""
 
     async def prune_firings(self, *, before: int, limit: int) -> int:
-        """Delete up to `limit` firings that ended and came before then. Gives how many."""
+        """Delete up to `limit` ended firings that were received before `before`. Return how many were deleted."""
 
 
 class MaintenanceStore(Protocol):
-    """Keeping the database itself in order."""
+    """The verbs that maintain the database itself."""
 
     async def now(self) -> int:
-        """The database's time."""
+        """Return the database's time."""
 
     async def check(self) -> None:
-        """Raise StoreError unless the database answers. A store without a heartbeat that writes must write here."""
+        """Raise StoreError unless the database answers. A store whose heartbeat does not write must write here."""
 
     async def setting(self, name: str, default: str) -> str:
-        """The stored value of a setting, which is `default` if nobody stored one before; the same for every node."""
+        """Return the stored value of a setting, the same for every node. The first call stores `default`."""
 
     async def prune(self, *, before: int, statuses: Collection[str], limit: int) -> int:
-        """Delete up to `limit` runs that ended before then, with all that belongs to them. Gives how many."""
+        """Delete up to `limit` runs that ended before `before`, with everything that belongs to them.
+
+        Return how many were deleted."""
 
     async def compact(self) -> int:
-        """Give the space of deleted runs back to the disk, without blocking the engine. Gives bytes returned."""
+        """Free the disk space of deleted runs, without blocking the engine. Return how many bytes were freed."""
 
     async def tidy(self) -> None:
-        """Small regular chores: partitions for the weeks to come, and mail of ended runs. Of a run that was continued
-        it is forwarded to the last run of the chain (see `End`); the rest is deleted."""
+        """Run small regular chores: create partitions for the coming weeks, and empty the inboxes of ended runs.
+
+        Mail of a continued run is forwarded to the last run of the chain (see `End`). The rest is deleted."""
 
     async def examine(self) -> list[Finding]:
-        """Look for settings that endanger durability, an old schema, a broken file."""
+        """Report settings that endanger durability, an old schema or a broken file."""
 
     async def close(self) -> None: ...
 
 
 class Store(NodeStore, CommandStore, TriggerStore, MaintenanceStore, Protocol):
-    """A whole store."""
+    """A complete store."""

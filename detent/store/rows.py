@@ -1,6 +1,6 @@
 """What goes into a store and what comes out: plain rows, the same for every database.
 
-Times are microseconds since the Unix epoch by the database's clock, ids 16 bytes, JSON the bytes as they were written.
+Times are microseconds since the Unix epoch by the database's clock. Ids are 16 bytes. JSON is the bytes as written.
 """
 
 from __future__ import annotations
@@ -14,26 +14,30 @@ from detent.errors import StoreError
 from detent.run.journal import Entry
 from detent.store.trigger_rows import NewTrigger
 
-#: The kind of the first row of a run in a timeline, which is no entry of its journal.
+#: The kind of a run's first row in a timeline, which is not an entry of its journal.
 RUN_STARTED: Final = "run_started"
-#: The owner of a run that was given back unseen. No node ever has this id, so the node that claims it adopts it.
+#: The owner of a run that was released without being loaded. No node has this id, so the node that claims the run
+#: adopts it.
 NO_ID: Final = bytes(16)
 
 
-#: A place in a timeline: when, the run, its entry.
+#: A position in a timeline: time, run, seq of the entry.
 TimelineCursor = tuple[int, bytes, int]
 
 
 class NewRun(NamedTuple):
-    """A run to be inserted. With `owned` the inserting node keeps it (generation 1); otherwise any node may claim it
-    once `wake_at` is reached. `code` is a JSON list of the user actions it needs, null if it needs none.
+    """A run to insert.
 
-    It is refused if a run of that tenant has its `request_id`, if an open run of that tenant has its `active_key`, and
-    with `current` unless the workflow is there, active, enabled and still at that version. A run holds its key until
-    the flush that ends it has returned.
+    With `owned` the inserting node owns it (generation 1); otherwise any node may claim it at `wake_at`.
 
-    A successor (`successor_of`) takes the key of that run, if that run is open and owned by the node, when it is
-    inserted; the other run then has its `released_key`. If the successor is refused, the other run keeps its key, and
+    `code` is a JSON list of the user actions it needs, `None` if it needs none.
+
+    The start is refused if a run of that tenant has its `request_id`, or an open run of that tenant has its
+    `active_key`. With `current` it is also refused unless the workflow exists, is active, enabled and still at that
+    version. A run holds its key until the flush that ends it has returned.
+
+    A successor (`successor_of`) takes the key of that run when it is inserted, if that run is open and owned by the
+    node. That run then has its `released_key`. If the successor is refused, the other run still has its key, and other
     successors in the same flush may be refused too."""
 
     id: bytes
@@ -61,13 +65,12 @@ class NewRun(NamedTuple):
     origin_kind: str | None = None  # retry, rerun or fork of `origin`
     fired_by: bytes | None = None  # the trigger that started it
     current: bool = False
-    active_key: str | None = None  # of which there is one open run in a tenant
-    successor_of: bytes | None = None  # the run that it takes its active key from
+    active_key: str | None = None  # at most one open run of a tenant has it
+    successor_of: bytes | None = None  # the run whose active key it takes
 
 
 class NewCallback(NamedTuple):
-    """The place where a callback will be received, state `pending`: made when the run starts, or later when a function
-    opens a wait."""
+    """A callback to insert, in state `pending`: created when the run starts, or later when a function opens a wait."""
 
     tenant: int
     run: bytes
@@ -76,7 +79,7 @@ class NewCallback(NamedTuple):
 
 
 class Activation(NamedTuple):
-    """A wait step became active: its callback may come from now until `until`."""
+    """A wait step became active: its callback is accepted from now until `until`."""
 
     run: bytes
     step: str
@@ -84,8 +87,9 @@ class Activation(NamedTuple):
 
 
 class Park(NamedTuple):
-    """The node gives the run up until `wake_at` (null: until mail comes). `generation` is the ownership it had. From
-    then on it waits in that queue, with that priority; null: where it was."""
+    """The node releases the run until `wake_at` (`None`: until mail comes). `generation` is the ownership it had.
+
+    The run then waits in that queue with that priority; `None` leaves them unchanged."""
 
     run: bytes
     generation: int
@@ -96,9 +100,10 @@ class Park(NamedTuple):
 
 
 class End(NamedTuple):
-    """The run has ended. Its callbacks expire and its mail is dropped in the same flush. With a `successor`, the run
-    that starts in this flush and continues it, its mail of the kinds FORWARDED goes there, in its order. If that start
-    is refused, the whole flush is an error and nothing is written."""
+    """The run has ended. Its callbacks expire and its mail is dropped in the same flush.
+
+    `successor` is the run that starts in this flush and continues it. Mail of the kinds FORWARDED goes there, in its
+    order. If that start is refused, the whole flush fails and nothing is written."""
 
     run: bytes
     generation: int
@@ -136,7 +141,7 @@ class Flush:
     consumed: list[int] = field(default_factory=list)
 
     def continued(self) -> list[End]:
-        """The ends of runs that continue as another one."""
+        """Return the ends of runs that continue as another run."""
         return [end for end in self.ends if end.successor is not None]
 
     def check_successors(self, refused: Collection[bytes]) -> None:
@@ -146,14 +151,16 @@ class Flush:
                 raise StoreError(f"run {end.run.hex()} cannot end: its successor {end.successor.hex()} was refused")
 
     def last_activations(self) -> list[Activation]:
-        """Each callback's last one: a wait may be activated, and then get its time, in one flush."""
+        """Return the last activation of each callback: one flush may activate a wait and then set its time."""
         return list({(row.run, row.step): row for row in self.activations}.values())
 
 
 class Flushed(NamedTuple):
-    """The flush is durable. `expired`: of `expiries`, those (run, step) whose callback is now expired, whether by this
-    flush or before; the others were received first, and their payload is in the inbox. `refused`: of `starts`, the ids
-    of those that were not inserted; nothing else of them was written either."""
+    """The result of a durable flush.
+
+    `expired`: the (run, step) of `expiries` whose callback is now expired, by this flush or before. The others were
+    received first, and their payload is in the inbox. `refused`: the ids of the starts that were not inserted; nothing
+    else of them was written either."""
 
     now: int
     expired: frozenset[tuple[bytes, str]]
@@ -183,7 +190,7 @@ class ClaimedRun(NamedTuple):
 
 
 class ClaimResult(NamedTuple):
-    """What a claim brought. Null in place of it means the fence refused: this node is gone."""
+    """The claimed runs. `None` in its place means that the fence refused: this node is gone."""
 
     now: int
     runs: list[ClaimedRun]
@@ -216,7 +223,7 @@ class MessageKind(StrEnum):
     CHILD = "child"
 
 
-#: What a person or another run wants of a run counts for the run that continues it too.
+#: Requests of people and of other runs. They apply to the successor of a run too.
 FORWARDED: Final = (
     MessageKind.SIGNAL,
     MessageKind.CANCEL,
@@ -249,7 +256,7 @@ class Receipt(StrEnum):
 
 
 class CallbackState(StrEnum):
-    """Where a callback stands. The word for `received` at the border is `consumed`."""
+    """The state of a callback. The API's word for `received` is `consumed`."""
 
     PENDING = "pending"
     ACTIVE = "active"
@@ -258,7 +265,7 @@ class CallbackState(StrEnum):
 
 
 class CallbackRow(NamedTuple):
-    """A callback as people see it."""
+    """A callback as users see it."""
 
     step: str
     state: str
@@ -267,7 +274,7 @@ class CallbackRow(NamedTuple):
 
 
 class RunRow(NamedTuple):
-    """A run as it stands in its table."""
+    """A run as stored in its table."""
 
     id: bytes
     tenant: int
@@ -302,30 +309,33 @@ class RunRow(NamedTuple):
 
 
 def released_key(run: bytes) -> str:
-    """The active key of a run that has left its own to an heir: it tells that there was one, and is in nobody's way."""
+    """Return the active key of a run that passed its own key to a successor.
+
+    It shows that the run had a key, and it is unique, so it conflicts with no other run."""
     return run.hex()
 
 
 class TimelineRow(NamedTuple):
-    """An entry of the journal of a run of some workflow, or with seq 0 that the run began (RUN_STARTED)."""
+    """An entry of the journal of a run. With seq 0 it is the start of the run (RUN_STARTED)."""
 
     workflow_name: str
     entry: Entry
 
     def place(self) -> TimelineCursor:
-        """Where it stands among all that happened."""
+        """Return its position in the timeline."""
         return self.entry.at, self.entry.run, self.entry.seq
 
 
 def hero_of(row: RunRow | ClaimedRun) -> tuple[str, str] | None:
-    """The type and id of what a run is about."""
+    """Return the type and id of a run's hero, or `None`."""
     return None if row.hero_type is None or row.hero_id is None else (row.hero_type, row.hero_id)
 
 
 @dataclass(frozen=True, slots=True)
 class RunCriteria:
-    """Which runs are meant; what is not given does not narrow. `started_after` and `started_before` bound `started_at`
-    as [after, before). `owned`: whether some node has the run in its hands."""
+    """A filter of runs. A field that is not given does not narrow it.
+
+    `started_after` and `started_before` bound `started_at` as [after, before). `owned`: whether a node owns the run."""
 
     workflow: bytes | None = None
     statuses: tuple[str, ...] = ()
@@ -342,12 +352,12 @@ class RunCriteria:
     owned: bool | None = None
 
     def given(self) -> dict[str, object]:
-        """What narrows, by name."""
+        """Return the given fields by name."""
         return {name: value for name in self.__slots__ if (value := getattr(self, name)) not in (None, ())}
 
 
 class NewVersion(NamedTuple):
-    """A workflow definition to be saved. A version is made only if the checksum is not that of the current one."""
+    """A workflow definition to save. A new version is created only if the checksum differs from the current one."""
 
     tenant: int
     id: bytes  # used if the name is new
@@ -355,25 +365,25 @@ class NewVersion(NamedTuple):
     form: str
     description: str | None
     enabled: bool
-    trigger: str  # JSON: type and what it needs
+    trigger: str  # JSON: its type and the fields of that type
     labels: str | None
     source: str  # the text as received
     graph: bytes  # the compiled graph in our codec
     checksum: str
     language: int
-    owned_trigger: NewTrigger | None = None  # the trigger of the definition; null removes the one there was
+    owned_trigger: NewTrigger | None = None  # the trigger of the definition; `None` removes the previous one
 
 
 class Unsaved(StrEnum):
     """Why a workflow was not saved."""
 
-    TAKEN = "taken"  # the name is another's
-    CHANGED = "changed"  # it is not the version that was expected
-    MISSING = "missing"  # there is none, and one was expected
+    TAKEN = "taken"  # another workflow has the name
+    CHANGED = "changed"  # the current version is not the expected one
+    MISSING = "missing"  # it does not exist, and a version was expected
 
 
 class SavedVersion(NamedTuple):
-    """`created`: the name was new. `changed`: a new version was made."""
+    """The result of a save. `created`: the name was new. `changed`: a new version was created."""
 
     id: bytes
     version: int
@@ -401,7 +411,7 @@ class WorkflowRow(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """Something `doctor` has to say about the database. `level` is ok, warning or error."""
+    """One result of `doctor` about the database. `level` is ok, warning or error."""
 
     level: str
     subject: str
@@ -418,7 +428,7 @@ class VersionRow(NamedTuple):
 
 
 class NodeOffer(NamedTuple):
-    """What a registered node can do: its queues (null: all) and the user actions it has. Its lease ends at `until`."""
+    """What a registered node serves: its queues (`None`: all) and its user actions. Its lease ends at `until`."""
 
     node: bytes
     queues: tuple[str, ...] | None

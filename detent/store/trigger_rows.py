@@ -1,6 +1,6 @@
-"""The rows of triggers and of what fired them.
+"""The rows of triggers and of their firings.
 
-A firing is durable before anything is done because of it, so a node that dies in between is finished by any other.
+A firing is durable before it has any effect. So if a node dies in between, any other node can finish it.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from typing import Final, NamedTuple
 
 
 class NewTrigger(NamedTuple):
-    """A trigger to be kept. `config` is JSON; `key` what an event trigger listens to; `next_at` the next slot of a
-    schedule, null while there is none. `owned`: it stands in the workflow's definition and changes with it."""
+    """A trigger to store. `config` is JSON. `key` is what an event trigger listens to.
+
+    `next_at` is the next slot of a schedule, `None` while there is none. `owned`: it is part of the workflow's
+    definition and changes with it."""
 
     id: bytes
     tenant: int
@@ -28,7 +30,7 @@ class NewTrigger(NamedTuple):
 
 
 class TriggerRow(NamedTuple):
-    """A trigger as it stands in its table."""
+    """A trigger as stored in its table."""
 
     id: bytes
     tenant: int
@@ -50,40 +52,41 @@ class TriggerRow(NamedTuple):
 
 
 class FiringState(StrEnum):
-    """Where a firing stands. The first three are open; the others are how it ended."""
+    """The state of a firing. The first three are open; the others are how it ended."""
 
     DUE = "due"
     STARTING = "starting"
     QUEUED = "queued"
     STARTED = "started"
-    IGNORED = "ignored"  # its condition is false
-    REFUSED = "refused"  # a bad signature, a payload that does not fit, a workflow that cannot be started
-    SKIPPED = "skipped"  # the run before is still going on
+    IGNORED = "ignored"  # its condition was false
+    REFUSED = "refused"  # an invalid signature or payload, or a workflow that cannot be started
+    SKIPPED = "skipped"  # the previous run is still open
     ERRORED = "errored"  # its condition cannot be evaluated
-    MISSED = "missed"  # its time passed while nothing was at work
+    MISSED = "missed"  # its time passed while no node was running
 
 
 OPEN_FIRINGS: Final = frozenset({FiringState.DUE, FiringState.STARTING, FiringState.QUEUED})
 
 
-#: A queued firing is looked at again after so many seconds.
+#: A queued firing is tried again after this many seconds.
 QUEUE_PAUSE: Final = 1
 
 
-#: Nobody leaves a firing alone for longer than this, in microseconds. A time farther ahead was written by a clock that
-#: has been put back since, and does not count.
+#: A firing is claimed or deferred for at most this long, in microseconds. A later time was written by a clock that has
+#: been set back since, and is ignored.
 FARTHEST: Final = 60_000_000
 
 
 def is_left_alone(until: int | None, now: int) -> bool:
-    """Whether somebody is at a firing, or it is to wait."""
+    """Return whether a firing is being processed or deferred until a later time."""
     return until is not None and now < until <= now + FARTHEST
 
 
 class NewFiring(NamedTuple):
-    """Something that fired a trigger. `slot` is the time of a schedule, `dedup` what tells two sendings of one thing
-    from two things; of either there is only one per trigger. `request` is JSON. Whoever processes firings takes it up
-    once `due_at` is reached."""
+    """A firing to add. `slot` is the time of a schedule. `dedup` is equal if the same event is sent twice.
+
+    A trigger has at most one firing per slot and per `dedup`. `request` is JSON. A node processes the firing once
+    `due_at` is reached."""
 
     id: bytes
     tenant: int
@@ -100,7 +103,7 @@ class NewFiring(NamedTuple):
 
 
 class FiringRow(NamedTuple):
-    """A firing as it stands in its table. `until`: somebody is at it, or it is to be left alone, until then."""
+    """A firing as stored in its table. Until `until` it is being processed or deferred."""
 
     id: bytes
     tenant: int
@@ -132,15 +135,14 @@ class Verdict(StrEnum):
     """Whether a firing may be processed now."""
 
     GO = "go"
-    WAIT = "wait"  # another firing of the trigger is being processed, or an older one comes first
+    WAIT = "wait"  # this firing or another one of the trigger is being processed
     QUEUED = "queued"
     SKIPPED = "skipped"
-    OVER = "over"  # somebody has processed it, or it is gone
+    OVER = "over"  # it was processed or deleted
 
 
 class Turn(NamedTuple):
-    """The answer to `begin_firing`. `open_runs`: runs of the same trigger that have not ended, a thousand at most; with
-    ALLOW nobody looks for them."""
+    """The answer to `begin_firing`. `open_runs`: up to a thousand open runs of the same trigger; empty with ALLOW."""
 
     verdict: Verdict
     open_runs: tuple[bytes, ...] = ()

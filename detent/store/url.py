@@ -1,4 +1,4 @@
-"""What the URL of a database says, before anything of that database is loaded."""
+"""What the URL of a database names, without importing anything of that database."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from detent.errors import StoreError
 
 
 def scheme(url: str) -> Literal["memory", "sqlite", "postgresql", "mysql"]:
-    """Which database a URL means."""
+    """Return which database a URL names. Raise StoreError if Detent does not support it."""
     match urlsplit(url).scheme:
         case "memory":
             return "memory"
@@ -30,12 +30,12 @@ def scheme(url: str) -> Literal["memory", "sqlite", "postgresql", "mysql"]:
 
 
 def is_shared(url: str) -> bool:
-    """Whether several nodes can work on that database."""
+    """Return whether several nodes can use that database."""
     return scheme(url) in ("postgresql", "mysql")
 
 
 def sqlite_path(url: str) -> Path:
-    """The file that a `sqlite:` URL names: three slashes and a relative path, or four and an absolute one."""
+    """Return the file that a `sqlite:` URL names: three slashes and a relative path, or four and an absolute one."""
     parts = urlsplit(url)
     path = unquote(parts.path)[1:]
     if parts.netloc or not path:

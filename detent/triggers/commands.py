@@ -39,7 +39,7 @@ class EngineTriggers:
 
     @property
     def processor(self) -> Processor:
-        """The processor of firings, for the node's worker too."""
+        """Return the processor of firings; the node's worker uses it too."""
         return self._context.processor
 
     def for_caller(self, caller: Caller) -> TriggerCommands:

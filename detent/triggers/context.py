@@ -13,7 +13,7 @@ from detent.triggers.processor import Processor
 
 
 class TriggerContext:
-    """The commands of an engine, its store, its processor of firings, and the database's time as far as it is known."""
+    """What every part shares: an engine's commands, its store and its processor of firings, a clock and new ids."""
 
     def __init__(
         self, commands: EngineCommands, store: TriggerStore, *, now: Callable[[], Instant], new_id: NewId, base_url: str

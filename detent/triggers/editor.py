@@ -35,12 +35,12 @@ _ALIASES: Final = {
 _CONFIG: Final = (*CRON_FIELDS, "signature", "dedup_header", "event")
 _SETTLED: Final = ("workflow", "type")
 _OWN: Final = ("name", "enabled", "condition", "note", "config")
-#: Fields of the document that a client may send back.
+#: Read-only fields of the document, which a client may send back.
 _SHOWN: Final = ("id", "owned_by", "url", "next_at", "last_fired_at", "inserted_at", "updated_at")
 
 
 class TriggerInput(NamedTuple):
-    """A trigger as a request wants it."""
+    """A trigger as requested."""
 
     trigger: TriggerDefinition
     name: str | None
@@ -49,7 +49,7 @@ class TriggerInput(NamedTuple):
 
 
 class Before(NamedTuple):
-    """A trigger as it is stored."""
+    """A trigger as stored."""
 
     kind: str
     config: dict[str, Any]
@@ -66,7 +66,7 @@ def plain_fields(document: object) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for name, value in document.items():
         own = _ALIASES.get(str(name), str(name))
-        # A document has both the id and the name of its workflow; either will do.
+        # A document has both the id and the name of its workflow; either is enough.
         if own not in fields or name == own:
             fields[own] = value
     return fields
@@ -113,7 +113,7 @@ def read_note(document: object) -> str | None:
     fields.refuse_unknown(("note",))
     note = fields.text("note", most=_LONGEST_NOTE, lines=True)
     if problems.found:
-        raise InvalidInput("the note cannot be kept", problems.found)
+        raise InvalidInput("the note is invalid", problems.found)
     return note
 
 
@@ -183,7 +183,7 @@ class TriggerEditor(TriggerPart):
         kind: str | None = None,
         enabled: bool | None = None,
     ) -> list[TriggerRow]:
-        """Return triggers in the order they were made, from the first one behind `after` on."""
+        """Return triggers in the order they were created, after the trigger `after`."""
         of = None if workflow is None else (await self._workflow(workflow)).id
         return await self._store.triggers(
             self._tenant, limit=limit, after=after, workflow=of, kind=kind, enabled=enabled
@@ -207,8 +207,9 @@ class TriggerEditor(TriggerPart):
         return await self.get(show(TRIGGER, new.id))
 
     async def update(self, trigger: str, document: object) -> TriggerRow:
-        """Change the fields in a document and keep the others. With `updated_at`, the trigger must still be the one
-        that was read."""
+        """Change the fields in a document and leave the others.
+
+        With `updated_at`, raise PreconditionFailed if it has changed."""
         fields = plain_fields(document)
         workflow = fields.get("workflow")
         of = None if workflow is None else (await self._workflow(str(workflow))).id
@@ -216,7 +217,7 @@ class TriggerEditor(TriggerPart):
         def change(row: TriggerRow) -> NewTrigger:
             _refuse_owned(row, "changed")
             if fields.get("updated_at") not in (None, iso(row.updated_at)):
-                raise PreconditionFailed("the trigger was changed by somebody else; read it again")
+                raise PreconditionFailed("another caller has changed the trigger; read it again")
             if of is not None and of != row.workflow:
                 message = "cannot be changed; make a new trigger"
                 raise InvalidDefinition("trigger validation failed", [Problem("workflow", message)])
@@ -225,7 +226,7 @@ class TriggerEditor(TriggerPart):
         return await self._change(trigger, change)
 
     async def pause(self, trigger: str, document: object) -> TriggerRow:
-        """Let a trigger fire no more until it is resumed. Firings that exist go on."""
+        """Stop a trigger from firing until it is resumed. Existing firings continue."""
         note = read_note(document)
         return await self._change(trigger, lambda row: _new(row)._replace(enabled=False, next_at=None, note=note))
 
@@ -240,7 +241,7 @@ class TriggerEditor(TriggerPart):
         return await self._change(trigger, change)
 
     async def delete(self, trigger: str) -> TriggerRow:
-        """Delete a trigger and return what it was. The runs it started go on."""
+        """Delete a trigger and return its last row. The runs it started continue."""
         row = await self.get(trigger)
         _refuse_owned(row, "deleted")
         if not await self._store.drop_trigger(self._tenant, row.id):
@@ -269,11 +270,11 @@ class TriggerEditor(TriggerPart):
                 return row
             if await self._store.change_trigger(changed, seen=row.updated_at):
                 return await self.get(trigger)
-        raise Conflict("the trigger is being changed by somebody else just now; try again")
+        raise Conflict("other callers are changing the trigger; try again")
 
     def _changed(self, row: TriggerRow, written: TriggerInput) -> NewTrigger:
         before = trigger_of(row)
-        # A slot that is due and not taken yet is lost only by another schedule.
+        # A slot that is due and not taken yet is lost only if the schedule changes.
         stays = row.enabled and written.enabled and before.config == written.trigger.config
         next_at = row.next_at if stays else self._next(written.trigger) if written.enabled else None
         return _new(row)._replace(**_columns(written, next_at))
@@ -285,10 +286,10 @@ class TriggerEditor(TriggerPart):
 
 
 def _refuse_owned(row: TriggerRow, wish: str) -> None:
-    """Raise Conflict for a trigger of a definition, which changes with it."""
+    """Raise Conflict for a trigger of a definition, which changes with the definition."""
     if row.owned:
         raise Conflict(
-            f"the trigger stands in the definition of {row.workflow_name!r} and cannot be {wish} here; edit the "
+            f"the trigger is part of the definition of {row.workflow_name!r} and cannot be {wish} here; edit the "
             "definition, or pause the trigger"
         )
 

@@ -22,12 +22,12 @@ from detent.triggers.processor import MOST_QUEUED
 from detent.triggers.record import Event, FiringPayload
 from detent.values.limits import INPUT_LIMIT
 
-#: How long an answer waits for a firing that another process works on.
+#: How many seconds a caller waits for a firing that another process is processing.
 PATIENCE: Final = 2.0
 _LOOK_AGAIN: Final = 0.02
 #: A worker takes a firing only after this time, so that the process that serves its sender comes first.
 _HEAD_START: Final = 5 * SECOND
-#: The clock of a client that says "up to now" may be ahead of the database's.
+#: The clock of a client that asks for slots "up to now" may be ahead of the database's.
 _CLOCKS_DIFFER: Final = 60 * SECOND
 _AT_ONCE: Final = 16
 _PAGE: Final = 500
@@ -62,14 +62,15 @@ class FiringIntake:
         )
 
     async def store(self, firings: Sequence[NewFiring]) -> list[FiringRow]:
-        """Store firings. One whose slot or request id is known is returned as it was stored first."""
+        """Store firings. If the slot or request id of one is known, its first row is returned."""
         rows = await self._store.add_firings(firings)
         reach("after_firing")
         return rows
 
     async def settle(self, firing: FiringRow) -> FiringRow:
-        """Process a firing and return it when it has ended. If that takes too long, return it as it is: it is durable,
-        and a worker ends it."""
+        """Process a firing and return it when it has ended. If that takes too long, return its present state.
+
+        It is durable, and a worker will end it."""
         until = asyncio.get_running_loop().time() + PATIENCE
         try:
             while firing.state in OPEN_FIRINGS:
@@ -84,7 +85,7 @@ class FiringIntake:
         return firing
 
     async def settle_all(self, firings: Sequence[FiringRow]) -> list[FiringRow]:
-        """Settle firings side by side."""
+        """Settle firings concurrently."""
         room = asyncio.Semaphore(_AT_ONCE)
 
         async def settle(firing: FiringRow) -> FiringRow:
@@ -138,7 +139,7 @@ class FiringCommands(TriggerPart):
         if old.state in OPEN_FIRINGS:
             raise Conflict(f"the firing has not ended: it is {old.state}")
         if request.forged:
-            raise Conflict("the firing was refused because of its signature; nobody knows who sent it")
+            raise Conflict("the firing was refused because of its signature; its sender is unknown")
         if old.state == FiringState.MISSED:
             raise Conflict("there is nothing to replay: start slots that were missed with a backfill")
         [new] = await self.intake.store([self.intake.new(row, old.kind, request)._replace(replay_of=old.id)])
@@ -149,7 +150,7 @@ class FiringCommands(TriggerPart):
         row = await self._editor.get(trigger)
         slots = self._slots(row, begin, end)
         if json.loads(row.config).get("overlap") == OverlapRule.QUEUE and len(slots) > MOST_QUEUED:
-            message = f"has {len(slots)} slots, and {MOST_QUEUED} can wait in line; take a shorter range"
+            message = f"has {len(slots)} slots, and at most {MOST_QUEUED} can be queued; use a shorter range"
             raise InvalidInput("the range cannot be filled", [Problem("from", message)])
         if dry_run:
             known = await self._fired_slots(row, begin)
@@ -177,14 +178,14 @@ class FiringCommands(TriggerPart):
     def _slots(self, row: TriggerRow, begin: Instant, end: Instant) -> list[Instant]:
         problems, now = [], self._now()
         if begin > end:
-            problems.append(Problem("from", "lies after `to`"))
+            problems.append(Problem("from", "is after `to`"))
         if end > now + _CLOCKS_DIFFER:
-            problems.append(Problem("to", "lies in the future; those slots come by themselves"))
+            problems.append(Problem("to", "is in the future; those slots will fire by themselves"))
         if problems:
             raise InvalidInput("the range cannot be filled", problems)
         found = slots_between(*schedule_of(row), begin - 1, min(end, now), MOST_SLOTS)
         if found.more:
-            message = f"there are more than {MOST_SLOTS} slots in that range; take a shorter one"
+            message = f"there are more than {MOST_SLOTS} slots in that range; use a shorter one"
             raise InvalidInput("the range cannot be filled", [Problem("from", message)])
         return found.slots
 

@@ -1,7 +1,7 @@
 """The processor of firings: overlap policy, condition, start, and the end that is stored.
 
-A process may die at every line. Until a firing is ended it is open, and a worker takes it up again when the lease of
-the process before is over. The start has the firing's own request id, so it happens once.
+A process may die at every line. Until a firing has ended it is open, and a worker claims it again when the lease of the
+previous process has expired. The start has the firing's own request id, so it happens once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from detent.store.trigger_rows import FiringRow, FiringState, OverlapRule, Trigg
 from detent.triggers import record
 from detent.triggers.record import FiringPayload, FiringReason, evaluate, reason, reason_of
 
-#: After this many seconds another process may take up a firing.
+#: After this many seconds another process may claim a firing.
 LEASE: Final = 10.0
 MOST_QUEUED: Final = 100
 _CANCELLED_AT_ONCE: Final = 16
@@ -33,7 +33,7 @@ Ending = tuple[FiringState, FiringReason | None, bytes | None]  # with the run
 
 
 class Processor:
-    """Processes firings. Any number of them may work on the same store."""
+    """Processes firings. Any number of processors may use the same store."""
 
     def __init__(self, commands: EngineCommands, store: TriggerStore) -> None:
         self._commands = commands
@@ -46,7 +46,7 @@ class Processor:
     async def process(self, firing: FiringRow) -> Verdict:
         """Process a firing if it is its turn. After GO, OVER or SKIPPED the firing has ended.
 
-        Raise Unavailable or StoreError; the firing is then taken up again later."""
+        Raise Unavailable or StoreError; the firing is then processed again later."""
         trigger = await self._store.trigger(firing.tenant, firing.trigger)
         if trigger is None:
             await self._end(firing, FiringState.REFUSED, reason(NotFound.code, "the trigger was deleted"))
@@ -64,8 +64,10 @@ class Processor:
         return Verdict.GO
 
     async def _was_started(self, firing: FiringRow, overlap: OverlapRule) -> bool:
-        """End a firing whose run was started by another process before. Starting it again would not be enough: the
-        condition may have changed since, and a run must not be cancelled by its own firing."""
+        """End a firing whose run was already started by another process. Return whether it was.
+
+        Starting it again would not be enough: the condition may have changed since, and a run must not be cancelled by
+        its own firing."""
         if firing.state != FiringState.STARTING and overlap is not OverlapRule.CANCEL_PREVIOUS:
             return False
         run = await self._as(firing).starts.run_by_request(request_id(firing))
@@ -102,7 +104,7 @@ class Processor:
         await asyncio.gather(*(cancel(run) for run in runs))
 
     async def fail(self, firing: FiringRow, error: Exception) -> None:
-        """End a firing that met a bug of ours. It would meet the bug again."""
+        """End a firing that failed because of a bug of ours. A retry would meet the bug again."""
         told = (
             error.message if isinstance(error, DetentError) else "something went wrong inside Detent; its log says more"
         )

@@ -22,13 +22,13 @@ from detent.triggers.signatures import SignatureRefused, request_id, signature_s
 from detent.values.limits import ID_LIMIT, INPUT_LIMIT
 
 _WEBHOOK: Final = "webhook"
-#: The headers that name a request if its trigger names no header.
+#: The headers that identify a request if its trigger names no header.
 _USUAL_IDS: Final = ("webhook-id", "idempotency-key")
 FORGED: Final = "bad_signature"
 
 
 class Sent(NamedTuple):
-    """An event that was accepted, and the firings it made, now or before."""
+    """An event that was accepted, and its firings, created now or before."""
 
     id: str
     type: str
@@ -59,10 +59,10 @@ class ReceiverCommands(TriggerPart):
     async def receive_webhook(
         self, trigger: TriggerRow, request: FiringPayload, *, count_forged: Callable[[], None] = lambda: None
     ) -> FiringRow:
-        """Receive a request to a webhook. The same request again returns the firing it made first.
+        """Receive a request to a webhook. For a repeated request, return its first firing.
 
-        A request with a bad signature is stored as refused. `count_forged` is called first and may raise. A refused
-        request does not use up its id, so the same request may be accepted later."""
+        A request with an invalid signature is stored as refused. `count_forged` is called first and may raise. A
+        refused request does not use up its id, so the same request may be accepted later."""
         config = json.loads(trigger.config)
         known_as, refused = self._verified(config, request)
         if refused is not None:
@@ -78,7 +78,7 @@ class ReceiverCommands(TriggerPart):
         return await self._intake.settle(firing)
 
     async def send_event(self, type_: str, data: Any, id_: str | None = None) -> Sent:
-        """Fire every event trigger that listens to that type. The same id again fires none of them again."""
+        """Fire every event trigger that listens to that type. A repeated id fires none of them again."""
         _check_event(type_, data, id_)
         known_as = show(EVENT, self._context.new_id()) if id_ is None else id_
         listeners = await self._store.listeners(self._tenant, listened(type_))
@@ -112,7 +112,7 @@ def _check_event(type_: str, data: Any, id_: str | None) -> None:
     if wrong := event_type_problem(type_):
         problems.append(Problem("type", wrong))
     if id_ is not None and not (0 < len(id_) <= ID_LIMIT and id_.isprintable()):
-        problems.append(Problem("id", f"has 1 to {ID_LIMIT} characters that can be seen"))
+        problems.append(Problem("id", f"must have 1 to {ID_LIMIT} printable characters"))
     if problems:
         raise InvalidInput("the event cannot be sent", problems)
     if len(encoder.encode(data)) > INPUT_LIMIT:
@@ -120,7 +120,7 @@ def _check_event(type_: str, data: Any, id_: str | None) -> None:
 
 
 def listened(event_type: str) -> list[str]:
-    """Return everything a trigger may name to receive an event: its type, its prefixes, and `*`."""
+    """Return every key with which a trigger receives this event: its type, its prefixes, and `*`."""
     parts = event_type.split(".")
     prefixes = [".".join(parts[:count]) + ".*" for count in range(len(parts) - 1, 0, -1)]
     return [event_type, *prefixes, "*"]

@@ -1,4 +1,4 @@
-"""What fired a trigger, as it is kept with its firing and read again by whoever processes it."""
+"""The request and the end of a firing, as stored in its row and read again by its processor."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from detent.run.start import StartRequest
 from detent.store.trigger_rows import FiringRow
 from detent.values.http_body import SECRET_HEADERS, Payload, read_payload
 
-# Why a firing ended as it did, in the one column there is for it: plain text, or JSON if there is more to say.
+# Why a firing ended, stored in one column: plain text, or JSON if there is more than a message.
 
 
 _LONGEST: Final = 2_000
@@ -30,8 +30,9 @@ class _Place(msgspec.Struct, array_like=True):
 
 
 class FiringReason(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`code` tells programs which kind of reason it is; null if the state of the firing says it all. `run` is the one
-    that was in the way."""
+    """Why a firing ended. `code` is the kind of reason for programs; `None` if the state of the firing is enough.
+
+    `run` is the active run that blocked the start."""
 
     code: str | None
     message: str
@@ -39,7 +40,7 @@ class FiringReason(msgspec.Struct, frozen=True, omit_defaults=True):
     run: str | None = None
 
     def text(self) -> str:
-        """For people."""
+        """Return the message and all problems as one text for people."""
         return "; ".join([self.message, *(str(problem) for problem in self.found())])
 
     def found(self) -> list[Problem]:
@@ -47,25 +48,25 @@ class FiringReason(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def reason(code: str, message: str, problems: Iterable[Problem] = ()) -> FiringReason:
-    """A reason, short enough to be kept."""
+    """Return a reason, short enough to be stored."""
     places = [_Place(one.field[:_LONGEST], one.message[:_LONGEST]) for one in list(problems)[:_MOST_PROBLEMS]]
     return FiringReason(code, _clean(message), places)
 
 
 def reason_of(error: DetentError) -> FiringReason:
-    """The reason that an error is."""
+    """Return the reason that an error describes."""
     if isinstance(error, AlreadyActive):
         return FiringReason(error.code, _clean(error.message), run=error.run)
     return reason(error.code, error.message, error.problems if isinstance(error, InvalidInput) else ())
 
 
 def encode_reason(given: FiringReason) -> str:
-    """For the firing's row."""
+    """Encode a reason for the firing's row."""
     return msgspec.json.encode(given).decode()
 
 
 def decode(text: str | None) -> FiringReason | None:
-    """From the firing's row. The store's own messages are plain text."""
+    """Decode a reason from the firing's row. The store's own messages are plain text."""
     if text is None:
         return None
     if text.startswith(_BEGIN):
@@ -77,12 +78,12 @@ def _clean(message: str) -> str:
     return message.replace("\x00", "\ufffd")[:_LONGEST]
 
 
-# Whether a firing starts anything: the trigger's condition, asked about what came.
+# Whether a firing starts a run: the trigger's condition, evaluated on what was received.
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a condition can read. `event` has type, data and id; null where no event came."""
+    """What a condition can read. `event` has type, data and id; it is `None` without an event."""
 
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -103,21 +104,24 @@ class Facts:
 
 
 def evaluate(condition: str | None, facts: Facts) -> bool:
-    """Whether a firing passes; one without a condition always does. ExpressionError if that cannot be said."""
+    """Return whether a firing passes; without a condition it always does.
+
+    Raise ExpressionError if it cannot be evaluated."""
     return condition is None or compile_expression(condition).test(facts.scope())
 
 
 class Event(msgspec.Struct, frozen=True):
-    """What an event trigger heard; its data is the body."""
+    """The event that an event trigger received; its data is the body."""
 
     id: str
     type: str
 
 
 class FiringPayload(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The request of a firing. A webhook has `raw`, the bytes as they came (JSON holds them as base64); what was sent
-    as JSON has `body`. `start_at`, `labels`, `hero` and `allow_multiple` say how its run is started.
-    `forged`: its signature is not good."""
+    """The request of a firing.
+
+    A webhook has `raw`, the received bytes (base64 in JSON); a request that was sent as JSON has `body`. `start_at`,
+    `labels`, `hero` and `allow_multiple` are options of its run. `forged`: its signature is invalid."""
 
     method: str | None = None
     query: dict[str, str] = {}
@@ -133,7 +137,7 @@ class FiringPayload(msgspec.Struct, frozen=True, omit_defaults=True):
     forged: bool = False
 
     def start(self, workflow: str, *, trigger: str, request_id: str | None, fired_by: bytes | None) -> StartRequest:
-        """Return the start of the firing's run. Raise InvalidInput if the bytes are not what their headers say."""
+        """Return the start of the firing's run. Raise InvalidInput if the bytes do not match their headers."""
         payload = self.payload()
         extra: dict[str, Any] = {}
         if payload.encoding is not None:
@@ -158,12 +162,12 @@ class FiringPayload(msgspec.Struct, frozen=True, omit_defaults=True):
         )
 
     def facts(self, body: Any) -> Facts:
-        """What a condition reads of it."""
+        """Return what a condition can read of it."""
         event = None if self.event is None else {"id": self.event.id, "type": self.event.type, "data": body}
         return Facts(body, self.headers, self.query, self.scheduled_at, event)
 
     def payload(self) -> Payload:
-        """The body as it was meant."""
+        """Return the decoded body."""
         return Payload(self.body) if self.raw is None else read_payload(self.headers, self.raw)
 
     def document(self) -> FiringRequest:
@@ -176,7 +180,7 @@ class FiringPayload(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def webhook_request(method: str, headers: Mapping[str, str], query: Mapping[str, str], raw: bytes) -> FiringPayload:
-    """A request as it came, without what it carries of credentials."""
+    """Return a request as received, without the headers that carry credentials."""
     kept = {name.lower(): value for name, value in headers.items() if name.lower() not in SECRET_HEADERS}
     return FiringPayload(method=method, query=dict(query), headers=kept, raw=raw)
 
@@ -186,17 +190,17 @@ _decoder: Final = msgspec.json.Decoder(FiringPayload)
 
 
 def encode_request(kept: FiringPayload) -> bytes:
-    """For the firing's row."""
+    """Encode a request for the firing's row."""
     return _encoder.encode(kept)
 
 
 def request_of(firing: FiringRow) -> FiringPayload:
-    """From the firing's row. What was due by its schedule has no request: its body is `{}`."""
+    """Decode the request from the firing's row. A firing of a schedule has no request: its body is `{}`."""
     return (
         FiringPayload(body={}, scheduled_at=firing.slot) if firing.request is None else _decoder.decode(firing.request)
     )
 
 
 def forged(request: FiringPayload) -> FiringPayload:
-    """The same request, marked as one whose sender is not known."""
+    """Return the same request, marked as one whose sender is unknown."""
     return msgspec.structs.replace(request, forged=True)

@@ -1,4 +1,4 @@
-"""Who sent a webhook request: its signature, checked over the bytes as they came. Pure.
+"""Verify the signature of a webhook request over its received bytes. Pure.
 
 preset     signed with HMAC                       header                                     same request twice
 standard   id.timestamp.body, SHA-256, base64     webhook-signature: v1,... v1,...           webhook-id
@@ -6,8 +6,8 @@ github     body, SHA-256, hex                     x-hub-signature-256: sha256=..
 stripe     timestamp.body, SHA-256, hex           stripe-signature: t=...,v1=...,v1=...      `id` in the body
 hmac       body, as the config says               as the config says                         `dedup_header`
 
-There may be two secrets while one replaces the other, and either will do. Digests are compared in constant time, each
-with each, whatever was found before. Why a request is refused says nothing about the secret.
+There may be two secrets while one replaces the other; a signature by either is valid. Digests are compared in constant
+time, each with each, even after a match. The reason of a refusal reveals nothing about the secret.
 """
 
 from __future__ import annotations
@@ -36,21 +36,23 @@ _MALFORMED: Final = "the signature cannot be read"
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """The sender has a secret. `request_id` is the same whenever it sends this request again; null if it says none."""
+    """The sender has a secret.
+
+    `request_id` is the same whenever it sends this request again; `None` if it sends none."""
 
     request_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SignatureRefused:
-    """The request is not to be believed, and why."""
+    """The signature is missing or invalid, and why."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """What the presets look at; names of headers are in lower case."""
+    """What the presets read; names of headers are in lower case."""
 
     config: Mapping[str, Any]
     secrets: Sequence[str]
@@ -64,7 +66,7 @@ class _Request:
 
 
 def signature_secrets(config: Mapping[str, Any], environ: Mapping[str, str]) -> list[str]:
-    """The secrets of a signature's config; one in a variable that is not set, or empty, is left out."""
+    """Return the secrets of a signature's config. A secret in an unset or empty variable is left out."""
     found = (environ.get(one["env"], "") if isinstance(one, Mapping) else one for one in config["secrets"])
     return [secret for secret in found if secret]
 
@@ -72,7 +74,7 @@ def signature_secrets(config: Mapping[str, Any], environ: Mapping[str, str]) -> 
 def verify(
     config: Mapping[str, Any], secrets: Sequence[str], headers: Mapping[str, str], body: bytes, now: Instant
 ) -> Verified | SignatureRefused:
-    """Whether a request was signed with one of the secrets. `headers` are found in any case."""
+    """Return whether a request was signed with one of the secrets. Names of `headers` may be in any case."""
     if not secrets:
         return SignatureRefused("no secret is set for this webhook")
     lowered = {name.lower(): value for name, value in headers.items()}
@@ -80,7 +82,7 @@ def verify(
 
 
 def request_id(headers: Mapping[str, str], dedup_header: str | None) -> str | None:
-    """What a request without a signature, or of preset hmac, is known by: the header that the trigger names."""
+    """Return the value of the header that the trigger names as the id of a request, or `None`."""
     if dedup_header is None:
         return None
     lowered = {name.lower(): value for name, value in headers.items()}
@@ -91,7 +93,7 @@ def _standard(request: _Request) -> Verified | SignatureRefused:
     message_id, sent = request.header("webhook-id"), request.header("webhook-timestamp")
     if not message_id or not sent or not request.header("webhook-signature"):
         return SignatureRefused(_NO_SIGNATURE)
-    # With a dot in it, the same bytes could be signed for another id and time.
+    # With a dot in the id, the same signed bytes could stand for another id and time.
     if "." in message_id or len(message_id) > ID_LIMIT or _short(message_id) is None:
         return SignatureRefused("webhook-id cannot be used")
     if late := _out_of_time(request, sent):
@@ -136,14 +138,14 @@ def _hmac(request: _Request) -> Verified | SignatureRefused:
 
 
 def _keys(request: _Request) -> list[bytes]:
-    # A variable of the environment may hold bytes that are no text.
+    # An environment variable may contain bytes that are not text.
     return [secret.encode(errors="surrogateescape") for secret in request.secrets]
 
 
 def _compared(
     keys: Sequence[bytes], algorithm: str, signed: bytes, digests: Sequence[bytes], known_as: str | None
 ) -> Verified | SignatureRefused:
-    """Every key with every digest: how long it takes does not say which one came near."""
+    """Compare every key with every digest, so that the time does not reveal which one was close."""
     if not digests:
         return SignatureRefused(_MALFORMED)
     matched = False
@@ -155,7 +157,7 @@ def _compared(
 
 
 def _decoded(texts: Iterable[str], encoding: Encoding) -> list[bytes]:
-    """The digests of signatures; what is none is left out."""
+    """Return the digests of signatures. A text that is not a digest is left out."""
     decode: Callable[[str], bytes] = bytes.fromhex if encoding is Encoding.HEX else _from_base64
     found = []
     for text in list(texts)[:_MOST_SIGNATURES]:
@@ -171,7 +173,7 @@ def _from_base64(text: str) -> bytes:
 
 
 def _out_of_time(request: _Request, sent: str) -> str | None:
-    """Why the time of a signature cannot be accepted: it is none, or too far from now, in either direction."""
+    """Return why the time of a signature is refused: it is not a time, or too far from now in either direction."""
     if not (sent.isascii() and sent.isdigit() and len(sent) <= _MOST_DIGITS):
         return "the signature has no time that can be read"
     apart = request.now - int(sent) * SECOND
@@ -189,7 +191,7 @@ def _event_id(body: bytes) -> str | None:
 
 
 def _short(value: object) -> str | None:
-    """An id as a sender may give it: a text that can be seen. A long one is known by its digest."""
+    """Return an id of a sender, if it is printable text. A long id is replaced by its digest."""
     if not isinstance(value, str) or not value or not value.isprintable():
         return None
     return value if len(value) <= ID_LIMIT else f"sha256:{hashlib.sha256(value.encode()).hexdigest()}"

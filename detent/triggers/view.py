@@ -39,7 +39,7 @@ def trigger_document(row: TriggerRow, base_url: str) -> TriggerDocument:
 
 
 def firing_document(row: FiringRow, *, whole: bool = False) -> FiringDocument:
-    """Build the document of a firing; in lists without the request."""
+    """Build the document of a firing; lists leave out the request."""
     request, why = record.request_of(row), record.decode(row.message)
     return FiringDocument(
         id=show(FIRING, row.id),

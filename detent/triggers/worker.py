@@ -1,4 +1,4 @@
-"""What a node does for triggers all the time: take slots, process firings, forget old ones."""
+"""The background work of a node for triggers: take slots, process firings, delete old ones."""
 
 from __future__ import annotations
 
@@ -21,38 +21,38 @@ from detent.store.trigger_rows import FiringRow, FiringState, NewFiring, Trigger
 from detent.triggers.processor import Processor
 from detent.triggers.record import encode_reason, reason
 
-# Schedules: the slots that have come are taken, by one node each, and become firings.
+# Schedules: each due slot is taken by one node and becomes a firing.
 #
-# Slots lie on whole seconds of the database's clock, so looking right after each of them is enough to be on time, and
-# a node that has nothing to do asks one question a second.
+# Slots are at whole seconds of the database's clock. So polling right after each second is enough to be on time, and an
+# idle node sends one query per second.
 
 
-#: A slot that is at most so many seconds late was not missed.
+#: A slot that is at most this many seconds late is not missed.
 GRACE: Final = 60.0
-#: So many triggers are looked at together, and so many slots of one are taken at once.
+#: How many triggers are read together, and how many slots of one trigger are taken at once.
 SCHEDULE_BATCH: Final = 200
 MOST_AT_ONCE: Final = 500
 _SIDE_BY_SIDE: Final = 16
-#: A schedule that cannot be read is looked at again after so long.
+#: A schedule that cannot be read is tried again after this long.
 _AFTER_TROUBLE: Final = 3600 * SECOND
 _TICK: Final = 1.0
-#: The node's idea of the database's time may be a little behind it, never ahead.
+#: The node's idea of the database's time may be slightly behind it, never ahead.
 _AFTER_THE_SECOND: Final = 0.002
 
 
 class Taken(NamedTuple):
-    """What is done about the slots that have come: those to start, those passed over, and when to look again."""
+    """The decision about due slots: those to start, those passed over, and when to look again."""
 
     slots: list[Instant]
     passed: int
-    passed_more: bool  # there are more than that
+    passed_more: bool  # `passed` is only a part of them
     next_at: Instant | None
 
 
 def take(config: dict[str, Any], since: Instant, now: Instant) -> Taken:
     """Decide about the slots from `since` (a slot itself) to `now`. Pure.
 
-    `next_at` may have come already: the rest of a long time is taken in the next turn."""
+    `next_at` may already be due: the next poll takes the rest of a long time."""
     cron, timezone, policy = config["cron_expression"], config["timezone"], Missed(config["missed"])
     window = float(config["missed_window"])
     if policy is not Missed.ALL:
@@ -66,12 +66,12 @@ def take(config: dict[str, Any], since: Instant, now: Instant) -> Taken:
 
 
 def until_next_second(now: Instant) -> float:
-    """How long it is until slots may come."""
+    """Return how many seconds remain until slots may be due."""
     return (SECOND - now % SECOND) / SECOND + _AFTER_THE_SECOND
 
 
 class Schedules:
-    """A poller: takes the slots that have come. `taken` is called when there is something to process."""
+    """A poller that takes due slots. It calls `taken` when there are firings to process."""
 
     name = "schedules"
 
@@ -91,16 +91,16 @@ class Schedules:
         return min(_TICK, until_next_second(self._now()))
 
     async def _take(self, trigger: TriggerRow) -> bool:
-        """Take what has come of one schedule. True if there is more."""
+        """Take the due slots of one schedule. Return True if there are more."""
         async with self._room:
             since = trigger.next_at or 0
-            # The database said that it has come, and our own idea of its time may be behind.
+            # The database reported the slot as due, and our own idea of its time may be behind.
             now = max(self._now(), since)
             try:
                 next_at, firings = self._firings(trigger, since, now)
             except Exception as error:  # noqa: BLE001 - one schedule that cannot be read must not stop the others
                 emit("engine.error", where=self.name, error=repr(error)[:500])
-                why = encode_reason(reason("schedule", f"the schedule cannot be followed: {error!r}"))
+                why = encode_reason(reason("schedule", f"the schedule cannot be read: {error!r}"))
                 next_at, firings = now + _AFTER_TROUBLE, [self._new(trigger, FiringState.ERRORED, now, message=why)]
             if await self._store.take_slots(trigger.id, seen=since, next_at=next_at, firings=firings):
                 reach("after_slots")
@@ -132,14 +132,14 @@ def _told(taken: Taken, since: Instant, now: Instant, policy: str) -> str:
     count = f"more than {MOST_SLOTS}" if taken.passed_more else str(taken.passed)
     slots = "slot" if count == "1" else "slots"
     return (
-        f"{count} {slots} from {iso(since)} on passed while nothing was at work (noticed {iso(now)}; missed: {policy})"
+        f"{count} {slots} from {iso(since)} on passed while no node was running (noticed {iso(now)}; missed: {policy})"
     )
 
 
-#: So many firings are processed at once, and so many are looked for together.
+#: How many firings are processed at once, and how many are read together.
 MOST: Final = 16
 FIRING_BATCH: Final = 64
-#: A firing that has to wait for another one, or whose start was not possible, is left alone for so many seconds.
+#: A firing that waits for another one, or could not be started, is deferred for this many seconds.
 REST: Final = 0.1
 REST_AFTER_TROUBLE: Final = 1.0
 FIRINGS_KEPT: Final = 30 * 86_400 * SECOND
@@ -149,7 +149,7 @@ _STOPPING: Final = 3.0
 
 
 class Firings:
-    """A poller: processes the firings that are due, those too that another node has begun and not ended."""
+    """A poller that processes due firings, including those that another node has begun and not ended."""
 
     name = "firings"
 
@@ -173,7 +173,7 @@ class Firings:
         return min([_TICK, until_next_second(self._now()), *self._rests()])
 
     async def stop(self) -> None:
-        """Let what is being processed come to its end, for a while."""
+        """Wait a few seconds for firings that are being processed, then cancel them."""
         busy = list(self._busy.values())
         if busy:
             await asyncio.wait(busy, timeout=_STOPPING)
@@ -190,7 +190,7 @@ class Firings:
         except (StoreError, Unavailable) as error:
             emit("engine.error", where=self.name, error=error.message)
             self._rest(firing, REST_AFTER_TROUBLE)
-        except Exception as error:  # noqa: BLE001 - a mistake of ours in one firing must not stop the others
+        except Exception as error:  # noqa: BLE001 - a bug of ours in one firing must not stop the others
             emit("engine.error", where=self.name, error="".join(traceback.format_exception(error))[-4000:])
             self._rest(firing, REST_AFTER_TROUBLE)
             await self._give_up(firing, error)
@@ -216,7 +216,7 @@ class Firings:
 
 
 class OldFirings:
-    """A poller: deletes firings that ended long ago."""
+    """A poller that deletes firings that ended long ago."""
 
     name = "old firings"
 
@@ -229,7 +229,7 @@ class OldFirings:
 
 
 class TriggerWork:
-    """All of it, for one node. Any number of nodes may do it on the same store."""
+    """All background work for triggers of one node. Any number of nodes may run it on the same store."""
 
     def __init__(
         self, store: TriggerStore, processor: Processor, *, now: Callable[[], Instant], clock: Clock, new_id: NewId
@@ -240,7 +240,7 @@ class TriggerWork:
         self._pollings = (self._processing, Polling(schedules), Polling(OldFirings(store, now=now)))
 
     async def work(self) -> None:
-        """Until it is cancelled."""
+        """Run until it is cancelled."""
         try:
             await asyncio.gather(*(_for_ever(polling) for polling in self._pollings))
         finally:
@@ -251,6 +251,6 @@ async def _for_ever(polling: Polling) -> None:
     while True:
         try:
             await polling.work()
-        except Exception as error:  # noqa: BLE001 - a mistake of ours: begin anew rather than stand still
+        except Exception as error:  # noqa: BLE001 - a bug of ours: start again rather than stop
             emit("engine.error", where="triggers", error="".join(traceback.format_exception(error))[-4000:])
             await asyncio.sleep(REST_AFTER_TROUBLE)

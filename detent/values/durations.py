@@ -13,12 +13,14 @@ SECONDS: Final = 1.0
 MILLISECONDS: Final = 0.001
 LONGEST: Final = 3650 * 86400.0
 _UNITS: Final = {"w": 604800.0, "d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
-# One number per unit, largest unit first. Digits are counted, so that a text cannot make a number without end.
+# One number per unit, largest unit first. The number of digits is limited, so that a text cannot make a huge number.
 _DURATION: Final = re.compile(" ?".join(rf"(?:(?P<{unit}>[0-9]{{1,12}}(?:\.[0-9]{{1,6}})?){unit})?" for unit in _UNITS))
 
 
 def parse_duration(value: object, *, unit: float = SECONDS, zero: bool = True) -> float:
-    """Seconds. `unit` is what a bare number counts, in seconds. InvalidInput says what is wrong and how to write it."""
+    """Return a duration in seconds. `unit` is what a bare number counts, in seconds.
+
+    Raise InvalidInput with what is wrong and how to write it."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise _refused("a duration is a number or a text", unit)
     seconds = _parse_text(value, unit) if isinstance(value, str) else _from_number(value, unit)
@@ -30,7 +32,7 @@ def parse_duration(value: object, *, unit: float = SECONDS, zero: bool = True) -
 
 
 def _from_number(value: float, unit: float) -> float:
-    # Compared before it is used: a whole number may be too large to become a float.
+    # Compare before multiplying: an integer may be too large to become a float.
     if value > LONGEST / unit:
         return math.inf
     if value < 0:
@@ -54,37 +56,37 @@ def _refused(message: str, unit: float) -> InvalidInput:
     return InvalidInput(f'{message}; write for example "500ms", "30s", "5m", "2h", "1d" or a number of {counted}')
 
 
-# Lengths of time as Python writes them: `days(2)`, a timedelta, a number of seconds, or a text such as "2d".
+# Durations in Python: `days(2)`, a timedelta, a number of seconds, or a text such as "2d".
 
 
 Duration = float | str | timedelta
 
 
 def weeks(count: float) -> timedelta:
-    """So many weeks."""
+    """Return that many weeks."""
     return timedelta(weeks=count)
 
 
 def days(count: float) -> timedelta:
-    """So many days of 24 hours."""
+    """Return that many days of 24 hours."""
     return timedelta(days=count)
 
 
 def hours(count: float) -> timedelta:
-    """So many hours."""
+    """Return that many hours."""
     return timedelta(hours=count)
 
 
 def minutes(count: float) -> timedelta:
-    """So many minutes."""
+    """Return that many minutes."""
     return timedelta(minutes=count)
 
 
 def seconds(count: float) -> timedelta:
-    """So many seconds."""
+    """Return that many seconds."""
     return timedelta(seconds=count)
 
 
 def in_seconds(value: object, *, zero: bool = True) -> float:
-    """The length in seconds, or InvalidInput; without `zero` it must be more than nothing."""
+    """Return a duration in seconds. Raise InvalidInput if it is invalid, or if it is zero without `zero`."""
     return parse_duration(value.total_seconds() if isinstance(value, timedelta) else value, zero=zero)

@@ -1,4 +1,4 @@
-"""Reads the fields of a mapping that a person wrote. What is wrong becomes a problem with its path; reading goes on.
+"""Read the fields of a mapping that a person wrote. Each error becomes a problem with its path, and reading continues.
 
 A field whose value is `null` counts as not written.
 """
@@ -23,7 +23,7 @@ _CONTROL_OR_LINE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class Problems:
-    """Collect everything that is wrong with a definition, up to a limit."""
+    """Collects everything that is wrong with a definition, up to a limit."""
 
     def __init__(self) -> None:
         self.found: list[Problem] = []
@@ -36,7 +36,9 @@ class Problems:
             self._left_out += 1
 
     def did_you_mean(self, name: str, known: Collection[str]) -> str:
-        """`; did you mean 'charge'?`, or nothing. Only the first problems get a hint: looking for it takes time."""
+        """Return `; did you mean 'charge'?`, or nothing.
+
+        Only the first problems get a hint, because the search takes time."""
         near = nearest(name, known) if len(self.found) < _MOST_HINTS else None
         return f"; did you mean {near!r}?" if near is not None else ""
 
@@ -48,18 +50,18 @@ class Problems:
 
 
 def shown(text: str) -> str:
-    """A text a person wrote, quoted, and short enough to be repeated."""
+    """Return a text of a person, quoted and short enough for a message."""
     return repr(text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…")
 
 
 def inside(path: str, key: str) -> str:
-    """The path of a field: `tasks.charge.url`."""
+    """Return the path of a field: `tasks.charge.url`."""
     short = key if len(key) <= _LONGEST_SHOWN else key[: _LONGEST_SHOWN - 1] + "…"
     return f"{path}.{short}" if path else short
 
 
 def described(value: object) -> str:
-    """What a value is, in a person's words."""
+    """Describe a value in the words of a message."""
     match value:
         case None:
             return "nothing"
@@ -90,15 +92,17 @@ class Fields:
         return self.values.get(name)
 
     def written(self, names: Collection[str]) -> list[str]:
-        """Those of `names` that have a value, in the order of `names`."""
+        """Return those of `names` that have a value, in the order of `names`."""
         return [name for name in names if self.values.get(name) is not None]
 
     def wrong(self, name: str, wanted: str) -> None:
-        """Report that a field holds something else than it should."""
+        """Report that a field has a value of another kind than `wanted`."""
         self.problems.add(self.at(name), f"must be {wanted}, not {described(self.get(name))}")
 
     def text(self, name: str, *, most: int, lines: bool = False) -> str | None:
-        """A text of 1 to `most` characters, without control characters (line ends and tabs only with `lines`)."""
+        """Return a text of 1 to `most` characters, without control characters.
+
+        Line ends and tabs are allowed only with `lines`."""
         value = self.get(name)
         if value is None:
             return None
@@ -160,7 +164,7 @@ class Fields:
         return default
 
     def duration(self, name: str, *, unit: float, zero: bool = True) -> float | None:
-        """Seconds; `unit` is what a bare number counts."""
+        """Return a duration in seconds; `unit` is what a bare number counts."""
         value = self.get(name)
         if value is None:
             return None

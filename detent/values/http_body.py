@@ -1,7 +1,7 @@
-"""What a request carries, as JSON values: read from its headers and its bytes alone, by no framework.
+"""The body of a request as JSON values, read only from its headers and its bytes, without a framework.
 
-JSON stays JSON, a form becomes an object, text becomes text, and whatever is none of these becomes base64 with
-`encoding` beside it. Nothing is inflated: a small body cannot become a large one.
+JSON stays JSON, a form becomes an object, and text becomes text. Everything else becomes base64, with `encoding` beside
+it. Nothing is decompressed: a small body cannot become a large one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from detent.errors import InvalidInput, TooLarge
 from detent.values.json import decode_json
 from detent.values.limits import ID_LIMIT, INPUT_LIMIT
 
-# `multipart/form-data` (RFC 7578), read strictly: what is not exactly a form is refused, and nothing is nested.
+# `multipart/form-data` (RFC 7578), read strictly: everything that is not exactly a form is refused, and nesting too.
 
 
 _LONGEST_HEAD: Final = 8 * 1024
@@ -26,7 +26,9 @@ _ESCAPED: Final = re.compile(r"\\(.)")
 
 
 def read_multipart(content_type: str, data: bytes, *, most_parts: int) -> dict[str, Any]:
-    """The fields of a form. A file becomes {filename, content_type, size, base64}."""
+    """Return the fields of a form.
+
+    A file becomes {filename, content_type, size, base64}. Raise InvalidInput otherwise."""
     boundary = parameter(content_type, "boundary")
     if not _BOUNDARY.fullmatch(boundary):
         raise InvalidInput("the form cannot be read: its Content-Type names no boundary")
@@ -41,7 +43,7 @@ def read_multipart(content_type: str, data: bytes, *, most_parts: int) -> dict[s
 
 
 def gathered(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """Fields by name; one that comes more than once becomes a list."""
+    """Return fields by name; one that comes more than once becomes a list."""
     found: dict[str, list[Any]] = {}
     for name, value in pairs:
         found.setdefault(name, []).append(value)
@@ -49,7 +51,7 @@ def gathered(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def parameter(described: str, name: str) -> str:
-    """A parameter of a header such as Content-Type; empty if it is not there."""
+    """Return a parameter of a header such as Content-Type, or an empty text if it is missing."""
     for key, value in _PARAMETER.findall(described):
         if key.lower() == name:
             return _ESCAPED.sub(r"\1", value[1:-1]) if value.startswith('"') else value
@@ -95,14 +97,14 @@ def _file(filename: str | None, kind: str | None, content: bytes) -> dict[str, A
 # Names of HTTP headers.
 
 
-#: Headers that carry credentials are never kept.
+#: Headers that carry credentials are never stored.
 SECRET_HEADERS: Final = frozenset({"authorization", "cookie", "proxy-authorization", "x-api-key"})
 
 _HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 def is_header_name(text: str) -> bool:
-    """Whether a text may be the name of a header, in any case."""
+    """Return whether a text may be the name of a header, in any case."""
     return _HEADER_NAME.fullmatch(text) is not None
 
 
@@ -115,18 +117,20 @@ _CHARSETS: Final = frozenset({"utf-8", "utf8", "us-ascii", "ascii", "iso-8859-1"
 
 
 class Payload(NamedTuple):
-    """A body as it is kept. `encoding` says how it was written down if it is not what it was sent as."""
+    """A body as stored. `encoding` is set if it is stored in another form than it was sent."""
 
     body: Any
     encoding: str | None = None
 
 
 def read_headers(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    """The headers, if they are not too many or too long; one that comes more than once is joined by commas."""
+    """Return the headers; one that comes more than once is joined by commas.
+
+    Raise InvalidInput if there are too many."""
     raw = list(headers)
     if len(raw) > MOST_HEADERS or sum(len(name) + len(value) for name, value in raw) > HEADER_BYTES:
-        raise InvalidInput(f"at most {MOST_HEADERS} headers with {HEADER_BYTES} bytes in all are taken")
-    # Blanks around a value are not part of it, and a proxy may remove them.
+        raise InvalidInput(f"at most {MOST_HEADERS} headers with {HEADER_BYTES} bytes in all are accepted")
+    # Spaces around a value are not part of it, and a proxy may remove them.
     found = {name.decode("latin-1"): value.strip(b" \t").decode("latin-1") for name, value in raw}
     return found if len(found) == len(raw) else _joined(raw)
 
@@ -140,7 +144,7 @@ def _joined(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 def read_query(raw: bytes) -> dict[str, str]:
-    """The parameters of an address; of one that comes more than once the first counts."""
+    """Return the parameters of an address; of one that comes more than once the first counts."""
     if not raw:
         return {}
     try:
@@ -154,7 +158,7 @@ def read_query(raw: bytes) -> dict[str, str]:
 
 
 def read_message_id(headers: Mapping[str, str]) -> str | None:
-    """What tells two sendings of one callback from two callbacks."""
+    """Return the id that is equal in repeated sendings of one callback, or `None`."""
     found = headers.get("webhook-id") or headers.get("idempotency-key")
     if found and len(found) > ID_LIMIT:
         raise InvalidInput(f"a webhook-id or Idempotency-Key has at most {ID_LIMIT} characters")
@@ -162,11 +166,12 @@ def read_message_id(headers: Mapping[str, str]) -> str | None:
 
 
 def read_payload(headers: Mapping[str, str], data: bytes) -> Payload:
-    """The body of a callback or a webhook. `None` if there is none. Raise InvalidInput if it is not what its type
-    says."""
+    """Return the body of a callback or a webhook; it is `None` if there is none.
+
+    Raise InvalidInput if the body does not match its type, and TooLarge if it is too long."""
     coding = headers.get("content-encoding", "")
     if coding.strip().lower() not in {"", "identity"}:
-        raise InvalidInput(f"Content-Encoding {coding[:40]!r} is not taken; send the body as it is")
+        raise InvalidInput(f"Content-Encoding {coding[:40]!r} is not supported; send the body uncompressed")
     if len(data) > INPUT_LIMIT:
         raise TooLarge(f"the body has {len(data)} bytes; at most {INPUT_LIMIT} are allowed")
     if not data.strip():
@@ -185,7 +190,9 @@ def read_payload(headers: Mapping[str, str], data: bytes) -> Payload:
 
 
 def _form(data: bytes) -> Any:
-    """A field that comes more than once becomes a list. JSON under this type comes from tools that default to it."""
+    """Return the fields of a form; one that comes more than once becomes a list.
+
+    Tools that default to this type also send JSON under it."""
     if data.lstrip()[:1] in b'{["':
         return decode_json(data, INPUT_LIMIT)
     try:
@@ -197,7 +204,7 @@ def _form(data: bytes) -> Any:
 
 
 def _text(data: bytes, described: str) -> Payload:
-    """Text in the character set it names, or else the bytes."""
+    """Return text in the character set that the type names, else the bytes."""
     charset = parameter(described, "charset").lower() or "utf-8"
     try:
         if charset in _CHARSETS:
@@ -208,7 +215,7 @@ def _text(data: bytes, described: str) -> Payload:
 
 
 def _anything(data: bytes) -> Payload:
-    """JSON if it is JSON, else text if it is text, else the bytes."""
+    """Return JSON if it is JSON, else text if it is text, else the bytes."""
     try:
         return Payload(decode_json(data, INPUT_LIMIT))
     except InvalidInput:

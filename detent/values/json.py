@@ -1,7 +1,7 @@
-"""JSON as it enters: the same rules for definitions, inputs, callbacks and responses.
+"""Strict JSON from outside: the same rules for definitions, inputs, callbacks and responses.
 
-Python's parser takes NaN, repeated keys, half characters and numbers that become infinite; a database or another
-program does not. Here they are refused, so that what was accepted can be stored, read and sent again unchanged.
+Python's parser accepts NaN, repeated keys, lone surrogates and numbers that become infinite; a database or another
+program does not. Here they are refused, so that every accepted value can be stored, read and sent again unchanged.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _HALF_CHARACTER: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def decode_json(data: bytes, limit: int) -> Any:
-    """The value of JSON bytes that came from outside. TooLarge above `limit` bytes, InvalidInput if it is not good."""
+    """Decode JSON bytes from outside. Raise TooLarge above `limit` bytes, and InvalidInput if they are invalid."""
     if len(data) > limit:
         raise TooLarge(f"the body has {len(data)} bytes; at most {limit} are allowed")
     return parse_json(decode_text(data, InvalidInput), InvalidInput)
 
 
 def decode_text(data: bytes, error: type[InvalidInput]) -> str:
-    """UTF-8 text without the mark some editors put first."""
+    """Decode UTF-8 text, without the byte order mark that some editors write first."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as wrong:
@@ -35,7 +35,7 @@ def decode_text(data: bytes, error: type[InvalidInput]) -> str:
 
 
 def parse_json(text: str, error: type[InvalidInput]) -> Any:
-    """The value of a JSON text, or `error` with the place of what is wrong with it."""
+    """Parse a JSON text. Raise `error` with line and column of what is wrong."""
     try:
         value = _DECODER.decode(text)
     except json.JSONDecodeError as wrong:
@@ -44,7 +44,7 @@ def parse_json(text: str, error: type[InvalidInput]) -> Any:
         raise refused(str(wrong), error) from None
     except RecursionError:
         raise refused(_TOO_DEEP, error) from None
-    # No value is nested deeper than it has brackets; most have few, and need no second look.
+    # A value cannot be nested deeper than it has brackets. Most have few, and need no second check.
     if text.count("[") + text.count("{") > DEEPEST and is_deeper(value, DEEPEST):
         raise refused(_TOO_DEEP, error)
     if _HALF_CHARACTER.search(text):
@@ -53,12 +53,12 @@ def parse_json(text: str, error: type[InvalidInput]) -> Any:
 
 
 def refused(message: str, error: type[InvalidInput]) -> InvalidInput:
-    """An error about a whole text."""
+    """Return an error about a whole text."""
     return error(None if error is not InvalidInput else message, problems=[Problem("", message)])
 
 
 def is_deeper(value: Any, levels: int) -> bool:
-    """Whether lists and mappings stand inside each other more than so often."""
+    """Return whether lists and mappings are nested deeper than so many levels."""
     layer = [value] if isinstance(value, dict | list) else []
     for _ in range(levels):
         layer = [
@@ -94,7 +94,7 @@ def _mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _integer(digits: str) -> int:
-    # Digits first: turning very many into a number takes long.
+    # Check the length first: converting very many digits takes long.
     if len(digits) > 20 or not SMALLEST_INTEGER <= (number := int(digits)) <= LARGEST_INTEGER:
         raise _Refused(f"the number {digits[:24]} does not fit in 64 bits; send it as text")
     return number

@@ -1,4 +1,4 @@
-"""Did you mean: the known name that is most like a wrong one."""
+"""Did you mean: find the known name that is most similar to an unknown one."""
 
 from collections.abc import Iterable
 from itertools import islice
@@ -8,8 +8,9 @@ LONGEST_NAME = 64
 
 
 def nearest(name: str, known: Iterable[str], within: int = 3) -> str | None:
-    """The known name a person most likely meant, or None if none is near (at most `within` edits away); the first wins
-    a tie."""
+    """Return the known name that a person most likely meant, or `None` if none is within `within` edits.
+
+    In a tie the first one wins."""
     wanted = _folded(name)
     best: str | None = None
     allowed = min(within, max(1, len(wanted) // 3))
@@ -25,14 +26,15 @@ def nearest(name: str, known: Iterable[str], within: int = 3) -> str | None:
 
 
 def _folded(name: str) -> str:
-    """`orderId`, `order_id` and `Order-ID` are one name to a person."""
+    """Return the name in a form in which `orderId`, `order_id` and `Order-ID` are equal."""
     return name[: LONGEST_NAME + 3].lower().replace("_", "").replace("-", "")
 
 
 def _distance(left: str, right: str, allowed: int) -> int | None:
-    """Edits (insert, delete, replace, swap of neighbours) from left to right, None if more than allowed.
+    """Return how many edits (insert, delete, replace, swap of neighbours) lead from left to right.
 
-    Only the band of cells within `allowed` of the diagonal is computed: names of untrusted data may be long.
+    Return `None` if there are more than `allowed`. Only the band of cells within `allowed` of the diagonal is computed:
+    names of untrusted data may be long.
     """
     if abs(len(left) - len(right)) > allowed:
         return None

@@ -1,5 +1,6 @@
-"""The border for words of user code: whatever is given as a code, a reason or a message becomes text that every store
-takes and every reader can read again."""
+"""Clean text from user code: codes, reasons and messages.
+
+Every value becomes text that every store accepts and every reader can decode."""
 
 from __future__ import annotations
 
@@ -10,13 +11,14 @@ UNSHOWN: Final = "(cannot be shown)"
 
 
 def plain_text(value: object, longest: int) -> str:
-    """The value as text of at most so many letters, without lone surrogates and NUL. It never raises, and a text that
-    is well is given back as it is."""
+    """Return the value as text of at most `longest` characters, without lone surrogates and NUL. Never raise.
+
+    A text that is already clean is returned unchanged."""
     if type(value) is str and len(value) <= longest and value.isascii() and "\0" not in value:
         return value
     try:
         text = _as_text(value)[:longest]
-    except BaseException:  # noqa: BLE001 - whatever asking a value of the user's for its text may raise
+    except BaseException:  # noqa: BLE001 - `str()` of a user's value may raise anything
         text = UNSHOWN
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
@@ -26,5 +28,5 @@ def _as_text(value: object) -> str:
         value = value.value
     if isinstance(value, BaseException):
         value = f"{type(value).__name__}: {value}"
-    # A class derived from text may do anything when it is cut or written: what counts is the text in it.
+    # A subclass of `str` may override slicing and encoding. Only the text in it counts.
     return str.__str__(value if isinstance(value, str) else str(value))

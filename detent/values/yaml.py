@@ -1,8 +1,8 @@
 """YAML 1.2 as plain JSON values, built from the parser's events.
 
-The parser (libyaml) only says what stands where; what a value is, is decided here, with a stack of our own. So depth,
-aliases and keys are refused while reading, each with its line, whatever the text tries. (A loader that recurses dies
-with the whole process on 25 KB of `- - - -`, and number keys chosen to collide keep a dictionary busy for 20 s.)
+The parser (libyaml) only reports the structure. The values are resolved here, with our own stack. So depth, aliases and
+keys are checked while reading, each with its line, whatever the text contains. (A loader that recurses crashes the
+whole process on 25 KB of `- - - -`, and number keys chosen to collide keep a dictionary busy for 20 s.)
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from detent.errors import InvalidDefinition, Problem
 # The C parser is in every wheel; the Python parser returns the same events, more slowly.
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MOST_VALUES: Final = 200_000
-# The parser compares each with all before it: a megabyte of them would take seconds.
+# The parser compares each directive with all before it: a megabyte of them would take seconds.
 _TAG_DIRECTIVES: Final = re.compile(r"^%TAG\b", re.MULTILINE)
 _WORDS: Final = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
@@ -33,9 +33,9 @@ _PLAIN_TAGS: Final = frozenset({"!", "tag:yaml.org,2002:str", "tag:yaml.org,2002
 
 
 def load_yaml(text: str, *, depth: int) -> Any:
-    """The one document of a YAML text; InvalidDefinition with line and column for everything else."""
+    """Return the one document of a YAML text. Raise InvalidDefinition with line and column of what is wrong."""
     if _TAG_DIRECTIVES.search(text):
-        raise refused("tags are not supported, and %TAG lines say nothing without them", None)
+        raise refused("tags are not supported; remove the %TAG lines", None)
     builder = _Builder(depth)
     try:
         for event in yaml.parse(text, Loader=_LOADER):
@@ -51,7 +51,7 @@ def load_yaml(text: str, *, depth: int) -> Any:
 
 
 def refused(message: str, mark: Any) -> InvalidDefinition:
-    """An error that says where; the parser counts from 0, people from 1."""
+    """Return an error with its position; the parser counts from 0, people from 1."""
     where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark is not None else ""
     return InvalidDefinition(problems=[Problem("", where + message)])
 
@@ -110,7 +110,7 @@ class _Builder:
 
     def _alias(self, event: Any) -> None:
         if any(one.anchor == event.anchor for one in self._open):
-            raise refused(f"the alias *{event.anchor} stands inside its own anchor", event.start_mark)
+            raise refused(f"the alias *{event.anchor} is inside its own anchor", event.start_mark)
         if event.anchor not in self._anchors:
             raise refused(f"no anchor &{event.anchor} before this alias", event.start_mark)
         value, size = self._anchors[event.anchor]
@@ -172,14 +172,14 @@ class _Builder:
             raise refused(f"the tag {event.tag[:80]!r} is not supported", event.start_mark)
 
     def _count(self, values: int, event: Any) -> None:
-        """Aliases count as often as they are used: a few lines must not become a million values."""
+        """Count values. Aliases count as often as they are used: a few lines must not become a million values."""
         self._size += values
         if self._size > _MOST_VALUES:
             raise refused(f"more than {_MOST_VALUES} values, aliases included", event.start_mark)
 
 
 def _resolved(event: Any) -> bool | int | float | str | None:
-    """What a plain word means in YAML 1.2: `no`, `on` and `12:30` stay text."""
+    """Return the value of a plain word in YAML 1.2: `no`, `on` and `12:30` stay text."""
     word: str = event.value
     if word in _WORDS:
         return _WORDS[word]

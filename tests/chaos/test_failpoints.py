@@ -69,7 +69,7 @@ def test_every_place_is_reached_by_a_test() -> None:
 
 
 def test_a_place_that_is_not_there_is_refused() -> None:
-    with pytest.raises(ValueError, match="there is no place 'after_lunch'"):
+    with pytest.raises(ValueError, match="there is no failpoint 'after_lunch'"):
         parse("after_effect:3,after_lunch")
 
 

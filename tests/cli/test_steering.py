@@ -139,7 +139,7 @@ def test_a_schedule_is_looked_at_paused_fired_filled_and_replayed(served: Served
     assert len(served.says("triggers", "firings", id_, "--limit", "2").splitlines()) == 2
     first = firings[-1]["id"]
     assert served.tells("triggers", "replay", id_, first)["replay_of"] == first
-    assert "stands in the definition" in served.says("triggers", "delete", id_, "--yes", code=1)
+    assert "is part of the definition" in served.says("triggers", "delete", id_, "--yes", code=1)
 
 
 def test_a_trigger_is_made_from_a_file_hears_an_event_and_is_deleted(served: Served) -> None:

@@ -131,7 +131,7 @@ BAD_YAML = {
         f"a: &a {'[' * 40}{']' * 40}\nb: {'[' * 40}*a{']' * 40}",
         "nested deeper than 64 levels",
     ),
-    "an alias of itself": ("a: &a [*a]", "line 1, column 8: the alias *a stands inside its own anchor"),
+    "an alias of itself": ("a: &a [*a]", "line 1, column 8: the alias *a is inside its own anchor"),
     "an unknown alias": ("a: *x", "line 1, column 4: no anchor &x before this alias"),
     "an alias as a key that is no text": ("a: &n 1\n*n : 2", "line 2, column 1: a key must be text"),
     "a repeated key": ("a: 1\nb: 2\na: 3", "line 3, column 1: the key 'a' is given twice"),

@@ -326,7 +326,7 @@ async def test_what_keeps_us_out_is_said_plainly(mariadb: MariadbServer) -> None
     base = f"127.0.0.1:{mariadb.port}"
     for url, said in (
         (f"mysql://detent@{base}/nowhere", "no database 'nowhere'"),
-        (f"mysql://nobody:wrong@{base}/x", "does not let the user 'nobody' in"),
+        (f"mysql://nobody:wrong@{base}/x", "does not allow the user 'nobody' to log in"),
         (f"mysql://detent@{base}/x?charset=latin1", "utf8mb4"),
         (f"mysql://detent@{base}/x?autocommit=1", "unknown options: autocommit"),
         (f"mysql://detent@{base}", "names no database"),

@@ -33,7 +33,7 @@ async def test_a_url_names_its_store(tmp_path: Path) -> None:
 async def test_a_folder_that_is_not_there_is_an_error_and_is_not_made(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/typo/dir/x.db"
     for opening in (open_store, lambda url, _: migrate_store(url)):
-        with pytest.raises(StoreError, match=rf"there is no folder {tmp_path}/typo/dir; make it or mend the URL"):
+        with pytest.raises(StoreError, match=rf"there is no folder {tmp_path}/typo/dir; create it or correct the URL"):
             await opening(url, SystemClock())
     assert list(tmp_path.iterdir()) == []
 

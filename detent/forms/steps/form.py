@@ -5,8 +5,8 @@
       charge: {url: "https://shop.example/charge", body: {order: "{{trigger.body.order_id}}"}}
       receipt: {needs: [charge], if: tasks.charge.status_code == 200, url: "https://shop.example/receipt"}
 
-`needs` are edges and all of them must be taken. Without `if` they are taken by success only, so a failed or skipped
-need skips the step; with `if` they are taken by every ending and the condition decides.
+`needs` are edges, and all of them must be taken. Without `if` they are taken by success only, so a failed or skipped
+need skips the step. With `if` they are taken by every ending, and the condition decides.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from detent.graph.model import ON_ANY, ON_SUCCESS, Edge, Graph, Step, StepKind
 from detent.values.durations import SECONDS
 from detent.values.fields import Fields, Problems, described, inside, shown
 
-# `trigger_schema` of a definition: the JSON Schema that the body of every start must keep.
+# `trigger_schema` of a definition: the JSON Schema that validates the body of every start.
 
 
 def read_trigger_schema(fields: Fields, trigger: TriggerDefinition) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
-    """The schema, and a warning if the trigger can never keep it."""
+    """Return the schema, and a warning if the body of its trigger can never be valid."""
     schema = fields.get("trigger_schema")
     if schema is None:
         return None, ()
@@ -65,8 +65,9 @@ _LONGEST_LABEL: Final = 200
 def compile_steps(
     document: Mapping[str, Any], *, limits: Limits = _LIMITS, actions: Collection[str] | None = None
 ) -> Compiled:
-    """The workflow of a document in the steps form, or InvalidDefinition with all its problems. `actions` are the names
-    that may be called; None leaves that for later."""
+    """Compile a document of the steps form. Raise InvalidDefinition with all its problems.
+
+    `actions` are the names that may be called; `None` does not check them."""
     problems = Problems()
     fields = Fields(checked_document(document), "", problems)
     fields.refuse_unknown(_FIELDS)
@@ -104,7 +105,10 @@ def compile_steps(
 
 
 def _placed(steps: list[Step], queue: str | None, priority: int | None) -> tuple[Step, ...]:
-    """A run stays in the queue of its last step: where one step has its own, the others must say theirs."""
+    """Return the steps with their queue and priority.
+
+    A run stays in the queue of its last step. So if one step has its own queue, every other step must name its queue
+    too."""
     own_queue = any(step.queue is not None for step in steps)
     own_priority = any(step.priority is not None for step in steps)
     usual = (queue or DEFAULT_QUEUE if own_queue else None, priority or 0 if own_priority else None)
@@ -119,7 +123,7 @@ def _placed(steps: list[Step], queue: str | None, priority: int | None) -> tuple
 
 
 def _read_steps(fields: Fields, limits: Limits, actions: Collection[str] | None) -> list[WrittenStep]:
-    """Every step, in written order; of two with the same name the first."""
+    """Read every step, in written order; of two with the same name the first."""
     found: dict[str, WrittenStep] = {}
     for name, raw, path in _named(fields, limits):
         written = read_step(name, raw, path, fields.problems, actions)
@@ -130,7 +134,7 @@ def _read_steps(fields: Fields, limits: Limits, actions: Collection[str] | None)
 
 
 def _named(fields: Fields, limits: Limits) -> Iterator[tuple[str, Any, str]]:
-    """Name, content and path of each step, from a mapping or from a list of mappings with a name."""
+    """Yield name, content and path of each step, from a mapping or from a list of mappings with a name."""
     written = fields.written(("tasks", "steps"))
     if len(written) > 1:
         fields.problems.add("steps", "is another spelling of 'tasks'; write one of them")
@@ -155,7 +159,7 @@ def _named(fields: Fields, limits: Limits) -> Iterator[tuple[str, Any, str]]:
 
 
 def _edges(written: list[WrittenStep], problems: Problems, limits: Limits) -> Iterator[Edge]:
-    """The needs of all steps as edges; a need that cannot be one is a problem."""
+    """Yield the needs of all steps as edges. A need that cannot be an edge becomes a problem."""
     count = sum(len(step.needs) for step in written)
     if count > limits.edges:
         problems.add("tasks", f"there are {count} needs in all; at most {limits.edges} are allowed")
@@ -185,13 +189,13 @@ def _need_problem(
 
 
 def _check_graph(graph: Graph, written: list[WrittenStep], fields: Fields) -> None:
-    """Cycles, and everything templates and conditions read."""
+    """Report cycles, and invalid reads of templates and conditions."""
     problems = fields.problems
     paths = {step.name: step.path for step in written}
     for cycle in cycles(graph):
         problems.add(inside(paths[cycle[0]], "needs"), describe_cycle(cycle))
-    # What stands behind an unknown need is not known either. An edge from a step to itself says so: nothing is said
-    # about steps in or behind a cycle, so a misspelled need is one problem and not one for each template behind it.
+    # What comes after an unknown need is not known either. A self-edge marks such a step, since steps in or after a
+    # cycle are not checked. So a misspelled need is one problem, not one for each template after it.
     unclear = tuple(Edge(step.name, step.name) for step in written if step.unclear)
     known = replace(graph, edges=graph.edges + unclear)
     before = upstream(known, [step.name for step in written if step.reads])
@@ -230,6 +234,6 @@ def _labels(fields: Fields) -> dict[str, str]:
 
 
 def _code(graph: Graph) -> tuple[str, ...]:
-    """The user's own actions: only a node that has them may run the workflow."""
+    """Return the user's own actions: only a node that has them may run the workflow."""
     names = {str(step.config.get("action", "")) for step in graph.steps if step.kind is StepKind.ACTION}
     return tuple(sorted(name for name in names if name and not name.startswith("core.")))

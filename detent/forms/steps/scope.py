@@ -6,7 +6,7 @@
     tasks.NAME.query  .encoding                                         (of a callback)
     wait.NAME.url  $execution.NAME.resume_url  $execution.resume_url    (the callback of a wait step)
 
-A result may be read only behind the step that makes it; the address of a callback is known from the start.
+A result may be read only after the step that returns it; the address of a callback is known from the start.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PARTS: Final = {
 
 
 class StepsScope:
-    """Checks what is read against the steps there are. A kind of None is a step whose own problem is reported."""
+    """Checks reads against the existing steps. A kind of `None` is a step whose own problem is already reported."""
 
     def __init__(self, kinds: Mapping[str, StepKind | None], upstream: Upstream, problems: Problems) -> None:
         self._kinds = kinds
@@ -39,7 +39,7 @@ class StepsScope:
         self._waits = [name for name, kind in kinds.items() if kind is StepKind.WAIT]
 
     def check(self, read: Read, reader: str | None) -> None:
-        """Report what is wrong with one read of the step `reader` (None: the workflow's output)."""
+        """Report what is wrong with one read of the step `reader` (`None`: the workflow's output)."""
         if message := self._problem(read.reference, reader):
             at = f" (at character {read.reference.position + 1})"
             self._problems.add(read.field, f"{shown(read.reference.text)}: {message}{at}")
@@ -64,7 +64,7 @@ class StepsScope:
             return None
         choices = ", ".join(f"{whole}.{part}" for part in parts)
         if not rest:
-            return f"say which part: {choices}"
+            return f"name a part: {choices}"
         hint = self._problems.did_you_mean(str(rest[0]), parts) or f"; there is {choices}"
         return f"{whole} has no {rest[0]!r}{hint}"
 

@@ -17,7 +17,7 @@ from detent.values.fields import Fields, Problems, described, inside, shown
 from detent.values.http_body import is_header_name
 from detent.values.nearest import nearest
 
-# The request of an HTTP step as it is written: url, method, headers, body.
+# The request of an HTTP step: url, method, headers, body.
 
 
 REQUEST_FIELDS: Final = ("url", "method", "headers", "body")
@@ -31,7 +31,7 @@ _OURS: Final = frozenset({"connection", "content-length", "transfer-encoding", "
 
 
 def read_request(fields: Fields, default_method: str) -> dict[str, Any]:
-    """The config of an HTTP step: all four keys, headers and body as written."""
+    """Read the config of an HTTP step: all four keys, headers and body as written."""
     return {
         "url": _url(fields),
         "method": _method(fields, default_method),
@@ -95,7 +95,7 @@ def _headers(fields: Fields) -> dict[str, str]:
 
 
 def _taken(name: str, seen: dict[str, str]) -> str | None:
-    """Header names are the same in any case."""
+    """Return a problem if the header was written before in another case."""
     first = seen.setdefault(name.lower(), name)
     return None if first == name else f"is the same header as {first!r}"
 
@@ -116,7 +116,7 @@ def is_scalar(value: object) -> bool:
     return isinstance(value, bool | int | float)
 
 
-# How often a step is tried again: `retries: 3`, or `retries: {attempts: 3, delay: 5s, factor: 2, ...}`.
+# How often a step is retried: `retries: 3`, or `retries: {attempts: 3, delay: 5s, factor: 2, ...}`.
 
 
 RETRY_FIELDS: Final = ("retries", "retry")
@@ -126,7 +126,7 @@ _LARGEST_FACTOR: Final = 100.0
 
 
 def read_retry(fields: Fields, default: Retry) -> Retry:
-    """`retries` counts the tries after the first, as a number and as `attempts` of the block."""
+    """Read the retries. They count the attempts after the first, as a number and as `attempts` of the block."""
     written = fields.written(RETRY_FIELDS)
     if len(written) > 1:
         fields.problems.add(fields.at("retry"), "is another spelling of 'retries'; write one of them")
@@ -157,21 +157,21 @@ def _block(fields: Fields, default: Retry) -> Retry:
     return retry
 
 
-# Sleeps and waits as they are written. Numbers count seconds.
+# Sleeps and waits. Numbers count seconds.
 
 
 _WAIT_FIELDS: Final = ("timeout", "early")
 
 
 class Early(StrEnum):
-    """What becomes of a callback that comes before its step waits for it."""
+    """What happens to a callback that arrives before its wait step is active."""
 
     BUFFER = "buffer"
     REJECT = "reject"
 
 
 def read_sleep(fields: Fields, name: str) -> dict[str, Any]:
-    """The config of a sleep. A text with a template in it is kept, and becomes a duration when the step runs."""
+    """Read the config of a sleep. A text with a template stays text and becomes a duration when the step runs."""
     value = fields.get(name)
     if isinstance(value, str) and "{{" in value:
         return {"seconds": value}
@@ -179,7 +179,7 @@ def read_sleep(fields: Fields, name: str) -> dict[str, Any]:
 
 
 def read_delay(fields: Fields) -> tuple[dict[str, Any], str]:
-    """The config of `core.delay` from its parameters, and the one that was used."""
+    """Return the config of `core.delay` from its parameters, and the name of the parameter that was used."""
     fields.refuse_unknown(("seconds", "duration"))
     written = fields.written(("seconds", "duration"))
     if len(written) != 1:
@@ -190,7 +190,7 @@ def read_delay(fields: Fields) -> tuple[dict[str, Any], str]:
 
 
 def read_wait(fields: Fields, name: str) -> dict[str, Any]:
-    """The config of a wait from `wait_for_webhook`: a mapping, only its timeout, or nothing but the word."""
+    """Read the config of a wait from `wait_for_webhook`: a mapping, only its timeout, or no value."""
     value = fields.get(name)
     if isinstance(value, dict):
         return read_wait_block(Fields(value, fields.at(name), fields.problems))
@@ -201,7 +201,7 @@ def read_wait(fields: Fields, name: str) -> dict[str, Any]:
 
 
 def read_wait_block(fields: Fields) -> dict[str, Any]:
-    """The config of a wait from its own fields. Without a timeout it lasts until the run expires."""
+    """Read the config of a wait from its own fields. Without a timeout it lasts until the run expires."""
     fields.refuse_unknown(_WAIT_FIELDS)
     timeout = fields.duration("timeout", unit=SECONDS, zero=False)
     return {"timeout": timeout, "early": fields.choice("early", Early, Early.BUFFER).value}
@@ -233,7 +233,7 @@ _HINTS: Final = {("wait_for_webhook", "timeout"): '; write wait_for_webhook: {ti
 class WrittenStep:
     """A step as far as it could be read. Each need comes with its field.
 
-    `kind` is None if even that could not be read; `unclear` is set when one of the needs does not exist.
+    `kind` is `None` if even that could not be read; `unclear` is set if one of the needs does not exist.
     """
 
     name: str
@@ -252,7 +252,7 @@ class WrittenStep:
     unclear: bool = False
 
     def step(self) -> Step:
-        """The step of the graph."""
+        """Build the step of the graph."""
         return Step(
             name=self.name,
             kind=self.kind or StepKind.ACTION,
@@ -267,7 +267,7 @@ class WrittenStep:
 
 
 def read_step(name: str, raw: object, path: str, problems: Problems, actions: Collection[str] | None) -> WrittenStep:
-    """Read one step; everything wrong with it becomes a problem."""
+    """Read one step. Everything that is wrong with it becomes a problem."""
     written = WrittenStep(name, path)
     check_step_name(name, path, problems)
     if not isinstance(raw, dict):
@@ -276,7 +276,7 @@ def read_step(name: str, raw: object, path: str, problems: Problems, actions: Co
     fields = Fields(raw, path, problems)
     fields.refuse_unknown(_ALL_FIELDS)
     if fields.get("name") not in (None, name):
-        problems.add(fields.at("name"), f"this step is named {name!r} by its key; put other words into its description")
+        problems.add(fields.at("name"), f"this step is named {name!r} by its key; put other text into its description")
     written.needs = _needs(fields)
     written.guard, reads = condition(fields, "if")
     written.reads += reads
@@ -288,7 +288,7 @@ def read_step(name: str, raw: object, path: str, problems: Problems, actions: Co
 
 
 def _needs(fields: Fields) -> list[tuple[str, str]]:
-    """The names this step needs, each with its field; `needs: charge` is `needs: [charge]`."""
+    """Return the names this step needs, each with its field; `needs: charge` is `needs: [charge]`."""
     value = fields.get("needs")
     if value is None:
         return []
@@ -333,14 +333,14 @@ def _kind(fields: Fields) -> str | None:
     if found:
         message = f"a step is one of {', '.join(_KINDS)}; this one has {' and '.join(found)}"
         fields.problems.add(fields.path, message)
-    # A misspelled `ulr` is reported as such; that the step then has no kind is no second mistake.
+    # A misspelled `ulr` is reported as such; the missing kind is then not a second mistake.
     elif not any(nearest(key, _KINDS) for key in fields.values if key not in _ALL_FIELDS):
         fields.problems.add(fields.path, f"a step needs one of {', '.join(_KINDS)}")
     return None
 
 
 def _refuse_others(fields: Fields, kind: str, *, tried: bool = True) -> None:
-    """Report fields that say nothing about this kind of step."""
+    """Report fields that have no meaning for this kind of step."""
     for name in fields.written(_ALL_FIELDS):
         if name not in _FIELDS[kind] or (name in _TRIED and not tried):
             hint = _HINTS.get((kind, name), "")
@@ -366,7 +366,7 @@ def _tries(fields: Fields, written: WrittenStep) -> None:
 
 
 def _action(fields: Fields, written: WrittenStep, actions: Collection[str] | None) -> None:
-    """An action, or another kind of step in the words of an action."""
+    """Read an action, or another kind of step that is written as an action."""
     action = fields.text("action", most=128)
     given = Fields(fields.mapping("with") or {}, fields.at("with"), fields.problems)
     _refuse_others(fields, "action", tried=action not in {"core.delay", "core.wait"})

@@ -34,7 +34,7 @@ from detent.store.trigger_rows import NewTrigger
 
 
 class MemoryCommandStore(MemoryTables):
-    """Callbacks, messages, workflows, runs to look at, and retention."""
+    """The verbs of commands and of maintenance: callbacks, messages, workflows, reading runs, retention."""
 
     async def deliver(
         self, run: bytes, step: str, *, data: bytes, message_id: str | None, now: int | None = None
@@ -97,12 +97,12 @@ class MemoryCommandStore(MemoryTables):
         return SavedVersion(old.new.id, old.version, created=False, changed=changed)
 
     def _own_trigger(self, workflow: bytes, new: NewTrigger | None, now: int) -> None:
-        """Put the trigger of a definition in the place of the one before."""
+        """Replace the trigger of a definition with its new one."""
         old = next(
             (t for t in self.rules.values() if t.new.workflow == workflow and t.new.owned and not t.deleted_at), None
         )
         if old is not None and new is not None and old.new.kind == new.kind:
-            # It was perhaps paused by a person; and an unchanged schedule goes on where it was.
+            # A user may have paused the trigger: it stays paused. An unchanged schedule continues from its next slot.
             next_at = old.new.next_at if old.new.config == new.config or not old.new.enabled else new.next_at
             old.new = new._replace(
                 id=old.new.id, workflow=workflow, enabled=old.new.enabled, note=old.new.note, next_at=next_at
@@ -240,7 +240,7 @@ class MemoryCommandStore(MemoryTables):
     async def kept(self, run: bytes) -> dict[str, bytes]:
         return {step: result for (id_, step), result in self.results.items() if id_ == run}
 
-    # -- keeping
+    # -- maintenance
 
     async def now(self) -> int:
         return self.clock.wall()
@@ -292,7 +292,7 @@ class MemoryCommandStore(MemoryTables):
 
 
 def _has_begun(row: RunRow) -> bool:
-    """Whether a run has begun: it is not one that waits for its time, or was ended before that came."""
+    """Return whether a run has begun: it does not wait for its start time, and did not end before that time."""
     if row.ended_at is not None:
         return row.ended_at >= row.started_at
     return row.status != Status.PENDING or row.owner is not None

@@ -1,7 +1,7 @@
 """The model of a store: dictionaries, with the full semantics of many nodes, epochs and leases.
 
-Every verb is one step without an await inside, so it is atomic. It serves users' tests and `--fast` runs, and it is
-what the simulator wraps with faults; the conformance suite holds it to the same truth as the databases.
+Every verb is one step without an await inside, so it is atomic. It serves users' tests and `--fast` runs, and the
+simulator wraps it with faults. The conformance suite checks it against the same contract as the databases.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from detent.store.rows import (
 
 
 class MemoryStore(MemoryCommandStore, MemoryTriggers):
-    """Keeps everything in this process; gone when it ends."""
+    """A store in this process. Its data is lost when the process ends."""
 
     # -- nodes
 
@@ -114,12 +114,12 @@ class MemoryStore(MemoryCommandStore, MemoryTriggers):
         return Flushed(now, frozenset(key for key in flush.expiries if self._is_expired(key)), refused)
 
     def _without_refused(self, node: bytes, flush: Flush) -> tuple[Flush, frozenset[bytes]]:
-        """The flush without the starts that may not be made, and all that belongs to them."""
+        """Return the flush without the refused starts and everything that belongs to them."""
         refused: set[bytes] = set()
         asked: set[tuple[int, str, str]] = set()
         for start in flush.starts:
             if start.id in self.table:
-                continue  # the first sending made it
+                continue  # the first sending inserted it
             unique = {
                 (start.tenant, name, value)
                 for name, value in (("request_id", start.request_id), ("active_key", start.active_key))
@@ -173,7 +173,7 @@ class MemoryStore(MemoryCommandStore, MemoryTriggers):
         return start.active_key is not None and self.holder(start.tenant, start.active_key) is not None
 
     def _inherits(self, node: bytes, start: NewRun) -> bool:
-        """Whether the run that has its key leaves it to this start."""
+        """Return whether the run that has the key of this start passes it on to the start."""
         row = None if start.successor_of is None else self.table.get(start.successor_of)
         if row is None or start.active_key is None or not row.is_open() or row.owner != node:
             return False

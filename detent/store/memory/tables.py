@@ -43,7 +43,7 @@ class StoredWorkflow:
     version: int
     created_at: int
     updated_at: int
-    versions: dict[int, tuple[NewVersion, int]] = field(default_factory=dict)  # with the time it was made
+    versions: dict[int, tuple[NewVersion, int]] = field(default_factory=dict)  # with the time of its creation
     deleted_at: int | None = None
 
 
@@ -57,7 +57,7 @@ class StoredTrigger:
 
 
 class MemoryTables:
-    """What every part of the memory store works on."""
+    """The dictionaries that every part of the memory store uses."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
@@ -78,7 +78,7 @@ class MemoryTables:
         self.last_mail = 0
 
     def holder(self, tenant: int, key: str) -> bytes | None:
-        """The open run that has that active key."""
+        """Return the open run that has that active key."""
         held = (run for run in self.table.values() if run.is_open() and run.new.active_key == key)
         return next((run.new.id for run in held if run.new.tenant == tenant), None)
 

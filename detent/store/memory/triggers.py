@@ -22,7 +22,7 @@ from detent.store.trigger_rows import (
 
 
 class MemoryTriggers(MemoryTables):
-    """The same promises as in a database: every verb is one step."""
+    """The verbs of triggers, with the same guarantees as in a database: every verb is one step."""
 
     async def add_trigger(self, new: NewTrigger) -> bool:
         saved = self.saved.get(new.workflow)

@@ -1,4 +1,5 @@
-"""Alembic's way in: it writes the statements of the wanted migrations as text, and never connects to a database."""
+"""Alembic's entry point: it writes the statements of the wanted migrations as text, and never connects to a
+database."""
 
 from alembic import context
 

@@ -1,7 +1,7 @@
 """The statements that lead from one revision of the tables to another, up or down.
 
-Alembic writes the text of the statements and nothing else, so each dialect runs them on a connection of its own. Only
-`detent migrate` and the first start of a SQLite file import this module, because Alembic takes long to load.
+Alembic only writes the text of the statements; each dialect runs them on its own connection. Only `detent migrate` and
+the first start of a SQLite file import this module, because Alembic takes long to load.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Migration(NamedTuple):
 
     @property
     def is_post(self) -> bool:
-        """Whether it removes what older code needs."""
+        """Return whether it removes what older code needs."""
         return self.oldest_after > self.oldest_before
 
     @property
@@ -52,7 +52,7 @@ class Migration(NamedTuple):
         return self.goal is None or (self.current is not None and self.goal < self.current)
 
     def destroys(self) -> list[str]:
-        """The statements of it that delete data."""
+        """Return its statements that delete data."""
         return [one for one in self.statements if _DESTROYS.match(one) and not _NOTES.match(one)]
 
 
@@ -64,10 +64,11 @@ def revisions() -> list[str]:
 def plan(
     dialect: str, stored: StoredRevision, to: str | None = None, *, force: bool = False, only_up: bool = False
 ) -> list[Migration]:
-    """Return the migrations from the stored revision to another, by default the newest; none if a newer Detent made
-    tables that this code can use, or if `only_up` is given and the way is down.
+    """Return the migrations from the stored revision to another one, by default the newest.
 
-    Raise SchemaMismatch if a revision is unknown, or if the way down deletes data and `force` is not given."""
+    The list is empty if a newer Detent made tables that this code can use. It is also empty if `only_up` is given and
+    the goal is an older revision. Raise SchemaMismatch if a revision is unknown, or if a downgrade deletes data and
+    `force` is not given."""
     scripts, current, known = _scripts(), stored.revision, [BASE, *revisions()]
     goal = to or known[-1]
     if goal not in known:
@@ -88,7 +89,7 @@ def plan(
     lost = [text for migration in made if migration.is_down for text in migration.destroys()]
     if lost and not force:
         raise SchemaMismatch(
-            f"the way from revision {current} down to {goal} deletes data ({'; '.join(map(_short, lost))}); "
+            f"the downgrade from revision {current} to {goal} deletes data ({'; '.join(map(_short, lost))}); "
             f"run `detent migrate --to {goal} --force` to do it"
         )
     return made
@@ -105,9 +106,9 @@ def _migration(scripts: ScriptDirectory, dialect: str, before: str, after: str) 
     way(_config(dialect, buffer), f"{before}:{after}", sql=True)
     *changes, note = split(buffer.getvalue())
     if after == BASE:
-        statements = [*changes, "drop table alembic_version"]  # without tables there is no revision to note
+        statements = [*changes, "drop table alembic_version"]  # without tables there is no revision to store
     else:
-        statements = [*changes, *note_oldest_code(oldest_after), note]  # the revision last: with it all is done
+        statements = [*changes, *note_oldest_code(oldest_after), note]  # the revision last: it marks success
     return Migration(
         current=None if before == BASE else before,
         goal=None if after == BASE else after,
@@ -127,7 +128,7 @@ def note_oldest_code(code: str) -> list[str]:
 
 
 def split(script: str) -> list[str]:
-    """Return the statements of a script of ours, without its comments."""
+    """Return the statements of one of our scripts, without its comments."""
     lines = (line for line in script.splitlines() if not line.startswith("--"))
     return [step for part in "\n".join(lines).split(";\n") if (step := part.strip().removesuffix(";"))]
 

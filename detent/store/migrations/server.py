@@ -1,7 +1,7 @@
-"""Migrate a database server while nodes work on it.
+"""Migrate a database server while nodes use it.
 
-A `post` migration first raises `oldest_code` and then looks which nodes there are. A node first registers and then
-reads `oldest_code`. So one of the two always sees the other, and no node works on tables that lack what it needs.
+A `post` migration first raises `oldest_code` and then reads which nodes are registered. A node first registers and then
+reads `oldest_code`. So one of the two always sees the other, and no node uses tables that lack what it needs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from detent.store.migrations.plan import BASE, Migration, plan
 from detent.store.sql import schema
 from detent.store.sql.schema import StoredRevision
 
-#: How often a statement that waits for another transaction's lock is tried again. In between the others go on.
+#: How often a statement that waits for another transaction's lock is tried again. Other statements run in between.
 ATTEMPTS: Final = 30
 PAUSE: Final = 1.0
 
@@ -38,8 +38,9 @@ class MigrationServer(Protocol):
 
 
 async def migrate_server(server: MigrationServer, to: str | None, *, force: bool, only_up: bool) -> str:
-    """Bring the tables to a revision and return it. `None` as the goal is the newest one that can be reached now: a
-    `post` migration that this code does not need waits until the older nodes have ended."""
+    """Bring the tables to a revision and return it. The default is the newest revision that can be reached now.
+
+    A `post` migration that this code does not need waits until the older nodes have ended."""
     for migration in plan(server.dialect, await server.stored_revision(), to, force=force, only_up=only_up):
         if migration.is_post and (older := await _older_nodes(server, migration)):
             if to is None and str(migration.goal) > schema.HEAD:
@@ -58,7 +59,9 @@ async def migrate_server(server: MigrationServer, to: str | None, *, force: bool
 
 
 async def _older_nodes(server: MigrationServer, migration: Migration) -> list[str]:
-    """Return the nodes whose code is too old for this migration, or keep such nodes from starting."""
+    """Return the nodes whose code is too old for this migration.
+
+    If there are none, prevent such nodes from starting."""
 
     async def look() -> list[str]:
         return [f"{node}" for node in await _nodes(server) if node.revision < migration.oldest_after]
@@ -66,7 +69,7 @@ async def _older_nodes(server: MigrationServer, migration: Migration) -> list[st
     older = await look()
     if not older:
         await server.note_oldest_code(migration.oldest_after)
-        older = await look()  # one that registered before it could read the note
+        older = await look()  # a node may have registered before it could read the note
         if older:
             await server.note_oldest_code(migration.oldest_before)
     return older
@@ -92,7 +95,7 @@ async def _nodes(server: MigrationServer) -> list[_Code]:
 
 
 async def repeat(work: Callable[[], Awaitable[None]]) -> None:
-    """Run `work` again while another transaction has a lock that it needs."""
+    """Run `work` again while another transaction holds a lock that it needs."""
     for _ in range(ATTEMPTS - 1):
         try:
             return await work()

@@ -1,4 +1,4 @@
-"""How verbs reach a SQL database: the contract of a dialect's connections, and a pool of them."""
+"""How verbs use a SQL database: the contract of a dialect's connections, and a pool of them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from sqlalchemy import ClauseElement
 from detent.errors import StoreBusy
 from detent.store.sql.compiler import Values
 
-# A few connections that callers take in turn, whatever the database.
+# The pool: a few connections that callers share, for every database.
 
 
 class Closable(Protocol):
-    """Whatever a dialect keeps its connection in."""
+    """Any object that owns a dialect's connection."""
 
     async def close(self) -> None: ...
 
@@ -26,7 +26,7 @@ L = TypeVar("L", bound=Closable)
 
 
 class LinkPool(Generic[L]):
-    """Nobody waits longer than `patience` seconds for a link."""
+    """A fixed set of connections. A caller that waits longer than `patience` seconds for one gets StoreBusy."""
 
     def __init__(self, links: Iterable[L], patience: float) -> None:
         self._free = list(links)
@@ -56,12 +56,12 @@ class LinkPool(Generic[L]):
 T = TypeVar("T")
 Rows = Sequence[Sequence[Any]]
 Step = tuple[ClauseElement, Values]
-#: A transaction as a dialogue: it asks for one statement after the other and is given the rows of each.
+#: A transaction as a generator: it yields one statement after another and receives the rows of each.
 Script = Generator[Step, Rows, T]
 
 
 class SqlAccess(ABC):
-    """Every connection of a store. The verbs that are the same on every SQL database use these methods alone."""
+    """Owns every connection of a store. Verbs that are the same on every SQL database use only these methods."""
 
     @abstractmethod
     async def now(self) -> int:
@@ -73,11 +73,12 @@ class SqlAccess(ABC):
 
     @abstractmethod
     async def run_script(self, begin: Callable[[], Script[T]]) -> T:
-        """Run the statements of a script as one transaction, and commit it with what the script returns. Every
-        statement sees what was committed before it."""
+        """Run the statements of a script as one transaction, commit it and return what the script returns.
+
+        Every statement sees what was committed before it."""
 
     async def execute(self, clause: ClauseElement, values: Values) -> Rows:
-        """Run one statement as a transaction of its own."""
+        """Run one statement as its own transaction."""
 
         def only() -> Script[Rows]:
             return (yield clause, values)

@@ -1,4 +1,4 @@
-"""Statements that are not hot are written once with SQLAlchemy Core and compiled once per dialect to plain text."""
+"""Compile statements that are not hot: written once with SQLAlchemy Core, compiled once per dialect to plain text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 
 from detent.store.rows import Flush, NewRun
 
-# SQL that lives in files beside the code that runs it.
+# SQL in files beside the code that runs it.
 
 
 _AGAIN: Final = re.compile(r"/\*again (.*?) \*/")
@@ -34,26 +34,27 @@ _CHECKED: Final = re.compile(r"/\*checked (.*?) \*/")
 
 
 def read_sql(package: str, name: str) -> str:
-    """The text of a file of that package."""
+    """Return the text of a file of that package."""
     return files(package).joinpath(name).read_text(encoding="utf-8")
 
 
 def once_and_again(sql: str) -> dict[bool, str]:
-    """The two readings of a statement: the clauses marked `again` are alive in the second one, those marked `once` in
-    the first."""
+    """Return both variants of a statement, by `again`: the first sending and the repeated one.
+
+    Clauses marked `once` are only in the first variant, clauses marked `again` only in the second."""
     return {False: _AGAIN.sub("", _ONCE.sub(r"\1", sql)), True: _AGAIN.sub(r"\1", _ONCE.sub("", sql))}
 
 
 def checking(sql: str, *, checked: bool) -> str:
-    """The statement with or without the clauses that are marked `checked`."""
+    """Return the statement with or without the clauses that are marked `checked`."""
     return _CHECKED.sub(r"\1" if checked else "", sql)
 
 
-# What is special about some starts.
+# Starts that need more than the usual insert.
 
 
 def is_checked(flush: Flush) -> bool:
-    """Whether there are starts that may be refused, or that have what few runs have."""
+    """Return whether a start may be refused, or has one of the columns that few runs have."""
     return any(
         start.current
         or start.request_id is not None
@@ -65,13 +66,15 @@ def is_checked(flush: Flush) -> bool:
 
 
 def successors(starts: Sequence[NewRun]) -> list[NewRun]:
-    """The starts that take their active key from another run."""
+    """Return the starts that take their active key from another run."""
     return [start for start in starts if start.successor_of is not None and start.active_key is not None]
 
 
 def in_order(starts: Sequence[NewRun]) -> list[NewRun]:
-    """The starts in the order in which they are made: one order for every node, so that two nodes seldom wait for each
-    other in a circle, and of one key first the run that inherits it."""
+    """Return the starts in the order in which they are inserted.
+
+    Every node uses the same order, so that two nodes seldom deadlock. Of several starts with one key, the successor
+    that inherits it comes first."""
     return sorted(starts, key=_place)
 
 
@@ -84,7 +87,7 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Statement:
-    """Text for one dialect, and the names of its arguments in their order."""
+    """The text for one dialect, and the names of its arguments in their order."""
 
     text: str
     names: tuple[str, ...]
@@ -96,19 +99,19 @@ class Statement:
 
 @lru_cache(maxsize=1024)
 def compiled(clause: ClauseElement, dialect: Dialect) -> Statement:
-    """The statement as text of that dialect. `clause` should be one that lives long."""
+    """Return the statement as text of that dialect. `clause` should live long, because the result is cached."""
     made = clause.compile(dialect=dialect)
     assert isinstance(made, SQLCompiler)
     return Statement(str(made), tuple(made.positiontup or ()), dict(made.params))
 
 
 class InsertIfAbsent(ClauseElement):
-    """An insert that does nothing, and gives no row, where a unique index has its like already."""
+    """An insert that does nothing and returns no row if a unique index already has the key."""
 
     inherit_cache = False
 
     def __init__(self, insert: TextClause, gives: str = "id") -> None:
-        """`gives`: the column whose value is given for a row that was inserted."""
+        """Wrap an insert. `gives` is the column whose value is returned for an inserted row."""
         self.insert, self.gives = insert, gives
 
 
@@ -119,12 +122,16 @@ def _unless_there(element: InsertIfAbsent, compiler: SQLCompiler, **given: Any) 
 
 @compiles(InsertIfAbsent, "mysql")
 def _unless_there_mysql(element: InsertIfAbsent, compiler: SQLCompiler, **given: Any) -> str:
-    """Whoever runs it takes the error of a doubled key for no row: `insert ignore` would ignore much more than that."""
+    """Return the plain insert.
+
+    The caller treats a duplicate key as no row: `insert ignore` would ignore other errors too."""
     return compiler.process(element.insert, **given)
 
 
 class InList(ColumnElement[bool]):
-    """Whether a column has one of the values of a list, which is one argument and not empty: of ids, or of texts."""
+    """Whether a column has one of the values of a list of ids or of texts.
+
+    The list is one argument and is not empty."""
 
     inherit_cache = False
     type = Boolean()
@@ -142,7 +149,7 @@ def _among_postgres(element: InList, compiler: SQLCompiler, **given: Any) -> str
 
 @compiles(InList, "sqlite")
 def _among_sqlite(element: InList, compiler: SQLCompiler, **given: Any) -> str:
-    """Texts come as a JSON list, ids side by side in one blob."""
+    """Compile the list: texts are passed as a JSON list, ids concatenated in one blob."""
     column, values = compiler.process(element.column, **given), compiler.process(element.values, **given)
     if not element.ids:
         return f"{column} in (select value from json_each({values}))"
@@ -155,12 +162,14 @@ def _among_sqlite(element: InList, compiler: SQLCompiler, **given: Any) -> str:
 
 @compiles(InList, "mysql")
 def _among_mysql(element: InList, compiler: SQLCompiler, **given: Any) -> str:
-    """A list is written out where its argument stands."""
+    """Compile the list: it is written into the statement in place of its argument."""
     return f"{compiler.process(element.column, **given)} in ({compiler.process(element.values, **given)})"
 
 
 class Unindexed(ColumnElement[int]):
-    """A column that SQLite shall not look up by an index: without statistics it prefers one that is in order."""
+    """A column that SQLite must not look up by an index.
+
+    Without statistics it prefers an index that matches the order."""
 
     inherit_cache = False
     type = Integer()
@@ -180,7 +189,7 @@ def _unindexed_sqlite(element: Unindexed, compiler: SQLCompiler, **given: Any) -
 
 
 class HasLabel(ColumnElement[bool]):
-    """Whether the labels of a row, which are JSON text or null, have that key with that value."""
+    """Whether the labels of a row, which are JSON text or `null`, have that key with that value."""
 
     inherit_cache = False
     type = Boolean()
@@ -196,7 +205,7 @@ def _has_label_postgres(element: HasLabel, compiler: SQLCompiler, **given: Any) 
     labels, key, value = (
         compiler.process(part, **given) for part in (element.labels, element.key_given, element.value_given)
     )
-    # A zero character, which `jsonb` cannot hold, would otherwise make an error of the whole search.
+    # `jsonb` cannot hold a zero character. Without this test, one such label would make the whole search fail.
     wanted = f"jsonb_build_object({key}::text, {value}::text)"
     return rf"case when strpos({labels}, '\u0000') = 0 then {labels}::jsonb @> {wanted} else false end"
 

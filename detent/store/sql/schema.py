@@ -3,9 +3,10 @@
 Statements that are not hot are compiled from this description; the hot ones are text beside their dialect. There are no
 foreign keys on run, journal, inbox and callback: a flush checks nothing but its fence.
 
-PostgreSQL keeps ids as `uuid` and instants as `timestamptz`, for people who look; SQLite keeps 16 bytes and integer
-microseconds. Either way Python sees bytes and integers. What PostgreSQL has besides stands in the migrations:
-its indexes are partial as those of SQLite are, its journal has partitions, and rows that change often have room to.
+PostgreSQL stores ids as `uuid` and instants as `timestamptz`, so that people can read them. SQLite stores 16 bytes and
+integer microseconds. In both cases Python sees bytes and integers. What only PostgreSQL has is in the migrations. Its
+indexes are partial like those of SQLite, its journal has partitions, and tables whose rows change often have free space
+in their pages.
 """
 
 from __future__ import annotations
@@ -38,15 +39,15 @@ from detent.errors import SchemaMismatch
 from detent.store.rows import Finding
 from detent.version import VERSION
 
-#: The migration this code needs: the newest one of the kind `pre`.
+#: The revision this code needs: the newest migration of the kind `pre`.
 HEAD: Final = "0001"
-#: The revision of the first code there was.
+#: The revision of the first release of the code.
 FIRST: Final = "0001"
-#: The name of the setting that says from which revision on code may work on the tables.
+#: The setting that stores the oldest revision of the code that may use the tables.
 OLDEST_CODE: Final = "oldest_code"
 #: The revision of the tables and the oldest code they allow.
 REVISION: Final = f"select version_num, (select value from setting where name = '{OLDEST_CODE}') from alembic_version"
-#: MariaDB and MySQL make a LONGTEXT or a LONGBLOB of a column of this length.
+#: MariaDB and MySQL use LONGTEXT or LONGBLOB for a column of this length.
 _LONGEST: Final = 2**32 - 1
 
 ID: Final = LargeBinary().with_variant(UUID(), "postgresql").with_variant(BINARY(16), "mysql")
@@ -219,7 +220,7 @@ inbox = Table(
     Column("source_seq", Integer),
     Column("at", MOMENT, nullable=False),
     sqlite_strict=True,
-    sqlite_autoincrement=True,  # the id of a message that was consumed never comes back
+    sqlite_autoincrement=True,  # the id of a consumed message is never used again
 )
 Index("inbox_run", inbox.c.run)
 Index(
@@ -309,7 +310,7 @@ trigger = Table(
     Column("next_at", MOMENT),
     Column("owned", FLAG, nullable=False),
     Column("note", LONG),
-    Column("last_at", MOMENT),  # of the firings that are deleted by now
+    Column("last_at", MOMENT),  # of the firings that have been deleted since
     Column("created_at", MOMENT, nullable=False),
     Column("updated_at", MOMENT, nullable=False),
     Column("deleted_at", MOMENT),
@@ -367,31 +368,31 @@ Index(
 )
 
 
-# Which revisions of the tables this code works on.
+# Which revisions of the tables this code can use.
 
 
 class StoredRevision(NamedTuple):
-    """What a database says of its tables: their revision (`None`: there are none), and the oldest code they allow."""
+    """What a database stores about its tables: their revision (`None`: no tables), and the oldest code they allow."""
 
     revision: str | None
     oldest_code: str = FIRST
 
     @classmethod
     def read(cls, row: Sequence[Any] | None) -> StoredRevision:
-        """Build it from the row that `REVISION` returns. Without a note, every code is allowed."""
+        """Build it from the row that `REVISION` returns. If no oldest code is stored, every code is allowed."""
         return cls(None) if row is None else cls(str(row[0]), FIRST if row[1] is None else str(row[1]))
 
 
 def is_older(stored: StoredRevision) -> bool:
-    """Whether the tables lack what this code needs."""
+    """Return whether the tables lack what this code needs."""
     return stored.revision is None or stored.revision < HEAD
 
 
 def require_fit(stored: StoredRevision) -> None:
-    """Raise SchemaMismatch, with the command to run, unless this code can work on the tables.
+    """Raise SchemaMismatch, with the command to run, unless this code can use the tables.
 
-    Tables of a newer revision fit as long as they allow this code. So a node of the release before can restart while
-    an upgrade goes on."""
+    Tables of a newer revision fit as long as they allow this code. So a node of the previous release can restart during
+    an upgrade."""
     revision, oldest_code = stored
     if revision is None:
         raise SchemaMismatch("the database has no tables of Detent yet: run `detent migrate`")
@@ -407,7 +408,7 @@ def require_fit(stored: StoredRevision) -> None:
 
 
 def describe(stored: StoredRevision) -> Finding:
-    """Say for `doctor` whether this code fits the tables."""
+    """Return the finding of `doctor` whether this code fits the tables."""
     try:
         require_fit(stored)
     except SchemaMismatch as error:
@@ -421,5 +422,5 @@ def describe(stored: StoredRevision) -> Finding:
 
 
 def code_offered() -> dict[str, str]:
-    """Return what a node says of its code, so that a migration knows which code is running."""
+    """Return what a node publishes about its code, so that a migration knows which code is running."""
     return {"revision": HEAD, "version": VERSION}

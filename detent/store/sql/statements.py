@@ -1,4 +1,4 @@
-"""The statements about runs, their journals and callbacks, settings and nodes that are not hot."""
+"""The statements that are not hot: runs, journals, callbacks, triggers, firings, workflows, settings and nodes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from detent.store.sql.schema import (
     workflow_version,
 )
 
-# What happened in all runs of one hero, in the order of time.
+# The timeline: what happened in all runs of one hero, in the order of time.
 
 
 _MINE: Final = (
@@ -67,7 +67,7 @@ _STARTS: Final = select(
 
 @lru_cache(maxsize=2)
 def timeline(*, after: bool) -> Select[Any]:
-    """Entries with the name of their workflow; `after` a place (at, run, seq), or from the beginning."""
+    """Return the entries with the name of their workflow: `after` a position (at, run, seq), or from the beginning."""
     every = union_all(_ENTRIES, _STARTS).subquery("every")
     columns = [column for column in every.c if column.name != "workflow"]
     query = (
@@ -92,7 +92,7 @@ def _behind(every: Any) -> ColumnElement[bool]:
 # The statements about triggers and firings.
 
 
-#: The words of the partial indexes: said otherwise, they are not used.
+#: The exact conditions of the partial indexes. Written differently, the indexes are not used.
 _SCHEDULED: Final = text('"trigger".next_at is not null and "trigger".enabled and "trigger".deleted_at is null')
 _PENDING: Final = text("firing.state in ('due', 'starting', 'queued')")
 _SETTLED: Final = text("firing.state not in ('due', 'starting', 'queued')")
@@ -117,7 +117,7 @@ _TRIGGERS: Final = (
 )  # fmt: skip
 _OF_TENANT: Final = _TRIGGERS.where(trigger.c.tenant == bindparam("tenant"))
 TRIGGER: Final = _OF_TENANT.where(trigger.c.id == bindparam("trigger"))
-#: Not in order: that would tempt SQLite to walk through every trigger of the tenant.
+#: Not ordered: an order would make SQLite scan every trigger of the tenant.
 LISTENERS: Final = _OF_TENANT.where(
     trigger.c.kind == text("'event'"),
     text('"trigger".enabled'),
@@ -134,7 +134,7 @@ DUE_TRIGGERS: Final = (
 
 @lru_cache(maxsize=64)
 def triggers(given: frozenset[str]) -> Select[Any]:
-    """The triggers of a tenant by id, narrowed by what is given."""
+    """Return the triggers of a tenant by id, narrowed by the given columns."""
     query = _OF_TENANT
     if "after" in given:
         query = query.where(trigger.c.id > bindparam("after"))
@@ -223,7 +223,7 @@ DUE_FIRINGS: Final = (
 
 @lru_cache(maxsize=8)
 def firings(*, before: bool, state: bool) -> Select[Any]:
-    """The newest firings of a trigger."""
+    """Return the newest firings of a trigger."""
     query = _FIRINGS.where(firing.c.tenant == bindparam("tenant"), firing.c.trigger == bindparam("trigger"))
     if before:
         query = query.where(firing.c.id < bindparam("before"))
@@ -232,7 +232,7 @@ def firings(*, before: bool, state: bool) -> Select[Any]:
     return query.order_by(firing.c.id.desc()).limit(bindparam("limit"))
 
 
-#: A firing as whoever begins it must see it.
+#: Locks an open firing, so that its state is current when it is begun.
 LOCK_FIRING: Final = (
     select(firing.c.trigger, firing.c.state, firing.c.due_at, firing.c.until)
     .where(firing.c.id == bindparam("firing"), _PENDING)
@@ -242,7 +242,7 @@ OF_FIRING: Final = select(firing.c.trigger).where(firing.c.id == bindparam("firi
 
 
 def _others(state: str) -> Select[Any]:
-    """The oldest other firings of a trigger in one state, just as the index `firing_open` has them."""
+    """Return the oldest other firings of a trigger in one state, in the order of the index `firing_open`."""
     return (
         select(firing.c.due_at, firing.c.id)
         .where(
@@ -362,7 +362,7 @@ _LOCKED: Final = (
 )
 LOCK_BY_NAME: Final = _LOCKED.where(workflow.c.name == bindparam("name"))
 LOCK_BY_ID: Final = _LOCKED.where(workflow.c.id == bindparam("id"))
-#: Holds off whoever wants to delete it, and nobody else who looks.
+#: A shared lock: it blocks a deletion of the workflow, and no reader.
 SHARE: Final = (
     select(workflow.c.id)
     .where(
@@ -376,7 +376,7 @@ CHECKSUM: Final = select(workflow_version.c.checksum).where(
     workflow_version.c.workflow == bindparam("id"), workflow_version.c.version == bindparam("version")
 )
 
-# Whoever saves the same name at the same time is found by its unique index: then nothing is returned.
+# If another process saves the same name at the same time, the unique index finds it, and no row is returned.
 NEW: Final = InsertIfAbsent(
     text(
         """insert into workflow (id, tenant, name, form, description, status, enabled, version, "trigger", labels,
@@ -426,7 +426,7 @@ NEW_VERSION: Final = insert(workflow_version).values(
 )
 
 
-#: Most runs are in one of these; the others have an index of their own.
+#: Most runs have one of these. Runs of the other statuses have an index of their own.
 USUAL_STATUSES: Final = frozenset({"running", "completed"})
 
 _RUN_COLUMNS: Final = (
@@ -479,17 +479,17 @@ _EQUAL: Final = ("workflow", "trigger", "fired_by", "hero_type", "hero_id", "req
 
 
 def runs(where: RunCriteria, *, cursor: bool, oldest_first: bool) -> Select[Any]:
-    """Runs of a tenant in the order of their ids, narrowed by what is given."""
+    """Return the runs of a tenant in the order of their ids, narrowed by the given criteria."""
     return _runs(_shape(where), cursor, oldest_first)
 
 
 def count_runs(where: RunCriteria) -> Select[Any]:
-    """How many there are, up to a limit."""
+    """Return the number of these runs, up to a limit."""
     return _count_runs(_shape(where))
 
 
 def filter_values(where: RunCriteria) -> Values:
-    """The arguments of a filter."""
+    """Return the arguments of a filter."""
     values = where.given()
     values.pop("statuses", None)
     values.pop("labels", None)
@@ -501,7 +501,7 @@ def filter_values(where: RunCriteria) -> Values:
 
 
 class _Shape(NamedTuple):
-    """All of a filter that its statement depends on."""
+    """The parts of a filter that its statement depends on."""
 
     names: tuple[str, ...]
     statuses: int
@@ -536,7 +536,7 @@ def _conditions(shape: _Shape) -> list[ColumnElement[bool]]:
     conditions += [run.c[name] == bindparam(name) for name in _EQUAL if name in names]
     if statuses:
         conditions.append(run.c.status.in_([bindparam(f"status_{place}") for place in range(statuses)]))
-    if is_troubled:  # said in the words of the index, or it is not used
+    if is_troubled:  # the exact condition of the index; written differently, the index is not used
         conditions.append(run.c.status.not_in([literal_column("'running'"), literal_column("'completed'")]))
     if owned is not None:
         conditions.append(run.c.owner.is_not(None) if owned else run.c.owner.is_(None))

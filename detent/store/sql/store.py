@@ -1,4 +1,4 @@
-"""A store on a SQL database, whatever the dialect: one object with the verbs of its four parts."""
+"""A store on a SQL database of any dialect: one object with the verbs of its four parts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from detent.store.sql.verbs import TriggerVerbs
 
 
 class SqlStore:
-    """Composes the parts of a store. Each part is one protocol of `store/protocol.py`."""
+    """Composes the parts of a store. Each part implements one protocol of `store/protocol.py`."""
 
     def __init__(
         self, access: SqlAccess, nodes: NodeStore, commands: CommandStore, maintenance: MaintenanceStore

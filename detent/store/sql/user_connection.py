@@ -1,8 +1,8 @@
-"""Statements that run on a connection of the user's own, inside his transaction: Detent is a guest there.
+"""Statements that run on a user's own connection, inside the user's transaction.
 
-They are SQLAlchemy Core, so that one spelling serves every driver; what differs between databases is how an id, an
-instant and a name are given to the driver. The tables are found where they are: in the schema `detent` of PostgreSQL
-if there is one, else where the connection looks by itself.
+They are SQLAlchemy Core, so that one form works with every driver. Only the conversion of ids, instants and names
+differs by database. The tables are in the schema `detent` of PostgreSQL if it exists, else in the connection's own
+search path.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from detent.store.rows import NewCallback, NewRun, NewVersion, WorkflowRow
 from detent.store.sql import schema
 from detent.store.sql.schema import OLDEST_CODE, StoredRevision, require_fit
 
-# How long a transaction of the user's own may take, told to the database: one that hangs lets go of its locks.
+# The time limit of a user's transaction is set in the database, so that a hanging transaction releases its locks.
 #
-# Only what is stricter than what the connection has is set. PostgreSQL forgets it with the transaction. MariaDB does
-# so with the connection, so it is set back before the commit; without a commit the connection is not used again.
-# MySQL knows no such bound.
+# A limit is set only if it is stricter than the connection's own. PostgreSQL drops it with the transaction. MariaDB
+# drops it only with the connection, so it is reset before the commit. Without a commit the connection is not used
+# again. MySQL has no such limit.
 
 
-#: The step's own limit comes first.
+#: The database's limit is later by so many seconds, so that the step's own limit comes first.
 GRACE: Final = 0.5
 
 _POSTGRES: Final = text(
@@ -58,7 +58,7 @@ _MARIADB: Final = text("select @@session.max_statement_time, @@session.idle_tran
 
 @contextmanager
 def bounded(connection: Any, seconds: float | None) -> Iterator[None]:
-    """The transaction that is open on this connection takes about so long at most."""
+    """Limit the open transaction of this connection to about `seconds`."""
     undo = None if seconds is None else _bind(connection, seconds + GRACE)
     try:
         yield
@@ -72,7 +72,7 @@ def bounded(connection: Any, seconds: float | None) -> Iterator[None]:
 
 @asynccontextmanager
 async def bounded_async(connection: Any, seconds: float | None) -> AsyncIterator[None]:
-    """The same for an asynchronous one."""
+    """Limit the open transaction of an asynchronous connection to about `seconds`."""
     undo = None if seconds is None else await connection.run_sync(_bind, seconds + GRACE)
     try:
         yield
@@ -85,7 +85,7 @@ async def bounded_async(connection: Any, seconds: float | None) -> AsyncIterator
 
 
 def _bind(connection: Any, seconds: float) -> TextClause | None:
-    """Set the bound; gives what sets it back, if it would outlive the transaction."""
+    """Set the limit. Return the statement that resets it, or `None` if it ends with the transaction."""
     if connection.dialect.name == "postgresql":
         connection.execute(_POSTGRES, {"ms": ceil(seconds * 1000)})
         return None
@@ -97,7 +97,7 @@ def _bind(connection: Any, seconds: float) -> TextClause | None:
 
 
 def _stricter(now: float, wanted: float) -> float:
-    """Zero is no bound at all."""
+    """Return the smaller limit. Zero means no limit."""
     return min(now, wanted) if now else wanted
 
 
@@ -115,7 +115,7 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 
 
 class Ask(NamedTuple):
-    """One statement. With `unless_taken` a unique key that is taken makes it give null instead of rows."""
+    """One statement. With `unless_taken` it returns `None` instead of rows if a unique key is taken."""
 
     clause: ClauseElement
     values: Mapping[str, Any]
@@ -123,12 +123,14 @@ class Ask(NamedTuple):
 
 
 Rows = Sequence[Sequence[Any]]
-#: A dialogue: it asks for one statement after the other and is given the rows of each.
+#: A generator that yields one statement after another and receives the rows of each.
 Script = Generator[Ask, Any, T]
 
 
 class Installation(NamedTuple):
-    """What of Detent is in a database: its tables (`detent`), or only an outbox. `schema` is where the tables are."""
+    """Which part of Detent is in a database: its tables (`detent`), or only an outbox.
+
+    `schema` is where the tables are."""
 
     dialect: DialectName
     kind: Literal["detent", "outbox"]
@@ -142,7 +144,7 @@ class Statements:
     workflow: ClauseElement
     new_workflow: ClauseElement
     new_version: ClauseElement
-    workflow_now: ClauseElement  # as committed last, whatever the transaction's snapshot says
+    workflow_now: ClauseElement  # the last committed row, whatever the transaction's snapshot shows
     request: ClauseElement
     request_now: ClauseElement
     active: ClauseElement
@@ -164,7 +166,7 @@ _NOW: Final = {
 
 @lru_cache(maxsize=16)
 def statements(dialect: DialectName, where: str | None) -> Statements:
-    """The statements for tables in that schema (null: wherever the connection looks)."""
+    """Return the statements for tables in that schema (`None`: the connection's own search path)."""
     tables = _tables(where)
     workflow, version, run = tables["workflow"], tables["workflow_version"], tables["run"]
     callback, kept = tables["callback"], tables["kept"]
@@ -193,7 +195,7 @@ def statements(dialect: DialectName, where: str | None) -> Statements:
         new_run=_new(run, dialect),
         new_callback=insert(callback),
         drop_callbacks=delete_from(callback).where(_given(callback, "run")),
-        # Whoever has the run now, and under which ownership: another node cannot take it before this transaction ends.
+        # Locks the owned run at its generation: another node cannot claim it before this transaction ends.
         hold=select(run.c.id)
         .where(_given(run, "id"), _given(run, "epoch"), run.c.owner.is_not(None), run.c.ended_at.is_(None))
         .with_for_update(read=True),
@@ -203,12 +205,12 @@ def statements(dialect: DialectName, where: str | None) -> Statements:
 
 
 def _given(table: Table, name: str) -> ColumnElement[bool]:
-    """A column has the value that is given under its name."""
+    """Return the condition that a column equals the argument of its name."""
     return table.c[name] == bindparam(f"{name}_", type_=table.c[name].type)
 
 
 def looked_up(table: Table, values: Mapping[str, Any], dialect: DialectName) -> dict[str, Any]:
-    """The values by which rows are looked up."""
+    """Return the arguments that look up rows by these values."""
     return {f"{name}_": value for name, value in fitted(table, values, dialect).items()}
 
 
@@ -220,7 +222,7 @@ def _tables(where: str | None) -> Mapping[str, Table]:
 
 
 def _new(table: Table, dialect: DialectName) -> ClauseElement:
-    """A row, unless a unique key of it is taken."""
+    """Return the insert of a row. On PostgreSQL it returns no row if a unique key is taken."""
     if dialect == "postgresql":
         return insert_postgres(table).on_conflict_do_nothing().returning(table.c.id)
     return insert(table)
@@ -230,8 +232,9 @@ def _new(table: Table, dialect: DialectName) -> ClauseElement:
 
 
 def locate(dialect: DialectName, preferred: str | None = None) -> Script[Installation]:
-    """Find Detent in the database of a connection. StoreError says what to do if it is not there, SchemaMismatch if
-    its tables are not those of this code."""
+    """Find Detent in the database of a connection.
+
+    Raise StoreError, with what to do, if it is not there, and SchemaMismatch if this code cannot use its tables."""
     if dialect == "sqlite":
         return Installation("sqlite", "outbox")
     found = yield from (_look_postgres(preferred or SCHEMA) if dialect == "postgresql" else _look_mysql())
@@ -289,13 +292,14 @@ def _within(where: str, name: str) -> str:
 
 
 def fitted(table: Table, values: Mapping[str, Any], dialect: DialectName) -> dict[str, Any]:
-    """The values of a row as a driver of that database takes them."""
+    """Return the values of a row as a driver of that database takes them."""
     return {name: fit(table.c[name], value, dialect) for name, value in values.items()}
 
 
 def fit(column: Column[Any], value: Any, dialect: DialectName) -> Any:
-    """One value as a driver of that database takes it: ids are `uuid` and instants `timestamptz` in PostgreSQL; names
-    are binary in MySQL."""
+    """Return one value as a driver of that database takes it.
+
+    Ids are `uuid` and instants `timestamptz` in PostgreSQL; names are binary in MySQL."""
     if value is None:
         return None
     match dialect:
@@ -311,7 +315,7 @@ def fit(column: Column[Any], value: Any, dialect: DialectName) -> Any:
 
 @lru_cache(maxsize=256)
 def _is_binary(column: Column[Any]) -> bool:
-    """Whether MySQL keeps this text as bytes."""
+    """Return whether MySQL stores this text as bytes."""
     return isinstance(column.type.dialect_impl(_MYSQL), VARBINARY)
 
 
@@ -319,7 +323,7 @@ _MYSQL: Final = mysql.dialect()
 
 
 def as_id(value: Any) -> bytes:
-    """An id as it was read."""
+    """Convert an id from the value that a driver returned."""
     match value:
         case UUID():
             return value.bytes
@@ -330,12 +334,12 @@ def as_id(value: Any) -> bytes:
 
 
 def as_instant(value: Any) -> int:
-    """An instant as it was read."""
+    """Convert an instant from the value that a driver returned."""
     return (value - _EPOCH) // _MICROSECOND if isinstance(value, datetime) else int(value)
 
 
 def as_text(value: Any) -> str:
-    """A text as it was read."""
+    """Convert a text from the value that a driver returned."""
     return value if isinstance(value, str) else bytes(value).decode()
 
 
@@ -343,7 +347,7 @@ def as_text(value: Any) -> str:
 
 
 def workflow_row(row: Sequence[Any]) -> tuple[WorkflowRow, int]:
-    """A workflow as it was read, without its source, and the database's time."""
+    """Return a workflow without its source, and the database's time, from a row of `Statements.workflow`."""
     id_, tenant, name, form, description, status, enabled, version, trigger, labels, graph, now = row
     found = WorkflowRow(
         id=as_id(id_),
@@ -365,19 +369,19 @@ def workflow_row(row: Sequence[Any]) -> tuple[WorkflowRow, int]:
 
 
 def run_values(run: NewRun, dialect: DialectName) -> dict[str, Any]:
-    """A run that nobody owns, as its row."""
+    """Return the row of an unowned run."""
     values = {name: value for name, value in run._asdict().items() if name not in ("owned", "current", "successor_of")}
     values |= {"input": run.input.decode(), "opening": None if run.opening is None else run.opening.decode()}
     return fitted(schema.run, {**values, "owner": None, "epoch": 0}, dialect)
 
 
 def callback_values(callback: NewCallback, now: int, dialect: DialectName) -> dict[str, Any]:
-    """The place of a callback that is yet to be awaited, as its row."""
+    """Return the row of a pending callback."""
     return fitted(schema.callback, {**callback._asdict(), "state": "pending", "created_at": now}, dialect)
 
 
 def new_workflow_values(version: NewVersion, now: int, dialect: DialectName) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The rows of a workflow that is new, and of its first version."""
+    """Return the rows of a new workflow and of its first version."""
     names = ("id", "tenant", "name", "form", "description", "enabled", "trigger", "labels")
     given = version._asdict()
     whole = {name: given[name] for name in names}

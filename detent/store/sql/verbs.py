@@ -47,15 +47,15 @@ from detent.store.trigger_rows import (
 # Triggers and firings, the same on every SQL database.
 
 
-#: So much of the inbox a poll looks at, however much is in it: the newest messages, and a window of runs that moves on
-#: with every claim, so that each run comes to its turn.
+#: How much of the inbox a poll reads, whatever its size: so many of the newest messages, and so many runs. The window
+#: of runs moves on with every claim, so that every run gets its turn.
 WINDOW: Final = 500
-#: No more open runs than this are named to whoever begins a firing.
+#: At most this many open runs are returned with the turn of a firing.
 MOST_OPEN_RUNS: Final = 1000
 
 
 class TriggerVerbs(TriggerStore):
-    """The inbox of triggers. A trigger's row is always locked before its firings."""
+    """The verbs of triggers and firings. A trigger's row is always locked before its firings."""
 
     def __init__(self, access: SqlAccess) -> None:
         self._access = access
@@ -176,7 +176,7 @@ class TriggerVerbs(TriggerStore):
 
 
 def _in_order(firings: Sequence[NewFiring]) -> list[NewFiring]:
-    """One order for everybody, so that two who add the same firings never wait for each other in a circle."""
+    """Return the firings in one fixed order, so that two processes that add the same firings cannot deadlock."""
     return sorted(firings, key=lambda new: (new.trigger, new.slot or 0, new.dedup or "", new.id))
 
 
@@ -192,7 +192,7 @@ def _added(new: NewFiring, now: int) -> Script[FiringRow]:
         found = yield statements.SAME_FIRING, values
         if found:
             return _firing(found[0])
-        # Else what was in its place has been deleted since.
+        # Else the conflicting firing has been deleted since: try again.
 
 
 def _begin(firing: bytes, overlap: OverlapRule, now: int, until: int, most_queued: int) -> Script[Turn]:
@@ -202,7 +202,7 @@ def _begin(firing: bytes, overlap: OverlapRule, now: int, until: int, most_queue
         if not found:
             return Turn(Verdict.OVER)
         yield statements.LOCK_TRIGGER, {"trigger": found[0][0]}
-    # Only now, when nobody else of this trigger is at it, is what the rows say still so when it is acted upon.
+    # Only under these locks can no other firing of this trigger change the rows between our read and our write.
     found = yield statements.LOCK_FIRING, {"firing": firing}
     if not found:
         return Turn(Verdict.OVER)
@@ -224,7 +224,7 @@ def _verdict(
     asked: dict[str, Any], overlap: OverlapRule, most_queued: int, is_mine_to_finish: bool
 ) -> Script[tuple[Verdict, tuple[bytes, ...]]]:
     starting = yield statements.OTHERS_STARTING, {**asked, "limit": 1}
-    # After the look at who is starting: a firing that has ended since then has left its run, and that is seen here.
+    # Read after OTHERS_STARTING: a firing that ended since that read has left its run, which is visible here.
     rows = yield statements.OPEN_RUNS, {**asked, "limit": MOST_OPEN_RUNS}
     runs = tuple(row[0] for row in rows)
     if is_mine_to_finish:
@@ -246,7 +246,7 @@ def _verdict(
 
 
 def _has_older(asked: dict[str, Any]) -> Script[bool]:
-    """Whether a firing that is due and not begun comes before."""
+    """Return whether an older firing is due and has not begun."""
     for clause in (statements.OTHERS_DUE, statements.OTHERS_QUEUED):
         oldest = yield clause, {**asked, "limit": 1}
         if oldest and oldest[0][0] <= asked["now"] and tuple(oldest[0]) < (asked["due_at"], asked["firing"]):
@@ -289,7 +289,7 @@ def _save(version: NewVersion, replace: bool, expected: Expected, now: int) -> S
             yield statements.NEW_VERSION, values
             yield from _own_trigger(version.id, version.owned_trigger, now)
             return SavedVersion(version.id, 1, created=True, changed=True)
-        # Else somebody saved the same name in between: look again.
+        # Else another process saved the same name in between: look again.
 
 
 def _change(
@@ -312,12 +312,12 @@ def _change(
 
 
 def _own_trigger(workflow: bytes, new: NewTrigger | None, now: int) -> Script[None]:
-    """Put the trigger of a definition in the place of the one before."""
+    """Replace the trigger of a definition with its new one."""
     found = yield statements.OWNED_TRIGGER, {"workflow": workflow}
     if found:
         id_, kind, enabled, config, next_at, note, updated_at, tenant = found[0]
         if new is not None and new.kind == kind:
-            # It was perhaps paused by a person; and an unchanged schedule goes on where it was.
+            # A user may have paused the trigger: it stays paused. An unchanged schedule continues from its next slot.
             next_at = next_at if config == new.config or not enabled else new.next_at
             kept = {"id": id_, "enabled": enabled, "note": note, "next_at": next_at, "seen": updated_at}
             values = {**new._asdict(), **kept, "now": max(now, updated_at + 1)}
@@ -447,7 +447,7 @@ class SharedVerbs(CommandStore):
         now, in_order = (
             await self._access.now(),
             sorted(set(names)),
-        )  # two nodes that note the same never wait in a circle
+        )  # one order, so that two nodes that record the same names cannot deadlock
 
         def note() -> Script[None]:
             for kind, name in in_order:
@@ -460,7 +460,7 @@ class SharedVerbs(CommandStore):
         return int(rows[0][0]) if rows else None
 
     async def _refusal(self, run: bytes, step: str, message_id: str | None, now: int) -> tuple[Receipt, bool] | None:
-        """Why a callback was not received just now; null if it could be by now."""
+        """Return why a callback was not received, or `None` if it can be received by now."""
         rows = await self._access.query(statements.CALLBACK, {"run": run, "step": step})
         if not rows:
             return Receipt.NOT_FOUND, False
@@ -510,7 +510,7 @@ class SharedMaintenance(MaintenanceStore):
 
 
 def entry(row: Sequence[Any]) -> Entry:
-    """A row of the journal with its text as the bytes that were written."""
+    """Return a row of the journal as an entry, with its text as the bytes that were written."""
     tenant, run, seq, at, kind, step, attempt, outcome, data = row
     return Entry(tenant, run, seq, at, kind, step, attempt, outcome, data.encode())
 
@@ -525,7 +525,7 @@ def encoded(value: str | None) -> bytes | None:
 
 
 def offered(queues: Sequence[str] | None, actions: Sequence[str]) -> str:
-    """Return what a node offers and which code it has, as its row stores it."""
+    """Return what a node offers and which code it has, as stored in its row."""
     served = {"queues": None if queues is None else list(queues), "actions": list(actions)}
     return msgspec.json.encode(served | code_offered()).decode()
 

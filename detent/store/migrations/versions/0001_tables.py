@@ -86,7 +86,7 @@ def _index(
 
 
 def _live(name: str, kind: Text, condition: str) -> list[Column[str]]:
-    """A column for a unique index that has no condition: `null` where the condition does not hold."""
+    """Return a column for a unique index without a condition: `null` where the condition does not hold."""
     return [Column(name, kind, Computed(condition, persisted=True))] if _is_mysql() else []
 
 
@@ -208,7 +208,7 @@ def _journal() -> None:
         sqlite_with_rowid=False,
         postgresql_partition_by="range (run)",
     )
-    if not _is_mysql():  # there it would hold every entry
+    if not _is_mysql():  # there it would contain every entry
         _index("journal_failed", "journal", ["tenant", "run"], "outcome in ('failed', 'timeout', 'template_error')")
 
 
@@ -225,7 +225,7 @@ def _messages() -> None:
         Column("source_seq", Integer),
         Column("at", MOMENT, nullable=False),
         sqlite_strict=True,
-        sqlite_autoincrement=True,  # the id of a message that was consumed never comes back
+        sqlite_autoincrement=True,  # the id of a consumed message is never used again
     )
     _index("inbox_run", "inbox", ["run"])
     _index("inbox_source", "inbox", ["source", "source_seq"], "source is not null", unique=True)

@@ -1,4 +1,4 @@
-"""The verbs of commands on MariaDB or MySQL. None touches a run's row, so that no flush ever waits for a command."""
+"""The verbs of commands on MariaDB or MySQL. None changes a run's row, so commands hardly ever block a flush."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from detent.store.sql.mysql.flush import NOW, blob, data, number, quote
 from detent.store.sql.verbs import SharedVerbs
 
 _OPEN: Final = "(state = 'active' or state = 'pending' and early)"
-# Assignments are made from left to right: the answer is told by the state that was.
+# Assignments run from left to right, so the answer is computed from the old state.
 RECEIVE: Final = """
 update callback
 set answer = if(state = 'active', 'accepted', 'early'), message_id = {message_id}, state = 'received'
 where run = {run} and step = {step} and {is_open} and (until is null or until > {now})"""
-# `row_count` is of the statement before: nothing was received, nothing is posted.
+# `row_count` refers to the previous statement: if nothing was received, nothing is posted.
 POST: Final = """
 insert into inbox (tenant, run, kind, step, data, at)
 select tenant, run, 'callback', step, {data}, {now} from callback
 where run = {run} and step = {step} and row_count() > 0"""
 ANSWER: Final = "select answer from callback where run = {run} and step = {step} and row_count() > 0"
-# Rows that somebody has locked are passed over: a batch that waited for one while it holds others could stand across a
-# flush that holds that one and waits for these.
+# Locked rows are skipped. A batch that holds some rows and waits for another could deadlock with a flush that holds
+# that row and waits for these.
 LOCK_MANY: Final = """
 select run, step, tenant, state from callback
 where ({places}) and {is_open} and (until is null or until > {now}) for update skip locked"""
-# They are there, and locked: none is inserted.
+# The rows exist and are locked, so none is inserted.
 RECEIVE_MANY: Final = """
 insert into callback (run, step, tenant, state, early, created_at, message_id, answer) values {rows}
 on duplicate key update state = values(state), message_id = values(message_id), answer = values(answer)"""
 POST_MANY: Final = "insert into inbox (tenant, run, kind, step, data, at) values {rows}"
-# The lock lasts for this statement. A flush that ends the run waits for it, or is waited for: so no message is accepted
-# that a run which continues as another one does not find.
+# The lock lasts for this statement: either the flush that ends the run waits for it, or it waits for that flush. So
+# every accepted message is found by the flush that ends the run and forwards its mail to a successor.
 SEND: Final = """
 insert into inbox (tenant, run, kind, data, at)
 select tenant, id, {kind}, {data}, {now} from run force index (primary)
@@ -41,7 +41,7 @@ where id = {run} and tenant = {tenant:d} and ended_at is null lock in share mode
 
 
 class MysqlCommandStore(SharedVerbs):
-    """Works on a small pool."""
+    """The verbs of commands, on a small pool."""
 
     def __init__(self, access: MysqlAccess) -> None:
         super().__init__(access)
@@ -81,7 +81,7 @@ class MysqlCommandStore(SharedVerbs):
         return answer.matched > 0
 
 
-_text = data  # a verb's argument has that name
+_text = data  # `deliver` has an argument named `data`
 
 
 def _delivery(one: Delivery, now: int | None) -> tuple[str, str, str]:

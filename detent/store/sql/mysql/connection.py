@@ -1,4 +1,4 @@
-"""Where a MariaDB or MySQL database is."""
+"""Connections to MariaDB or MySQL: the address, the errors, and connections that heal."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ _OPTIONS: Final = ("unix_socket", "ssl", "ssl_ca", "charset")
 @dataclass(frozen=True)
 class Address:
     """Where the database is: `mysql://user:password@host:port/database`, or `?unix_socket=/path` in place of a host.
-    `?ssl=true` asks for TLS that the system's authorities vouch for, `?ssl_ca=/path` names others."""
+
+    `?ssl=true` requires TLS with a certificate of the system's authorities; `?ssl_ca=/path` names other authorities."""
 
     host: str
     port: int
@@ -50,7 +51,7 @@ class Address:
                 f"the database's URL has unknown options: {', '.join(unknown)}; known: unix_socket, ssl, ssl_ca"
             )
         if options.get("charset", "utf8mb4") != "utf8mb4":
-            raise StoreError(f"charset={options['charset']} cannot hold every text; Detent always speaks utf8mb4")
+            raise StoreError(f"charset={options['charset']} cannot store every text; Detent always uses utf8mb4")
         database = unquote(parts.path)[1:]
         if not database:
             raise StoreError("the database's URL names no database; write mysql://user@host:3306/detent")
@@ -58,7 +59,7 @@ class Address:
         try:
             port = parts.port or 3306
         except ValueError as error:
-            raise StoreError(f"the database's URL has no good port: {error}") from None
+            raise StoreError(f"the database's URL has an invalid port: {error}") from None
         return cls(
             host=parts.hostname or "127.0.0.1",
             port=port,
@@ -73,18 +74,18 @@ class Address:
         return self.unix_socket or f"{self.host}:{self.port}"
 
 
-# What the errors of MariaDB, MySQL and their driver mean to us.
+# How errors of MariaDB, MySQL and their driver are translated.
 
 
 class StatementRefused(Exception):
-    """The server refused a statement of a packet; those before it were carried out, those after it were not."""
+    """The server refused a statement of a packet. Those before it were executed, those after it were not."""
 
     def __init__(self, code: int | None, reason: str, place: int) -> None:
         super().__init__(code, reason)
         self.code, self.reason, self.place = code, reason, place
 
 
-#: The server said that it did not do it, and the same call may be made again.
+#: The server did not apply the call, and the same call may be repeated.
 _AGAIN: Final = frozenset(
     {
         1026,
@@ -98,7 +99,7 @@ _AGAIN: Final = frozenset(
         1213,  # deadlock
         1226,
         1290,  # read only: this was the primary
-        1317,  # somebody stopped the statement
+        1317,  # the statement was killed
         1792,
         1836,  # read only
         1969,  # MariaDB: it took too long
@@ -107,9 +108,9 @@ _AGAIN: Final = frozenset(
         2006,  # gone before anything was sent
     }
 )
-#: The connection was lost, or the commit itself failed: nobody knows.
+#: The connection was lost, or the commit itself failed: whether it was applied is unknown.
 _UNKNOWN: Final = frozenset({1053, 1077, 1079, 1080, 1152, 1159, 1160, 1161, 1180, 1184, 1927, 2013, 2014, 2055, 3169})
-#: After these the connection may not be what we think.
+#: After these errors the state of the connection is unknown.
 _DROP: Final = frozenset({1153, 1290, 1792, 1836, 2003, 2006, 3169}) | _UNKNOWN
 _LOCK_TIMEOUT: Final = 1205
 _DISK_FULL: Final = frozenset({1021, 1114})
@@ -120,26 +121,28 @@ _DRIVER_ERRORS: Final = (StatementRefused, errors.MySQLError, OSError, TimeoutEr
 
 
 def leaves_doubt(error: BaseException) -> bool:
-    """Whether a connection must be thrown away after this error."""
+    """Return whether a connection must be dropped after this error."""
     if isinstance(error, StatementRefused):
         return error.code is None or error.code == 0 or error.code in _DROP
     return not isinstance(error, StoreError)
 
 
 def is_deadlock(error: StoreError) -> bool:
-    """Whether the server has rolled the whole transaction back because two waited for each other."""
+    """Return whether the server has rolled the whole transaction back because of a deadlock."""
     return isinstance(error.__cause__, StatementRefused) and error.__cause__.code == _DEADLOCK
 
 
 @contextmanager
 def translated(*, writing: bool, address: Address) -> Iterator[None]:
-    """Say every failure of the driver in our words. `writing`: something that was sent may have been applied."""
+    """Translate every failure of the driver into one of our errors.
+
+    `writing`: a statement that was sent may have been applied."""
     told = times_told_to_stop()
     try:
         yield
     except _DRIVER_ERRORS as error:
         if times_told_to_stop() > told:
-            # A caller that was cancelled meanwhile must hear of that, and not of what came of it.
+            # A caller that was cancelled meanwhile must get CancelledError, not a consequence of it.
             raise asyncio.CancelledError from error
         raise _said(error, writing=writing, address=address) from error
     except UnicodeError as error:
@@ -147,7 +150,7 @@ def translated(*, writing: bool, address: Address) -> Iterator[None]:
 
 
 def times_told_to_stop() -> int:
-    """How often the caller was cancelled and has not heeded it."""
+    """Return how many cancellations of the current task are pending."""
     this = asyncio.current_task()
     return this.cancelling() if this else 0
 
@@ -170,24 +173,24 @@ def _said(error: Exception, *, writing: bool, address: Address) -> StoreError:
         return StoreBusy(f"the database at {address}: {reason}")
     if code == _NO_DATABASE:
         return StoreError(
-            f"there is no database {address.database!r} at {address}: make it first, with `create database`"
+            f"there is no database {address.database!r} at {address}: create it first, with `create database`"
         )
     if code in _NOT_LET_IN:
-        return StoreError(f"{address} does not let the user {address.user!r} in: {reason}")
+        return StoreError(f"{address} does not allow the user {address.user!r} to log in: {reason}")
     return StoreError(f"the database at {address}: {reason}")
 
 
-# Connections to MariaDB or MySQL: how they are opened, and how a packet of several statements is sent.
+# How connections are opened, and how a packet of several statements is sent.
 
 
 CONNECT_TIMEOUT: Final = 5.0
-#: The server gives up a lock, then a statement, before we give up the server; all within 10 s.
+#: The server times out a lock, then a statement, before we drop the connection; all within 10 s.
 LOCK_TIMEOUT: Final = 2
 STATEMENT_TIMEOUT: Final = 6
 COMMAND_TIMEOUT: Final = 8.0
-#: What a call has at least, however long it took to connect.
+#: The minimum time of a call, however long it took to connect.
 LEAST_TIME: Final = 0.5
-#: What a packet needs beside its text.
+#: The bytes that a packet needs besides its text.
 MARGIN: Final = 1024
 
 _SESSION: Final = (
@@ -203,14 +206,14 @@ _ABOUT: Final = "select @@max_allowed_packet, @@global.read_only"
 
 
 class StatementResult(NamedTuple):
-    """What one statement gave: its rows, or how many it matched."""
+    """The result of one statement: its rows, or how many it matched."""
 
     rows: tuple[tuple[Any, ...], ...]
     matched: int
 
 
 def _name(value: bytes | str | None) -> str | None:
-    """Names are compared by their bytes, so the server does not know that they are text."""
+    """Decode a name. Names are compared by their bytes, so the server does not return them as text."""
     return value.decode() if isinstance(value, bytes) else value
 
 
@@ -218,21 +221,23 @@ _CONVERSIONS: Final = {**conversions, VAR_STRING: _name, NEWDECIMAL: int}
 
 
 class Wire(Connection):
-    """One connection."""
+    """One connection of the driver, with packets of several statements."""
 
-    largest = 0  # bytes of a packet, as the server says
+    largest = 0  # the server's max_allowed_packet, in bytes
     broken = False
-    #: The driver's own, which its stubs do not tell.
+    #: Attributes of the driver that its stubs do not declare.
     _result: Any
     _transport: Any
     _stream_broken: bool
 
     async def send(self, packet: str) -> list[StatementResult]:
-        """Send statements with `;` between them as one packet. Refusal says which the server refused."""
+        """Send statements, separated by `;`, as one packet.
+
+        Raise StatementRefused with the index of a refused statement."""
         encoded = packet.encode()
         if len(encoded) + MARGIN > self.largest > 0:
             raise StoreError(
-                f"a statement of {len(encoded)} bytes is larger than the server takes: raise its max_allowed_packet, "
+                f"a statement of {len(encoded)} bytes is larger than the server accepts: raise its max_allowed_packet, "
                 f"which is {self.largest}"
             )
         answers: list[StatementResult] = []
@@ -248,7 +253,7 @@ class Wire(Connection):
         return answers
 
     async def send_all(self, statements: Iterable[str]) -> list[StatementResult]:
-        """Send them as few packets as the server takes."""
+        """Send statements in as few packets as the server accepts."""
         answers: list[StatementResult] = []
         packet: list[str] = []
         size = 0
@@ -269,7 +274,7 @@ class Wire(Connection):
         return self.broken or self._stream_broken
 
     def cut(self) -> None:
-        """End the connection now, without a word to a server that may not listen."""
+        """Close the connection now, without a message to a server that may not answer."""
         self.broken = True
         if self._transport is not None:
             self._transport.abort()
@@ -280,8 +285,9 @@ class Wire(Connection):
 
 
 async def connect(address: Address, *, patient: bool = True) -> Wire:
-    """A new connection, or StoreBusy if there is none to be had now. One that is not `patient` waits for no lock, or as
-    short as the server can."""
+    """Open a connection. Raise StoreBusy if the server cannot be reached now.
+
+    With `patient=False` it does not wait for locks, or as briefly as the server allows."""
     wire = Wire(  # type: ignore[no-untyped-call]
         host=address.host,
         port=address.port,
@@ -303,11 +309,11 @@ async def connect(address: Address, *, patient: bool = True) -> Wire:
             async with asyncio.timeout(CONNECT_TIMEOUT):
                 await wire.connect()
                 await _prepare(wire, address, patient=patient)
-        # The driver connects by `asyncio.wait_for`, which before Python 3.12 forgets a cancellation that comes in the
-        # very instant in which the connection stands. Who forgets it is never told again.
+        # The driver connects with `asyncio.wait_for`. Before Python 3.12 that loses a cancellation that arrives at the
+        # moment in which the connection is ready. A lost cancellation is never repeated.
         if times_told_to_stop() > told:
             raise asyncio.CancelledError
-    except RuntimeError as error:  # the driver lacks what it needs to send a password that nobody else can read
+    except RuntimeError as error:  # the driver lacks the package that encrypts a password
         wire.cut()
         raise StoreError(f"cannot log in at {address}: {error}; or connect by TLS (?ssl=true) or a socket") from error
     except BaseException:
@@ -329,7 +335,7 @@ async def _prepare(wire: Wire, address: Address, *, patient: bool) -> None:
         raise StoreBusy(f"the server at {address} is read only")
 
 
-# Connections that heal: opened when they are needed, thrown away after a failure, opened again by the next call.
+# Connections that heal: opened on first use, dropped after a failure, reopened by the next call.
 
 
 T = TypeVar("T")
@@ -340,21 +346,21 @@ COMMIT = "commit"
 ROLLBACK = "rollback"
 OUT_OF_RANGE = 1690
 _DOUBLED: Final = 1062
-#: So many times a script that was the victim of a deadlock is begun again.
+#: How often a script is begun again after a deadlock.
 DEADLOCKS: Final = 5
 
 
 class MysqlConnection:
-    """One connection, one packet or transaction at a time."""
+    """One connection that runs one packet or transaction at a time."""
 
     def __init__(self, address: Address, *, limit: float = COMMAND_TIMEOUT, patient: bool = True) -> None:
-        """`limit`: how many seconds a call may take before its connection is cut; `patient`: see `connect`."""
+        """Create it without connecting. `limit` is how many seconds a call may take; for `patient` see `connect`."""
         self._address, self._limit, self._patient = address, limit, patient
         self._wire: Wire | None = None
         self._turn = asyncio.Lock()
 
     async def send(self, *statements: str, writing: bool = True) -> list[StatementResult]:
-        """Run statements, each as a transaction of its own."""
+        """Run statements, each as its own transaction."""
 
         async def work(wire: Wire) -> list[StatementResult]:
             return await wire.send_all(statements)
@@ -362,8 +368,9 @@ class MysqlConnection:
         return await self.call(work, writing=writing)
 
     async def commit(self, *statements: str) -> list[StatementResult]:
-        """Run statements as one transaction, in one packet if the server takes it. Raise StatementRefused with the
-        index of the statement that was refused."""
+        """Run statements as one transaction, in one packet if the server accepts it.
+
+        Raise StatementRefused with the index of the statement that was refused."""
 
         async def work(wire: Wire) -> list[StatementResult]:
             return (await wire.send_all((BEGIN, *statements, COMMIT)))[1:-1]
@@ -371,8 +378,10 @@ class MysqlConnection:
         return await self.call(work)
 
     async def commit_if(self, checks: Sequence[str], statements: Sequence[str]) -> list[StatementResult] | int:
-        """The same, if every check holds; otherwise nothing, and the number of the check that does not. A check is a
-        statement whose value is out of range when it does not hold."""
+        """Run statements as one transaction if every check holds.
+
+        Otherwise write nothing and return the index of the failed check. A check is a statement whose value is out of
+        range if it does not hold."""
 
         async def work(wire: Wire) -> list[StatementResult] | int:
             try:
@@ -387,7 +396,9 @@ class MysqlConnection:
         return await self.call(work)
 
     async def fenced(self, work: Work[T]) -> T | None:
-        """Run `work`, which begins with a check and commits by itself; nothing, and null, if that does not hold."""
+        """Run `work`, which begins with a check and commits by itself.
+
+        If the check fails, write nothing and return `None`."""
 
         async def checked(wire: Wire) -> T | None:
             try:
@@ -401,7 +412,7 @@ class MysqlConnection:
         return await self.call(checked)
 
     async def transaction(self, work: Work[T]) -> T:
-        """Run `work` as one transaction; what it sends is its own affair."""
+        """Run `work` as one transaction."""
 
         async def whole(wire: Wire) -> T:
             await wire.send(BEGIN)
@@ -412,8 +423,9 @@ class MysqlConnection:
         return await self.call(whole)
 
     async def call(self, work: Work[T], *, writing: bool = True) -> T:
-        """Run `work` on the connection. After every error what it began is rolled back: a lock timeout (1205) leaves a
-        transaction open, with half of what was meant."""
+        """Run `work` on the connection, and roll back what it began after every error.
+
+        A lock timeout (1205) leaves the transaction open, with only a part of its statements applied."""
         async with self._turn:
             loop = asyncio.get_running_loop()
             until = loop.time() + self._limit
@@ -479,16 +491,16 @@ class Pool(LinkPool[MysqlConnection]):
             return await link.transaction(work)
 
 
-# How a heart beats on MariaDB or MySQL.
+# The heartbeat on MariaDB or MySQL.
 
 
 def beat(node: bytes, ttl: float) -> str:
-    """It matches a row as long as the node is registered."""
+    """Return the statement that extends the lease. It matches a row as long as the node is registered."""
     return f"update lease set until = {NOW} + {micros(ttl):d} where node = {blob(node)}"
 
 
 class MysqlPulse:
-    """The connection of one heart."""
+    """The connection of one heartbeat."""
 
     def __init__(self, address: Address, node: bytes, ttl: float) -> None:
         self._link, self._statement = MysqlConnection(address, limit=patience(ttl)), beat(node, ttl)
@@ -502,8 +514,10 @@ class MysqlPulse:
 
 
 class MysqlAccess(SqlAccess):
-    """Every connection of a store: the lane for flushes, one for flushes that shall not wait for locks, one for claims,
-    mail and loading, a small pool for commands, one to prune by and one for what takes long."""
+    """Owns every connection of a store.
+
+    There is the lane for flushes, and one connection for flushes that must not wait for locks. Another one is for
+    claims, mail and loading. Commands share a small pool. Pruning and long work have a connection each."""
 
     def __init__(self, address: Address, pool_size: int) -> None:
         self.address = address
@@ -538,7 +552,8 @@ class MysqlAccess(SqlAccess):
             try:
                 return await self.pool.transaction(work)
             except StoreBusy as error:
-                # Two who insert the same lock it together when they are refused, and keep each other from going on.
+                # Two transactions that insert the same key both get a share lock when they are refused, and then block
+                # each other.
                 if not is_deadlock(error):
                     raise
         return await self.pool.transaction(work)
@@ -549,12 +564,12 @@ class MysqlAccess(SqlAccess):
 
 
 async def _ask(wire: Wire, clause: ClauseElement, values: Values) -> Rows:
-    """Run one statement and give its rows."""
+    """Run one statement and return its rows."""
     said = spoken(clause)
     try:
         [answer] = await wire.send(said.filled(values))
     except StatementRefused as refusal:
-        if said.unless_there and refusal.code == _DOUBLED:  # only the statement is taken back, not the transaction
+        if said.unless_there and refusal.code == _DOUBLED:  # only the statement is rolled back
             return ()
         raise
     nameless: tuple[Any, ...] = ()

@@ -1,10 +1,11 @@
-"""The statements of a commit, for one packet. They are carried out one after the other in one transaction.
+"""The statements of a commit, for one packet. The server runs them one after the other in one transaction.
 
-The servers cannot say `if` outside of a procedure. So what must hold is a *check*: a statement whose value is out of
-range when it does not, which ends the packet there, and the transaction is rolled back. The first is the fence.
+The servers have no `if` outside of a procedure. So a condition is a *check*: a statement whose value is out of range if
+the condition does not hold. That ends the packet there, and the transaction is rolled back. The first check is the
+fence.
 
-No statement changes a table that it joins with another: MariaDB 10.11 keeps such changes in a table of its own first,
-which is slow, and a deadlock while it works that off can bring the server down.
+No statement changes a table that it joins with another one. MariaDB 10.11 first writes such changes into a temporary
+table. That is slow, and a deadlock while it applies them can crash the server.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from detent.run.journal import Entry
 from detent.store.rows import FORWARDED, End, Flush, NewRun
 from detent.store.sql.compiler import in_order, successors
 
-# Values as SQL text. The driver has no arguments that travel apart from a packet of several statements.
+# Values as SQL text: the driver cannot send arguments separately from a packet of several statements.
 #
-# A text with a backslash goes as hexadecimal digits, so that it means the same in every `sql_mode`.
+# A text with a backslash is written as hexadecimal digits, so that it means the same in every `sql_mode`.
 
 
 T = TypeVar("T")
@@ -29,7 +30,7 @@ PART: Final = 50
 
 
 def quote(value: str | None) -> str:
-    """A text or null, in the connection's utf8mb4."""
+    """Return a text or `None` as a literal, in the connection's utf8mb4."""
     if value is None:
         return "null"
     if "\\" in value:
@@ -38,12 +39,12 @@ def quote(value: str | None) -> str:
 
 
 def data(value: bytes | None) -> str:
-    """JSON bytes or null, as text."""
+    """Return JSON bytes or `None` as a text literal."""
     return "null" if value is None else quote(str(value, "utf-8"))
 
 
 def blob(value: bytes | None) -> str:
-    """Bytes or null: an id, a hash."""
+    """Return bytes (an id, a hash) or `None` as a literal."""
     return "null" if value is None else f"x'{value.hex()}'"
 
 
@@ -52,7 +53,7 @@ def number(value: int | None) -> str:
 
 
 def literal(value: Any) -> str:
-    """Any of them; a list becomes what stands between the parentheses of `in (...)`."""
+    """Return any value as a literal. A list becomes the content of the parentheses of `in (...)`."""
     match value:
         case None:
             return "null"
@@ -72,17 +73,17 @@ def listed(values: Iterable[Any]) -> str:
 
 
 def filled(statement: str, values: Sequence[Any]) -> str:
-    """A statement with `%s` in place of each value."""
+    """Return a statement with each `%s` replaced by its value."""
     return statement % tuple(map(literal, values))
 
 
 def any_of(places: Iterable[str]) -> str:
-    """A condition that is true in each of these places."""
+    """Return a condition that holds if one of these holds."""
     return "(" + " or ".join(places) + ")"
 
 
 def by_place(places: Sequence[str], values: Sequence[str]) -> str:
-    """The value that belongs to a row, told by which of the places it is in."""
+    """Return an expression for the value of a row, chosen by the condition in `places` that the row meets."""
     if len(set(values)) == 1:
         return values[0]
     arms = (f"when {place} then {value}" for place, value in zip(places, values, strict=True))
@@ -90,7 +91,7 @@ def by_place(places: Sequence[str], values: Sequence[str]) -> str:
 
 
 def in_parts(rows: Sequence[T]) -> Iterator[Sequence[T]]:
-    """A few rows at a time: the cost of `by_place` grows with the square."""
+    """Yield a few rows at a time: the cost of `by_place` grows with the square."""
     for start in range(0, len(rows), PART):
         yield rows[start : start + PART]
 
@@ -107,11 +108,11 @@ _JOURNAL: Final = "insert into journal (tenant, run, seq, at, kind, step, attemp
 _CALLBACK: Final = "insert into callback (tenant, run, step, early, state, created_at)"
 _INBOX: Final = "insert into inbox (tenant, run, kind, step, data, source, source_seq, at)"
 
-#: A start that some unique index knows already is left out; but if it is the run itself, that is a fault (null is no
-#: epoch), unless the flush is sent again.
+#: A start whose key is in a unique index already is left out. If the run itself exists, that is an error (`epoch`
+#: cannot be null), unless the flush is repeated.
 _REFUSED: Final = " on duplicate key update epoch = if(values(id) = run.id, null, run.epoch)"
-#: The way to a run is its id. The planner would walk through all that the node owns, or through a small table from end
-#: to end, where every row that somebody else has locked makes it wait.
+#: A run must be looked up by its id. The planner would otherwise scan all runs of the node, or a whole small table. A
+#: scan waits for every row that another transaction has locked.
 _RUNS: Final = "run force index (primary)"
 _CALLBACKS: Final = "callback force index (primary)"
 _HAS_ENDED: Final = "exists (select 1 from run r where r.id = {} and r.ended_at is not null)"
@@ -119,7 +120,9 @@ _THERE: Final = " on duplicate key update {0} = {0}"
 
 
 def fence(node: bytes, epoch: int) -> str:
-    """A check that the node is registered under that epoch; nobody can change that before the transaction has ended."""
+    """Return a check that the node is registered under that epoch.
+
+    No other transaction can change that before this one ends."""
     return (
         f"select 9223372036854775807 + (count(*) = 0) from node where id = {blob(node)} and epoch = {epoch:d}"
         " lock in share mode"
@@ -127,7 +130,9 @@ def fence(node: bytes, epoch: int) -> str:
 
 
 def currency(starts: Sequence[NewRun]) -> str | None:
-    """A check that every workflow that must be as it was is so; null if there is none."""
+    """Return a check that every workflow with a `current` start is still at that version.
+
+    Return `None` if there is none."""
     wanted = sorted({(start.workflow, start.version) for start in starts if start.current})
     if not wanted:
         return None
@@ -139,9 +144,10 @@ def currency(starts: Sequence[NewRun]) -> str | None:
 
 
 def look_for_taken(starts: Sequence[NewRun]) -> str | None:
-    """Which runs have what these starts must be alone with; null if they need nothing so.
+    """Return a query for the runs that have the unique keys of these starts. Return `None` if the starts have none.
 
-    It waits for nobody: an insert would lock the row in its way, which somebody may hold for as long as he likes."""
+    The query does not wait for locks. An insert would lock the conflicting row, which another transaction may hold for
+    any time."""
     looks: list[str] = []
     for column, index, name in (
         ("request_id", "run_request", "request_id"),
@@ -158,7 +164,7 @@ def look_for_taken(starts: Sequence[NewRun]) -> str | None:
 
 
 def taken(starts: Sequence[NewRun], found: Sequence[tuple[str, bytes, int, str]]) -> frozenset[bytes]:
-    """The starts that another run is in the way of."""
+    """Return the starts whose key another run has, unless that is the run they continue."""
     holders = {(column, tenant, key): id_ for column, id_, tenant, key in found}
     return frozenset(
         start.id
@@ -169,16 +175,17 @@ def taken(starts: Sequence[NewRun], found: Sequence[tuple[str, bytes, int, str]]
 
 
 class Packet:
-    """A flush as statements, and what their answers mean."""
+    """A flush as statements, and the meaning of their answers."""
 
     def __init__(
         self, node: bytes, flush: Flush, *, again: bool, choosy: bool, without: frozenset[bytes] = frozenset()
     ) -> None:
-        """`choosy`: each start looks whether its workflow is as it was; otherwise a check has said so for all.
-        `without`: starts that are refused anyway."""
+        """Build the statements. `without`: starts that are already refused.
+
+        `choosy`: each start checks its workflow by itself; otherwise one check was made for all."""
         self._node, self._flush, self._again, self._choosy = node, flush, again, choosy
         self._without = without
-        #: Starts that may be refused, whose other parts are written only if they are there.
+        #: Starts that may be refused. Their other rows are written only if the run exists.
         self.doubtful = {
             start.id
             for start in flush.starts
@@ -186,7 +193,7 @@ class Packet:
         }
         heirs = [start for start in successors(flush.starts) if start.id not in without] if self.doubtful else []
         self.heirs = frozenset(start.id for start in heirs)
-        #: Checks, which hand keys over to heirs, make these, and hold if all are there.
+        #: Statements that hand keys over to successors and insert these; the last is a check that all were inserted.
         self.inheritance = list(self._inheritance(heirs)) if heirs else []
         self.statements: list[str] = []
         self._refused_at = self._expired_at = -1
@@ -209,7 +216,7 @@ class Packet:
             if self.doubtful:
                 self._refused_at = len(statements)
                 statements.append(f"select id from run where id in ({listed(self.doubtful)})")
-        # Messages before entries: sent again, the entry that sent one says that it was sent.
+        # Messages before entries: in a repeated flush, an existing entry shows that its message was sent.
         statements.extend(self._messages())
         statements.extend(self._entries())
         statements.extend(self._callbacks())
@@ -243,7 +250,7 @@ class Packet:
         return self._made([start for start in self._flush.starts if start.id not in out])
 
     def _made(self, starts: list[NewRun]) -> Iterator[str]:
-        if self.doubtful:  # in one order for everybody, so that two nodes seldom wait for each other in a circle
+        if self.doubtful:  # one order for every node, so that two nodes seldom deadlock
             starts = in_order(starts)
         rows = [(self._start(start), _if_current(start) if self._choosy else None) for start in starts]
         return _inserts(_RUN, rows, self._unless_known())
@@ -303,7 +310,7 @@ class Packet:
         return _inserts(_CALLBACK, rows, _THERE.format("callback.step") if self._again else "")
 
     def _if_started(self, run: bytes) -> str | None:
-        """Where a row of a run whose start may be refused is selected from."""
+        """Return the `from` clause for a row of a run whose start may be refused."""
         return f"from dual where {_is_there(run)}" if run in self.doubtful else None
 
     def _changes(self) -> Iterator[str]:
@@ -347,7 +354,8 @@ class Packet:
             f" and {_HAS_ENDED.format('callback.run')}"
         )
         for end in self._flush.continued():
-            # After its end: nobody can send it anything more. By its own ownership, or the mail stays where it is.
+            # After its end no message can be sent to it. The test of the generation leaves mail in place if this node
+            # does not own the run.
             yield (
                 f"update inbox i force index (inbox_run) set i.run = {blob(end.successor)}"
                 f" where i.run = {blob(end.run)} and i.kind in ({listed(map(str, FORWARDED))})"
@@ -359,13 +367,15 @@ class Packet:
         )
 
 
-#: The values of a row, and if it is not inserted in any case, where it is selected from.
+#: The values of a row, and the `from` clause with its condition, if it has one.
 Row = tuple[str, str | None]
 
 
 def _inserts(into: str, rows: Sequence[Row], unless: str) -> Iterator[str]:
-    """All rows in one statement, or one by one in their order if some have conditions. (With `union all` they could go
-    together, through a table that the server makes for it: slow, and see above.)"""
+    """Yield one statement for all rows, or one per row, in order, if some have conditions.
+
+    With `union all` they could go together, but the server would use a temporary table: slow, and risky (see the
+    module)."""
     if not rows:
         return
     if all(condition is None for _, condition in rows):
@@ -382,7 +392,7 @@ def _entry(entry: Entry) -> str:
 
 
 def _plain(labels: str | None) -> str | None:
-    """JSON without needless escapes: MariaDB compares text in JSON as it is written."""
+    """Return JSON without needless escapes: MariaDB compares text in JSON as written."""
     if labels is None or "\\u" not in labels:
         return labels
     return msgspec.json.encode(msgspec.json.decode(labels)).decode()
@@ -397,7 +407,7 @@ def _is_there(run: bytes) -> str:
 
 
 def _if_current(start: NewRun) -> str:
-    """Where a start that looks for itself is selected from."""
+    """Return the `from` clause of a start that checks its workflow by itself."""
     if not start.current:
         return "from dual where true"
     return (

@@ -1,4 +1,4 @@
-"""Keeping a MariaDB or MySQL database in order: retention, space, and what `doctor` looks for."""
+"""Maintenance of a MariaDB or MySQL database: retention, space, and the findings of `doctor`."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from detent.store.sql.mysql.migration import stored_revision
 from detent.store.sql.schema import describe
 from detent.store.sql.verbs import SharedMaintenance
 
-# What `doctor` looks for in a MariaDB or MySQL database.
+# The findings of `doctor` on a MariaDB or MySQL database.
 
 
-#: `skip locked`, and changes of tables that happen whole or not at all.
+#: The oldest versions with `skip locked` and atomic schema changes.
 OLDEST: Final = {True: (10, 6), False: (8, 0)}
-#: A flush has at most 1 MB of payload, and text that needs it is written as twice as many digits.
+#: A flush has at most 1 MB of payload, and text with backslashes is written as hexadecimal digits, twice as long.
 SMALL_PACKET: Final = 16 << 20
 _ASKED: Final = (
     "innodb_flush_log_at_trx_commit", "innodb_doublewrite", "log_bin", "sync_binlog", "max_allowed_packet",
@@ -34,7 +34,7 @@ _OFFSET: Final = 5 * SECOND
 
 
 async def examine(wire: Wire, clock: Clock) -> list[Finding]:
-    """Everything worth saying, errors and warnings among what is well."""
+    """Return every finding: errors, warnings and what is in order."""
     [variables] = await wire.send(_VARIABLES)
     settings = {str(name): str(value) for name, value in variables.rows}
     [others] = await wire.send(_ENGINES)
@@ -47,7 +47,7 @@ async def examine(wire: Wire, clock: Clock) -> list[Finding]:
 
 
 def judged(settings: dict[str, str], others: tuple[tuple[Any, ...], ...] = ()) -> list[Finding]:
-    """What the server's settings, and tables that are not InnoDB's, do to durability."""
+    """Return what the server's settings, and tables that are not InnoDB, do to durability."""
     bad = [*_durability(settings), *_tables(others)]
     well = Finding("ok", "durability", "every commit is on disk before it is acknowledged")
     return [*(bad or [well]), *_packets(settings)]
@@ -59,7 +59,7 @@ def _durability(settings: dict[str, str]) -> Iterator[Finding]:
         yield Finding(
             "error",
             "durability",
-            f"innodb_flush_log_at_trx_commit is {flushing}: a crash can take back what was acknowledged; set it to 1",
+            f"innodb_flush_log_at_trx_commit is {flushing}: a crash can lose acknowledged writes; set it to 1",
         )
     if settings.get("innodb_doublewrite", "ON").upper() in ("OFF", "0"):
         yield Finding("warning", "durability", "innodb_doublewrite is off: a crash of the machine can destroy tables")
@@ -67,7 +67,7 @@ def _durability(settings: dict[str, str]) -> Iterator[Finding]:
         yield Finding(
             "warning",
             "durability",
-            "sync_binlog is 0 and the binary log is on: after a crash a replica may lack what was acknowledged",
+            "sync_binlog is 0 and the binary log is on: after a crash a replica may lack acknowledged writes",
         )
     if settings.get("wsrep_on", "OFF").upper() in ("ON", "1"):
         yield Finding(
@@ -81,7 +81,7 @@ def _durability(settings: dict[str, str]) -> Iterator[Finding]:
 def _tables(others: tuple[tuple[Any, ...], ...]) -> Iterator[Finding]:
     for table, engine in others:
         yield Finding(
-            "error", "durability", f"the table {table} is kept by {engine}, which has no transactions: make it InnoDB"
+            "error", "durability", f"the table {table} uses {engine}, which has no transactions: convert it to InnoDB"
         )
 
 
@@ -125,7 +125,7 @@ _IS_FORWARDED: Final = f"kind in ({listed(map(str, FORWARDED))})"
 _SUCCESSOR: Final = f"select s.id from run s where s.origin = inbox.run and s.origin_kind = '{CONTINUED}' limit 1"
 FORWARD_LATE: Final = f"""
 update inbox set run = ({_SUCCESSOR}) where {_IS_FORWARDED} and {_IS_LATE} and exists ({_SUCCESSOR})"""
-# What was forwarded above may be late again, if the successor has ended since: it is left for the next time.
+# Forwarded mail may be late again, if the successor has ended since. It is left for the next call.
 DROP_MAIL: Final = f"""
 delete from inbox where at < {NOW} - 60000000 and {_IS_LATE} and not ({_IS_FORWARDED} and exists ({_SUCCESSOR}))"""
 
@@ -134,13 +134,13 @@ select data_length + index_length + data_free, data_free from information_schema
 where table_schema = database() and table_name = {table}"""
 #: Rewriting a table is worth it when at least this much, and at least half of its file, is free.
 WORTH: Final = 8 << 20
-#: What loses rows by retention; the journal is by far the largest.
+#: The tables that retention prunes. The journal is by far the largest.
 PRUNED: Final = ("journal", "run", "callback", "inbox", "kept", "firing")
 _BELONGING: Final = (("journal", "run"), ("callback", "run"), ("inbox", "run"), ("kept", "run"), ("run", "id"))
 
 
 class MysqlMaintenance(SharedMaintenance):
-    """Works on the pool of the commands, and on a connection without a time limit for what takes long."""
+    """The maintenance verbs, on the pool of the commands and on a connection without a time limit for long work."""
 
     def __init__(self, access: MysqlAccess, clock: Clock) -> None:
         super().__init__(access)
@@ -167,11 +167,11 @@ class MysqlMaintenance(SharedMaintenance):
 
     async def tidy(self) -> None:
         while (await self._pool.send(FORWARD_LATE))[0].matched:
-            pass  # to the next run of the chain
+            pass  # each pass forwards to the next run of the chain
         await self._pool.send(DROP_MAIL)
 
     async def compact(self) -> int:
-        """Rewrites tables that are half empty, while they are read and written."""
+        """Rewrite tables that are half empty. They stay readable and writable meanwhile."""
         try:
             return await self._long.call(_compact)
         finally:
@@ -186,7 +186,9 @@ class MysqlMaintenance(SharedMaintenance):
 
 
 def _deletion(table: str, column: str, gone: str) -> str:
-    """By index, or a small table would be read from end to end, and rows that others have locked waited for."""
+    """Return a delete by index.
+
+    Otherwise the server would scan a small table and wait for rows that others have locked."""
     index = "inbox_run" if table == "inbox" else "primary"
     return f"delete t from {table} t force index ({index}) where t.{column} in ({gone})"
 
@@ -204,13 +206,13 @@ async def _compact(wire: Wire) -> int:
         except StatementRefused as refusal:
             if refusal.code not in (1205, 1969, 3024):
                 raise
-            continue  # somebody has the table for long: next time
+            continue  # the table is locked for long: try again next time
         returned += max(0, before - (await _sizes(wire, table))[0])
     return returned
 
 
 async def _sizes(wire: Wire, table: str) -> tuple[int, int]:
-    """The size of a table's file, and how much of it is free."""
+    """Return the size of a table's file, and how much of it is free."""
     if is_mariadb(wire):
         await wire.send(f"analyze no_write_to_binlog table {table}")
     [found] = await wire.send(SIZES.format(table=quote(table)))

@@ -1,8 +1,9 @@
 """Migrate a MariaDB or MySQL database, only when asked to.
 
-Neither server can take a change of tables back, so a migration that dies in the middle leaves its first half there.
-Each step is noted as it is done, and the next call goes on after the last one noted. The one after it may have been
-done too, only not noted: if the server says that this first one is there (or gone) already, that is well.
+Neither server can roll back a schema change, so a migration that dies in the middle leaves its first half applied. Each
+step is logged after it is done, and the next call continues after the last logged step. The step after that one may
+have been done but not logged. So if the server answers that its object exists (or is gone) already, the step counts as
+done.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 PATIENCE: Final = 60
-_NAME: Final = "concat('detent-', md5(database()))"  # a lock is the server's, and its name may not be long
+_NAME: Final = "concat('detent-', md5(database()))"  # locks are global to the server, and their names must be short
 _LOCK: Final = f"select get_lock({_NAME}, {PATIENCE})"
 _UNLOCK: Final = f"select release_lock({_NAME})"
 _LOG: Final = """
@@ -47,8 +48,9 @@ _DONE: Final = frozenset({1050, 1060, 1061, 1062, 1051, 1091})
 
 
 async def migrate(address: Address, to: str | None = None, *, force: bool = False, only_up: bool = False) -> str:
-    """Bring the tables to a revision, by default the newest, and return it (see `plan`). Of several that migrate at
-    the same time the first does it."""
+    """Bring the tables to a revision, by default the newest, and return it (see `plan`).
+
+    If several processes migrate at the same time, the first one does it."""
     from detent.store.migrations.server import migrate_server  # Alembic: only when something is to be migrated
 
     async def work(wire: Wire) -> str:
@@ -79,7 +81,7 @@ async def _once(address: Address, work: Work[T], *, writing: bool) -> T:
 
 
 class _Server:
-    """What migrations need of MariaDB or MySQL."""
+    """MariaDB or MySQL as a server of migrations."""
 
     dialect = "mysql"
 
@@ -94,7 +96,7 @@ class _Server:
         try:
             [found] = await self._wire.send(_OFFERS)
         except StatementRefused as refusal:
-            if refusal.code != _NO_TABLE:  # a way down that died after it dropped the tables of nodes
+            if refusal.code != _NO_TABLE:  # the table is missing if a downgrade died after dropping it
                 raise
             return []
         return [row[0] for row in found.rows]
@@ -110,7 +112,7 @@ class _Server:
 
         wire, way = self._wire, quote(f"{migration.current}:{migration.goal}")
         await wire.send(_LOG)
-        await wire.send(f"delete from migration_step where goal <> {way}")  # the log of a way that was left
+        await wire.send(f"delete from migration_step where goal <> {way}")  # the log of an abandoned migration
         [noted] = await wire.send(f"select done from migration_step where goal = {way}")
         done = noted.rows[0][0] if noted.rows else 0
         if not noted.rows:
@@ -122,7 +124,7 @@ class _Server:
         await wire.send(f"delete from migration_step where goal = {way}")
 
     async def _step(self, statement: str, *, is_perhaps_done: bool) -> None:
-        # A change of tables that waits for a lock makes every flush wait behind it: it gives up soon and is repeated.
+        # A schema change that waits for a lock blocks every flush behind it. So it gives up soon and is repeated.
         with translated(writing=True, address=self._address):
             try:
                 await self._wire.send(statement)

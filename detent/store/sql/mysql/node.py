@@ -1,4 +1,4 @@
-"""What an engine node does with MariaDB or MySQL: its lease and fence, its flushes, its claims."""
+"""The verbs of a node on MariaDB or MySQL: lease and fence, flushes, claims."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ from detent.store.sql.mysql.migration import stored_revision
 from detent.store.sql.schema import require_fit
 from detent.store.sql.verbs import WINDOW, SharedNodeVerbs, encoded, entry, mail, offered
 
-# How runs that nobody works on are found and taken.
+# How runs that no node is running are found and claimed.
 #
-# Looking costs nothing that grows with sleeping or owned runs: the lanes and the owners are found by hopping from one
-# value of the index `run_due` to the next, and every lane is asked for what is due in it, which is where it begins.
-# Neither server lets an inner query begin where an outer one says, so each hop is a statement. What was there last
-# time is a good guess for what is there now, so nearly always all hops go in one packet.
+# The cost does not grow with sleeping or owned runs. The lanes and the owners are found by hopping from one value of
+# the index `run_due` to the next. Then every lane is read from its beginning, where its due runs are. Neither server
+# lets an inner query start at a value of an outer one, so each hop is a statement. The values of the last claim are a
+# good guess for the present ones, so nearly always all hops fit in one packet.
 
 
 #: (queue, priority)
@@ -61,7 +61,7 @@ from run force index (primary) where ({places}) and ended_at is null for update 
 
 
 def next_lane(after: Lane | None) -> str:
-    """The lane of unowned runs that comes after that one; null: the first."""
+    """Return a query for the next lane of unowned runs after that one; `None`: the first."""
     beyond = ""
     if after is not None:
         queue, priority = quote(after[0]), after[1]
@@ -73,13 +73,13 @@ def next_lane(after: Lane | None) -> str:
 
 
 def next_owner(after: bytes | None) -> str:
-    """The owner of runs that comes after that one; null: the first."""
+    """Return a query for the next owner of runs after that one; `None`: the first."""
     beyond = "is not null" if after is None else f"> {blob(after)}"
     return f"select owner from run force index (run_due) where owner {beyond} order by owner limit 1"
 
 
 class Trail(Generic[V]):
-    """The values of an index, walked through from each to the next."""
+    """The values of an index, found by hopping from each to the next."""
 
     def __init__(self, question: Callable[[V | None], str], guesses: Sequence[V]) -> None:
         self._question = question
@@ -87,11 +87,11 @@ class Trail(Generic[V]):
         self._next: dict[V | None, V | None] = {}
 
     def questions(self) -> list[str]:
-        """What must be asked to go on; nothing at the end."""
+        """Return the queries that are needed to continue; none at the end."""
         return [self._question(place) for place in self._places]
 
     def answer(self, found: Sequence[V | None]) -> None:
-        """What comes after each place that was asked for."""
+        """Record what comes after each value that was asked for."""
         self._next.update(zip(self._places, found, strict=True))
         self._places = []
         last: V | None = None
@@ -101,7 +101,7 @@ class Trail(Generic[V]):
             self._places = [last]
 
     def values(self) -> Iterator[V]:
-        """Those known so far."""
+        """Yield the values known so far."""
         value = self._next.get(None)
         while value is not None:
             yield value
@@ -109,7 +109,7 @@ class Trail(Generic[V]):
 
 
 class Candidate(NamedTuple):
-    """A run that may be taken if it is still at that generation."""
+    """A run that may be claimed if it is still at that generation."""
 
     id: bytes
     generation: int
@@ -118,12 +118,12 @@ class Candidate(NamedTuple):
     adopted: bool
 
     def order(self) -> tuple[Any, ...]:
-        """Larger priority first, then the longest due, mail before time."""
+        """Return the sort key: higher priority first, then runs without `wake_at`, then the longest due."""
         return -self.priority, self.wake_at is not None, self.wake_at or 0, self.id
 
 
 class ClaimQuery(NamedTuple):
-    """What a claim is for."""
+    """The parameters of a claim."""
 
     limit: int
     queues: Collection[str] | None
@@ -132,19 +132,21 @@ class ClaimQuery(NamedTuple):
 
     @property
     def window(self) -> int:
-        """So much of the inbox is looked at."""
+        """Return how many messages and runs of the inbox are read."""
         return max(WINDOW, 2 * self.limit)
 
     def walk(self, after: bytes) -> str:
-        """The next runs of the inbox behind that one."""
+        """Return a query for the next runs of the inbox after that one."""
         return (
             f"select run from inbox force index (inbox_run) where run > {blob(after)} group by run order by run"
             f" limit {self.window:d}"
         )
 
     def looks(self, lanes: Sequence[Lane], owners: Sequence[bytes], after: bytes) -> Iterator[str]:
-        """A statement per lane, two for mail, one per owner that is gone. Each gives what `Candidate` begins with. Of
-        the inbox it looks at the newest messages, and at a part of the runs."""
+        """Yield one query per lane, two for mail, and one per owner that is gone.
+
+        Each returns the first columns of `Candidate`. Of the inbox they read the newest messages and a part of the
+        runs."""
         fits, walked = self._fits(), self.walk(after)
         for queue, priority in lanes:
             if self.queues is None or queue in self.queues:
@@ -153,7 +155,7 @@ class ClaimQuery(NamedTuple):
                     f" and r.ended_at is null and r.queue = {quote(queue)} and r.priority = {priority:d}"
                     f" and r.wake_at <= {NOW} + {self.horizon:d}{fits} order by r.wake_at limit {self.limit * 2:d}"
                 )
-        # From the inbox to the run and only then to the limit, or mail of owned runs would starve the others.
+        # Join the inbox to the runs first and limit afterwards, or mail of owned runs would starve the others.
         for mailed in (walked, f"select run from inbox force index (primary) order by id desc limit {self.window:d}"):
             yield (
                 f"select {_CANDIDATE}, 0 from ({mailed}) m straight_join run r force index (primary)"
@@ -178,7 +180,7 @@ class ClaimQuery(NamedTuple):
 
 
 def chosen(found: Sequence[Sequence[Any]], limit: int) -> list[Candidate]:
-    """The best of what was found; a run may have been found in two ways."""
+    """Return the best candidates. A run may have been found by two queries."""
     best: dict[bytes, Candidate] = {}
     for id_, generation, priority, wake_at, adopted in found:
         best.setdefault(id_, Candidate(id_, generation, priority, wake_at, bool(adopted)))
@@ -186,7 +188,7 @@ def chosen(found: Sequence[Sequence[Any]], limit: int) -> list[Candidate]:
 
 
 def lock(candidates: Sequence[Candidate]) -> str:
-    """Lock those that are as they were when they were found. Rows that another claim holds are passed over."""
+    """Return a statement that locks the candidates that have not changed. Rows locked by another claim are skipped."""
     places = " or ".join(f"id = {blob(one.id)} and epoch = {one.generation:d}" for one in candidates)
     return TAKEN.format(places=places)
 
@@ -196,7 +198,7 @@ def take(node: bytes, runs: Sequence[bytes]) -> str:
 
 
 OVERDUE: Final = f"select node from lease where until < {NOW}"
-# Most of the time there is little in the inbox, and going from it to the runs is quick, however many a node owns.
+# A small inbox is the usual case. Then reading from the inbox to the runs is fast, however many runs a node owns.
 HEAD: Final = f"select id, run from inbox force index (primary) order by id limit {WINDOW}"
 SEEN: Final = f"select count(*) from ({HEAD}) head"
 MAIL: Final = f"""
@@ -204,7 +206,7 @@ select i.id, i.run, r.epoch, i.kind, i.step, i.data, i.at
 from ({HEAD}) head straight_join run r force index (primary) on r.id = head.run
   straight_join inbox i force index (primary) on i.id = head.id
 where r.owner = {{node}} order by i.id limit {{limit:d}}"""
-# Else it is from the runs to the inbox, however much others have there.
+# Else read from the runs to the inbox, however much mail other runs have there.
 OWN_MAIL: Final = """
 select i.id, i.run, r.epoch, i.kind, i.step, i.data, i.at
 from run r force index (run_due) straight_join inbox i force index (inbox_run) on i.run = r.id
@@ -220,8 +222,9 @@ where {places}"""
 
 
 class MysqlNodes(SharedNodeVerbs):
-    """Two connections of its own: the lane for flushes, the other for claims, mail and loading. A third is opened when
-    a flush shall not wait for locks."""
+    """The verbs of nodes. They have their own connections: the lane for flushes, another for claims, mail and loading.
+
+    A third one is opened for a flush that must not wait for locks."""
 
     def __init__(self, access: MysqlAccess, clock: Clock) -> None:
         super().__init__(access)
@@ -230,7 +233,7 @@ class MysqlNodes(SharedNodeVerbs):
         self._registered: dict[bytes, float] = {}
         self._lanes: list[Lane] = []
         self._owners: list[bytes] = []
-        self._walked_to = NO_ID  # the run of the inbox behind which the next claim looks
+        self._walked_to = NO_ID  # the next claim reads the inbox from after this run
 
     def heart(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
         sent = self._registered.get(node, self._clock.monotonic())
@@ -248,7 +251,7 @@ class MysqlNodes(SharedNodeVerbs):
             SELECT_NOW,
         )
         try:
-            # Only now: a migration that did not see this node has noted before what it removes.
+            # Check only after registering: a migration that did not see this node has stored its `oldest_code` before.
             require_fit(await self._claims.call(stored_revision, writing=False))
         except SchemaMismatch:
             await self.retire(node)
@@ -261,7 +264,7 @@ class MysqlNodes(SharedNodeVerbs):
         return now.rows[0][0] if beaten.matched else None
 
     async def raise_epoch(self, node: bytes, epoch: int) -> int | None:
-        # An update waits for the share lock of a flush as `for update` does.
+        # Like `for update`, an update waits for the share lock of a flush.
         changed, raised = await self._lane.commit(
             f"update node set epoch = epoch + 1 where id = {blob(node)}",
             f"select epoch from node where id = {blob(node)} for update",
@@ -303,9 +306,9 @@ class MysqlNodes(SharedNodeVerbs):
             if done == 0:
                 return None
             if current and done == 1:
-                current, choosy = None, True  # some workflow has changed: every start sees for itself
+                current, choosy = None, True  # a workflow has changed: every start checks its own
             else:
-                without |= packet.heirs  # one of them was refused: all are, and nothing is handed over
+                without |= packet.heirs  # one successor was refused: refuse all, hand nothing over
         answers = [answer.rows for answer in done]
         return Flushed(answers[-1][0][0], packet.expired(answers), packet.refused(answers))
 
@@ -378,15 +381,15 @@ class MysqlNodes(SharedNodeVerbs):
         return {(row[0], row[1]): (row[2], row[3]) for row in found.rows}
 
     async def _walk(self, wire: Wire) -> list[bytes]:
-        """Learn which lanes and owners there are; gives the owners that are not registered."""
+        """Find the lanes and owners. Return the owners that are not registered."""
         lanes, owners = Trail(next_lane, self._lanes), Trail(next_owner, self._owners)
         nodes: set[bytes] = set()
         while True:
             of_lanes, of_owners = lanes.questions(), owners.questions()
             if not of_lanes and not of_owners:
                 break
-            # The nodes are asked for last: an owner that was seen was registered before, so if it is not among them now
-            # it is gone for good.
+            # The nodes are read last: an owner that was seen had registered before. If it is not among them now, it is
+            # gone for good.
             *answers, registered = await wire.send_all((*of_lanes, *of_owners, "select id from node"))
             lanes.answer([_first(answer) for answer in answers[: len(of_lanes)]])
             owners.answer([row[0] if (row := _first(answer)) else None for answer in answers[len(of_lanes) :]])
@@ -412,7 +415,9 @@ def _first(answer: StatementResult) -> Any:
 
 
 def _removal(node: bytes) -> tuple[str, ...]:
-    """Deleting the node's row waits for every flush that holds it. The lease is locked first, everywhere."""
+    """Return the statements that remove a node. The delete waits for every flush that has locked the node's row.
+
+    The lease is locked first, everywhere."""
     return f"delete from node where id = {blob(node)}", f"delete from lease where node = {blob(node)}"
 
 

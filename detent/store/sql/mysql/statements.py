@@ -1,4 +1,4 @@
-"""The statements of `store/sql/statements.py` in the words of MariaDB and MySQL."""
+"""The statements of `store/sql/statements.py` for MariaDB and MySQL."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from detent.store.sql.mysql.flush import filled
 
 DIALECT: Final[Dialect] = mysql.dialect(paramstyle="format")
 
-#: What cannot be said in words that every database knows.
+#: Statements that need another text on these servers.
 _OURS: Final[dict[ClauseElement, ClauseElement]] = {
     statements.SAW: text(
         """insert into seen (kind, name, at) values (:kind, :name, :now)
            on duplicate key update at = values(at)"""
     ),
-    # The key of an open run is a column of its own, see the migration.
+    # The key of an open run is a separate column; see the migration.
     statements.ACTIVE_RUN: text("select id from run where tenant = :tenant and active_live = :key"),
 }
-#: Neither server gives the rows that an update changed; how many there were has to do.
+#: Neither server returns the rows that an update changed, only their number.
 _RETURNING: Final = re.compile(r"\s+RETURNING \S+\s*$")
 
 
 class Spoken(NamedTuple):
-    """A statement with its values still missing. `gives_count`: in place of rows, there are as many as it matched."""
+    """A statement without its values. `gives_count`: the number of matched rows takes the place of the rows."""
 
     statement: Statement
     gives_count: bool

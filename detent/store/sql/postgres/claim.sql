@@ -1,7 +1,7 @@
--- Takes runs that nobody works on. $1 node, $2 epoch, $3 limit, $4 queues or null, $5 served actions as a JSON list,
--- $6 how far ahead (seconds), $7 the run of the inbox behind which to look, $8 how many to look at. Cost does not grow with
--- sleeping or owned runs: `lanes` and `owners` hop from one value of an index to the next. Nor does it with the inbox: of
--- that `walked` and `fresh` are a part each.
+-- Claims runs that no node is running. $1 node, $2 epoch, $3 limit, $4 queues or null, $5 served actions as a JSON
+-- list, $6 how far ahead (seconds), $7 the run of the inbox after which to read, $8 how many to read. Cost does not
+-- grow with sleeping or owned runs: `lanes` and `owners` hop from one value of an index to the next. It does not grow
+-- with the inbox either: `walked` and `fresh` each read a part of it.
 with recursive fence as materialized (
   select 1 from node where id = $1 and epoch = $2 for key share
 ),
@@ -41,9 +41,9 @@ fresh as (
   select run from inbox order by id desc limit $8
 ),
 mailed as (
-  -- From the inbox to the run and only then to the limit, or mail of owned runs would starve the others. `num_nulls` says
-  -- that nobody owns the run and it is open without naming the condition of `run_due`: the planner would otherwise walk
-  -- through that whole index for every message, when the way to a run is its id.
+  -- Join the inbox to the runs first and limit afterwards, or mail of owned runs would starve the others. `num_nulls`
+  -- tests that the run is unowned and open without naming the condition of `run_due`. Otherwise the planner would scan
+  -- that whole index for every message, although a run can be looked up by its id.
   select found.* from fence, (select run from walked union select run from fresh) mail cross join lateral (
     select r.id, r.epoch, r.priority, r.wake_at, false as adopted from run r
     where r.id = mail.run and num_nulls(r.owner, r.ended_at) = 2
@@ -66,8 +66,8 @@ candidates as materialized (
   order by priority desc, wake_at nulls first, id limit $3 * 2
 ),
 taken as (
-  -- The generation seen in the snapshot must still be the run's when its lock is ours: a run that another node claimed
-  -- since then is left alone, even if that node registered later than our snapshot and looks dead in it.
+  -- The generation in the snapshot must still be the run's after we have locked it. A run that another node claimed
+  -- since then is skipped, even if that node registered after our snapshot and looks dead in it.
   select r.id, c.adopted from candidates c join run r on r.id = c.id and r.epoch = c.epoch
   order by c.priority desc, c.wake_at nulls first, c.id limit $3
   for update of r skip locked

@@ -1,4 +1,4 @@
-"""The verbs of commands on PostgreSQL. None touches a run's row, so that no flush ever waits for a command."""
+"""The verbs of commands on PostgreSQL. None changes a run's row, so commands hardly ever block a flush."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ posted as (
   select tenant, $1, 'callback', $2, $3, clock_timestamp() from hit
 )
 select answer from hit"""
-# Rows that somebody has locked are passed over: a batch that waited for one while it holds others could stand across a
-# flush that holds that one and waits for these.
+# Locked rows are skipped. A batch that holds some rows and waits for another could deadlock with a flush that holds
+# that row and waits for these.
 DELIVER_MANY: Final = """
 with locked as (
   select c.run, c.step, c.state, t.data, t.message_id, t.place
@@ -44,8 +44,8 @@ posted as (
   select tenant, run, 'callback', step, data, clock_timestamp() from hit order by place
 )
 select place, answer from hit"""
-# The lock lasts for this statement. A flush that ends the run waits for it, or is waited for: so no message is accepted
-# that a run which continues as another one does not find.
+# The lock lasts for this statement: either the flush that ends the run waits for it, or it waits for that flush. So
+# every accepted message is found by the flush that ends the run and forwards its mail to a successor.
 SEND: Final = """
 insert into inbox (tenant, run, kind, data, at)
 select tenant, id, $3, $4, clock_timestamp() from run where id = $2 and tenant = $1 and ended_at is null for share
@@ -53,7 +53,7 @@ returning id"""
 
 
 class PostgresCommandStore(SharedVerbs):
-    """Works on a small pool."""
+    """The verbs of commands, on a small pool."""
 
     def __init__(self, access: PostgresAccess) -> None:
         super().__init__(access)

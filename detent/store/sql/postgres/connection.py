@@ -1,4 +1,4 @@
-"""Connections that heal: opened when they are needed, thrown away after a failure, opened again by the next call."""
+"""Connections to PostgreSQL that heal: opened on first use, dropped after a failure, reopened by the next call."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from detent.store.heartbeat import patience
 from detent.store.sql.access import LinkPool, Rows, Script, SqlAccess
 from detent.store.sql.compiler import Values, compiled
 
-# What travels to PostgreSQL and back: how values are coded, how connections are opened, what their errors mean.
+# How values are encoded, how connections are opened, and what their errors mean.
 
 
 if TYPE_CHECKING:
@@ -35,11 +35,11 @@ DIALECT: Final[Dialect] = postgresql.dialect(paramstyle="numeric_dollar")  # typ
 _Y2K: Final = 946_684_800_000_000
 
 CONNECT_TIMEOUT: Final = 5.0
-#: The server gives up a lock, then a statement, before we give up the server; all within 10 s.
+#: The server times out a lock, then a statement, before we drop the connection; all within 10 s.
 LOCK_TIMEOUT: Final = 2.0
 STATEMENT_TIMEOUT: Final = 6.0
 COMMAND_TIMEOUT: Final = 8.0
-#: What a call has at least, however long it took to connect.
+#: The minimum time of a call, however long it took to connect.
 LEAST_TIME: Final = 0.5
 
 _SESSION: Final = {
@@ -53,7 +53,7 @@ _SESSION: Final = {
     "tcp_user_timeout": "20s",
     "jit": "off",
 }
-#: Our hot statements look up rows by key. A plan made while a table was young must not read it whole when it is old.
+#: Our hot statements look up rows by key. A plan made for a small table must not scan it after it has grown.
 _LOOKUPS: Final = {
     "enable_seqscan": "off",
     "enable_bitmapscan": "off",
@@ -65,9 +65,11 @@ _LOOKUPS: Final = {
 
 @dataclass(frozen=True)
 class Address:
-    """Where the database is. `?pooling=transaction` says that a pooler stands in between that gives every transaction
-    another session: then nothing is kept in a session, not even prepared statements. `?schema=detent` keeps Detent's
-    tables in a schema of their own, apart from those of an application in the same database."""
+    """Where the database is, parsed from its URL.
+
+    With `?pooling=transaction` a pooler assigns every transaction to another session. Then no state may depend on a
+    session, not even prepared statements. With `?schema=detent`, Detent's tables are in their own schema, apart from
+    those of an application in the same database."""
 
     url: str
     pooled: bool = False
@@ -80,20 +82,20 @@ class Address:
         options = dict(parse_qsl(parts.query))
         pooling = options.pop("pooling", "session")
         if pooling not in ("session", "transaction"):
-            raise StoreError(f"pooling={pooling} is unknown; say session or transaction")
+            raise StoreError(f"pooling={pooling} is not supported; use session or transaction")
         schema, pooled = options.pop("schema", None), pooling == "transaction"
         if schema is not None and not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", schema):
-            raise StoreError(f"schema={schema} cannot be used: small letters, digits and underscores, as in detent")
+            raise StoreError(f"schema={schema} is invalid: use small letters, digits and underscores, such as detent")
         if schema is not None and pooled:
             raise StoreError(
-                "schema= and pooling=transaction do not go together, because nothing is kept in a session there; give "
-                f"the role its schema instead: alter role ... set search_path = {schema}"
+                "schema= and pooling=transaction cannot be combined, because a pooler does not preserve a session's "
+                f"search path; set it for the role instead: alter role ... set search_path = {schema}"
             )
         return cls(urlunsplit(parts._replace(query=urlencode(options))), pooled=pooled, schema=schema)
 
     @property
     def where(self) -> str:
-        """Host and port, for people; the URL itself may hold a password."""
+        """Return host and port for messages; the URL itself may contain a password."""
         place = urlsplit(self.url).netloc.rpartition("@")[2]
         return f" at {place}" if place else ""
 
@@ -102,7 +104,7 @@ class Address:
 
 
 async def connect(address: Address) -> Connection:
-    """A new connection, or StoreBusy if there is none to be had now."""
+    """Open a connection. Raise StoreBusy if the server cannot be reached now."""
     settings = {"application_name": "detent"}
     if not address.pooled:
         settings |= _SESSION | (_LOOKUPS if address.lookups else {})
@@ -129,7 +131,7 @@ async def connect(address: Address) -> Connection:
 
 
 async def _teach(connection: Connection) -> None:
-    """Ids are 16 bytes and instants integers."""
+    """Set codecs: ids are 16 bytes and instants are integers."""
     await connection.set_type_codec("uuid", schema="pg_catalog", encoder=bytes, decoder=bytes, format="binary")
     await connection.set_type_codec(
         "timestamptz",
@@ -140,14 +142,14 @@ async def _teach(connection: Connection) -> None:
     )
 
 
-#: The server said that it did not do it, and the same call may be made again.
+#: The server did not apply the call, and the same call may be repeated.
 _AGAIN: Final = frozenset(
     {
         "40001",  # serialization failure
         "40P01",  # deadlock
         "57014",  # statement timeout
         "25006",  # read only: this was the primary
-        "26000",  # the prepared statement is gone: a pooler gave us another session
+        "26000",  # the prepared statement is gone: a pooler assigned another session
         "42P05",
         "0A000",  # a cached plan does not fit the tables any more
         "25P02",
@@ -159,12 +161,12 @@ _AGAIN: Final = frozenset(
 )
 _LOCK_TIMEOUT: Final = "55P03"
 _DISK_FULL: Final = "53100"
-#: After these the connection is of no use, or may not be what we think.
+#: After these errors the connection is unusable, or its state is unknown.
 _DROP: Final = frozenset({"25006", "26000", "42P05", "0A000", "25P02"})
 
 
 def leaves_doubt(error: BaseException) -> bool:
-    """Whether a connection must be thrown away after this error."""
+    """Return whether a connection must be dropped after this error."""
     if isinstance(error, asyncpg.PostgresError):
         state = error.sqlstate or ""
         return state in _DROP or state[:2] == "08" or state[:3] == "57P"
@@ -173,15 +175,18 @@ def leaves_doubt(error: BaseException) -> bool:
 
 @contextmanager
 def translated(*, writing: bool, where: str = "") -> Iterator[None]:
-    """Say every failure of the driver in our words. `writing`: something that was sent may have been applied. `where`
-    is told if there is nobody."""
+    """Translate every failure of the driver into one of our errors.
+
+    `writing`: a statement that was sent may have been applied. `where` is part of the message if the server cannot be
+    reached."""
     told = _times_told_to_stop()
     try:
         yield
     except _DRIVER_ERRORS as error:
         if _times_told_to_stop() > told:
-            # A caller that was cancelled meanwhile must hear of that, and not of what came of it, such as a rollback
-            # that failed on a broken connection: it would take it for trouble of the database and go on for ever.
+            # A caller that was cancelled meanwhile must get CancelledError. A consequence of the cancellation, such as
+            # a rollback that failed on a broken connection, would look like an error of the database, and the caller
+            # would continue for ever.
             raise asyncio.CancelledError from error
         raise _said(error, where, writing=writing) from error
 
@@ -206,7 +211,7 @@ def _said(error: Exception, where: str, *, writing: bool) -> StoreError:
         case asyncpg.PostgresError():
             return _translate(error, writing=writing)
         case TargetServerAttributeNotMatched():
-            return StoreBusy(f"no PostgreSQL that can be written to: {error}")
+            return StoreBusy(f"no writable PostgreSQL server: {error}")
         case ValueError():
             return StoreError(f"PostgreSQL's driver refused a value: {error}")
     reason = f"{type(error).__name__}: {error}".removesuffix(": ")
@@ -235,10 +240,10 @@ Records = Sequence[asyncpg.Record]
 
 
 class PostgresConnection:
-    """One connection, one statement or transaction at a time."""
+    """One connection that runs one statement or transaction at a time."""
 
     def __init__(self, address: Address, *, limit: float = COMMAND_TIMEOUT) -> None:
-        """`limit`: how many seconds a call may take before its connection is cut."""
+        """Create it without connecting. `limit` is how many seconds a call may take before its connection is cut."""
         self._address, self._limit = address, limit
         self._connection: Connection | None = None
         self._turn = asyncio.Lock()
@@ -252,13 +257,16 @@ class PostgresConnection:
         return await self.call(one, writing=writing)
 
     async def call(self, work: Work[T], *, writing: bool = True) -> T:
-        """Run `work` on the connection. Through a pooler it is always inside a transaction, because only that keeps
-        one server session for the driver's several messages."""
+        """Run `work` on the connection.
+
+        Through a pooler it always runs inside a transaction. Only a transaction keeps one server session for the
+        driver's several messages."""
         async with self._turn:
             loop = asyncio.get_running_loop()
             until = loop.time() + self._limit
             connection = await self._open()
-            # Cutting the wire ends every wait at once; asking a server that does not answer to cancel would not.
+            # Cutting the connection ends every wait at once. A cancel request to a server that does not answer would
+            # not.
             limit = loop.call_at(max(until, loop.time() + LEAST_TIME), connection.terminate)
             try:
                 with translated(writing=writing):
@@ -318,7 +326,7 @@ class Pool(LinkPool[PostgresConnection]):
             return await link.transaction(work)
 
 
-# How a heart beats on PostgreSQL.
+# The heartbeat on PostgreSQL.
 
 
 BEAT = """
@@ -326,7 +334,7 @@ update lease set until = clock_timestamp() + make_interval(secs => $2) where nod
 
 
 class PostgresPulse:
-    """The connection of one heart."""
+    """The connection of one heartbeat."""
 
     def __init__(self, address: Address, node: bytes, ttl: float) -> None:
         self._link, self._node, self._ttl = PostgresConnection(address, limit=patience(ttl)), node, ttl
@@ -339,8 +347,10 @@ class PostgresPulse:
 
 
 class PostgresAccess(SqlAccess):
-    """Every connection of a store: the lane for flushes, one for claims, mail and loading, a small pool for commands,
-    one to prune by and one for what takes long."""
+    """Owns every connection of a store.
+
+    There is the lane for flushes, and one connection for claims, mail and loading. Commands share a small pool. Pruning
+    and long work have a connection each."""
 
     def __init__(self, address: Address, pool_size: int) -> None:
         self.address = address

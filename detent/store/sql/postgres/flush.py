@@ -1,8 +1,8 @@
-"""Turns a flush into the columns of its statement.
+"""Turn a flush into the columns of its statement.
 
-All parts of one PostgreSQL statement see the rows as they were before it, and a row that two parts change is changed by
-one of them only. So what follows on a row that this same flush makes is folded into that row here: a run that starts
-and parks or ends within one flush is inserted as it will stand, a callback likewise.
+All parts of one PostgreSQL statement see the rows as they were before it. If two parts change the same row, only one
+change is applied. So a change to a row that the same flush inserts is folded into that insert. A run that starts and
+parks or ends within one flush is inserted in its final state. So is a callback.
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ from detent.run.journal import Entry
 from detent.store.rows import Activation, CallbackState, End, Flush, NewCallback, NewRun, Park
 from detent.store.sql.compiler import checking, in_order, once_and_again, read_sql
 
-# The statements of a commit, put together from the parts of flush.sql.
+# The statements of a commit, joined from the parts of flush.sql.
 #
-# Setting up a statement costs by its parts, whether there is anything in them or not: all of them take more than a
-# millisecond, the entries alone a third of that. So there are several, and a flush goes with the smallest that holds
-# it.
+# The setup of a statement costs time for each part, even an empty one. All parts take more than a millisecond, the
+# entries alone a third of that. So there are several statements, and a flush uses the smallest one that fits.
 
 
 _PART: Final = re.compile(r"^-- part (\w+)$\n", re.MULTILINE)
@@ -48,11 +47,11 @@ def _of(*names: str, answer: str = _HELD, checked: bool = False) -> dict[bool, s
     return once_and_again(checking(re.sub(r"\$\?", lambda _: f"${next(numbers)}", text), checked=checked))
 
 
-#: Journal entries and nothing else.
+#: Only journal entries.
 APPEND: Final = _of("written")
-#: Runs that start, entries, runs that end: what most flushes are.
+#: Starts, entries, ends: most flushes.
 USUAL: Final = _of(*_STARTS[False], "written", *_ENDS)
-#: The same with starts that may be refused.
+#: The same, with starts that may be refused.
 CHECKED_USUAL: Final = _of(*_STARTS[True], "written", *_ENDS, answer=_HELD + _REFUSED, checked=True)
 #: Everything.
 FLUSH: Final = _of(*_STARTS[False], "written", *_REST, answer=_HELD + _EXPIRED)
@@ -65,23 +64,23 @@ Key = tuple[bytes, str]
 _START_COLUMNS: Final = 26
 _CHECKED_COLUMNS: Final = 30
 _ENTRY_COLUMNS: Final = 9
-_FIRST: Final = 1  # the generation of a run that the node which starts it keeps
+_FIRST: Final = 1  # the generation of a run that its starting node owns
 
 
 def is_usual(flush: Flush) -> bool:
-    """Whether there is nothing in the flush but starts, entries and ends."""
+    """Return whether the flush has only starts, entries and ends."""
     return not (
         flush.callbacks or flush.activations or flush.parks or flush.expiries or flush.messages or flush.consumed
     )
 
 
 def only_entries(flush: Flush) -> bool:
-    """Whether there is nothing in the flush but journal entries."""
+    """Return whether the flush has only journal entries."""
     return not flush.starts and not flush.ends and is_usual(flush)
 
 
 def entry_columns(entries: Sequence[Entry]) -> Columns:
-    """tenant, run, seq, at, kind, step, attempt, outcome, data."""
+    """Return the columns tenant, run, seq, at, kind, step, attempt, outcome, data."""
     if not entries:
         return [[] for _ in range(_ENTRY_COLUMNS)]
     columns: Columns = [list(column) for column in zip(*entries, strict=True)]
@@ -90,7 +89,7 @@ def entry_columns(entries: Sequence[Entry]) -> Columns:
 
 
 def flush_columns(flush: Flush, *, again: bool, checked: bool = False) -> Columns:
-    """Every array of flush.sql, in its order."""
+    """Return every array of flush.sql, in its order."""
     parks = {park.run: park for park in flush.parks}
     ends = {end.run: end for end in flush.ends}
     parks = {run: park for run, park in parks.items() if run not in ends}
@@ -109,7 +108,7 @@ def flush_columns(flush: Flush, *, again: bool, checked: bool = False) -> Column
 
 
 def usual_columns(flush: Flush, *, checked: bool = False) -> Columns:
-    """The arrays of a usual flush: starts, entries, ends."""
+    """Return the arrays of a usual flush: starts, entries, ends."""
     ends = {end.run: end for end in flush.ends}
     return [*_start_columns(flush, {}, ends, checked), *entry_columns(flush.entries), *_end_columns(flush, ends)]
 
@@ -158,7 +157,7 @@ def _end_row(end: End) -> tuple[Any, ...]:
 
 
 def _callback_columns(flush: Flush, ends: dict[bytes, End]) -> Columns:
-    """New callbacks, activations of those that were there before, and expiries of those."""
+    """Return the columns of new callbacks, of activations of existing ones, and of expiries of existing ones."""
     active = {(activation.run, activation.step): activation for activation in flush.last_activations()}
     expiring = set(flush.expiries)
     new = {(callback.run, callback.step) for callback in flush.callbacks}

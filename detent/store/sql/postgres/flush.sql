@@ -1,7 +1,7 @@
--- The parts of a commit. A flush is ONE statement of those parts it needs (`flush.py` puts them together and numbers
--- each `$?`); $1 is the node, $2 its epoch. The parts share one snapshot and one fate, and each of them joins the fence:
--- where the node's row is not there with this epoch, nothing is written. No part reads a clock to decide. No row is changed
--- twice (`flush.py` sees to that), and none that an outsider can hold for long.
+-- The parts of a commit. A flush is ONE statement of the parts it needs (`flush.py` joins them and numbers each `$?`).
+-- $1 is the node, $2 its epoch. The parts share one snapshot, and all of them are applied or none. Each part joins the
+-- fence: if the node's row does not exist with this epoch, nothing is written. No part reads a clock to decide. No row
+-- is changed twice (`flush.py` ensures that), and no row that an outsider can lock for long is changed.
 
 -- part fence
 fence as (
@@ -27,10 +27,9 @@ started as (
 )
 
 -- part checked
--- Starts that may be refused. They come in the order of their keys and request ids, and are inserted in that order, so
--- that two nodes that start the same seldom wait for each other in a circle. Whatever unique index says that one is there
--- already refuses it. A run that ends in the flush that starts it is never in the index of open runs, so for that one the
--- holder of the key is looked up.
+-- Starts that may be refused. They are sorted by key and request id and inserted in that order, so that two nodes that
+-- start the same seldom deadlock. Any unique index that already has the key refuses a start. A run that ends in the
+-- flush that starts it is never in the index of open runs, so for that one the holder of the key is looked up.
 started as (
   insert into run (id, tenant, workflow, version, status, trigger, input, opening, owner, epoch, wake_at, expires_at,
                    queue, priority, code, request_id, request_hash, hero_type, hero_id, labels, origin, parent,
@@ -59,7 +58,7 @@ started as (
 )
 
 -- part refused
--- $3 are the ids of the starts. Sent again, what is there was inserted by the first sending.
+-- $3 are the ids of the starts. In a repeated flush, a start that exists was inserted by the first sending.
 refused as materialized (
   select t.id from unnest($3::uuid[]) as t(id)
   where t.id not in (select id from started) /*again and not exists (select 1 from run r where r.id = t.id) */
@@ -103,8 +102,8 @@ lapsed as (
 )
 
 -- part parked
--- `is not distinct from` rather than `=`: an equality would let the planner walk through every run the node owns, for
--- each run that parks or ends, when the way to a run is its id.
+-- `is not distinct from`, not `=`: with an equality the planner may scan every run the node owns, for each run that
+-- parks or ends. A run must be looked up by its id.
 parked as (
   update run r set owner = null, wake_at = t.wake_at, status = t.status,
                    queue = coalesce(t.queue, r.queue), priority = coalesce(t.priority, r.priority)
@@ -141,7 +140,8 @@ posted as (
   select t.tenant, t.run, t.kind, t.step, t.data, t.source, t.source_seq, clock_timestamp()
   from fence, unnest($?::int[], $?::uuid[], $?::text[], $?::text[], $?::text[], $?::uuid[], $?::int[], $?::bool[])
        as t(tenant, run, kind, step, data, source, source_seq, with_entry)
-  -- Sent again: if the entry that sent it was there before, so was the message, even if it is consumed by now.
+  -- Repeated flush: if the entry that sent the message existed before, so did the message, even if it is consumed by
+  -- now.
   where not (t.with_entry and exists (select 1 from journal j where j.run = t.source and j.seq = t.source_seq))
     /*checked and t.source not in (select id from refused) */
   on conflict (source, source_seq) where source is not null do nothing

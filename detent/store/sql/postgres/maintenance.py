@@ -1,4 +1,4 @@
-"""Keeping a PostgreSQL database in order: retention, space, and what `doctor` looks for."""
+"""Maintenance of a PostgreSQL database: retention, space, and the findings of `doctor`."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from detent.store.sql.postgres.partitions import Week, existing, weeks
 from detent.store.sql.schema import describe
 from detent.store.sql.verbs import SharedMaintenance
 
-# What `doctor` looks for in a PostgreSQL database.
+# The findings of `doctor` on a PostgreSQL database.
 
 
 _DURABILITY: Final = {
     "fsync": "a crash of the machine can destroy the whole database",
     "full_page_writes": "a crash of the machine can destroy tables",
-    "synchronous_commit": "a crash can take back what was acknowledged",
+    "synchronous_commit": "a crash can lose acknowledged writes",
 }
 _IDLE: Final = """
 select pid, extract(epoch from clock_timestamp() - state_change)::int from pg_stat_activity
@@ -31,7 +31,7 @@ _OFFSET: Final = 5 * SECOND
 
 
 async def examine(connection: Connection, clock: Clock) -> list[Finding]:
-    """Everything worth saying, errors and warnings among what is well."""
+    """Return every finding: errors, warnings and what is in order."""
     return [
         *await _durability(connection),
         describe(await stored_revision(connection)),
@@ -48,9 +48,7 @@ async def _durability(connection: Connection) -> list[Finding]:
         if value == "off":
             bad.append(Finding("error", "durability", f"{name} is off: {harm}"))
         elif value == "local":
-            bad.append(
-                Finding("warning", "durability", f"{name} is local: a failover can take back what was acknowledged")
-            )
+            bad.append(Finding("warning", "durability", f"{name} is local: a failover can lose acknowledged writes"))
     return bad or [Finding("ok", "durability", "fsync, full_page_writes and synchronous_commit are on")]
 
 
@@ -105,7 +103,7 @@ update inbox i set run = s.id from run s
 where i.kind in ({_FORWARDED}) and s.origin = i.run and s.origin_kind = '{CONTINUED}'
   and not exists (select 1 from run r where r.id = i.run and r.ended_at is null)
 returning i.id"""
-# What was forwarded above may be late again, if the successor has ended since: it is left for the next time.
+# Forwarded mail may be late again, if the successor has ended since. It is left for the next call.
 DROP_MAIL: Final = f"""
 delete from inbox i where not exists (select 1 from run r where r.id = i.run and r.ended_at is null)
   and i.at < clock_timestamp() - interval '1 minute'
@@ -114,7 +112,7 @@ delete from inbox i where not exists (select 1 from run r where r.id = i.run and
 
 SIZE: Final = "select pg_total_relation_size($1::text::regclass)"
 HAS_OPEN: Final = "select exists (select 1 from run where id >= $1 and id < $2 and ended_at is null)"
-#: What the live rows of a table need, from its statistics; the rest of the file is waste.
+#: The estimated size of a table's live rows, from its statistics. The rest of the file is waste.
 LIVE: Final = """
 select greatest(c.reltuples, 0)::bigint
        * (40 + coalesce((select sum(avg_width) from pg_stats s where s.tablename = c.relname), 0))
@@ -124,7 +122,7 @@ WORTH: Final = 1 << 20
 
 
 class PostgresMaintenance(SharedMaintenance):
-    """Works on the pool of the commands, and on a connection without a time limit for what takes long."""
+    """The maintenance verbs, on the pool of the commands and on a connection without a time limit for long work."""
 
     def __init__(self, access: PostgresAccess, clock: Clock) -> None:
         super().__init__(access)
@@ -141,7 +139,7 @@ class PostgresMaintenance(SharedMaintenance):
 
     async def tidy(self) -> None:
         while await self._pool.fetch(FORWARD_LATE):
-            pass  # to the next run of the chain
+            pass  # each pass forwards to the next run of the chain
         await self._pool.fetch(DROP_MAIL)
 
         async def work(connection: Connection) -> None:
@@ -152,7 +150,7 @@ class PostgresMaintenance(SharedMaintenance):
 
     async def compact(self) -> int:
         if self._is_pooled:
-            return 0  # VACUUM needs a session of its own, which a pooler does not give
+            return 0  # VACUUM needs its own session, which a pooler does not provide
 
         async def work(connection: Connection) -> int:
             await connection.execute("set statement_timeout = 0")
@@ -182,8 +180,9 @@ class PostgresMaintenance(SharedMaintenance):
 
 
 async def _shrink(connection: Connection, week: Week) -> int:
-    """Give back what a past week does not need any more. A week with open runs is left alone: the engine still writes
-    to it, and would have to wait."""
+    """Free the disk space that a past week does not need any more. Return how many bytes.
+
+    A week with open runs is skipped: the engine still writes to it, and would be blocked."""
     if await connection.fetchval(HAS_OPEN, *week.bounds()):
         return 0
     await connection.execute(f"vacuum (analyze) {week.table}")
@@ -199,8 +198,9 @@ async def _shrink(connection: Connection, week: Week) -> int:
 
 
 async def _dropped(connection: Connection, week: Week) -> bool:
-    """Drop a week that is empty. The journal is locked first and for a moment only: a flush takes the same locks in
-    the same order."""
+    """Drop a week that is empty. Return whether it was dropped.
+
+    The journal is locked first, and only briefly: a flush takes the same locks in the same order."""
     if await connection.fetchval(f"select exists (select 1 from {week.table})"):
         return False
     async with connection.transaction():

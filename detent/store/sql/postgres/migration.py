@@ -19,13 +19,14 @@ _LOCK: Final = "select pg_try_advisory_xact_lock(7233194)"
 _PATIENCE: Final = 60.0
 _HAS_TABLES: Final = "select to_regclass('alembic_version') is not null and to_regclass('setting') is not null"
 _OFFERS: Final = "select n.offers from node n join lease l on l.node = n.id where l.until > clock_timestamp()"
-#: A change of tables that waits for a lock makes every flush wait behind it: it gives up soon and is repeated.
+#: A schema change that waits for a lock blocks every flush behind it. So it gives up soon and is repeated.
 _LOCK_TIMEOUT: Final = "2s"
 
 
 async def migrate(address: Address, to: str | None = None, *, force: bool = False, only_up: bool = False) -> str:
-    """Bring the tables to a revision, by default the newest, and return it (see `plan`). Of several that migrate at
-    the same time the first does it."""
+    """Bring the tables to a revision, by default the newest, and return it (see `plan`).
+
+    If several processes migrate at the same time, the first one does it."""
     from detent.store.migrations.plan import BASE  # Alembic: only when it is needed
     from detent.store.migrations.server import migrate_server
 
@@ -47,9 +48,11 @@ async def migrate(address: Address, to: str | None = None, *, force: bool = Fals
 
 @asynccontextmanager
 async def _only_migration(address: Address) -> AsyncIterator[None]:
-    """Keep other migrations away. The lock is that of an idle transaction on a connection of its own, and is tried
-    for instead of waited for: `create index concurrently` waits for every statement that has a snapshot, and would
-    wait for the one that waits for it. A pooler keeps a session only inside a transaction."""
+    """Exclude other migrations.
+
+    The lock belongs to an idle transaction on its own connection, and is tried instead of waited for. The reason is
+    `create index concurrently`: it waits for every statement that has a snapshot, and would wait for one that waits for
+    it. A pooler keeps a session only inside a transaction."""
     connection = await connect(address)
     try:
         for _ in range(round(_PATIENCE / 0.1)):
@@ -57,7 +60,7 @@ async def _only_migration(address: Address) -> AsyncIterator[None]:
                 transaction = connection.transaction()
                 await transaction.start()
                 is_only = await connection.fetchval(_LOCK)
-                # After the query: it ends the query's portal, which has a snapshot.
+                # After the query: this statement closes the query's portal, which holds a snapshot.
                 await connection.execute("set local idle_in_transaction_session_timeout = 0")
             if is_only:
                 yield
@@ -71,7 +74,7 @@ async def _only_migration(address: Address) -> AsyncIterator[None]:
 
 
 class _Server:
-    """What migrations need of PostgreSQL."""
+    """PostgreSQL as a server of migrations."""
 
     dialect = "postgresql"
 
@@ -99,7 +102,7 @@ class _Server:
             await repeat(lambda: self._transaction(migration.statements))
             return
         with translated(writing=True):
-            if not self._pooled:  # no other statement waits behind these, so they wait as long as it takes
+            if not self._pooled:  # no other statement waits behind these, so they have no time limit
                 await self._connection.execute("set statement_timeout = 0; set lock_timeout = 0")
             for statement in migration.statements:
                 await self._connection.execute(statement)

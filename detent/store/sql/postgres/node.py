@@ -1,4 +1,4 @@
-"""What an engine node does with PostgreSQL: its lease and fence, its flushes, its claims."""
+"""The verbs of a node on PostgreSQL: lease and fence, flushes, claims."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ update lease set until = clock_timestamp() + make_interval(secs => $2) where nod
 OVERDUE: Final = "select node from lease where until < clock_timestamp()"
 RETIRE: Final = "with gone as (delete from lease where node = $1) delete from node where id = $1"
 
-# Changing a column that is no key would pass by a flush's key share: only `for update` waits for it.
+# An update of a column that is not a key would not wait for a flush's key share lock. Only `for update` waits.
 LOCK_NODE: Final = "select 1 from node where id = $1 for update"
 RAISE_EPOCH: Final = "update node set epoch = epoch + 1 where id = $1 returning epoch"
 LOCK_LEASE: Final = "select 1 from lease where node = $1 and until < clock_timestamp() for update"
@@ -68,8 +68,7 @@ update run r set active_key = t.spent
 from fence, unnest($3::uuid[], $4::int[], $5::text[], $6::text[]) as t(run, tenant, key, spent)
 where r.id = t.run and r.tenant = t.tenant and r.active_key = t.key
   and r.owner is not distinct from $1 and r.ended_at is null"""
-# First the runs are locked, and then, in a statement of its own that sees what was written while it waited, their mail
-# is forwarded.
+# Lock the runs first. Then forward their mail in a separate statement, which sees what was written during the wait.
 LOCK_CONTINUED: Final = """
 with fence as (select 1 from node where id = $1 and epoch = $2 for key share)
 select r.id from fence, unnest($3::uuid[], $4::int[]) as t(run, generation) join run r on r.id = t.run
@@ -83,7 +82,7 @@ with fence as (select 1 from node where id = $1 and epoch = $2 for key share)
 update run r set owner = $5, wake_at = clock_timestamp()
 from fence, unnest($3::uuid[], $4::int[]) as t(run, generation)
 where r.id = t.run and r.owner is not distinct from $1 and r.epoch = t.generation and r.ended_at is null"""
-# Most of the time there is little in the inbox, and going from it to the runs is quick, however many a node owns.
+# A small inbox is the usual case. Then reading from the inbox to the runs is fast, however many runs a node owns.
 MAIL: Final = f"""
 with head as materialized (select id, run from inbox order by id limit {WINDOW}),
 own as (
@@ -95,7 +94,7 @@ own as (
 select (select count(*) from head) as seen, i.id, i.run, own.epoch, i.kind, i.step, i.data, i.at
 from (select 1) always left join own on true left join inbox i on i.id = own.id
 order by i.id"""
-# Else it is from the runs to the inbox, however much others have there.
+# Else read from the runs to the inbox, however much mail other runs have there.
 OWN_MAIL: Final = """
 select i.id, i.run, r.epoch, i.kind, i.step, i.data, i.at
 from run r cross join lateral (
@@ -112,14 +111,14 @@ join workflow_version v on v.workflow = t.workflow and v.version = t.version joi
 
 
 class PostgresNodes(SharedNodeVerbs):
-    """Two connections of its own: the lane for flushes, the other for claims, mail and loading."""
+    """The verbs of nodes. They have two connections: the lane for flushes, the other for claims, mail and loading."""
 
     def __init__(self, access: PostgresAccess, clock: Clock) -> None:
         super().__init__(access)
         self._address, self._clock = access.address, clock
         self._lane, self._claims = access.lane, access.claims
         self._registered: dict[bytes, float] = {}
-        self._walked_to = NO_ID  # the run of the inbox behind which the next claim looks
+        self._walked_to = NO_ID  # the next claim reads the inbox from after this run
 
     def heart(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
         sent = self._registered.get(node, self._clock.monotonic())
@@ -133,7 +132,7 @@ class PostgresNodes(SharedNodeVerbs):
         sent = self._clock.monotonic()
         [row] = await self._claims.fetch(REGISTER, node, ttl, offered(queues, actions))
         try:
-            # Only now: a migration that did not see this node has noted before what it removes.
+            # Check only after registering: a migration that did not see this node has stored its `oldest_code` before.
             require_fit(await self._claims.call(stored_revision, writing=False))
         except SchemaMismatch:
             await self.retire(node)
@@ -157,7 +156,8 @@ class PostgresNodes(SharedNodeVerbs):
         return [row[0] for row in await self._claims.fetch(OVERDUE, writing=False)]
 
     async def take_over(self, node: bytes) -> bool:
-        # Separate statements: in one, the later parts would see the rows as they were before it waited for a flush.
+        # Separate statements: in a single one, the later parts would see the rows as they were before it waited for a
+        # flush.
         async def work(connection: Connection) -> bool:
             if not await connection.fetch(LOCK_LEASE, node):
                 return False
@@ -209,8 +209,9 @@ class PostgresNodes(SharedNodeVerbs):
         statement: str,
         *arguments: Any,
     ) -> Records:
-        """Hand over the keys of heirs and forward mail first, which one statement cannot do in a fixed order; if an
-        heir is refused then, send without its key."""
+        """Hand over the keys to successors and forward mail first: one statement cannot do that in a fixed order.
+
+        If a successor is refused, send the flush without handing over keys."""
         node, epoch, *_ = arguments
 
         async def work(connection: Connection) -> Records:
@@ -235,7 +236,7 @@ class PostgresNodes(SharedNodeVerbs):
         try:
             return await self._lane.transaction(work)
         except _NotInherited:
-            if continued:  # by others, which stay
+            if continued:  # their mail is still to be forwarded
                 return await self._sent_with_heirs(patience, (), continued, statement, *arguments)
             return await self._sent(patience, statement, *arguments)
 
@@ -282,11 +283,11 @@ class PostgresNodes(SharedNodeVerbs):
 
 
 class _NotInherited(Exception):
-    """An heir was refused: what it was to take stays where it was."""
+    """A successor was refused: the key stays with its run."""
 
 
 async def _forward(connection: Connection, node: bytes, epoch: int, continued: Sequence[End]) -> None:
-    """Forward the mail of those runs that are this node's."""
+    """Forward the mail of those runs that this node owns."""
     runs, generations = [one.run for one in continued], [one.generation for one in continued]
     mine = {row[0] for row in await connection.fetch(LOCK_CONTINUED, node, epoch, runs, generations)}
     ending = [one for one in continued if one.run in mine]

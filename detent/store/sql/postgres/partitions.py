@@ -1,6 +1,6 @@
 """The journal's partitions: one per week of run ids, which are sorted by time.
 
-Old weeks shrink when their runs are pruned; only then does rewriting or dropping them give the space back.
+Old weeks shrink when their runs are pruned. Only rewriting or dropping a partition then frees its disk space.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from detent.store.sql.postgres.connection import Connection
 WEEK: Final = 7 * 86_400 * SECOND
 #: Weeks are counted from a Monday.
 _MONDAY: Final = 4 * 86_400 * SECOND
-#: How many weeks have their partition before they begin.
+#: How many weeks ahead a partition is created.
 AHEAD: Final = 4
 
 _NAME: Final = "journal_w"
@@ -26,7 +26,7 @@ where i.inhparent = 'journal'::regclass order by c.relname"""
 
 
 class Week(NamedTuple):
-    """One partition: the runs that were given their id from `start` on, for a week."""
+    """One partition: the runs whose id was created in the week from `start` on."""
 
     start: int
 
@@ -39,12 +39,12 @@ class Week(NamedTuple):
         return self.start + WEEK
 
     def bounds(self) -> tuple[bytes, bytes]:
-        """The smallest id of this week and of the next."""
+        """Return the smallest id of this week and of the next."""
         return smallest_id(self.start), smallest_id(self.end)
 
 
 def smallest_id(instant: int) -> bytes:
-    """No run that was given its id at or after that instant has a smaller one."""
+    """Return the lower bound of all run ids created at or after that instant."""
     return (instant // 1000).to_bytes(6, "big") + bytes(10)
 
 
@@ -53,13 +53,13 @@ def week_of(instant: int) -> Week:
 
 
 def start_of(table: str) -> int:
-    """When the week of a partition began."""
+    """Return when the week of a partition began."""
     day = datetime.strptime(table.removeprefix(_NAME), "%Y%m%d").replace(tzinfo=UTC)
     return int(day.timestamp()) * SECOND
 
 
 def weeks(first: int, last: int) -> Iterator[Week]:
-    """Every week that touches the time from `first` to `last`."""
+    """Yield every week that overlaps the time from `first` to `last`."""
     week = week_of(first)
     while week.start <= last:
         yield week
@@ -67,13 +67,14 @@ def weeks(first: int, last: int) -> Iterator[Week]:
 
 
 async def existing(connection: Connection) -> set[str]:
-    """The names of the partitions there are."""
+    """Return the names of the existing partitions."""
     return {row[0] for row in await connection.fetch(EXISTING)}
 
 
 async def create(connection: Connection, week: Week) -> None:
-    """Give a week its partition, if nobody else did meanwhile. It is made first and attached then, which keeps the
-    lock on the journal short."""
+    """Create the partition of a week, unless another process has done so meanwhile.
+
+    The table is created first and attached afterwards, so that the journal is locked only briefly."""
     low, high = (bound.hex() for bound in week.bounds())
     async with connection.transaction():
         await connection.execute(_ONE_AT_A_TIME)
@@ -86,7 +87,7 @@ async def create(connection: Connection, week: Week) -> None:
 
 
 async def create_ahead(connection: Connection, now: int) -> None:
-    """Make sure that this week and the next few have their partitions."""
+    """Ensure that this week and the next few have partitions."""
     there = await existing(connection)
     for week in weeks(now - WEEK, now + AHEAD * WEEK):
         if week.table not in there:

@@ -1,4 +1,4 @@
-"""The whole store on PostgreSQL."""
+"""The complete store on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ POOL_SIZE: Final = 5
 
 
 class PostgresStore(SqlStore):
-    """Connects when it is first used; a heartbeat has a connection of its own, in its thread."""
+    """A store that connects on first use. A heartbeat has its own connection, in its thread."""
 
     def __init__(self, url: str, clock: Clock, *, pool_size: int = POOL_SIZE) -> None:
         access = PostgresAccess(Address.parse(url), pool_size)
@@ -29,7 +29,9 @@ class PostgresStore(SqlStore):
 
     @classmethod
     async def open(cls, url: str, clock: Clock, *, migrated: bool = False, pool_size: int = POOL_SIZE) -> PostgresStore:
-        """A store on a database whose tables fit this code; with `migrated` they are made to fit first."""
+        """Return a store on a database whose tables fit this code.
+
+        With `migrated`, migrate them first if they are older. Raise SchemaMismatch if they do not fit."""
         address = Address.parse(url)
         stored = await revision(address)
         if migrated and is_older(stored):

@@ -1,6 +1,6 @@
--- Finds runs that nobody works on; the same thread then takes them, and nobody else writes. Cost does not grow with
--- sleeping or owned runs: `lanes` and `owners` hop from one value of an index to the next. Nor does it with the inbox: a
--- claim looks at its newest messages, and at `window` of its runs behind the run `after`.
+-- Finds runs that no node is running. The same thread then claims them, and no other thread writes. Cost does not grow
+-- with sleeping or owned runs: `lanes` and `owners` hop from one value of an index to the next. It does not grow with
+-- the inbox either: a claim reads its newest messages, and `window` of its runs after the run `after`.
 with recursive fence as (
   select 1 from node where id = :node and epoch = :epoch
 ),

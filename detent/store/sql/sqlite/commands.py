@@ -41,7 +41,7 @@ select tenant, id, :kind, :data, :at from run where id = :run and tenant = :tena
 
 
 class SqliteCommandStore(SharedVerbs):
-    """Reads on the reader's thread, writes on the writer's."""
+    """The verbs of commands. They read on the reader's thread and write on the writer's."""
 
     _access: SqliteAccess
 
@@ -78,7 +78,7 @@ def _receive(db: sqlite3.Connection, values: Values) -> str | None:
 
 
 def _receive_many(db: sqlite3.Connection, given: list[Delivery], now: int) -> dict[tuple[bytes, str], str]:
-    """The answers of those that were received, by place."""
+    """Return the answers of the callbacks that were received, by (run, step)."""
     packed = Bytes()
     rows = [(packed.place(one.run), one.step, one.message_id) for one in given]
     db.execute("begin immediate")

@@ -1,4 +1,4 @@
-"""The two ways to a SQLite file: the one thread that writes, and the one that reads."""
+"""Access to a SQLite file: one thread that writes, and one that reads."""
 
 from __future__ import annotations
 
@@ -24,25 +24,26 @@ from detent.store.sql.compiler import Values, compiled, read_sql
 from detent.store.sql.schema import REVISION, StoredRevision
 from detent.store.sql.sqlite.lock import FileLock
 
-# The database file: how it is opened and brought to the shape this code needs.
+# The database file: how it is opened and brought to the revision this code needs.
 
 
 BUSY_SECONDS: Final = 5.0
-#: JSON operators and strict tables.
+#: The oldest SQLite with JSON operators and strict tables.
 OLDEST: Final = (3, 38, 0)
 
 _FLUSH: Final = read_sql(__package__, "flush.sql")
 
 
 def check_folder(path: Path) -> None:
-    """Raise StoreError if the folder of a database file is not there: its name is mistyped, and making it would hide
-    that."""
+    """Raise StoreError if the folder of a database file does not exist. Creating it would hide a mistyped name."""
     if not path.parent.is_dir():
-        raise StoreError(f"cannot open {path}: there is no folder {path.parent.absolute()}; make it or mend the URL")
+        raise StoreError(
+            f"cannot open {path}: there is no folder {path.parent.absolute()}; create it or correct the URL"
+        )
 
 
 def connect(path: Path, *, writing: bool) -> sqlite3.Connection:
-    """A connection that is its thread's own. Only the one that writes may make or change the file."""
+    """Open a connection for one thread. Only the one that writes may create or change the file."""
     if sqlite3.sqlite_version_info < OLDEST:
         raise StoreError(f"SQLite {sqlite3.sqlite_version} is too old: Detent needs 3.38 or newer")
     mode = "rwc" if writing else "ro"
@@ -58,20 +59,20 @@ def connect(path: Path, *, writing: bool) -> sqlite3.Connection:
     except sqlite3.Error as error:
         raise StoreError(f"cannot open {path}: {error}") from error
     connection.execute("pragma temp_store = memory")
-    connection.execute("pragma cache_size = -12288")  # 12 MB: what is written is mostly new, and memory stays small
+    connection.execute("pragma cache_size = -12288")  # 12 MB: most writes are new rows, so a small cache is enough
     return connection
 
 
 def make_durable(connection: sqlite3.Connection) -> None:
     """Set how the file is written."""
-    connection.execute("pragma auto_vacuum = incremental")  # counts only for a file without tables
+    connection.execute("pragma auto_vacuum = incremental")  # has an effect only on a file without tables
     connection.execute("pragma journal_mode = wal")
     connection.execute("pragma synchronous = full")
-    connection.execute("pragma wal_autocheckpoint = 0")  # the writer does it, when it is not in the way
+    connection.execute("pragma wal_autocheckpoint = 0")  # the writer checkpoints between flushes
 
 
 def prepare(connection: sqlite3.Connection) -> None:
-    """Make the file durable and bring its tables to what this code needs."""
+    """Make the file durable and bring its tables to the revision this code needs."""
     make_durable(connection)
     stored = stored_revision(connection)
     if schema.is_older(stored):
@@ -103,7 +104,7 @@ def stored_revision(connection: sqlite3.Connection) -> StoredRevision:
     return StoredRevision.read(connection.execute(REVISION).fetchone())
 
 
-# A thread that owns one connection and does one thing at a time.
+# A thread that owns one connection and runs one call at a time.
 
 
 T = TypeVar("T")
@@ -114,7 +115,9 @@ _PRIMARY: Final = (1 << 8) - 1  # the low byte of an extended result code
 
 
 class Worker:
-    """Calls run in the order they came. `writes`: what fails on the disk may or may not have been applied."""
+    """A thread that runs calls in the order they came.
+
+    If `writes`, a disk error leaves unknown whether a call was applied."""
 
     def __init__(self, connection: sqlite3.Connection, *, name: str, writes: bool) -> None:
         self._connection, self._writes = connection, writes
@@ -123,18 +126,18 @@ class Worker:
         self._thread.start()
 
     async def call(self, work: Work[T]) -> T:
-        """Run `work` with the connection and give its result, with its errors in our words."""
+        """Run `work` with the connection and return its result. Errors of SQLite are translated to ours."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         self._queue.put((work, loop, future, time.monotonic()))
         return await future
 
     def post(self, work: Work[Any]) -> None:
-        """Run `work` when its turn comes; nobody waits for it."""
+        """Queue `work` without waiting for its result."""
         self._queue.put((work, None, None, time.monotonic()))
 
     def close(self) -> None:
-        """End when everything that was asked for is done."""
+        """Stop the thread after every queued call has run."""
         self._queue.put(None)
         self._thread.join()
         self._connection.close()
@@ -144,17 +147,19 @@ class Worker:
             work, loop, future, asked = item
             result, error = self._attempt(work) if self._is_in_time(asked, future) else (None, _late())
             if loop and future:
-                with contextlib.suppress(RuntimeError):  # the loop that asked is gone
+                with contextlib.suppress(RuntimeError):  # the caller's loop is closed
                     loop.call_soon_threadsafe(_settle, future, result, error)
 
     def _is_in_time(self, asked: float, future: asyncio.Future[Any] | None) -> bool:
-        """Whether a call did not wait for its turn for so long that its caller cannot wait for the lock as well."""
+        """Return whether a call may still start.
+
+        After a long wait for its turn, its caller cannot also wait for the lock."""
         return future is None or not self._writes or time.monotonic() - asked < BUSY_SECONDS
 
     def _attempt(self, work: Work[Any]) -> tuple[Any, BaseException | None]:
         try:
             return work(self._connection), None
-        except Exception as error:  # noqa: BLE001 - it belongs to whoever asked
+        except Exception as error:  # noqa: BLE001 - the caller gets it
             with contextlib.suppress(sqlite3.Error):
                 self._connection.rollback()
             return None, translated(error, writing=self._writes)
@@ -174,7 +179,7 @@ def _late() -> StoreBusy:
 
 
 def translated(error: Exception, *, writing: bool) -> Exception:
-    """An error of SQLite in our words."""
+    """Return an error of SQLite as one of our errors."""
     if not isinstance(error, sqlite3.Error):
         return error
     said = StoreError(f"SQLite: {error}")
@@ -184,7 +189,7 @@ def translated(error: Exception, *, writing: bool) -> Exception:
         case sqlite3.SQLITE_FULL:
             said = StoreFull("SQLite: the disk is full; nothing was written")
         case sqlite3.SQLITE_IOERR if writing:
-            # The bytes may have reached the disk all the same, and count after a restart.
+            # The bytes may still have reached the disk, and count after a restart.
             said = CommitUnknown(f"SQLite: {error}: the disk failed while something was written")
     said.__cause__ = error
     return said
@@ -193,12 +198,12 @@ def translated(error: Exception, *, writing: bool) -> Exception:
 DIALECT: Final[Dialect] = sqlite.dialect(paramstyle="qmark")
 Role = Literal["engine", "client"]
 
-#: The log is written back into the file when it has grown by this much.
+#: The log is checkpointed when it has grown by this much.
 CHECKPOINT_BYTES: Final = 16 << 20
 
 
 class SqliteAccess(SqlAccess):
-    """Holds the file's lock while it may write. A client that finds an engine at work may only read."""
+    """Owns the file's lock, its writer and its reader. A client that finds an engine running may only read."""
 
     def __init__(self, path: Path, clock: Clock, *, role: Role) -> None:
         self.path = path
@@ -225,7 +230,7 @@ class SqliteAccess(SqlAccess):
             connection = connect(self.path, writing=True)
             prepare(connection)
             if role == "engine":
-                # The lock is the lease: whoever was registered before is gone.
+                # The lock is the lease: every node that was registered before is gone.
                 connection.executescript("begin immediate; delete from node; delete from lease; commit;")
         except sqlite3.Error as error:
             self.lock.release()
@@ -236,7 +241,7 @@ class SqliteAccess(SqlAccess):
         return Worker(connection, name="detent-sqlite-writer", writes=True)
 
     def _check(self, connection: sqlite3.Connection) -> None:
-        """Refuse the tables of an engine that has newer code, if this code cannot use them."""
+        """Raise SchemaMismatch if the tables belong to an engine with newer code and this code cannot use them."""
         stored = stored_revision(connection)
         try:
             if stored.revision is not None:
@@ -246,7 +251,7 @@ class SqliteAccess(SqlAccess):
             raise
 
     def time(self) -> int:
-        """This machine's time, which never goes back."""
+        """Return this machine's time, which never goes back."""
         self._last = max(self._last, self._clock.wall())
         return self._last
 
@@ -275,7 +280,7 @@ class SqliteAccess(SqlAccess):
         return await self._reader.call(work)
 
     async def write(self, work: Work[T]) -> T:
-        """Run `work` on the connection that writes. It commits by itself, or not at all."""
+        """Run `work` on the connection that writes. `work` commits by itself, or not at all."""
         if self._writer is None:
             raise self.lock.in_use()
         try:
@@ -302,9 +307,9 @@ class SqliteAccess(SqlAccess):
 
     def _checkpoint(self, connection: sqlite3.Connection) -> None:
         if self._log_size() <= self._checkpoint_at:
-            return  # it was done while this waited for its turn
+            return  # another checkpoint ran while this one waited for its turn
         blocked = checkpoint(connection)
-        # A reader that stays would make every flush try in vain: next when as much has been added again.
+        # A reader that stays would make every flush try in vain. So try again only when as much has been added again.
         self._checkpoint_at = (self._log_size() if blocked else 0) + CHECKPOINT_BYTES
 
 
@@ -315,14 +320,16 @@ def _fetch(db: sqlite3.Connection, clause: ClauseElement, values: Values) -> Row
 
 
 def _packed(values: list[Any]) -> bytes | str:
-    """A list as one argument (see `Among`): ids side by side, texts as JSON."""
+    """Return a list as one argument (see `InList`): ids concatenated, texts as JSON."""
     if isinstance(values[0], bytes):
         return b"".join(values)
     return msgspec.json.encode(values).decode()
 
 
 def checkpoint(connection: sqlite3.Connection) -> bool:
-    """Write the log back into the file and empty it. True if a reader was in the way; nobody waits for it."""
+    """Write the log back into the file and empty it.
+
+    Return True if a reader blocked it; it never waits for the reader."""
     connection.execute("pragma busy_timeout = 0")
     try:
         row = connection.execute("pragma wal_checkpoint(truncate)").fetchone()

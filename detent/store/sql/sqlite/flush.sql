@@ -1,7 +1,7 @@
--- A flush is one insert into this view. Its trigger does everything, so that a flush is one statement and one transaction,
--- and the writer's thread gives up and takes Python's lock once, not once per row. Each part is a JSON list of rows. Ids and
--- payloads lie side by side in `bytes`; a row says where one begins (an id has 16 bytes) and, for a payload, its length.
--- `checked`: how many starts there are, if some may be refused; else 0. Those that were are in `refused` afterwards.
+-- A flush is one insert into this view. Its trigger does everything, so a flush is one statement and one transaction,
+-- and the writer's thread releases and takes the GIL once, not once per row. Each part is a JSON list of rows. Ids and
+-- payloads are concatenated in `bytes`. A row has the position of each (an id has 16 bytes) and the length of a
+-- payload. `checked`: the number of starts if some may be refused, else 0. `refused` then lists the refused ones.
 create temp view flush (
   node, epoch, again, checked, now, bytes, starts, messages, entries, callbacks, activations, expiries, parks, ends, consumed
 ) as select null, null, null, null, null, null, null, null, null, null, null, null, null, null, null;
@@ -34,8 +34,8 @@ create temp trigger flush_everything instead of insert on flush begin
   where new.checked and changes() < new.checked
     and not exists (select 1 from run where id = substr(new.bytes, value ->> 0, 16));
 
-  -- Before the entries. Sent again: if the entry that sent a message is there already, so was the message, even if it is
-  -- consumed by now.
+  -- Before the entries. Repeated flush: if the entry that sent a message exists already, so did the message, even if it
+  -- is consumed by now.
   insert into inbox (run, source, data, source_seq, tenant, kind, step, at)
   select substr(new.bytes, value ->> 0, 16), substr(new.bytes, value ->> 1, 16),
          cast(substr(new.bytes, value ->> 2, value ->> 3) as text), value ->> 4, value ->> 5, value ->> 6, value ->> 7, new.now
@@ -68,7 +68,7 @@ create temp trigger flush_everything instead of insert on flush begin
   from json_each(new.expiries) given
   where run = substr(new.bytes, given.value ->> 0, 16) and step = given.value ->> 1 and state in ('pending', 'active');
 
-  -- `+owner` keeps the planner from walking through every run this node owns: the way to a run is its id.
+  -- `+owner` prevents the planner from scanning every run this node owns: a run must be looked up by its id.
   update run set owner = null, wake_at = given.value ->> 2, status = given.value ->> 3,
                  queue = coalesce(given.value ->> 4, queue), priority = coalesce(given.value ->> 5, priority)
   from json_each(new.parks) given

@@ -1,6 +1,7 @@
-"""One engine per file: a lock of the operating system, which ends with its process however that ends.
+"""One engine per file: an operating-system lock, which ends with its process, however the process ends.
 
-The lock file says who holds it, so that others can talk to the engine instead of to its file.
+The lock file stores the pid and the address of the engine, so that other processes can call it instead of opening its
+file.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any, Final
 
 from detent.errors import StoreInUse
 
-#: What the operating system knows of all locks. To try whether one is free would take it from who wants it just then.
+#: The list of all locks. Trying to take a lock would block another process that wants it at that moment.
 _LOCKS: Final = Path("/proc/locks")
 
 
@@ -30,7 +31,7 @@ class FileLock:
         return self._file is not None
 
     def take(self) -> None:
-        """Hold the lock from now on, or StoreInUse."""
+        """Take the lock. Raise StoreInUse if another process has it."""
         file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -41,7 +42,7 @@ class FileLock:
         self.announce(None)
 
     def announce(self, url: str | None) -> None:
-        """Say who holds the lock and at which address he answers."""
+        """Write the pid of this process and the address at which it answers into the lock file."""
         if self._file is None:
             return
         note = json.dumps({"pid": os.getpid(), "url": url}).encode()
@@ -49,7 +50,7 @@ class FileLock:
         os.pwrite(self._file, note, 0)
 
     def in_use(self) -> StoreInUse:
-        """What to say to somebody who wants the file while another process has it."""
+        """Return the error for a caller that wants the file while another process has it."""
         note = self._read()
         pid, url = note.get("pid"), note.get("url")
         where = f" and answers at {url}" if url else ""
@@ -74,8 +75,11 @@ class FileLock:
         return note if isinstance(note, dict) else {}
 
     def url(self) -> str | None:
-        """Where the process answers that has the file. Null if nobody has it, if he does not say, or where the
-        operating system does not tell who holds a lock: then it takes an attempt to find out."""
+        """Return the address of the process that has the file.
+
+        Return `None` if no process has it, or if that process has announced no address. It is also `None` where the
+        operating system does not list the holders of locks. Then only an attempt to take the lock shows whether it is
+        free."""
         note = self._read()
         pid, url = note.get("pid"), note.get("url")
         return url if isinstance(url, str) and self._is_held_by(pid) else None
@@ -85,6 +89,6 @@ class FileLock:
             place, locks = self._path.stat().st_ino, _LOCKS.read_text().splitlines()
         except OSError:
             return False
-        # "6: FLOCK  ADVISORY  WRITE 2872 fe:00:2662338 0 EOF"; who waits for one has "->" before its kind.
+        # "6: FLOCK  ADVISORY  WRITE 2872 fe:00:2662338 0 EOF". A process that waits has "->" before the kind.
         held = [words for line in locks if len(words := line.split()) == 8 and words[1] == "FLOCK"]
         return any((words[4], words[5].rpartition(":")[2]) == (str(pid), str(place)) for words in held)

@@ -1,4 +1,4 @@
-"""Keeping a SQLite file in order: retention, space, and what `doctor` looks for."""
+"""Maintenance of a SQLite file: retention, space, and the findings of `doctor`."""
 
 from __future__ import annotations
 
@@ -22,11 +22,13 @@ from detent.store.sql.sqlite.connection import (
 from detent.store.sql.sqlite.lock import FileLock
 from detent.store.sql.verbs import SharedMaintenance
 
-# What is done to a SQLite file while no engine has it: looking at its revision, migrating it.
+# What needs a file without an engine: reading its revision, migrating it.
 
 
 def migrate_file(path: Path, to: str | None = None, *, force: bool = False) -> str:
-    """Bring the tables of a file to a revision, by default the newest; StoreInUse while an engine has it."""
+    """Bring the tables of a file to a revision, by default the newest.
+
+    Raise StoreInUse while an engine has the file."""
     check_folder(path)
     lock = FileLock(path)
     lock.take()
@@ -57,28 +59,29 @@ create temp table if not exists old (id blob primary key);
 delete from old;"""
 CHOOSE: Final = """
 insert into old select id from run where status = ? and ended_at < ? order by ended_at limit ?"""
-#: Only this thread writes: what is forwarded here cannot become late again before the rest is deleted.
+#: Only this thread writes, so forwarded mail cannot become late again before the rest is deleted.
 FORWARD_LATE: Final = f"""
 update inbox set run = successor.id
 from run successor
 where inbox.kind in ({", ".join(f"'{kind}'" for kind in FORWARDED)})
   and successor.origin = inbox.run and successor.origin_kind = '{CONTINUED}'
   and not exists (select 1 from run where id = inbox.run and ended_at is null)"""
-#: Below this version two connections that write and checkpoint can lose what the log held.
+#: Before this version, two connections that write and checkpoint can lose data of the log.
 RESET_FIXED: Final = (3, 51, 3)
 SLICE_PAGES: Final = 256
 _FULL: Final = 2
 
 
 class SqliteMaintenance(SharedMaintenance):
-    """Everything long happens in small slices, so that flushes come in between."""
+    """The maintenance of a file. Long work runs in small slices, so that flushes run in between."""
 
     def __init__(self, access: SqliteAccess) -> None:
         super().__init__(access)
         self._file = access
 
     async def check(self) -> None:
-        # A page is written and synced although nothing changes, so that a full disk is found before a start finds it.
+        # This writes and syncs a page although nothing changes. So a full disk is found before a start fails because of
+        # it.
         await self._file.write(lambda db: db.execute("update alembic_version set version_num = version_num"))
 
     async def prune(self, *, before: int, statuses: Collection[str], limit: int) -> int:
@@ -132,11 +135,11 @@ def _size_after_checkpoint(db: sqlite3.Connection) -> int:
 
 
 def _vacuum_slice(db: sqlite3.Connection) -> bool:
-    """Give a few free pages back; true if there are more."""
+    """Free a few pages. Return True if there are more."""
     free = int(db.execute("pragma freelist_count").fetchone()[0])
     if free == 0:
         return False
-    # A script, because it is run to its end: `execute` would stop after the first page.
+    # A script runs to its end; `execute` would stop after the first page.
     db.executescript(f"pragma incremental_vacuum({SLICE_PAGES})")
     return free > int(db.execute("pragma freelist_count").fetchone()[0]) > 0
 
@@ -144,9 +147,7 @@ def _vacuum_slice(db: sqlite3.Connection) -> bool:
 def _durability(db: sqlite3.Connection) -> Finding:
     mode = db.execute("pragma journal_mode").fetchone()[0]
     if int(db.execute("pragma synchronous").fetchone()[0]) < _FULL:
-        return Finding(
-            "error", "durability", "synchronous is not FULL: a power cut can take back what was acknowledged"
-        )
+        return Finding("error", "durability", "synchronous is not FULL: a power cut can lose acknowledged writes")
     if mode != "wal":
         return Finding(
             "error", "durability", f"journal_mode is {mode}: the file must be on a local disk that allows WAL"
@@ -164,7 +165,5 @@ def _examine(db: sqlite3.Connection) -> list[Finding]:
     sound = Finding("ok", "integrity", "the file is sound")
     findings.append(sound if checked == "ok" else Finding("error", "integrity", f"the file is damaged: {checked}"))
     if not int(db.execute("pragma auto_vacuum").fetchone()[0]):
-        findings.append(
-            Finding("warning", "space", "the file does not give space back; run VACUUM once with auto_vacuum on")
-        )
+        findings.append(Finding("warning", "space", "the file does not shrink; run VACUUM once with auto_vacuum on"))
     return findings

@@ -1,4 +1,4 @@
-"""What the engine does with its SQLite file: its flushes, its claims, and nodes as on any other store."""
+"""The verbs of a node on a SQLite file: flushes, claims and registration."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from detent.store.sql.compiler import in_order, is_checked, read_sql, successors
 from detent.store.sql.sqlite.connection import SqliteAccess, Work
 from detent.store.sql.verbs import WINDOW, SharedNodeVerbs, encoded, entry, mail, offered
 
-# Turns a flush into the arguments of its one statement: JSON for what is small, one blob for ids and payloads.
+# A flush becomes the arguments of one statement: JSON for small values, one blob for ids and payloads.
 
 
 _encoder: Final = msgspec.json.Encoder()
@@ -41,14 +41,14 @@ Row = tuple[Any, ...]
 
 
 class Bytes:
-    """Blobs side by side. A place counts from 1, as SQL does."""
+    """Blobs side by side. A position counts from 1, as in SQL."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
         self._size = 1
 
     def place(self, data: bytes | None) -> int | None:
-        """Where an id lies; null has no place, and nothing lies there."""
+        """Append an id and return its position. `None` has no position, and nothing is appended."""
         if data is None:
             return None
         place = self._size
@@ -57,7 +57,7 @@ class Bytes:
         return place
 
     def span(self, data: bytes | None) -> tuple[int | None, int | None]:
-        """Where a payload lies, and its length."""
+        """Append a payload and return its position and its length."""
         return (None, None) if data is None else (self.place(data), len(data))
 
     def joined(self) -> bytes:
@@ -65,7 +65,7 @@ class Bytes:
 
 
 def flush_arguments(node: bytes, epoch: int, flush: Flush, *, again: bool, checked: bool, now: int) -> list[Any]:
-    """node, epoch, again, checked, now, bytes, and the lists in the order of the view `flush`."""
+    """Return node, epoch, again, checked, now, bytes, and the lists in the order of the view `flush`."""
     packed = Bytes()
     lists = [
         _json([_start(start, packed, checked) for start in flush.starts]),
@@ -82,7 +82,7 @@ def flush_arguments(node: bytes, epoch: int, flush: Flush, *, again: bool, check
 
 
 def ids(values: Sequence[bytes]) -> tuple[str, bytes]:
-    """Ids as a statement can join them: a JSON list of their places, and their bytes."""
+    """Return ids in a form that a statement can join: a JSON list of their positions, and their bytes."""
     return _json([number * 16 + 1 for number in range(len(values))]), b"".join(values)
 
 
@@ -146,12 +146,12 @@ EXPIRED: Final = "select 1 from callback where run = ? and step = ? and state = 
 RELEASE: Final = """
 update run set owner = ?, wake_at = ? where id = ? and owner = ? and epoch = ? and ended_at is null
   and exists (select 1 from node where id = ? and epoch = ?)"""
-# Most of the time there is little in the inbox, and going from it to the runs is quick, however many a node owns.
+# A small inbox is the usual case. Then reading from the inbox to the runs is fast, however many runs a node owns.
 IS_LITTLE: Final = f"select count(*) < {WINDOW} from (select 1 from inbox limit {WINDOW})"
 MAIL: Final = """
 select i.id, i.run, r.epoch, i.kind, i.step, i.data, i.at from inbox i cross join run r on r.id = i.run
 where r.owner = ? order by i.id limit ?"""
-# Else it is from the runs to the inbox, however much others have there.
+# Else read from the runs to the inbox, however much mail other runs have there.
 OWN_MAIL: Final = """
 select i.id, i.run, r.epoch, i.kind, i.step, i.data, i.at from run r cross join inbox i on i.run = r.id
 where r.owner = ? order by i.id limit ?"""
@@ -163,19 +163,19 @@ GRAPH: Final = """
 select w.name, v.graph from workflow_version v join workflow w on w.id = v.workflow
 where v.workflow = ? and v.version = ?"""
 
-#: The lease of a node that holds the file's lock; it does not end by time.
+#: The lease, in seconds, of a node that holds the file's lock. It does not end by time.
 FOREVER: Final = 100 * 365 * 86_400.0
 
 
 class SqliteNodes(SharedNodeVerbs):
-    """The same fence, leases and generations as elsewhere, though only one engine can be at work."""
+    """The verbs of nodes. Only one engine can run, but fence, leases and generations are the same as on a server."""
 
     _access: SqliteAccess
 
     def __init__(self, access: SqliteAccess, clock: Clock) -> None:
         super().__init__(access)
         self._clock = clock
-        self._walked_to = NO_ID  # the run of the inbox behind which the next claim looks
+        self._walked_to = NO_ID  # the next claim reads the inbox from after this run
 
     def heart(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
         until = self._access.time() + micros(FOREVER)
@@ -315,7 +315,7 @@ class SqliteNodes(SharedNodeVerbs):
 
 
 def _remove(db: sqlite3.Connection, node: bytes, overdue_at: int | None) -> bool:
-    """Remove a node, if an instant is given only when its lease was over by then."""
+    """Remove a node. If `overdue_at` is given, remove it only if its lease had expired by then."""
     db.execute("begin immediate")
     over = (
         overdue_at is None
@@ -331,7 +331,9 @@ def _remove(db: sqlite3.Connection, node: bytes, overdue_at: int | None) -> bool
 def _with_heirs(
     db: sqlite3.Connection, node: bytes, heirs: Sequence[NewRun], flush: Work[Flushed | None]
 ) -> Flushed | None:
-    """Flush in one transaction, after the keys of heirs were handed over; if one of them is refused, without that."""
+    """Flush in one transaction, after the keys were handed over to successors.
+
+    If a successor is refused, roll back and flush again without handing over."""
     db.execute("begin immediate")
     for heir in heirs:
         assert heir.successor_of is not None
@@ -350,7 +352,7 @@ def _with_heirs(
 
 
 def _forwarding(node: bytes, epoch: int, end: End) -> dict[str, Any]:
-    """What `FORWARD` needs to know."""
+    """Return the arguments of `FORWARD`."""
     return {
         "node": node, "epoch": epoch, "run": end.run, "generation": end.generation, "successor": end.successor,
     }  # fmt: skip
@@ -362,8 +364,9 @@ def _mail(db: sqlite3.Connection, node: bytes, limit: int) -> list[Row]:
 
 
 def _claim(db: sqlite3.Connection, values: dict[str, Any]) -> tuple[list[ClaimedRun] | None, bytes | None]:
-    """The runs that were taken, and the run of the inbox that it came to if there are more behind it. Look first, and
-    write only if there is something to take: nobody else writes in between."""
+    """Claim runs. Return them, and the last run of the inbox that was read if there are more after it.
+
+    Read first, and write only if there is a run to claim: no other thread writes in between."""
     found = db.execute(CLAIM, values).fetchall()
     walked_to: bytes | None = found[0][1]
     if not found[0][0]:

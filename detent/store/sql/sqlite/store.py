@@ -1,4 +1,4 @@
-"""The whole store on a SQLite file."""
+"""The complete store on a SQLite file."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from detent.store.sql.store import SqlStore
 
 
 class SqliteStore(SqlStore):
-    """Opens the file, makes its tables if need be, and as an engine holds its lock until it is closed."""
+    """Opens the file and creates its tables if necessary. As an engine it holds the file's lock until it is closed."""
 
     def __init__(self, path: str | Path, clock: Clock, *, role: Role = "engine") -> None:
         self.access = access = SqliteAccess(Path(path), clock, role=role)
         super().__init__(access, SqliteNodes(access, clock), SqliteCommandStore(access), SqliteMaintenance(access))
 
     def announce(self, url: str) -> None:
-        """Tell other processes where this engine answers."""
+        """Publish the address of this engine to other processes."""
         self.access.lock.announce(url)
