@@ -249,5 +249,7 @@ class Clients:
                 step = story.prepared.steps[rng.choice(doubts)].name
                 said = {"step": step, "happened": rng.random() < 0.5, "by": "somebody"}
                 with suppress(StoreError):
-                    await self.client.send(story.row.tenant, story.row.id, MessageKind.RESOLVE, msgspec.json.encode(said))
+                    await self.client.send(
+                        story.row.tenant, story.row.id, MessageKind.RESOLVE, msgspec.json.encode(said)
+                    )
             await asyncio.sleep(rng.uniform(0.5, 3.0))

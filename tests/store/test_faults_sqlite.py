@@ -174,7 +174,10 @@ async def test_b16_a_second_engine_is_refused_and_told_who_has_the_file(tmp_path
         assert (caught.value.pid, caught.value.url) == (engine.pid, "http://127.0.0.1:8642")
         client = SqliteStore(path, SystemClock(), role="client")
         assert await client.workflows(1, limit=10) == []
-        for write in (client.save_workflow(version(), replace=True), client.send(1, bytes(16), MessageKind.CANCEL, b"{}")):
+        for write in (
+            client.save_workflow(version(), replace=True),
+            client.send(1, bytes(16), MessageKind.CANCEL, b"{}"),
+        ):
             with pytest.raises(StoreInUse):
                 await write
         await client.close()
