@@ -134,7 +134,7 @@ def test_every_shell_has_a_script_that_knows_every_command(folder: Path) -> None
         (("runs", "list", "--since", "yesterday"), "--since: 'yesterday' is not a valid time", 2),
         (("trigger", "echo", "--label", "team"), "--label: 'team' is not a valid label", 2),
         (("trigger", "echo", "--input", "{"), "--input", 2),
-        (("runs", "list", "--url", "somewhere"), "is no address", 2),
+        (("runs", "list", "--url", "somewhere"), "is not a valid address", 2),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
