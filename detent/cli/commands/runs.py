@@ -1,4 +1,4 @@
-"""`detent runs`: looking at runs, steering them, and doing them again."""
+"""`detent runs`: show runs, control them, and run them again."""
 
 from __future__ import annotations
 
