@@ -69,7 +69,7 @@ class CommandClient:
         self, run: str, after: int = 0, *, wait: bool = False, until: float | None = None
     ) -> Iterator[list[Document]]:
         """Yield the journal of a run after an entry, some entries at a time. With `wait`, yield entries as they are
-        written, and an empty list now and then, until the run has ended or the monotonic clock reaches `until`."""
+        written, and an empty list now and then. End when the run has ended or the monotonic clock reaches `until`."""
         where = url_path("runs", run, "events")
         while True:
             begun = time.monotonic()

@@ -1,6 +1,6 @@
 """A clock that jumps: `detent run --fast` runs thirteen days of sleep in a moment.
 
-The time of the loop and the clock of the engine are those of the machine plus one offset, so a jump looks like time
+The time of the loop and the clock of the engine are those of the machine plus one offset. So a jump looks like time
 that has passed. The clock jumps when a run only waits, to the moment that the run waits for. A wait for a callback
 without `--answer` first gets a few real seconds, because a service may be about to call.
 """

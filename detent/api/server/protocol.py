@@ -1,9 +1,9 @@
 """The HTTP protocol of one connection, with limits that apply before the request reaches the application.
 
-A late head, a dripping body, endless headers and a body beyond every limit are answered at once, in the form of every
-other error. Then the connection is closed. A request that two servers could parse differently is refused, because that
-allows request smuggling. A good request costs a few comparisons. All open connections are checked once a second, so no
-connection needs a timer.
+A late head, a dripping body, endless headers and a body beyond every limit are refused at once. The answer has the form
+of every other error, and the connection is closed. A request that two servers could parse differently is refused,
+because that allows request smuggling. A good request costs a few comparisons. All open connections are checked once a
+second, so no connection needs a timer.
 """
 
 from __future__ import annotations

@@ -132,8 +132,8 @@ class Watching:
         return str(document["status"])
 
     async def _documents(self, run: str, stopping: asyncio.Task[None]) -> AsyncIterator[Document]:
-        """Yield the document of the run whenever it may have changed, until the run ends, a step pauses it, or the
-        process is to stop."""
+        """Yield the document of the run whenever it may have changed. End when the run ends, when a step pauses it, or
+        when the process is to stop."""
         jumper = None
         if isinstance(self._clock, JumpingClock):
             jumper = Jumper(self._clock, self._order.answers, self._view.note)
