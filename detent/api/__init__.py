@@ -1,5 +1,5 @@
-"""The HTTP API. A handler reads what came, calls one command, and renders the answer; no rule lives here.
+"""The HTTP API. A handler reads its request, calls one command and renders the answer. No rule is in this package.
 
-`application` is the table of routes, `wire` the documents, `bodies` what comes in, `problems` every error and the only
-place that knows status codes of errors.
+`app` builds the application from the `routes/`. `request` and `filters` read requests. `errors` renders every error; no
+other module has status codes of errors. `server/` listens on a socket, `openapi/` describes the routes.
 """

@@ -1,4 +1,4 @@
-"""The application: its table of routes, and how it answers errors."""
+"""Build the application: its routes, its health checks and its error handlers."""
 
 from __future__ import annotations
 
@@ -41,21 +41,20 @@ from detent.values.limits import INPUT_LIMIT
 from detent.version import VERSION
 from detent.views.feeds import Feeds
 
-# Whether the process lives, and whether it can do its work.
-
-
+#: Seconds that `/health/ready` waits for the database.
 PATIENCE: Final = 2.0
 
 
 @get("/health/live", tags=["health"], summary="Is the process alive")
 async def live() -> Health:
-    """Always `ok` while the process answers at all."""
+    """Answer `ok` while the process answers at all."""
     return Health("ok")
 
 
 @get("/health/ready", tags=["health"], summary="Can it take work", responses=refusals())
 async def ready(request: AnyRequest) -> Health:
-    """`ok` while the engine has its place and the database can be written; otherwise 503, and `message` says why."""
+    """Answer `ok` while the engine can take work and the database can be written. Otherwise answer 503; `message` says
+    why."""
     outage = request.app.state["outage"]()
     if outage is not None:
         raise Unavailable(outage)
@@ -87,8 +86,9 @@ ROUTES = [
 
 
 class _Api(Litestar):
-    """Litestar without what it adds for pydantic and attrs wherever they are installed: to load it and ask it about
-    every route is half of what it costs to begin, and nothing here is a model of theirs."""
+    """Litestar without its plugins for pydantic and attrs, which it adds if these packages are installed.
+
+    Loading the plugins and asking them about every route is half of the start-up time. No model here needs them."""
 
     @staticmethod
     def _get_default_plugins(plugins: list[PluginProtocol]) -> list[PluginProtocol]:
@@ -105,8 +105,8 @@ def build_api(
     base_url: str,
     loose: bool = False,
 ) -> Litestar:
-    """The API before one engine's commands. `outage` says why the engine takes no work; `check` raises StoreError if
-    the database does not. With `loose` it answers to any host name."""
+    """Build the API in front of the commands of one engine. `outage` returns why the engine takes no work, or `None`.
+    `check` raises StoreError if the database does not answer. With `loose` the API answers to any host name."""
     hosts = known_hosts(base_url, loose=loose)
 
     def guard(app: ASGIApp) -> ASGIApp:

@@ -1,4 +1,4 @@
-"""Errors as the API answers them. Status codes of errors exist only here.
+"""Render errors as answers of the API. Status codes of errors are only in this module.
 
 {"error": "invalid_argument", "code": "WFENG005", "message": "workflow validation failed",
  "details": {"validation_errors": [{"field": "tasks.charge.needs[0]", "message": "..."}]}}
@@ -40,7 +40,7 @@ from detent.store.rows import Receipt
 INVALID: Final = "WFENG005"
 ILLEGAL_STATE: Final = "WFENG002"
 
-# The first kind an error is decides: status, word, code (null: the error's own).
+# Status, word and code by class of error; the first class that matches counts. Code `None`: the code of the error.
 _KINDS: Final[tuple[tuple[type[DetentError], tuple[int, str, str | None]], ...]] = (
     (TooLarge, (413, "too_large", None)),
     (InvalidInput, (400, "invalid_argument", INVALID)),
@@ -67,9 +67,9 @@ _WORDS: Final = {
     429: "limit_exceeded",
     503: "unavailable",
 }
-#: How Litestar says that the client was gone before its body was whole.
+#: What Litestar reports if the client disconnects before its body is complete.
 _LEFT: Final = "client disconnected prematurely"
-#: What a callback that is not accepted is told.
+#: Status, word and message of the answer to a callback that is not accepted.
 REFUSALS: Final[dict[Receipt, tuple[int, str, str]]] = {
     Receipt.NOT_ACTIVE: (400, "invalid_argument", "Wait node not active"),
     Receipt.USED: (409, "conflict", "Webhook already used"),
@@ -88,30 +88,30 @@ def refuse(
     run_id: str | None = None,
     headers: dict[str, str] | None = None,
 ) -> Response[Refusal]:
-    """The answer of an error."""
+    """Build the answer for an error."""
     found = [FieldProblem(each.field, each.message) for each in problems if each.field or each.message != message]
     body = Refusal(error, code, message, Details(found, run_id) if found or run_id else None)
     return Response(body, status_code=status, headers=headers or {}, media_type="application/json")
 
 
 def refusal_bytes(error: str, code: str, message: str) -> bytes:
-    """The document of an error where there is no response to put it in yet."""
+    """Encode the document of an error, for code that writes its answer without a Response."""
     return msgspec.json.encode(Refusal(error, code, message))
 
 
 def refuse_callback(receipt: Receipt) -> Response[Refusal]:
-    """The answer to a callback that was not accepted."""
+    """Build the answer to a callback that was not accepted."""
     status, error, message = REFUSALS[receipt]
     return refuse(status, error, f"webhook_{receipt}", message)
 
 
 def on_detent_error(request: Request[Any, Any, Any], error: DetentError) -> Response[Refusal]:
-    """What a command refused."""
+    """Answer an error that a command raised."""
     return answer_of(error, request.method, request.url.path)
 
 
 def answer_of(error: Exception, method: str, path: str) -> Response[Refusal]:
-    """The answer to an error, whoever met it."""
+    """Build the answer to any error, for routes and for the fast path."""
     found = next((facts for kind, facts in _KINDS if isinstance(error, kind)), None)
     if found is None or not isinstance(error, DetentError):
         return surprised(error, method, path)
@@ -125,14 +125,14 @@ def answer_of(error: Exception, method: str, path: str) -> Response[Refusal]:
 
 
 def _outage(error: StoreError) -> str:
-    """What a caller learns of a database that fails: never its address."""
+    """Return the message for a database that fails. It never has the address of the database."""
     if isinstance(error, CommitUnknown):
         return f"{error.outage}: it is unknown whether this was done. Look, or send it again with its Idempotency-Key"
     return f"{error.outage}; try again"
 
 
 def on_http_error(request: Request[Any, Any, Any], error: HTTPException) -> Response[Refusal]:
-    """What the router or the reader of the request refused."""
+    """Answer an error that Litestar raised: no such route, or a request that cannot be read."""
     status, path = error.status_code, request.url.path[:200]
     match status:
         case 404:
@@ -153,7 +153,7 @@ def on_http_error(request: Request[Any, Any, Any], error: HTTPException) -> Resp
 
 
 def shown_path(path: str) -> str:
-    """A path for the log. A callback's token is a key, and keys do not belong there."""
+    """Return a path for the log. The token of a callback is a secret, so it is replaced by `***`."""
     for start in ("/wh/", "/webhook/workflow/resume/"):
         if path.startswith(start):
             return f"{start}***"
@@ -161,12 +161,12 @@ def shown_path(path: str) -> str:
 
 
 def on_surprise(request: Request[Any, Any, Any], error: Exception) -> Response[Refusal]:
-    """A mistake of ours."""
+    """Answer an unexpected exception: a bug of Detent."""
     return surprised(error, request.method, request.url.path)
 
 
 def surprised(error: Exception, method: str, path: str) -> Response[Refusal]:
-    """A mistake of ours: told to the log in full and to the caller in a word."""
+    """Answer a bug of Detent. The traceback goes to the log; the caller gets a short message."""
     trace = "".join(traceback.format_exception(error))[-8000:]
     emit("api.failed", method=method, path=shown_path(path), error=trace)
     return refuse(500, "internal", "internal", "something went wrong inside Detent; its log says more")

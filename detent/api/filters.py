@@ -41,7 +41,7 @@ _FILTER: Final = aliases(
 _PAGE: Final = aliases("limit", "cursor", "sort")
 _WORKFLOWS: Final = aliases("limit", "cursor", "label", "enabled", is_enabled="enabled", labels="label")
 _ORDERS: Final = {"-started_at": False, "started_at": True, "-startedAt": False, "startedAt": True}
-_PLACE: Final = struct.Struct(">q16si")  # when, the run, its entry
+_PLACE: Final = struct.Struct(">q16si")  # instant, id of the run, seq of the entry
 
 
 class StatusFilter(NamedTuple):
@@ -92,7 +92,7 @@ class WorkflowPage:
     scope: CursorScope
 
     def means(self, labels: Mapping[str, str]) -> bool:
-        """Whether a workflow with those labels is in the list."""
+        """Return whether a workflow with these labels is in the list."""
         return all(labels.get(key) == value for key, value in self.labels)
 
 
@@ -118,7 +118,7 @@ class PlacesPage:
 
 @dataclass(frozen=True, slots=True)
 class HeroPage:
-    """A page of a hero's timeline: what comes behind a cursor."""
+    """A page of a hero's timeline: the entries after a cursor."""
 
     hero: tuple[str, str]
     limit: int
@@ -184,7 +184,7 @@ def read_places_page(query: bytes, scope: CursorScope) -> PlacesPage:
 
 
 def read_hero_page(query: bytes, tenant: int, hero: tuple[str, str] | None) -> HeroPage:
-    """Read the query of a timeline; without a `hero` the query names it."""
+    """Read the query of a timeline. If `hero` is `None`, the query must name the hero."""
     known = aliases("limit", "cursor") if hero else aliases("limit", "cursor", "hero")
     values = QueryValues.of_query(query, known)
     about = hero or values.one("hero", pair_of)
@@ -233,7 +233,7 @@ async def _filter(commands: Commands, values: QueryValues, below: bytes | None) 
 
 
 async def _workflow(commands: Commands, key: str, values: QueryValues) -> bytes | None:
-    """Return the id of a workflow, by id or by name, whether it is there or was deleted."""
+    """Return the id of a workflow, by id or by name. A deleted workflow is found too."""
     try:
         return await commands.workflows.id_of(key)
     except NotFound as error:
@@ -242,10 +242,10 @@ async def _workflow(commands: Commands, key: str, values: QueryValues) -> bytes 
 
 
 def _scope(values: QueryValues) -> StatusFilter:
-    """Combine the status words. A word about the owner must be alone, since the others do not ask for it."""
+    """Combine the status words. A word about the owner must be alone: the other words do not filter by owner."""
     found = values.many("status", _status)
     if len(set(found)) > 1 and any(one.owned is not None for one in found):
-        values.add_problem("status", "'ready' and 'performing' each stand alone")
+        values.add_problem("status", "'ready' and 'performing' cannot be combined with another status")
     return StatusFilter(frozenset().union(*(one.statuses for one in found)), found[0].owned if found else None)
 
 

@@ -1,7 +1,7 @@
 """The request kit of the API: commands of the caller, bodies, queries, names in both spellings, cursors.
 
-Readers of single values (`instant_of`, `number_of`, ...) raise ValueError that says what is wrong. `QueryValues` and
-`read_fields` collect all problems of a request.
+Readers of single values (`instant_of`, `number_of`, ...) raise ValueError with a message for the caller. `QueryValues`
+and `read_fields` collect all problems of a request.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def read_json(data: bytes, *, empty: Any) -> Any:
 
 
 def filename_of(request: AnyRequest) -> str | None:
-    """Return a file name whose ending says the syntax of a definition, if the content type says it."""
+    """Return a file name whose suffix names the syntax of a definition, or `None` if the content type is another."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind.endswith(("/yaml", "/x-yaml", "+yaml")):
         return "body.yaml"
@@ -79,7 +79,7 @@ _MOST_VALUES: Final = 64
 _MARK_BYTES: Final = 9
 _EXAMPLE: Final = "2026-02-22T10:00:00Z"
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-# In a query a "+" that was not escaped arrives as a blank.
+# A "+" that was not escaped in a query is decoded to a blank.
 _LOST_PLUS: Final = re.compile(r"(?<=T)(.*) (?=[0-9:]{2,5}$)")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -104,7 +104,7 @@ def grouped(query: bytes) -> dict[str, list[str]]:
 
 
 def instant_of(text: str) -> Instant:
-    """Read an instant in ISO 8601; a date is its first moment in UTC."""
+    """Read an instant in ISO 8601. A date without a time means midnight in UTC."""
     try:
         found = datetime.fromisoformat(_LOST_PLUS.sub(r"\1+", text))
     except ValueError:
@@ -126,7 +126,7 @@ def seconds_of(text: str) -> float:
 
 
 def wait_of(text: str) -> float:
-    """Read how long an answer may wait."""
+    """Read for how many seconds an answer may be delayed."""
     wait = seconds_of(text)
     if wait > LONGEST_WAIT:
         raise ValueError(f"must be at most {LONGEST_WAIT:g}s")
@@ -169,7 +169,7 @@ Aliases = Mapping[str, str]
 
 
 def aliases(*names: str, **others: str) -> Aliases:
-    """Return our names by every spelling: snake_case, camelCase, and `others` with what they mean."""
+    """Return our names by every accepted spelling: snake_case, camelCase, and `others`, which map to a name."""
     found = {spelling: name for name in names for spelling in (name, camel_case(name))}
     return found | {spelling: name for other, name in others.items() for spelling in (other, camel_case(other))}
 
@@ -180,7 +180,7 @@ def camel_case(name: str) -> str:
 
 
 def normalize_names(document: Mapping[str, Any], known: Aliases, problems: Problems, path: str = "") -> dict[str, Any]:
-    """Return the document under our names. An unknown name, or one in two spellings, is a problem."""
+    """Return the document with our names as keys. An unknown name is a problem, and so is a name in two spellings."""
     found: dict[str, Any] = {}
     for name, value in document.items():
         ours = known.get(name)
@@ -210,8 +210,8 @@ def refuse_if_any(problems: Problems, message: str) -> None:
 
 
 async def read_fields(request: AnyRequest, *known: str, message: str, required: Collection[str] = ()) -> Fields:
-    """Return the fields of a body that is a JSON object. Raise InvalidInput if some are unknown or missing; further
-    problems of the fields are for the handler to add and refuse."""
+    """Return the fields of a body that is a JSON object. Raise InvalidInput if a field is unknown or missing. The
+    handler adds further problems of the fields and refuses them."""
     problems = Problems()
     found = normalize_names(object_body(await request.body(), message), aliases(*known), problems)
     for name in required:
@@ -222,7 +222,7 @@ async def read_fields(request: AnyRequest, *known: str, message: str, required: 
 
 
 class QueryValues:
-    """Values by name, each one text or several, of a query or of a filter in a body. Problems are collected."""
+    """The values of a query, or of a filter in a body, by name. It owns the list of their problems."""
 
     def __init__(self, values: Mapping[str, Sequence[Any]], problems: Problems, prefix: str = "") -> None:
         self.problems = problems
@@ -239,11 +239,11 @@ class QueryValues:
         """Return the value of a name that may be given once."""
         found = self.many(name, read)
         if len(self._values.get(name, ())) > 1:
-            self.add_problem(name, "is there more than once")
+            self.add_problem(name, "is given more than once")
         return found[0] if found else None
 
     def last(self, name: str, read: Callable[[str], T]) -> T | None:
-        """Return the last value of a name; those before it do not count."""
+        """Return the last value of a name and ignore those before it."""
         given = self._values.get(name, ())
         return self._read(name, given[-1], read) if given else None
 
@@ -251,7 +251,7 @@ class QueryValues:
         """Return all values of a name."""
         given = self._values.get(name, ())
         if len(given) > _MOST_VALUES:
-            self.add_problem(name, f"is there {len(given)} times; at most {_MOST_VALUES} are taken")
+            self.add_problem(name, f"is given {len(given)} times; at most {_MOST_VALUES} are allowed")
             return ()
         return tuple(found for value in given if (found := self._read(name, value, read)) is not None)
 
@@ -260,7 +260,8 @@ class QueryValues:
         return self.one("limit", lambda text: number_of(text, 1, MOST_ROWS)) or ROWS
 
     def cursor(self, read: Callable[[str], T]) -> T | None:
-        """Return where a page begins. It is not read if there are problems: they may be why it does not fit."""
+        """Return where a page begins. If there are problems, return `None`: a problem elsewhere can make a good cursor
+        look foreign."""
         return None if self.problems.found else self.one("cursor", read)
 
     def add_problem(self, name: str, message: str) -> None:

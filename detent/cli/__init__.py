@@ -1,6 +1,6 @@
-"""The command line: one module per command, loaded when its command is called.
+"""The command line: one module per command, imported when the command is called.
 
-So `detent --help` and a mistyped name answer at once, and `detent validate` loads no web server.
+So `detent --help` and a mistyped command answer at once, and `detent validate` does not load the web server.
 """
 
 from __future__ import annotations
@@ -17,21 +17,22 @@ COMMANDS: Final = {
     "init": "Create a project: workflows that run, tests, and settings",
     "dev": "Try Detent: everything in one process on SQLite, with examples",
     "run": "Run a workflow here and now, and watch it",
-    "validate": "Check workflow files and list everything that is wrong",
+    "validate": "Check workflow files and list all problems",
     "graph": "Draw a workflow file as text or Mermaid",
-    "apply": "Save workflow files: create them or give them a new version",
+    "apply": "Save workflow files: create workflows or new versions of them",
     "trigger": "Start a run of a saved workflow",
-    "runs": "List, show, steer and repeat runs, and ask why one waits",
-    "logs": "What happened in a run, line by line, live if you like",
+    "runs": "List, show, control and repeat runs, and explain why one waits",
+    "logs": "Show what happened in a run, line by line, live if you like",
     "workflows": "List, show, enable, disable and delete workflows",
-    "triggers": "What starts workflows: look, pause, fire, fill gaps",
+    "triggers": "List, show, create, pause, fire and backfill triggers",
     "events": "Send an event, so that triggers fire",
     "serve": "Serve the API and run workflows",
     "worker": "Run workflows only, without the API",
     "migrate": "Bring the tables of a database up to date",
     "doctor": "Check settings, versions and the database",
 }
-#: Modules stay: to look through them again and again while they are loaded is a tenth of what a short command costs.
+#: Thresholds of the garbage collector. Imported modules are never freed. With the default thresholds, scanning them
+#: during the imports takes a tenth of the time of a short command.
 _COLLECTOR: Final = (50_000, 20, 100)
 #: The exit code of a program that SIGINT ended.
 INTERRUPTED: Final = 130
@@ -39,7 +40,7 @@ _USAGE: Final = "usage: detent COMMAND [OPTIONS]"
 
 
 def main() -> None:
-    """The program `detent`. Ctrl-C ends it without a word, also while its modules are loaded."""
+    """Run the program `detent`. Ctrl-C ends it without a traceback, also during the imports."""
     try:
         _main()
     except KeyboardInterrupt:

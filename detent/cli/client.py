@@ -1,8 +1,8 @@
-"""The client of commands: over HTTP to a Detent that serves, or to its database, opened here.
+"""The client of commands: it talks HTTP to a Detent that serves its API, or opens the database in this process.
 
-One process at a time has a SQLite file, and its address is in a file beside it. So a command finds the running engine
-and sends its requests there; it opens the file only when no process has it. Both transports take the client's requests
-and return the API's answers, so a command is written once.
+One process at a time owns a SQLite file, and stores its address in a file beside it. So a command finds the running
+engine and sends its requests there. It opens the file only if no process owns it. Both transports take the requests of
+the client and return the answers of the API, so a command is written once.
 """
 
 from __future__ import annotations
@@ -36,18 +36,19 @@ _page: Final = bare(Many[dict[str, Any]])
 
 
 class CommandClient:
-    """Sends the requests of a command over a transport. Documents stay plain JSON, as commands print them."""
+    """Sends the requests of a command over a transport, which it owns. It returns documents as plain JSON, because
+    commands print them."""
 
     def __init__(self, transport: Transport, patience: float) -> None:
         self._driver = Driver(transport, RetryPolicy(TIMEOUT, patience))
 
     @property
     def has_no_engine(self) -> bool:
-        """Whether no node can run the workflows: the database is open here, and only one process can have it."""
+        """Whether no node can run the workflows: this process has opened the database, and no other process can."""
         return not self._driver.transport.can_wait
 
     def need_engine(self, what: str) -> None:
-        """Refuse what would wait for ever."""
+        """Raise DetentError if no engine runs: the command would wait for ever."""
         if self.has_no_engine:
             raise DetentError(f"{what} needs an engine, and none is running on this database; start `detent serve`")
 
@@ -61,14 +62,14 @@ class CommandClient:
         return found
 
     def each(self, pages: Pages[Any]) -> Iterator[Document]:
-        """Yield the documents of a list, page by page as far as they are wanted."""
+        """Yield the documents of a list. Further pages are read only if the caller iterates so far."""
         return self._driver.tell(Pages(replace(pages.first, read=_page)))
 
     def entries(
         self, run: str, after: int = 0, *, wait: bool = False, until: float | None = None
     ) -> Iterator[list[Document]]:
-        """The journal of a run behind an entry, some entries at a time. With `wait` as they are written, and an empty
-        list now and then, until the run has ended or the monotonic clock says `until`."""
+        """Yield the journal of a run after an entry, some entries at a time. With `wait`, yield entries as they are
+        written, and an empty list now and then. End when the run has ended or the monotonic clock reaches `until`."""
         where = url_path("runs", run, "events")
         while True:
             begun = time.monotonic()
@@ -88,12 +89,12 @@ class CommandClient:
 def open_client(
     settings: Settings, url: str | None, *, patience: float = PATIENCE, makes_database: bool = False
 ) -> Iterator[CommandClient]:
-    """To the Detent at `url`; else to the one that has the database; else to the database itself, which must be there
-    unless the command `makes_database`s."""
+    """Open a client of the Detent at `url`, else of the one that owns the database, else of the database itself. The
+    database must exist, unless `makes_database` is true."""
     with ExitStack() as stack:
         url = url or _found(settings.database_url)
         if url is None:
-            # A command with an address does not load the engine.
+            # Imported late, so that a command with an address does not load the engine.
             from detent.cli.database import open_database
 
             found = stack.enter_context(open_database(settings, makes=makes_database))
@@ -107,7 +108,7 @@ def open_client(
 
 
 def _found(database_url: str) -> str | None:
-    """Return the address of the process that has the file."""
+    """Return the address of the process that owns the SQLite file, or `None`."""
     is_file = scheme(database_url) == "sqlite"
     return FileLock(sqlite_path(database_url)).url() if is_file else None
 

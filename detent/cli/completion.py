@@ -1,6 +1,6 @@
-"""Completion for shells: a script that knows every command and option, so that a shell need not ask the program.
+"""Completion scripts for shells. A script has every command and option, so the shell does not call the program.
 
-It is made from the commands themselves, once, when it is printed or installed.
+A script is generated from the commands when it is printed or installed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NEXT: Final = {
 
 
 class Candidates(NamedTuple):
-    """What may follow some words of a command line, each with what it means."""
+    """The words that may follow some words of a command line, each with its help."""
 
     words: tuple[str, ...]
     following: tuple[tuple[str, str], ...]
@@ -37,10 +37,10 @@ class Candidates(NamedTuple):
 
 
 def complete(option: str, shell: str | None) -> int:
-    """Carry out `--show-completion` or `--install-completion`; the exit code."""
+    """Run `--show-completion` or `--install-completion`. Return the exit code."""
     shell = shell or Path(os.environ.get("SHELL", "")).name
     if shell not in SHELLS:
-        print(f"detent: say for which shell: {option} {'|'.join(SHELLS)}", file=sys.stderr)
+        print(f"detent: the shell is unknown; name it: {option} {'|'.join(SHELLS)}", file=sys.stderr)
         return 2
     script = _SCRIPTS[shell](list(_places()))
     if option == "--show-completion":
@@ -83,7 +83,7 @@ def _options(words: tuple[str, ...], command: Any) -> Candidates:
 
 
 def _line(text: str | None) -> str:
-    """The first sentence, without what a shell could take for its own."""
+    """Return the first sentence without characters that are special in a shell."""
     first = (text or "").strip().split("\n")[0].split(". ")[0].rstrip(".")
     return "".join(letter for letter in first if letter not in "'\"`$\\[]")
 
@@ -164,7 +164,7 @@ def _fish_condition(place: Candidates) -> str:
 
 
 def _is_group(place: Candidates) -> bool:
-    """Whether commands follow, not options."""
+    """Return whether subcommands follow, not options."""
     return bool(place.words) and not any(word.startswith("-") for word, _ in place.following)
 
 

@@ -1,4 +1,4 @@
-"""The database of a command, opened in this process."""
+"""Open the database of a command in this process."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from detent.store.url import scheme, sqlite_path
 
 
 def open_database(settings: Settings, *, makes: bool) -> AbstractContextManager[InProcessTransport | str]:
-    """The API before the database, or the address of the process that has it. A file that is not there is made only
-    for who `makes` one; for others there is StoreError, since its name is mistyped."""
+    """Return the API in front of the database, or the address of the process that owns it. A missing file is created
+    only if `makes` is true. Otherwise raise StoreError, because its name is probably mistyped."""
     if not makes and scheme(settings.database_url) == "sqlite":
         file = sqlite_path(settings.database_url)
         if not file.exists():

@@ -1,8 +1,8 @@
 """A clock that jumps: `detent run --fast` runs thirteen days of sleep in a moment.
 
-The loop's time and the engine's clock are the machine's plus one offset, so nothing inside can tell a jump from time
-that passed. The clock jumps when a run does nothing but wait, straight to the moment it waits for. A wait for a
-callback that nobody will answer is given a few real seconds first, since a service may be about to call.
+The time of the loop and the clock of the engine are those of the machine plus one offset. So a jump looks like time
+that has passed. The clock jumps when a run only waits, to the moment that the run waits for. A wait for a callback
+without `--answer` first gets a few real seconds, because a service may be about to call.
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ _AT_ONCE: Final = 1e-6
 
 
 def fast_tuning(*, suspends: bool) -> Tuning:
-    """The one node's lease never ends, and an attempt in flight is never cut off by a jump. Runs stay in memory; but a
-    durable function leaves it as soon as it has nothing in flight, which is how one can tell that it only waits."""
+    """Return the tuning of the one node. Its lease never ends, and a jump never interrupts an attempt in flight.
+
+    Runs stay in memory. With `suspends`, a durable function is parked as soon as it has nothing in flight, which shows
+    that it only waits."""
     return Tuning(lease=_YEARS, beat=_YEARS / 4, margin=1.0, park_after=_AT_ONCE if suspends else _YEARS)
 
 
@@ -52,12 +54,12 @@ class JumpingClock:
         return self._loop.time()
 
     def jump_to(self, instant: int) -> None:
-        """Make it that time, if it is not later already."""
+        """Move the clock forward to an instant. An instant in the past changes nothing."""
         self._loop.offset += max(0.0, (instant - self.wall()) / SECOND + 0.001)
 
 
 class Jumper:
-    """Looks at each document of a run and jumps when there is nothing else to do."""
+    """Reads each document of a run and moves the clock when the run only waits."""
 
     def __init__(self, clock: JumpingClock, answered: Collection[str], say: Callable[[str], None]) -> None:
         self._clock, self._answered, self._say = clock, answered, say
@@ -65,7 +67,7 @@ class Jumper:
         self._real = SystemClock()
 
     def look(self, document: Document, children: Sequence[Document] = ()) -> None:
-        """Jump to the next thing the run waits for, unless something is being done or a callback may come."""
+        """Jump to the next moment that the run waits for, unless an attempt is in flight or a callback may arrive."""
         every = (document, *children)
         if any(step["status"] == "running" for one in every for step in one["tasks"].values()):
             return
@@ -76,7 +78,7 @@ class Jumper:
                 self._clock.jump_to(at)
 
     def _is_given_up(self, name: str) -> bool:
-        """Whether nobody will answer that wait step any more."""
+        """Return whether a wait without an answer has had its real seconds."""
         if asked_name(name) in self._answered:
             return False
         if name not in self._patient_until:
@@ -86,12 +88,13 @@ class Jumper:
 
 
 def asked_name(step: str) -> str:
-    """What a step waits for is called like it; what a durable function waits for, as its code says."""
+    """Return the name under which a wait is answered: that of its step, or the one in the code of a durable
+    function."""
     return name_of(step) if step.startswith("@") else step
 
 
 def _moments(document: Document) -> list[tuple[int, str, str]]:
-    """When something will happen to a run by itself, none of it after its end: instant, step, status."""
+    """Return when the run goes on by itself, as (instant, step, status). No instant is after the expiry of the run."""
     steps = document["tasks"]
     times = [
         (_instant(when), name, step["status"])

@@ -1,6 +1,6 @@
-"""Calls one command: its options through Typer, its errors as a few plain lines and an exit code.
+"""Call one command: Typer parses its options, and an error becomes a few plain lines and an exit code.
 
-0 is success, 1 something went wrong, 2 what was given cannot be used.
+0 is success, 1 an error, 2 an invalid argument or option, 130 Ctrl-C.
 """
 
 from __future__ import annotations
@@ -16,11 +16,9 @@ from rich.markup import escape
 from detent.cli.output.terminal import err, plain, say_error
 from detent.errors import DetentError, InvalidInput
 
-# Commands as Typer makes them of their functions.
-
 
 def command_of(name: str) -> Any:
-    """Load the module of a command and make the command of it, with those below it."""
+    """Import the module of a command and build the Typer command with its subcommands."""
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, no_args_is_help=False)
     import_module(f"detent.cli.commands.{name}").add_to(app)
     command: Any = typer.main.get_command(app)
@@ -30,23 +28,23 @@ def command_of(name: str) -> Any:
 
 
 def commands_below(command: Any) -> dict[str, Any]:
-    """The commands of a group by name; none if it is no group."""
+    """Return the subcommands of a group by name, or an empty dict if the command is not a group."""
     return dict(getattr(command, "commands", {}))
 
 
 def _say_no_type_of_switches(command: Any) -> None:
-    """Help would show `<bool>` behind an option that takes no value."""
+    """Remove the type of options without a value: the help would show `<bool>` after them."""
     for option in (*command.params, command.get_help_option(typer.Context(command))):
         if getattr(option, "is_flag", False) and option.metavar is None:
             option.metavar = ""
 
 
-#: What Typer raises when options or arguments cannot be used.
+#: The exception that Typer raises for invalid options or arguments.
 _WRONG_USE: Final[Any] = typer.BadParameter.__base__
 
 
 def call(name: str, arguments: Sequence[str]) -> None:
-    """Load the command's module and run it. Does not return."""
+    """Run a command and exit the process with its exit code."""
     command = command_of(name)
     given = _with_values(arguments, getattr(import_module(f"detent.cli.commands.{name}"), "BARE", {}))
     try:
@@ -64,13 +62,13 @@ def call(name: str, arguments: Sequence[str]) -> None:
     except typer.Abort:
         sys.exit(130)
     except BrokenPipeError:
-        sys.stderr.close()  # whoever read us has gone, as `| head` does
+        sys.stderr.close()  # the reader of our output has closed the pipe, as `| head` does
         sys.exit(1)
     sys.exit(code if isinstance(code, int) else 0)
 
 
 def _with_values(arguments: Sequence[str], bare: Mapping[str, str]) -> list[str]:
-    """The arguments, where an option that may stand alone gets the value it then means."""
+    """Return the arguments. An option without its optional value gets its default value from `bare`."""
     given: list[str] = []
     for place, word in enumerate(arguments):
         following = arguments[place + 1] if place + 1 < len(arguments) else ""

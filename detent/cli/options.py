@@ -1,4 +1,4 @@
-"""Options that several commands have, and the settings they make."""
+"""Options that several commands share, the settings of a command, and readers of option values."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Host = Annotated[str | None, typer.Option("--host", help="The address of the API
 
 
 def settings_of(**flags: Any) -> Settings:
-    """The settings of this call: flags, environment, file. Names nobody knows are told."""
+    """Load the settings from flags, environment and file. Warn about unknown names."""
     if not flags.get("import"):
         flags.pop("import", None)
     loaded = load_settings(flags, environ=os.environ, folder=Path.cwd())
@@ -57,19 +57,19 @@ def settings_of(**flags: Any) -> Settings:
 
 
 def read_input(text: str | None, option: str = "--input") -> Any:
-    """The value of `--input`, `{}` if there is none."""
+    """Read the value of `--input`, by default `{}`."""
     return {} if text is None else read_value(text, option)
 
 
 def read_value(text: str, option: str) -> Any:
-    """JSON as it is typed, or in `@file`, or `-` on standard input."""
+    """Read a JSON value: the text itself, `@file`, or `-` for standard input."""
     if text == "-":
         return decode_value(sys.stdin.buffer.read(), option)
     return decode_value(read_file(Path(text[1:])) if text.startswith("@") else text.encode(), option)
 
 
 def read_labels(labels: Iterable[str] | None) -> dict[str, str]:
-    """Labels written `key=value` or `key:value`."""
+    """Read labels written `key=value` or `key:value`."""
     found: dict[str, str] = {}
     for text in labels or ():
         key, sign, value = text.partition("=" if "=" in text else ":")
@@ -80,7 +80,7 @@ def read_labels(labels: Iterable[str] | None) -> dict[str, str]:
 
 
 def read_hero(text: str) -> tuple[str, str]:
-    """A hero written `type:id`."""
+    """Read a hero written `type:id`."""
     type_, _, id_ = text.partition(":")
     if not type_ or not id_:
         raise wrong("--hero", f"{text!r} is not a valid hero; write for example User:7")
@@ -88,7 +88,7 @@ def read_hero(text: str) -> tuple[str, str]:
 
 
 def read_moment(text: str, option: str, *, ago: bool) -> datetime:
-    """An instant in ISO 8601, by the clock of this machine if it names no time zone; or how long ago or from now."""
+    """Read an instant in ISO 8601, or a duration ago or from now. Without a time zone it is local time."""
     try:
         span = timedelta(seconds=parse_duration(text))
         return as_datetime(SystemClock().wall()) + (-span if ago else span)
@@ -102,7 +102,7 @@ def read_moment(text: str, option: str, *, ago: bool) -> datetime:
 
 
 def read_seconds(text: str, option: str) -> float:
-    """A length of time; a bare number counts seconds."""
+    """Read a duration. A bare number counts seconds."""
     try:
         return parse_duration(float(text) if text.replace(".", "", 1).isdigit() else text)
     except InvalidInput as error:
@@ -110,12 +110,12 @@ def read_seconds(text: str, option: str) -> float:
 
 
 def wrong(option: str, message: str) -> InvalidInput:
-    """What to say of an option that cannot be used."""
+    """Build the error of an invalid option."""
     return InvalidInput("invalid option", [Problem(option, message)])
 
 
 def decode_value(data: bytes, option: str) -> Any:
-    """JSON that a person typed."""
+    """Decode a JSON value of an option. Raise InvalidInput if it is not valid."""
     try:
         return decode_json(data, INPUT_LIMIT)
     except InvalidInput as error:
@@ -123,7 +123,7 @@ def decode_value(data: bytes, option: str) -> Any:
 
 
 def read_file(path: Path) -> bytes:
-    """The bytes of a file, or InvalidInput."""
+    """Return the bytes of a file. Raise InvalidInput if it cannot be read."""
     try:
         return path.read_bytes()
     except OSError as error:

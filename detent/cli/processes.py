@@ -1,4 +1,4 @@
-"""More engine processes beside this one: each is a `detent worker`, started again when it dies."""
+"""Child processes of `serve` and `worker`: more workers beside this process, and `--reload`."""
 
 from __future__ import annotations
 
@@ -19,12 +19,14 @@ from detent.errors import InvalidInput
 from detent.process import wait_for_signal
 from detent.settings import FIELDS, PREFIX, Settings
 
-PATIENCE: Final = 5.0  # beyond their own drain
+PATIENCE: Final = 5.0  # seconds in addition to the drain of a worker
 _LONGEST_PAUSE: Final = 30.0
 
 
 class WorkerProcesses:
-    """Keeps `count` workers alive until it is stopped. They get the settings of this process."""
+    """Starts `count` `detent worker` processes, and restarts each one that ends, until it is stopped.
+
+    It owns the processes. They get the settings of this process."""
 
     def __init__(self, settings: Settings, count: int) -> None:
         self._environ = {**os.environ, **as_environment(settings)}
@@ -38,7 +40,7 @@ class WorkerProcesses:
         self._keeping = [asyncio.create_task(self._keep()) for _ in range(self._count)]
 
     async def stop(self) -> None:
-        """Ask each to leave, wait for its drain, end what stays."""
+        """Send SIGTERM to each worker and wait for its drain. Kill a worker that does not end."""
         self._is_stopping = True
         processes = list(self._processes.values())
         for process in processes:
@@ -72,7 +74,7 @@ class WorkerProcesses:
 
 
 def as_environment(settings: Settings) -> dict[str, str]:
-    """The settings as variables; null ones are left out."""
+    """Return the settings as environment variables. Settings that are `None` are left out."""
     found: dict[str, str] = {}
     for name, item in FIELDS.items():
         value = getattr(settings, item.name)
@@ -86,17 +88,19 @@ def as_environment(settings: Settings) -> dict[str, str]:
     return found
 
 
-# `detent serve --reload` and `detent worker --reload`: one that begins anew whenever its code changes.
+# `detent serve --reload` and `detent worker --reload` restart a child process whenever its code changes.
 #
-# It is a process of its own, so nothing of the old code stays. It is asked to leave as any is: attempts in flight get
-# their time, and its runs go on in the next one. One that cannot begin says why, and the next change is waited for.
+# The code runs in a new process, so no old module stays loaded. The old process is drained: attempts in flight get
+# their time, and the runs go on in the next process. A process that cannot start prints why; the next change starts
+# another.
 
 
-_DEBOUNCE: Final = 200  # milliseconds that changes which come together have
+_DEBOUNCE: Final = 200  # milliseconds; changes within this time cause one restart
 
 
 class Reloader:
-    """Keeps one process of the newest code: `arguments` are the command and its options that are no settings."""
+    """Runs one process with the newest code, and owns it. `arguments` are the command and its options that are not
+    settings."""
 
     def __init__(self, settings: Settings, *arguments: str) -> None:
         if not settings.imports:
@@ -108,7 +112,7 @@ class Reloader:
         self._process: asyncio.subprocess.Process | None = None
 
     async def work(self) -> None:
-        """Until it is told to stop."""
+        """Run the process, and restart it after each change, until SIGTERM or Ctrl-C."""
         stopping = asyncio.create_task(wait_for_signal())
         stop = asyncio.Event()
         stopping.add_done_callback(lambda _: stop.set())
@@ -146,7 +150,7 @@ class Reloader:
 
 
 def watched_folders(modules: Iterable[str], here: Path) -> list[Path]:
-    """The folders of these modules' packages, found without loading them: their code may be what is wrong."""
+    """Return the folders of the packages of these modules. The modules are not imported: their code may be broken."""
     found: dict[Path, None] = {}
     for name in modules:
         top = name.partition(".")[0]
@@ -160,5 +164,5 @@ def watched_folders(modules: Iterable[str], here: Path) -> list[Path]:
 
 
 def _short(path: Path) -> str:
-    """As a person in this folder would write it."""
+    """Return a path relative to the current folder, if it is inside it."""
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)

@@ -1,4 +1,4 @@
-"""Which runs are meant: the flags of a filter."""
+"""The options that filter runs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ RequestId = Annotated[str | None, typer.Option("--request-id", metavar="ID", hel
 
 
 def chosen(flags: Mapping[str, Any]) -> RunFilter:
-    """The filter that flags make, by the names of the flags; those that were not given are null."""
+    """Build a filter from flags by name. Flags that are `None` are not part of it."""
     which = RunFilter()
     for name in ("workflow", "trigger", "hero", "request_id"):
         if flags.get(name) is not None:

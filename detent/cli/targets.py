@@ -1,4 +1,4 @@
-"""Workflow files as this machine sees them."""
+"""The targets of commands: workflow files, and workflows in Python modules of this machine."""
 
 from __future__ import annotations
 
@@ -22,14 +22,11 @@ from detent.steps import actions
 from detent.steps.actions import CORE, load_modules
 from detent.steps.actions import registry as user_actions
 
-# The user's modules, loaded where a person looks on: what is wrong with them is shown as Python shows it.
-
-
 _OF_PYTHON: Final = "<frozen importlib"
 
 
 def load_or_show(names: Iterable[str]) -> None:
-    """Load the modules. An error of theirs is shown with its place before it is raised."""
+    """Import the user's modules. Print the traceback of an exception in a module before raising InvalidInput."""
     try:
         actions.load_modules(names)
     except InvalidInput as error:
@@ -38,28 +35,28 @@ def load_or_show(names: Iterable[str]) -> None:
 
 
 def show_cause(error: InvalidInput) -> None:
-    """What went wrong in a module that could not be loaded, with its place."""
+    """Print the traceback of the exception in a module that could not be imported."""
     if error.__cause__ is not None:
         err.print(escape(_trace(error.__cause__)), end="")
 
 
 def _trace(error: BaseException) -> str:
-    """The traceback without the frames that are ours or Python's own way to load a module."""
+    """Format the traceback without the frames of Detent and of Python's import system."""
     told = traceback.TracebackException.from_exception(error)
     own = (_OF_PYTHON, actions.__file__, str(Path(traceback.__file__).parent / "importlib"))
     told.stack = traceback.StackSummary.from_list([frame for frame in told.stack if not frame.filename.startswith(own)])
     return "".join(told.format())
 
 
-# Workflows in Python as a person names them: `module:Name`, or `module` if it has one only.
+# Workflows in Python are named `module:Name`, or `module` if the module has only one.
 
 
 _FILES: Final = (".yaml", ".yml", ".json", ".py")
 
 
 def python_workflow(text: str) -> Registered | None:
-    """The workflow that `module:Name` means, by the name of the class or function or of the workflow; that of `module`
-    if it has no other. Null if the text is the path of a file."""
+    """Return the workflow `module:Name`, or the only one of `module`. `Name` is that of the class, the function or the
+    workflow. Return `None` if the text is the path of a file."""
     module, colon, name = text.partition(":")
     is_module = all(map(str.isidentifier, module.split("."))) and not module.endswith(_FILES)
     if not is_module or Path(text).is_file():
@@ -70,7 +67,7 @@ def python_workflow(text: str) -> Registered | None:
 
 
 def _load(text: str, module: str) -> None:
-    """Load the module, or say in a line that there is none. What is wrong inside it is shown as Python shows it."""
+    """Import the module. Raise InvalidInput if there is none. Print the traceback of an exception inside the module."""
     try:
         load_modules([module])
     except InvalidInput as error:
@@ -93,7 +90,7 @@ def _no_module(text: str, missing: str) -> str:
 
 
 def _workflows_of(module: str) -> list[Registered]:
-    """Those that are written in it; else those that it has from elsewhere."""
+    """Return the workflows that the module defines, else those that it imports from other modules."""
     every = sorted(registry.all(), key=_spelled)
     own = [one for one in every if one.place.partition(":")[0] == module]
     return own or [one for one in every if any(value is one.target for value in _names(module).values())]
@@ -125,7 +122,7 @@ def _only(module: str, known: list[Registered]) -> Registered:
 
 
 def _spelled(one: Registered) -> str:
-    """As its module calls it."""
+    """Return the name of the class or function in its module."""
     return one.place.partition(":")[2]
 
 
@@ -134,7 +131,8 @@ def _names(module: str) -> dict[str, Any]:
 
 
 def compile_file(path: Path, settings: Settings, *, strict: bool) -> tuple[bytes, Compiled]:
-    """The text of a file and the workflow it is, or InvalidDefinition. `strict`: its actions must be known here."""
+    """Return the text of a file and its compiled workflow. Raise InvalidDefinition if it is not valid. With `strict`,
+    its actions must be registered in this process."""
     load_modules(settings.imports)
     file, _, name = str(path).partition(":")
     if file.endswith(".py"):

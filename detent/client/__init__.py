@@ -1,10 +1,10 @@
-"""The Python client: `Client` blocks, `AsyncClient` is awaited, and everything else is the same.
+"""The Python client: the methods of `Client` block, those of `AsyncClient` are awaited. Both have the same methods.
 
     with Client() as client:
         client.workflows.save(Path("order.yaml"))
         print(client.start("order", {"amount": 42}).result(timeout=60))
 
-`AsyncClient` needs aiohttp, which is loaded when it is asked for.
+`AsyncClient` needs aiohttp, which is imported when `AsyncClient` is first used.
 """
 
 from importlib import import_module

@@ -18,10 +18,11 @@ from detent.client.transports import LONGEST_IDLE, AsyncStream, HttpTransport, s
 
 
 class AsyncClient(ClientOperations, Awaiting):
-    """A Detent at `url` (else at DETENT_URL, else at http://127.0.0.1:8080), for one event loop.
+    """A client of the Detent at `url`, else at DETENT_URL, else at http://127.0.0.1:8080. It belongs to one event loop
+    and owns its connections.
 
-    `timeout` seconds are for one request. What may be sent again is sent again, while nothing answers or the server
-    says "not now", for at most `patience` seconds. `headers` go with every request."""
+    `timeout` is the limit of one request in seconds. A request that is safe to repeat is retried for at most `patience`
+    seconds, if no server answers or the server is unavailable. `headers` are sent with every request."""
 
     def __init__(
         self,
@@ -64,7 +65,7 @@ class AsyncClient(ClientOperations, Awaiting):
 
 
 class AiohttpTransport:
-    """HTTP to one server, on one event loop. The session is opened by the first request."""
+    """HTTP to one server, on one event loop. It owns the session, which the first request opens."""
 
     def __init__(self, url: str) -> None:
         self._url = url

@@ -1,8 +1,8 @@
-"""Exchanges with a Detent, without any input or output: what to send, when to send it again, how to read the answer.
+"""Exchanges with a Detent, without I/O: what to send, when to retry, how to read the answer.
 
-An exchange is a generator. It yields what it wants done (send this, wait so long, yield that to the caller) and
-receives what came of it, or the error. The sync and the async driver (`drivers`) run the same exchanges, so retries,
-waits, pages and streams are written once.
+An exchange is a generator. It yields effects (send this, wait so long, yield that to the caller) and receives the
+result or the error of each. The sync and the async driver (`drivers`) run the same exchanges, so retries, waits, pages
+and streams are written once.
 """
 
 from __future__ import annotations
@@ -24,9 +24,6 @@ from detent.client.errors import ApiError, LimitExceeded, NoConnection, Unavaila
 from detent.documents.answers import Many, One
 from detent.errors import InvalidInput
 
-# How values are written in URLs and queries.
-
-
 API: Final = "/api/v1"
 
 Seconds = float | timedelta
@@ -47,7 +44,7 @@ def duration(span: Seconds) -> str:
 
 
 def instant(when: datetime | str) -> str:
-    """Write an instant in ISO 8601, UTC, as Detent does. Raise InvalidInput for a time without a time zone."""
+    """Format an instant in ISO 8601, UTC, as Detent does. Raise InvalidInput for a time without a time zone."""
     if isinstance(when, str):
         return when
     if when.tzinfo is None:
@@ -56,7 +53,7 @@ def instant(when: datetime | str) -> str:
 
 
 def moment(when: When) -> str:
-    """Write an instant, or a time from now."""
+    """Format an instant, or a time from now."""
     return duration(when) if isinstance(when, timedelta) else instant(when)
 
 
@@ -75,14 +72,14 @@ def _pair(key: str, value: str) -> str:
 
 
 def header_text(text: str) -> str:
-    """Return a text that may be in a header. Raise InvalidInput for any other."""
+    """Return the text if it is valid in a header. Raise InvalidInput if it is not."""
     if not text.isascii() or not text.isprintable():
         raise InvalidInput(f"{text[:100]!r} cannot be in a header; use printable ASCII characters")
     return text
 
 
 def given(**values: str | int | bool | None) -> list[tuple[str, str]]:
-    """Build a query of what is not `None`."""
+    """Build a query of the values that are not `None`."""
     return [(name, _text(value)) for name, value in values.items() if value is not None]
 
 
@@ -95,10 +92,10 @@ def repeated(name: str, values: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def server_url(url: str | None) -> str:
-    """The address of the server: as given, else DETENT_URL, else that of `detent serve` on this machine."""
+    """Return the address of the server: `url`, else DETENT_URL, else that of `detent serve` on this machine."""
     chosen = (url or os.environ.get("DETENT_URL") or "http://127.0.0.1:8080").rstrip("/")
     if not chosen.startswith(("http://", "https://")):
-        raise InvalidInput(f"{chosen!r} is no address; write for example http://127.0.0.1:8080")
+        raise InvalidInput(f"{chosen!r} is not a valid address; write for example http://127.0.0.1:8080")
     return chosen
 
 
@@ -115,9 +112,9 @@ Query = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One HTTP request. `target` is path and query, encoded. `timeout` is the seconds in which the whole answer comes,
-    or for a stream the longest silence. `key` names what the request starts, if the caller gave it no id. A
-    transport that can lose an answer sends it as `Idempotency-Key`, so that the request can be sent again."""
+    """One HTTP request. `target` is path and query, encoded. `timeout` is the limit in seconds for the complete answer,
+    or the longest silence of a stream. `key` identifies a start for which the caller has no request id. A transport
+    that can lose an answer sends it as `Idempotency-Key`, so that the request can be sent again."""
 
     method: str
     target: str
@@ -129,7 +126,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One HTTP answer; header names in small letters."""
+    """One HTTP answer. Header names are in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -138,34 +135,34 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Send this; the answer comes back, or NoConnection is raised."""
+    """The effect that sends a request. Its result is the answer; NoConnection is raised into the exchange."""
 
     request: Request
 
 
 @dataclass(frozen=True, slots=True)
 class OpenStream:
-    """Open a stream. The answer has a body only if it is an error; else `ReadStream` returns it piece by piece. `None`
-    comes back if the transport has no streams."""
+    """The effect that opens a stream. Its result is the answer, with a body only if it is an error: `ReadStream` reads
+    the body otherwise. The result is `None` if the transport has no streams."""
 
     request: Request
 
 
 @dataclass(frozen=True, slots=True)
 class ReadStream:
-    """Read the next piece of the stream; empty when it has ended."""
+    """The effect that reads the next piece of the stream. Its result is empty when the stream has ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Wait so many seconds."""
+    """The effect that waits for some seconds."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Yield(Generic[T_co]):
-    """Yield this to the caller."""
+    """The effect that yields items to the caller."""
 
     items: Sequence[T_co]
 
@@ -177,7 +174,7 @@ StreamExchange = Generator[Effect | Yield[T], Any, None]
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """The limits of a client. `timeout` is for one request, `patience` for all tries of one call together."""
+    """The limits of a client in seconds: `timeout` for one request, `patience` for all tries of one call together."""
 
     timeout: float = 30.0
     patience: float = 30.0
@@ -186,31 +183,31 @@ class RetryPolicy:
     chance: Callable[[], float] = random.random
 
     def pause(self, tries: int, error: ApiError | NoConnection) -> float:
-        """Return the seconds until the next try: what the server asked for, and a random part to spread clients."""
+        """Return the seconds until the next try: `Retry-After` of the server, and a random part to spread clients."""
         asked = error.retry_after if isinstance(error, ApiError) else 0.0
         longest = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(tries, 16))
         return asked + longest * (0.5 + 0.5 * self.chance())
 
 
 class OneAnswer(Protocol[T_co]):
-    """A question with one answer."""
+    """An operation with one answer. `talk` returns its exchange."""
 
     def talk(self, policy: RetryPolicy) -> Exchange[T_co]: ...
 
 
 class ManyAnswers(Protocol[T_co]):
-    """A question whose answers come one by one."""
+    """An operation that yields answers one by one. `tell` returns its exchange."""
 
     def tell(self, policy: RetryPolicy) -> StreamExchange[T_co]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[T]):
-    """One request and how its answer is read.
+    """One request, and how to read its answer.
 
-    `repeatable`: to send it twice does what sending it once does, so it may be sent again whenever no good answer came.
-    Others are sent again only if they certainly did not arrive. `holds`: so long the server may keep the answer back.
-    `key`: see `Request`.
+    `repeatable`: sending it twice has the same effect as sending it once, so it is retried after every passing error.
+    Other requests are retried only if they certainly did not arrive. `holds`: for so many seconds the server may delay
+    the answer. `key`: see `Request`.
     """
 
     method: str
@@ -229,7 +226,7 @@ class Call(Generic[T]):
         return Request(self.method, target, headers, self.body, policy.timeout + self.holds, self.key)
 
     def talk(self, policy: RetryPolicy) -> Exchange[T]:
-        """Send it until an answer counts or patience is over."""
+        """Send the request. Retry until an answer is final or the patience is over."""
         request, until = self.request(policy), policy.now() + policy.patience
         for tries in count():
             try:
@@ -265,7 +262,7 @@ def _read(read: Callable[[Answer], T], answer: Answer) -> T:
 
 @dataclass(frozen=True, slots=True)
 class Pages(Generic[T]):
-    """A list, read page by page as far as the caller wants it."""
+    """A list that is read page by page, only as far as the caller iterates."""
 
     first: Call[Many[T]]
 

@@ -1,4 +1,4 @@
-"""`detent.Client`, whose methods block, the handles of runs, and what makes methods of operations."""
+"""`detent.Client`, whose methods block; the handles of runs; the descriptors that turn operations into methods."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from detent.client.drivers import PROCESS, AsyncDriver, Driver
 from detent.client.transports import HttpTransport
 from detent.documents.runs import StartedDocument
 
-# Sync and async methods, from one description of each operation.
+# Sync and async methods are built from one description of each operation.
 #
-# An operation is a function that describes an exchange. As an attribute of a class it is a method with the same
-# parameters: on a `Blocking` object it returns the result, on an `Awaiting` object an awaitable of the result.
+# An operation is a function that describes an exchange. As an attribute of a class it becomes a method with the same
+# parameters. On a `Blocking` object the method returns the result, on an `Awaiting` object an awaitable of the result.
 
 
 P = ParamSpec("P")
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class Blocking:
-    """An object whose operations block. `about` are their first arguments, such as the id of a run."""
+    """An object whose operations block. `about` are the first arguments of each operation, such as the id of a run."""
 
     def __init__(self, driver: Driver, *about: str) -> None:
         self.driver = driver
@@ -34,7 +34,7 @@ class Blocking:
 
 
 class Awaiting:
-    """An object whose operations are awaited. `about` are their first arguments, such as the id of a run."""
+    """An object whose operations are awaited. `about` are the first arguments of each operation, as in `Blocking`."""
 
     def __init__(self, driver: AsyncDriver, *about: str) -> None:
         self.driver = driver
@@ -42,7 +42,7 @@ class Awaiting:
 
 
 class _Method(Generic[P, T]):
-    """An operation in the body of a class."""
+    """A descriptor: an operation in the body of a class."""
 
     def __init__(self, describe: Callable[..., T], *, given: int = 0) -> None:
         self._describe, self.__doc__ = describe, describe.__doc__
@@ -76,7 +76,7 @@ class Asks(_Method[P, OneAnswer[T]]):
 
 
 class Tells(_Method[P, ManyAnswers[T]]):
-    """An operation whose answers come one by one."""
+    """An operation that yields answers one by one."""
 
     @overload
     def __get__(self, face: None, kind: type) -> Self: ...
@@ -89,7 +89,7 @@ class Tells(_Method[P, ManyAnswers[T]]):
 
 
 class Starts(_Method[P, OneAnswer[StartedDocument]]):
-    """An operation that makes a run and returns its handle."""
+    """An operation that starts a run and returns its handle."""
 
     @overload
     def __get__(self, face: None, kind: type) -> Self: ...
@@ -118,7 +118,7 @@ def starts(describe: Callable[P, OneAnswer[StartedDocument]]) -> Starts[P]:
 
 
 def asks_of(describe: Callable[Concatenate[str, P], OneAnswer[T]]) -> Asks[P, T]:
-    """Make a method of an operation whose first argument the object has."""
+    """Make a method of an operation. Its first argument is that of the object."""
     return Asks(describe, given=1)
 
 
@@ -131,7 +131,7 @@ def starts_of(describe: Callable[Concatenate[str, P], OneAnswer[StartedDocument]
 
 
 class RunOperations:
-    """What can be done with one run."""
+    """The operations on one run."""
 
     get = asks_of(run_calls.get)
     status = asks_of(run_calls.status)
@@ -157,8 +157,8 @@ class RunOperations:
 
 
 class SyncRunHandle(RunOperations, Blocking):
-    """A handle of one run, whose methods block. `started` is the answer to its start, if this program started it.
-    Without a driver it is a run of the Detent that the settings of this process name."""
+    """A handle of one run, whose methods block. `started` is the answer to the start, if this program started the run.
+    Without a driver the handle uses the Detent that the settings of this process name."""
 
     def __init__(self, id: str, started: StartedDocument | None = None, *, driver: Driver | None = None) -> None:  # noqa: A002
         super().__init__(_known(driver or PROCESS.sync), id)
@@ -175,9 +175,9 @@ class SyncRunHandle(RunOperations, Blocking):
 
 
 class RunHandle(RunOperations, Awaiting):
-    """A handle of one run, whose methods are awaited. `started` is the answer to its start, if this program started it.
-    Without a driver it is a run of the Detent that the settings of this process name. `run.sync` is the same run
-    without an event loop."""
+    """A handle of one run, whose methods are awaited. `started` is the answer to the start, if this program started the
+    run. Without a driver the handle uses the Detent that the settings of this process name. `run.sync` is a handle of
+    the same run whose methods block."""
 
     def __init__(self, id: str, started: StartedDocument | None = None, *, driver: AsyncDriver | None = None) -> None:  # noqa: A002
         super().__init__(_known(driver or PROCESS.awaited), id)
@@ -214,7 +214,7 @@ async def _start_async(driver: AsyncDriver, asked: OneAnswer[StartedDocument]) -
 
 
 class WorkflowOperations:
-    """What can be done with workflows."""
+    """The operations on workflows."""
 
     create = asks(workflows.create)
     save = asks(workflows.save)
@@ -234,7 +234,7 @@ class AsyncWorkflows(WorkflowOperations, Awaiting):
 
 
 class TriggerOperations:
-    """What can be done with triggers and their firings."""
+    """The operations on triggers and their firings."""
 
     create = asks(triggers.create)
     get = asks(triggers.get)
@@ -261,7 +261,7 @@ class AsyncTriggers(TriggerOperations, Awaiting):
 
 
 class ClientOperations:
-    """What can be done with a Detent as a whole."""
+    """The operations on a whole Detent."""
 
     start = starts(run_calls.start)
     runs = tells(run_calls.list_all)
@@ -273,10 +273,10 @@ class ClientOperations:
 
 
 class Client(ClientOperations, Blocking):
-    """A Detent at `url` (else at DETENT_URL, else at http://127.0.0.1:8080).
+    """A client of the Detent at `url`, else at DETENT_URL, else at http://127.0.0.1:8080. It owns its connections.
 
-    `timeout` seconds are for one request. What may be sent again is sent again, while nothing answers or the server
-    says "not now", for at most `patience` seconds. `headers` go with every request."""
+    `timeout` is the limit of one request in seconds. A request that is safe to repeat is retried for at most `patience`
+    seconds, if no server answers or the server is unavailable. `headers` are sent with every request."""
 
     def __init__(
         self,
@@ -296,7 +296,7 @@ class Client(ClientOperations, Blocking):
         return SyncRunHandle(id, driver=self.driver)
 
     def close(self) -> None:
-        """Close the connections and end every wait for another try."""
+        """Close the connections and end every wait for a retry."""
         self.driver.close()
 
     def __enter__(self) -> Self:

@@ -1,7 +1,7 @@
-"""The two drivers of exchanges: `Driver` blocks, `AsyncDriver` is awaited. Nothing else runs an exchange.
+"""The two drivers of exchanges: `Driver` blocks, `AsyncDriver` is awaited. No other code runs an exchange.
 
-An exchange is a generator that says what it wants done (`calls`). A driver does it over a transport and returns what
-came of it, until the exchange is over.
+An exchange is a generator that yields effects (`calls`): send this, wait so long. A driver performs each effect over a
+transport and sends the result back into the generator, until the exchange has ended.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ R = TypeVar("R")
 
 
 class _Turns(Generic[T, R]):
-    """An exchange, turn by turn. When `take` returns `None` the exchange is over, and `result` is what it returned."""
+    """An exchange, effect by effect. When `take` returns `None` the exchange has ended, and `result` is its result."""
 
     result: R
 
@@ -42,7 +42,7 @@ class _Turns(Generic[T, R]):
         self._exchange = exchange
 
     def take(self, came: object = None) -> T | None:
-        """Return what the exchange wants next, after `came` came of what it wanted before."""
+        """Send the result of the last effect into the exchange. Return its next effect, or `None` at its end."""
         try:
             return self._exchange.throw(came) if isinstance(came, NoConnection) else self._exchange.send(came)
         except StopIteration as end:
@@ -51,7 +51,7 @@ class _Turns(Generic[T, R]):
 
 
 class Driver:
-    """Runs exchanges in the caller's thread. Any number of threads may share one."""
+    """Runs exchanges in the caller's thread. It owns the transport. Any number of threads may share a driver."""
 
     def __init__(self, transport: Transport, policy: RetryPolicy) -> None:
         self.transport = transport
@@ -59,7 +59,7 @@ class Driver:
         self._closed = Event()
 
     def ask(self, asked: OneAnswer[T]) -> T:
-        """Run an exchange and return what it returns."""
+        """Run an exchange and return its result."""
         turns = _Turns(asked.talk(self._policy))
         effects = _Effects(self)
         effect = turns.take()
@@ -68,7 +68,7 @@ class Driver:
         return turns.result
 
     def tell(self, told: ManyAnswers[T]) -> Iterator[T]:
-        """Run an exchange and yield what it yields."""
+        """Run an exchange and yield its answers."""
         turns = _Turns(told.tell(self._policy))
         with closing(_Effects(self)) as effects:
             effect = turns.take()
@@ -84,24 +84,25 @@ class Driver:
         return self._closed.is_set()
 
     def wait(self, seconds: float) -> object:
-        """Wait until the time is over or the driver is closed."""
+        """Wait until the time is over or the driver is closed. Return whether it is closed."""
         return self._closed.wait(seconds)
 
     def close(self) -> None:
-        """Close the transport and end every wait for another try."""
+        """Close the transport and end every wait for a retry."""
         self._closed.set()
         self.transport.close()
 
 
 class _Effects:
-    """Does what one exchange wants, and owns the stream that it reads."""
+    """Performs the effects of one exchange, and owns the stream that the exchange reads."""
 
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
         self._stream: Stream | None = None
 
     def do(self, effect: Effect) -> object:
-        """Return what came of it. A lost connection is a result too: the exchange decides whether to try again."""
+        """Perform an effect and return its result. A lost connection is a result too: the exchange decides whether to
+        retry."""
         if self._driver.is_closed:
             raise ClientClosed
         try:
@@ -133,7 +134,7 @@ class _Effects:
 
 @dataclass
 class ProcessDrivers:
-    """The drivers of handles that are made from an id alone. `detent.embed` sets them: they reach the Detent that the
+    """The drivers of handles that are built from an id alone. `detent.embed` sets them. They use the Detent that the
     settings of this process name."""
 
     sync: Driver | None = None
@@ -144,7 +145,8 @@ PROCESS: Final = ProcessDrivers()
 
 
 class AsyncDriver:
-    """Runs exchanges on the caller's event loop. `sync` returns the driver of the same Detent that blocks."""
+    """Runs exchanges on the caller's event loop. It owns the transport. `sync` returns the blocking driver of the same
+    Detent."""
 
     def __init__(self, transport: AsyncTransport, policy: RetryPolicy, sync: Callable[[], Driver]) -> None:
         self.transport = transport
@@ -153,7 +155,7 @@ class AsyncDriver:
         self._is_closed = False
 
     async def ask(self, asked: OneAnswer[T]) -> T:
-        """Run an exchange and return what it returns."""
+        """Run an exchange and return its result."""
         turns = _Turns(asked.talk(self._policy))
         effects = _AsyncEffects(self)
         effect = turns.take()
@@ -162,7 +164,7 @@ class AsyncDriver:
         return turns.result
 
     async def tell(self, told: ManyAnswers[T]) -> AsyncIterator[T]:
-        """Run an exchange and yield what it yields."""
+        """Run an exchange and yield its answers."""
         turns = _Turns(told.tell(self._policy))
         async with aclosing(_AsyncEffects(self)) as effects:
             effect = turns.take()
@@ -185,14 +187,15 @@ class AsyncDriver:
 
 
 class _AsyncEffects:
-    """Does what one exchange wants, and owns the stream that it reads."""
+    """Performs the effects of one exchange, and owns the stream that the exchange reads."""
 
     def __init__(self, driver: AsyncDriver) -> None:
         self._driver = driver
         self._stream: AsyncStream | None = None
 
     async def do(self, effect: Effect) -> object:
-        """Return what came of it. A lost connection is a result too: the exchange decides whether to try again."""
+        """Perform an effect and return its result. A lost connection is a result too: the exchange decides whether to
+        retry."""
         if self._driver.is_closed:
             raise ClientClosed
         try:

@@ -1,26 +1,26 @@
-"""What can go wrong between a client and its Detent.
+"""The errors of the client.
 
     DetentError
     |- ApiError                Detent answered with an error: `status`, `error`, `code`, `message`, `problems`
-    |  |- InvalidRequest       400, 405: what was sent cannot be accepted; `problems` says where and why
+    |  |- InvalidRequest       400, 405: the request is invalid; `problems` says where and why
     |  |- Unauthenticated      401
     |  |- PermissionDenied     403
     |  |- NotFound             404
-    |  |- Conflict             409: the state of things forbids it
+    |  |- Conflict             409: the current state does not allow this
     |  |  `- AlreadyActive     the hero has an active run of that workflow: `run_id`
     |  |- Gone                 410
-    |  |- PreconditionFailed   412: somebody else changed it first
+    |  |- PreconditionFailed   412: it has changed since it was read
     |  |- TooLarge             413
     |  |- LimitExceeded        429: too many requests
-    |  |- Unavailable          502, 503, 504: not now
-    |  |- ServerError          other 5xx: a mistake of Detent's
-    |  `- UnexpectedAnswer     not an answer that a Detent gives
-    |- NoConnection            no whole answer came
-    |- ClientClosed            the client was closed before or meanwhile
+    |  |- Unavailable          502, 503, 504: not available now
+    |  |- ServerError          other 5xx: a bug of Detent
+    |  `- UnexpectedAnswer     the answer is not one of a Detent
+    |- NoConnection            no complete answer arrived
+    |- ClientClosed            the client was closed before or during the call
     |- RunFailed               the run ended, but not `completed`: `run` and `steps` say why
-    `- StillRunning            the run has not ended in the time it was given
+    `- StillRunning            the run did not end within the timeout
 
-Each that has a counterpart in `detent.errors` is one of those too.
+A class with a counterpart in `detent.errors` is a subclass of it.
 """
 
 from __future__ import annotations
@@ -61,15 +61,15 @@ class ApiError(DetentError):
 
 
 class InvalidRequest(ApiError, errors.InvalidInput):
-    """What was sent cannot be accepted."""
+    """The request is invalid; `problems` says where and why."""
 
 
 class Unauthenticated(ApiError):
-    """Nobody knows who asks."""
+    """The caller is not authenticated."""
 
 
 class PermissionDenied(ApiError, errors.Forbidden):
-    """This caller may not."""
+    """The caller is not allowed to do this."""
 
 
 class NotFound(ApiError, errors.NotFound):
@@ -81,7 +81,7 @@ class Conflict(ApiError, errors.Conflict):
 
 
 class AlreadyActive(Conflict, errors.AlreadyActive):
-    """The hero has an active run of that workflow. `run_id` says which."""
+    """The hero has an active run of that workflow, `run_id`."""
 
     @property
     def run(self) -> str:  # type: ignore[override]
@@ -89,11 +89,11 @@ class AlreadyActive(Conflict, errors.AlreadyActive):
 
 
 class Gone(ApiError):
-    """Its time is over."""
+    """The callback has expired."""
 
 
 class PreconditionFailed(ApiError, errors.PreconditionFailed):
-    """Somebody else changed it first."""
+    """The object has changed since it was read."""
 
 
 class TooLarge(ApiError, errors.TooLarge):
@@ -105,19 +105,19 @@ class LimitExceeded(ApiError):
 
 
 class Unavailable(ApiError, errors.Unavailable):
-    """Not now; try again in a moment."""
+    """Detent is not available now; retry in a moment."""
 
 
 class ServerError(ApiError):
-    """A mistake inside Detent; its log says more."""
+    """A bug of Detent; its log says more."""
 
 
 class UnexpectedAnswer(ApiError):
-    """That is not an answer a Detent gives."""
+    """The answer is not one of a Detent."""
 
 
 class NoConnection(DetentError):
-    """No whole answer came. `sent` is false if the request certainly did not reach anybody."""
+    """No complete answer arrived. `sent` is false if the request certainly did not reach a server."""
 
     code = "no_connection"
 
@@ -133,7 +133,7 @@ class ClientClosed(DetentError):
 
 
 class RunFailed(DetentError):
-    """A run ended, but not `completed`. `steps` are those that failed, by name."""
+    """A run ended, but not `completed`. `steps` are the failed steps by name."""
 
     code = "run_failed"
 
@@ -150,8 +150,8 @@ def _reason(step: StepDocument) -> str:
 
 
 class StillRunning(DetentError, TimeoutError):
-    """The run has not ended in the time it was given; it goes on, or is paused until somebody resumes it. `run` is how
-    it was seen last."""
+    """The run did not end within the timeout. It goes on, or is paused until it is resumed. `run` is its last known
+    document."""
 
     code = "still_running"
 
@@ -161,7 +161,7 @@ class StillRunning(DetentError, TimeoutError):
 
 
 def _why_paused(run: RunDocument) -> str:
-    """Which step paused a run and with what error, or who did."""
+    """Describe what paused a run: a step with its error, or a person."""
     if run.status != "paused":
         return ""
     if run.paused_step is None:
@@ -192,7 +192,7 @@ _decoder = msgspec.json.Decoder(Refusal)
 
 
 def refusal(status: int, headers: Mapping[str, str], body: bytes) -> ApiError | None:
-    """The error that an answer tells; null if it is a good answer. Header names are in small letters."""
+    """Return the error in an answer, or `None` if the answer is a success. Header names are in lower case."""
     if 200 <= status < 300:
         return None
     kind = _BY_STATUS.get(status, ServerError if status >= 500 else UnexpectedAnswer)

@@ -1,4 +1,4 @@
-"""What can be asked about runs."""
+"""The operations on runs, events and health: each function describes one call or one exchange."""
 
 from __future__ import annotations
 
@@ -60,9 +60,11 @@ _signal: Final = one(SignalReceipt)
 
 
 class RunFilter(TypedDict, total=False):
-    """Which runs. Every word narrows it: `status` is one or several, or what they have in common (`active`, `ready`,
-    `performing`), `workflow` a name or id, `trigger` a type or a trigger's id, `hero` (type, id), `labels` all of which
-    a run must have, `origin` the run they were made from."""
+    """A filter of runs. Every key narrows the list.
+
+    `status` is one status or several, or `active`, `ready` or `performing`. `workflow` is a name or id, `trigger` a
+    type or the id of a trigger, `hero` a (type, id). A run must have all `labels`. `origin` is the run that was
+    retried, rerun or forked."""
 
     status: str | Iterable[str]
     workflow: str
@@ -86,11 +88,11 @@ def start(
     hero: tuple[str, str] | str | None = None,
     allow_multiple: bool | None = None,
 ) -> Call[StartedDocument]:
-    """Start a run of a workflow; when this returns, it is durable. `body` is `trigger.body` (`{}` if it is left out).
+    """Start a run of a workflow. When this returns, the run is durable. `body` is `trigger.body`, by default `{}`.
 
-    The same `request_id` never starts twice: the first run comes back. `start_at` is an instant or a time from now.
-    With `wait` the answer is kept back until the run has ended, at most so long (60 s). AlreadyActive if the workflow
-    allows one active run per hero and there is one, unless `allow_multiple`."""
+    A repeated `request_id` starts nothing and returns the first run. `start_at` is an instant or a time from now. With
+    `wait` the server delays its answer until the run has ended, at most so long (up to 60 s). Raise AlreadyActive if
+    the workflow allows one active run per hero and there is one, unless `allow_multiple` is true."""
     query = given(
         start_at=None if start_at is None else moment(start_at),
         wait=None if wait is None else duration(wait),
@@ -109,7 +111,7 @@ def start(
 
 
 def list_all(*, sort: str | None = None, limit: int = PAGE, **which: Unpack[RunFilter]) -> Pages[RunSummary]:
-    """Runs, newest first (`sort="started_at"`: oldest first), `limit` in each request; see RunFilter for which."""
+    """Yield the runs that match a RunFilter, newest first (`sort="started_at"`: oldest first), `limit` per request."""
     query = [(name, text) for name, texts in _spelled(which).items() for text in texts]
     return Pages(Call("GET", url_path("runs"), page(RunSummary), query=[*query, *given(sort=sort, limit=limit)]))
 
@@ -117,12 +119,12 @@ def list_all(*, sort: str | None = None, limit: int = PAGE, **which: Unpack[RunF
 def bulk(
     action: Action, which: RunFilter, *, everything: bool = False, dry_run: bool = True, limit: int = 1000
 ) -> Call[BulkDocument]:
-    """Do something to the oldest `limit` runs of a filter. Unless `dry_run` is false it only counts them. An empty
-    filter is refused unless `everything` says that it is meant."""
+    """Apply an action to the oldest `limit` runs that match a filter. Unless `dry_run` is false, only count them. An
+    empty filter is refused unless `everything` is true."""
     chosen = {name: texts if name in _LISTS else texts[0] for name, texts in _spelled(which).items()}
     body = {"action": action, "filter": chosen, "dry_run": dry_run, "limit": limit}
     body |= {"all": True} if everything else {}
-    # Done twice it does nothing more, but the second answer would tell of the rest only.
+    # A retry would change nothing more, but its answer would not count the runs that the first request changed.
     return Call(
         "POST", url_path("runs", "bulk"), one(BulkDocument), body=json_body(body), headers=JSON, repeatable=dry_run
     )
@@ -132,7 +134,7 @@ _LISTS: Final = frozenset({"status", "label"})
 
 
 def _spelled(which: RunFilter) -> dict[str, list[str]]:
-    """The words of a filter as queries and bodies have them."""
+    """Return the values of a filter as texts, by the names of the API."""
     spelled: dict[str, list[str]] = {}
     for name, value in which.items():
         match name, value:
@@ -152,42 +154,42 @@ def _spelled(which: RunFilter) -> dict[str, list[str]]:
 
 
 def get(run: str) -> Call[RunDocument]:
-    """The run as it is now."""
+    """Return the run as it is now."""
     return Call("GET", url_path("runs", run), _run)
 
 
 def poll(run: str, wait: float) -> Call[RunDocument]:
-    """The run when it has ended, or as it is when `wait` seconds are over."""
+    """Return the run when it has ended, or as it is after `wait` seconds."""
     return Call("GET", url_path("runs", run), _run, query=given(wait=duration(wait)), holds=wait)
 
 
 def cancel(run: str) -> Call[RunDocument]:
-    """Cancel it. `cancel_requested` is true if its node has not applied it within two seconds."""
+    """Cancel the run. `cancel_requested` is true if its node has not applied it within two seconds."""
     return Call("POST", url_path("runs", run, "cancel"), _run)
 
 
 def pause(run: str) -> Call[RunDocument]:
-    """Pause it: attempts in flight finish, nothing new starts."""
+    """Pause the run: attempts in flight finish, and no new attempt starts."""
     return Call("POST", url_path("runs", run, "pause"), _run)
 
 
 def resume(run: str) -> Call[RunDocument]:
-    """Let it go on."""
+    """Resume the run."""
     return Call("POST", url_path("runs", run, "resume"), _run)
 
 
 def skip(run: str, step: str | None = None) -> Call[RunDocument]:
-    """Leave out a step, or the one it is at, and go on behind it."""
+    """Skip a step, by default the one that the run is at, and go on with the next."""
     return _steered(run, "skip", {"step": step})
 
 
 def reattempt(run: str, step: str | None = None, *, wait: float | None = None) -> Call[RunDocument]:
-    """Have a step tried again, or the one it is at, after `wait` seconds."""
+    """Run a step again after `wait` seconds, by default the step that the run is at."""
     return _steered(run, "reattempt", {"step": step, "wait": wait})
 
 
 def finish(run: str) -> Call[RunDocument]:
-    """Say that it is done: what has not run yet is skipped."""
+    """Complete the run now. Steps that have not ended are skipped."""
     return Call("POST", url_path("runs", run, "finish"), _run)
 
 
@@ -197,12 +199,12 @@ def _steered(run: str, verb: str, body: dict[str, Any]) -> Call[RunDocument]:
 
 
 def retry(run: str, *, request_id: str | None = None) -> Call[StartedDocument]:
-    """A new run that keeps what succeeded and tries the rest again."""
+    """Start a new run that reuses the results of steps that succeeded and runs the rest again."""
     return _again(run, "retry", {}, request_id)
 
 
 def rerun(run: str, body: Json = UNSET, *, request_id: str | None = None) -> Call[StartedDocument]:
-    """A new run from the beginning, on the workflow's current version, with the same body or with another."""
+    """Start a new run from the beginning, on the workflow's current version, with the same body or another."""
     return _again(run, "rerun", {"input": body}, request_id)
 
 
@@ -214,7 +216,8 @@ def fork(
     status_code: int | UnsetType = UNSET,
     request_id: str | None = None,
 ) -> Call[StartedDocument]:
-    """A new run from a step on: what does not depend on it is kept, and it runs again or ends with `output`."""
+    """Start a new run at a step, which runs again or ends with `output`. Results that do not depend on it are
+    reused."""
     return _again(run, "fork", {"step": step, "output": output, "status_code": status_code}, request_id)
 
 
@@ -229,7 +232,7 @@ class _Named(TypedDict):
 
 
 def _named(request_id: str | None) -> _Named:
-    """Return what makes a start safe to send again: the id that the caller gave it, or a key of its own."""
+    """Return the headers and the key that make a start safe to repeat: the caller's request id, or a random key."""
     if request_id is None:
         return {"headers": JSON, "key": secrets.token_hex(16)}
     return {"headers": {**JSON, "Idempotency-Key": header_text(request_id)}, "key": None}
@@ -244,43 +247,43 @@ def _made(answer: Answer) -> StartedDocument:
 
 
 def resolve(run: str, step: str, *, happened: bool, output: Json = UNSET) -> Call[RunDocument]:
-    """Say whether a step whose node died in the middle of it did its work."""
+    """Say whether a step happened whose node died during it."""
     body = {"happened": happened} | ({} if output is UNSET else {"output": output})
     return Call("POST", url_path("runs", run, "steps", step, "resolve"), _run, body=json_body(body), headers=JSON)
 
 
 def signal(run: str, name: str, data: Json = None) -> Call[SignalReceipt]:
-    """Send a signal to its durable function, which gets it whether it asks for it before or after."""
+    """Send a signal to the durable function. The function may wait for it before or after it is sent."""
     return Call("POST", url_path("runs", run, "signals", name), _signal, body=json_body(data), headers=JSON)
 
 
 def why(run: str) -> Call[WhyDocument]:
-    """Why it is not running: what it waits for, step by step."""
+    """Explain why the run does not go on: what blocks it, and which steps wait for that."""
     return Call("GET", url_path("runs", run, "why"), one(WhyDocument))
 
 
 def history(run: str, *, limit: int = PAGE) -> Pages[PastAttemptDocument]:
-    """Its attempts that are over, in the order they ended, and what came of each."""
+    """Yield the attempts that have ended with their outcomes, in the order of the ends."""
     return Pages(Call("GET", url_path("runs", run, "history"), page(PastAttemptDocument), query=given(limit=limit)))
 
 
 def timeline(hero: tuple[str, str] | str, *, limit: int = PAGE) -> Pages[TimelineEntry]:
-    """Everything that happened in all runs of a hero, in the order of time, `limit` in each request."""
+    """Yield the journal entries of all runs of a hero in the order of time, `limit` per request."""
     query = given(hero=hero_text(hero), limit=limit)
     return Pages(Call("GET", url_path("timeline"), page(TimelineEntry), query=query))
 
 
-# Exchanges that go on until a run has ended.
+# Exchanges that last until a run has ended.
 
 
 LONGEST_POLL: Final = 20.0
-#: Seconds between two polls of a server that does not keep its answer back.
+#: Seconds between two polls, if the server answers at once instead of waiting.
 SHORTEST_ROUND: Final = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class WaitForEnd:
-    """Wait until a run has ended and return it. Raise StillRunning when the time is over."""
+    """The exchange that waits until a run has ended and returns it. It raises StillRunning after the timeout."""
 
     run: str
     timeout: float
@@ -301,8 +304,8 @@ class WaitForEnd:
 
 @dataclass(frozen=True, slots=True)
 class WaitForResult:
-    """Wait until a run has completed and return its output. Raise RunFailed if it ended in another way. The result of a
-    run that continued as a new run is that of the last of them."""
+    """The exchange that waits until a run has completed and returns its output. It raises RunFailed if the run ended in
+    another way. The result of a run that continued as a new run is that of its last successor."""
 
     waiting: WaitForEnd
 
@@ -320,19 +323,19 @@ class WaitForResult:
 
 
 def wait(run: str, timeout: Seconds | None = None) -> WaitForEnd:
-    """The run once it has ended, however it ended. StillRunning if that takes longer than `timeout` seconds."""
+    """Wait until the run has ended and return it. Raise StillRunning if that takes longer than `timeout` seconds."""
     return WaitForEnd(run, math.inf if timeout is None else seconds(timeout))
 
 
 def result(run: str, timeout: Seconds | None = None) -> WaitForResult:
-    """The output of the run once it has completed. RunFailed if it ended in another way; StillRunning if that takes
-    longer than `timeout` seconds."""
+    """Wait until the run has completed and return its output. Raise RunFailed if it ended in another way. Raise
+    StillRunning if that takes longer than `timeout` seconds."""
     return WaitForResult(wait(run, timeout))
 
 
 @dataclass(frozen=True, slots=True)
 class ReadStatus:
-    """Read the status of a run."""
+    """The exchange that reads the status of a run."""
 
     run: str
 
@@ -343,7 +346,7 @@ class ReadStatus:
 
 @dataclass(frozen=True, slots=True)
 class ReadState:
-    """Read what the steps of a workflow class have handed on so far."""
+    """The exchange that reads the state that the last step of a workflow class left."""
 
     run: str
 
@@ -354,24 +357,24 @@ class ReadState:
 
 
 def status(run: str) -> ReadStatus:
-    """How the run is, in one word: pending, running, paused, completed, failed, cancelled or timeout."""
+    """Return the status: pending, running, paused, completed, failed, cancelled or timeout."""
     return ReadStatus(run)
 
 
 def state(run: str) -> ReadState:
-    """The state of a workflow class as its last step left it, as JSON; `None` if there is none."""
+    """Return the state of a workflow class after its last step, as JSON, or `None` if there is none."""
     return ReadState(run)
 
 
-# Messages from the outside: answers to waits, events, and health.
+# Callbacks, events and health.
 
 
 _WAITS: Final = "/wh/"
 
 
 def callback(url_or_token: str, body: Json = None, *, message_id: str | None = None) -> Call[CallbackReceipt]:
-    """Answer a wait step, at the URL of its callback or by the token alone. It is sent to this client's own server,
-    whatever host the URL names. The same `message_id` again is the same callback again."""
+    """Answer a wait step by the URL of its callback, or by the token alone. The answer goes to the server of this
+    client, whatever host the URL names. A repeated `message_id` counts as the same callback."""
     url = urlsplit(url_or_token)
     token = unquote(url.path.rpartition("/")[2])
     return Call(
@@ -385,11 +388,11 @@ def callback(url_or_token: str, body: Json = None, *, message_id: str | None = N
 
 
 def send_event(type: str, data: Json = None, *, id: str | None = None) -> Call[EventReceipt]:  # noqa: A002
-    """Send an event; event triggers of that type fire. The same `id` again fires nothing again."""
+    """Send an event. Every event trigger that listens to its type fires. A repeated `id` fires nothing again."""
     body = {"type": type, "data": {} if data is None else data, "id": id or secrets.token_hex(16)}
     return Call("POST", url_path("events"), one(EventReceipt), body=json_body(body), headers=JSON)
 
 
 def health() -> Call[Health]:
-    """Whether it can take work. Unavailable if it is starting, draining or cut off."""
+    """Return the health of the server. Raise Unavailable if it is starting, draining or without its database."""
     return Call("GET", "/health/ready", bare(Health), repeatable=False)

@@ -1,7 +1,7 @@
-"""The journal of a run: pages of what has happened, and a stream of what happens.
+"""The journal of a run: pages of stored entries, and a stream of new entries.
 
-The stream is server-sent events whose id is the entry's `seq`. A connection that breaks is opened again where it broke
-(`Last-Event-ID`), so a reader sees every entry once, in order.
+The stream is server-sent events whose id is the `seq` of the entry. A broken connection is opened again with the last
+`seq` (`Last-Event-ID`), so a reader sees every entry once, in order.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from detent.client.runs import LONGEST_POLL, SHORTEST_ROUND, get
 from detent.documents.answers import Many
 from detent.documents.journal import EntryDocument
 
-#: A stream that is silent for longer is taken for dead; a live one sends a comment now and then.
+#: Seconds. A stream that is silent for longer is considered lost: a live stream sends a comment every 15 seconds.
 LONGEST_SILENCE: Final = 60.0
 _END: Final = "end"
 
@@ -52,7 +52,8 @@ class StreamMessage:
 
 
 class Parser:
-    """Server-sent events out of pieces of a stream. Lines end in LF or CRLF."""
+    """Parses the pieces of a stream into server-sent events. It owns the incomplete line and event. Lines end in LF or
+    CRLF."""
 
     def __init__(self) -> None:
         self._rest, self._message = b"", StreamMessage()
@@ -82,7 +83,7 @@ class Parser:
 
 @dataclass(frozen=True, slots=True)
 class ReadJournal:
-    """Read the journal as far as it is written, page by page."""
+    """The exchange that reads the stored entries of a journal, page by page."""
 
     run: str
     after: int
@@ -100,7 +101,7 @@ class ReadJournal:
 
 @dataclass(frozen=True, slots=True)
 class FollowJournal:
-    """Read the journal from an entry on, as it is written, until the run has ended."""
+    """The exchange that reads a journal after an entry, as it is written, until the run has ended."""
 
     run: str
     after: int
@@ -111,7 +112,7 @@ class FollowJournal:
 
 @dataclass(frozen=True, slots=True)
 class WholeJournal:
-    """Read the whole journal, as far as it is written."""
+    """The exchange that reads all stored entries of a journal into one list."""
 
     run: str
 
@@ -125,7 +126,9 @@ class WholeJournal:
 
 
 class _Follower:
-    """Reads one journal over as many connections as it takes. Each piece that arrives renews its patience."""
+    """Reads one journal over as many connections as necessary. It owns the last seen `seq` and the retry state.
+
+    Each piece of data that arrives restarts the patience."""
 
     def __init__(self, run: str, after: int, policy: RetryPolicy) -> None:
         self._run, self._seen, self._policy = run, after, policy
@@ -152,7 +155,7 @@ class _Follower:
             yield Wait(pause)
 
     def _poll(self) -> StreamExchange[EntryDocument]:
-        """Ask again and again, over a transport that has no streams."""
+        """Read by long polling, over a transport without streams."""
         while not self._is_over:
             begun = self._policy.now()
             found = yield from journal_page(self._run, self._seen, wait=LONGEST_POLL).talk(self._policy)
@@ -190,12 +193,12 @@ class _Follower:
 
     def _request(self) -> Request:
         headers = {**self._policy.headers, "Accept": "text/event-stream"}
-        # The last entry seen is in the header of the standard, also on the first connection.
+        # `Last-Event-ID` is sent on the first connection too: it is how `after` reaches the server.
         headers |= {"Last-Event-ID": str(self._seen)} if self._seen else {}
         return Request("GET", url_path("runs", self._run, "stream"), headers, None, LONGEST_SILENCE)
 
     def _taken(self, message: StreamMessage) -> Iterator[EntryDocument]:
-        """Yield the entry of a message, if it was not seen yet."""
+        """Yield the entry of a message, if it is new. Note whether the run has ended."""
         if message.event == _END:
             self._is_over = True
         if message.id is None or not message.data or self._is_over:
@@ -211,7 +214,8 @@ class _Follower:
         yield entry
 
     def _look(self) -> StreamExchange[EntryDocument]:
-        """Read what is left of a run that has ended. A stream that stops may be complete."""
+        """Check whether the run has ended, and read the rest of its journal if so. A stream can stop because the run
+        has ended, or because the connection broke."""
         run = yield from get(self._run).talk(self._policy)
         if run.is_over:
             yield from ReadJournal(self._run, self._seen).tell(self._policy)
@@ -219,21 +223,22 @@ class _Follower:
 
 
 def journal_page(run: str, after: int, limit: int = PAGE, *, wait: float = 0.0) -> Call[Many[EntryDocument]]:
-    """The entries of a journal after `after`, at most `limit`. With `wait` the server waits so long for the first."""
+    """Return the entries of a journal after `after`, at most `limit`. The server waits up to `wait` seconds for one."""
     query = given(after=after, limit=limit, wait=duration(wait) if wait else None)
     return Call("GET", url_path("runs", run, "events"), page(EntryDocument), query=query, holds=wait)
 
 
 def journal(run: str) -> WholeJournal:
-    """Everything that happened in the run so far, in order: attempts, outcomes, what was decided."""
+    """Return all stored entries of the journal in order: attempts, outcomes, decisions."""
     return WholeJournal(run)
 
 
 def events(run: str, *, after: int = 0, limit: int = PAGE) -> ReadJournal:
-    """Its journal as far as it is written, from the entry after `after` on, `limit` in each request."""
+    """Yield the stored entries of the journal after the entry `after`, `limit` per request. It does not wait."""
     return ReadJournal(run, after, limit)
 
 
 def follow(run: str, *, after: int = 0) -> FollowJournal:
-    """Its journal as it is written, until it has ended. A connection that breaks is opened again where it broke."""
+    """Yield the entries of the journal as they are written, until the run has ended. Continue after a lost
+    connection."""
     return FollowJournal(run, after)

@@ -23,7 +23,8 @@ from detent.client.errors import NoConnection
 T = TypeVar("T")
 
 MOST_IDLE: Final = 16
-#: Servers close what is idle for five seconds; a connection they may just be closing is not used.
+#: Seconds. Servers close a connection that is idle for five seconds. A connection near that limit is not reused: the
+#: server may be closing it at the same moment.
 LONGEST_IDLE: Final = 4.0
 _PIECE: Final = 16 * 1024
 
@@ -51,14 +52,14 @@ class Transport(Protocol):
 
     @property
     def can_wait(self) -> bool:
-        """Whether a run can go on while its answer is kept back: another thread or process can work on it."""
+        """Whether a caller can wait for a run: another thread or process works on it while this one waits."""
 
     def send(self, request: Request) -> Answer:
-        """Return the whole answer. Raise NoConnection if none came."""
+        """Return the complete answer. Raise NoConnection if there is none."""
 
     def open_stream(self, request: Request) -> tuple[Answer, Stream | None] | None:
-        """Return an answer whose body is read as it comes, or the whole answer if it is an error. `None`: this
-        transport has no streams."""
+        """Return an answer and the stream of its body. Return an error completely, without a stream. Return `None` if
+        this transport has no streams."""
 
     def close(self) -> None: ...
 
@@ -67,22 +68,24 @@ class AsyncTransport(Protocol):
     """Sends requests to a Detent, from any event loop."""
 
     async def send_async(self, request: Request) -> Answer:
-        """Return the whole answer. Raise NoConnection if none came."""
+        """Return the complete answer. Raise NoConnection if there is none."""
 
     async def open_stream_async(self, request: Request) -> tuple[Answer, AsyncStream | None] | None:
-        """Return an answer whose body is read as it comes, or the whole answer if it is an error. `None`: this
-        transport has no streams."""
+        """Return an answer and the stream of its body. Return an error completely, without a stream. Return `None` if
+        this transport has no streams."""
 
     async def close_async(self) -> None: ...
 
 
 def sent_headers(request: Request) -> dict[str, str]:
-    """Return the headers of a request over a network, where its answer can be lost: with its key, if it has one."""
+    """Return the headers of a request for a transport that can lose the answer. They include the key, if there is
+    one, so that the request can be sent again."""
     return dict(request.headers) if request.key is None else {**request.headers, "Idempotency-Key": request.key}
 
 
 class HttpTransport:
-    """HTTP to one server, for any number of threads. Connections are used again, by one request at a time."""
+    """HTTP to one server, for any number of threads. It owns the idle connections and reuses them, one request at a
+    time."""
 
     can_wait = True
 
@@ -122,7 +125,7 @@ class HttpTransport:
         response = self._asked(connection, sock, request)
         answer = _answer(response, _whole(response, sock, until))
         if connection.sock is None:
-            return answer  # the server asked to close it
+            return answer  # the server asked to close the connection
         with self._lock:
             if len(self._idle) < MOST_IDLE and self._process == os.getpid():
                 self._idle.append((connection, time.monotonic()))
@@ -148,7 +151,7 @@ class HttpTransport:
         return connection, sock
 
     def _kept(self) -> HTTPConnection | None:
-        """Return an idle connection that is still good. After a fork, those of the parent are not used."""
+        """Return an idle connection that is still usable. After a fork, close the connections of the parent."""
         with self._lock:
             is_forked, self._process = self._process != os.getpid(), os.getpid()
             while self._idle:
@@ -160,7 +163,7 @@ class HttpTransport:
         return None
 
     def _guarded(self, connection: HTTPConnection, act: Callable[[], T]) -> T:
-        """Close a connection that fails in the middle of an exchange: it cannot be used again."""
+        """Run `act`. If it fails, close the connection: it cannot be reused. Raise NoConnection for its errors."""
         try:
             return act()
         except (OSError, HTTPException) as error:
@@ -194,9 +197,9 @@ def _answer(response: HTTPResponse, body: bytes) -> Answer:
 
 
 def _whole(response: HTTPResponse, sock: socket.socket, until: float) -> bytes:
-    """Read the whole body, until a point in time. Close the response, however that ends."""
+    """Read the whole body before the time `until`, else raise TimeoutError. Always close the response."""
     pieces: list[bytes] = []
-    # After `Connection: close` the connection does not know its socket any more: only the response can close it.
+    # After `Connection: close` the connection has dropped its socket, so only the response can close it.
     with closing(response):
         while not response.isclosed():
             left = until - time.monotonic()
@@ -210,7 +213,7 @@ def _whole(response: HTTPResponse, sock: socket.socket, until: float) -> bytes:
 
 
 def _is_quiet(sock: socket.socket) -> bool:
-    """Return whether nothing has arrived on an idle connection: neither its end nor unexpected data."""
+    """Return whether an idle connection is still open and has no unexpected data."""
     sock.settimeout(0.0)
     try:
         sock.recv(1)

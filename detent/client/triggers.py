@@ -1,4 +1,4 @@
-"""What can be asked about triggers and their firings."""
+"""The operations on triggers and their firings: each function describes one call."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def create(
     condition: str | None = None,
     enabled: bool = True,
 ) -> Call[TriggerDocument]:
-    """A trigger of a workflow: `cron`, `webhook`, `event` or `manual`, with the fields of that type in `config`."""
+    """Create a trigger of a workflow. `type` is `cron`, `webhook`, `event` or `manual`; `config` has its fields."""
     body = {"workflow": workflow, "type": type, "config": dict(config or {}), "enabled": enabled}
     body |= {key: value for key, value in (("name", name), ("condition", condition)) if value is not None}
     return Call("POST", url_path("triggers"), _trigger, body=json_body(body), headers=JSON, repeatable=False)
 
 
 def get(trigger: str) -> Call[TriggerDocument]:
-    """A trigger by its id."""
+    """Return a trigger by its id."""
     return Call("GET", url_path("triggers", trigger), _trigger)
 
 
@@ -43,7 +43,7 @@ def list_all(
     enabled: bool | None = None,
     limit: int = PAGE,
 ) -> Pages[TriggerDocument]:
-    """All triggers, or those of a workflow, of a type, enabled or not."""
+    """Yield all triggers, or those of a workflow, of a type, enabled or paused."""
     query = given(workflow=workflow, type=type, enabled=enabled, limit=limit)
     return Pages(Call("GET", url_path("triggers"), page(TriggerDocument), query=query))
 
@@ -58,8 +58,8 @@ def update(
     enabled: bool | UnsetType = UNSET,
     if_updated_at: datetime | UnsetType = UNSET,
 ) -> Call[TriggerDocument]:
-    """Change what is given, keep the rest. With the `updated_at` of the trigger it was made from as `if_updated_at`,
-    PreconditionFailed if somebody else changed it since."""
+    """Change the fields that are given. `if_updated_at` is the `updated_at` of the trigger that was edited. Raise
+    PreconditionFailed if the trigger has changed since then."""
     wanted = {
         "config": config,
         "name": name,
@@ -69,41 +69,41 @@ def update(
         "updated_at": instant(if_updated_at) if isinstance(if_updated_at, datetime) else UNSET,
     }
     body = {key: value for key, value in wanted.items() if value is not UNSET}
-    # A change that must come first cannot be told from somebody else's when it is sent again.
+    # With `if_updated_at` a retry is not safe: it fails after our own first change just as after another client's.
     repeatable = if_updated_at is UNSET
     where = url_path("triggers", trigger)
     return Call("PUT", where, _trigger, body=json_body(body), headers=JSON, repeatable=repeatable)
 
 
 def delete(trigger: str) -> Call[TriggerDocument]:
-    """Remove a trigger. The runs it started go on."""
+    """Delete a trigger. The runs that it started go on."""
     return Call("DELETE", url_path("triggers", trigger), _trigger)
 
 
 def fire(trigger: str, body: Json = None) -> Call[FiringDocument]:
-    """Fire it now, whatever its schedule."""
+    """Fire a trigger now, also if it is paused."""
     sent = json_body({} if body is None else {"body": body})
     return Call("POST", url_path("triggers", trigger, "fire"), _firing, body=sent, headers=JSON, repeatable=False)
 
 
 def pause(trigger: str, note: str | None = None) -> Call[TriggerDocument]:
-    """Let it fire no more until it is resumed. `note` tells others why."""
+    """Pause a trigger until it is resumed. `note` is the reason, for other people."""
     body = json_body({} if note is None else {"note": note})
     return Call("POST", url_path("triggers", trigger, "pause"), _trigger, body=body, headers=JSON)
 
 
 def resume(trigger: str) -> Call[TriggerDocument]:
-    """Let it fire again."""
+    """Resume a trigger."""
     return Call("POST", url_path("triggers", trigger, "resume"), _trigger)
 
 
 def coming(trigger: str, count: int = 10) -> Call[list[datetime]]:
-    """When it will fire next, `count` times."""
+    """Return the next `count` times at which a trigger fires."""
     return Call("GET", url_path("triggers", trigger, "next"), one(list[datetime]), query=given(count=count))
 
 
 def preview(cron_expression: str, *, timezone: str | None = None, count: int = 10) -> Call[list[datetime]]:
-    """When a schedule would fire."""
+    """Return the next `count` times of a cron expression."""
     query = given(cron_expression=cron_expression, timezone=timezone, count=count)
     return Call("GET", url_path("schedules", "preview"), one(list[datetime]), query=query)
 
@@ -111,23 +111,23 @@ def preview(cron_expression: str, *, timezone: str | None = None, count: int = 1
 def backfill(
     trigger: str, since: datetime | str, until: datetime | str, *, dry_run: bool = True
 ) -> Call[BackfillDocument]:
-    """Fire the slots of a range that has passed. Unless `dry_run` is false it only lists them."""
+    """Fire the slots of a range in the past. Unless `dry_run` is false, only list them."""
     body = {"from": instant(since), "to": instant(until), "dry_run": dry_run}
     where = url_path("triggers", trigger, "backfill")
     return Call("POST", where, one(BackfillDocument), body=json_body(body), headers=JSON, repeatable=dry_run)
 
 
 def firings(trigger: str, *, state: str | None = None, limit: int = PAGE) -> Pages[FiringDocument]:
-    """Every time it fired, newest first: what came of it, refused ones too."""
+    """Yield the firings of a trigger with their results, newest first, including refused ones."""
     query = given(state=state, limit=limit)
     return Pages(Call("GET", url_path("triggers", trigger, "firings"), page(FiringDocument), query=query))
 
 
 def firing(trigger: str, firing: str) -> Call[FiringDocument]:
-    """One firing, with the request that was received."""
+    """Return a firing with the request that it received."""
     return Call("GET", url_path("triggers", trigger, "firings", firing), _firing)
 
 
 def replay(trigger: str, firing: str) -> Call[FiringDocument]:
-    """Replay a firing with the request it received."""
+    """Fire again with the request of an earlier firing."""
     return Call("POST", url_path("triggers", trigger, "firings", firing, "replay"), _firing, repeatable=False)

@@ -1,4 +1,4 @@
-"""What can be asked about workflows."""
+"""The operations on workflows: each function describes one call."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from detent.client.calls import PAGE, Answer, Call, Pages, bare, given, one, pag
 from detent.documents.workflows import SavedWorkflowAnswer, WorkflowDocument
 from detent.errors import InvalidInput
 
-#: A definition: as a mapping, as the text of a YAML or JSON document, or as the path of a file with one.
+#: A definition: a mapping, the text of a YAML or JSON document, or the path of a file.
 Definition = Mapping[str, Any] | str | Path
 
 
 class TaggedWorkflow(WorkflowDocument, kw_only=True):
-    """A workflow, with the `ETag` of its answer: it names this state of the workflow, for `if_match`."""
+    """A workflow with the `ETag` of its answer. The tag names this state of the workflow, for `if_match`."""
 
     etag: str | None = None
 
 
 class SavedWorkflow(NamedTuple):
-    """What `save` did. `changed` is false if exactly that definition was stored already."""
+    """The result of `save`. `changed` is false if exactly this definition was stored already."""
 
     workflow: TaggedWorkflow
     created: bool
@@ -36,45 +36,45 @@ _YAML: Final = "application/yaml"
 
 
 def create(definition: Definition) -> Call[TaggedWorkflow]:
-    """Save a workflow under a new name. Conflict if the name is taken."""
+    """Save a workflow under a new name. Raise Conflict if the name is taken."""
     kind, body = _written(definition)
     headers = {"Content-Type": kind}
     return Call("POST", url_path("workflows"), _workflow, body=body, headers=headers, repeatable=False)
 
 
 def save(definition: Definition, *, if_match: str | None = None) -> Call[SavedWorkflow]:
-    """Save a workflow: create it, or give it a new version if the definition differs. With the `etag` of the workflow
-    it was made from as `if_match`, PreconditionFailed if somebody else changed it since."""
+    """Save a workflow: create it, or add a version if the definition differs. `if_match` is the `etag` of the workflow
+    that was edited. Raise PreconditionFailed if the workflow has changed since then."""
     kind, body = _written(definition)
     headers = {"Content-Type": kind} | ({} if if_match is None else {"If-Match": if_match})
     where = url_path("workflows", _name(definition, body))
-    # A save that must come first cannot be told from somebody else's when it is sent again.
+    # With `if_match` a retry is not safe: it fails after our own first save just as after another client's.
     return Call("PUT", where, _saved, body=body, headers=headers, repeatable=if_match is None)
 
 
 def get(workflow: str) -> Call[TaggedWorkflow]:
-    """A workflow by its name or id, with its definition."""
+    """Return a workflow by its name or id, with its definition."""
     return Call("GET", url_path("workflows", workflow), _workflow)
 
 
 def list_all(*, label: str | None = None, enabled: bool | None = None, limit: int = PAGE) -> Pages[WorkflowDocument]:
-    """All workflows by name, `limit` in each request; those with a `label` (`key:value`), those `enabled` or not."""
+    """Yield the workflows by name, `limit` per request. `label` (`key:value`) and `enabled` narrow the list."""
     query = given(label=label, enabled=enabled, limit=limit)
     return Pages(Call("GET", url_path("workflows"), page(WorkflowDocument), query=query))
 
 
 def delete(workflow: str) -> Call[TaggedWorkflow]:
-    """Delete a workflow. Its runs in flight go on, its name is free again."""
+    """Delete a workflow. Its runs in flight go on, and its name is free again."""
     return Call("DELETE", url_path("workflows", workflow), _workflow)
 
 
 def enable(workflow: str) -> Call[TaggedWorkflow]:
-    """Let a workflow be started again."""
+    """Allow a workflow to be started again."""
     return Call("POST", url_path("workflows", workflow, "enable"), _workflow)
 
 
 def disable(workflow: str) -> Call[TaggedWorkflow]:
-    """Let nothing start a workflow. Its runs in flight go on."""
+    """Allow no start of a workflow. Its runs in flight go on."""
     return Call("POST", url_path("workflows", workflow, "disable"), _workflow)
 
 
@@ -95,7 +95,7 @@ def _saved(answer: Answer) -> SavedWorkflow:
 
 
 def _written(definition: Definition) -> tuple[str, bytes]:
-    """The content type and bytes of a definition."""
+    """Return the content type and the bytes of a definition."""
     match definition:
         case Path():
             return _JSON if definition.suffix.lower() == ".json" else _YAML, definition.read_bytes()
@@ -114,12 +114,12 @@ def _is_json(text: str) -> bool:
 
 
 def _name(definition: Definition, body: bytes) -> str:
-    """The name in a definition; `PUT` needs it in its address."""
+    """Return the name in a definition, which is part of the path of the `PUT`. Raise InvalidInput if there is none."""
     try:
         known = yaml.safe_load(body) if isinstance(definition, str | Path) else definition
     except yaml.YAMLError as error:
         raise InvalidInput(f"the definition cannot be read: {error}") from None
     name = known.get("name") if isinstance(known, Mapping) else None
     if not isinstance(name, str) or not name:
-        raise InvalidInput("the definition has no name")
+        raise InvalidInput("the definition has no name; add `name: ...`")
     return name

@@ -1,4 +1,4 @@
-"""The pages of the shop. The order and its run are one transaction: both are there, or neither."""
+"""The views of the shop. An order and its run are one transaction: both are stored, or neither."""
 
 from flask import Flask, abort, request
 from models import Base, Order, Session, engine
@@ -11,10 +11,10 @@ Base.metadata.create_all(engine)
 
 
 def place_order(session, item):
-    """A new order, and the run that fulfils it."""
+    """Create an order and start the run that fulfils it."""
     order = Order(item=item)
     session.add(order)
-    session.flush()  # gives it its id
+    session.flush()  # sets its id
     order.run = sync.start(Fulfilment, hero=order, connection=session).id
     return order
 
@@ -29,7 +29,7 @@ def create():
 
 @app.post("/orders/broken")
 def create_and_fail():
-    """The payment fails after the run was started: the order is rolled back, and so is the run."""
+    """Fail the payment after the start of the run. The order and the run are rolled back."""
     try:
         with Session.begin() as session:
             order = place_order(session, request.get_json(force=True)["item"])

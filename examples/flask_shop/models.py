@@ -1,4 +1,4 @@
-"""What the shop keeps. SQLite by default; SHOP_DATABASE=postgresql://user@host:5432/shop for PostgreSQL."""
+"""The tables of the shop. SQLite by default; SHOP_DATABASE=postgresql://user@host:5432/shop for PostgreSQL."""
 
 import os
 from pathlib import Path
@@ -14,11 +14,11 @@ Session = sessionmaker(engine)
 
 
 class Base(DeclarativeBase):
-    """The tables of the shop."""
+    """The base class of the tables."""
 
 
 class Order(Base):
-    """Something somebody bought."""
+    """An order of one item."""
 
     __tablename__ = "shop_order"
 

@@ -1,4 +1,4 @@
-"""`pytest`: what the views promise, without a worker, and what becomes of an order wherever a worker dies."""
+"""`pytest`: test the views without a worker, and the workflow with a crash at every moment."""
 
 import models
 from app import app
@@ -9,7 +9,7 @@ from detent.testing import crash_matrix
 
 
 def starts():
-    """How many starts stand in the shop's own database."""
+    """Return how many starts are in the shop's own database."""
     is_sqlite = models.engine.dialect.name == "sqlite"
     table, schema = ("detent_outbox", None) if is_sqlite else ("run", "detent")
     if not inspect(models.engine).has_table(table, schema=schema):
@@ -46,4 +46,4 @@ def test_an_order_is_shipped_wherever_the_worker_dies():
         number = order.id
     report = crash_matrix(Fulfilment, hero=("Order", number))
     assert report.ending.output == {"shipped": "tea"}
-    assert set(report.ran_twice) == {"pack", "ship"}  # both may be done twice: they say the same again
+    assert set(report.ran_twice) == {"pack", "ship"}  # both may run twice: they write the same status

@@ -1,4 +1,4 @@
-"""What is done about an order: `detent worker --import workflows` runs it."""
+"""The workflow of an order: `detent worker --import workflows` runs it."""
 
 from models import Order, Session
 from sqlalchemy import update
@@ -9,7 +9,7 @@ heroes.sqlalchemy(Session, Order)
 
 
 class Fulfilment(Workflow):
-    """Pack it, then ship it. One at a time per order."""
+    """Pack an order, then ship it. An order has one open run of it."""
 
     name = "fulfilment"
     hero: Order

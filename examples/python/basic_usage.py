@@ -50,7 +50,7 @@ async def main() -> None:
         except detent.AlreadyActive as error:
             print("one at a time:", error)
         await run.cancel()
-    # Nine days pass at once where nobody waits for them.
+    # A speedrun takes no real time: nine days pass at once.
     print(await speedrun_async(SignupWorkflow, hero=ann))
     print("onboarded:", ann.onboarding_completed)
 

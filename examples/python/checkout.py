@@ -21,7 +21,7 @@ class Order:
 
 @step(retry=3)
 async def charge(order: Order, context: StepContext) -> str:
-    # The bank sees the same key in every try, and so charges once.
+    # Every attempt has the same key, so the bank charges once.
     return f"{order.amount} EUR for {order.id}, attempt {context.attempt}"
 
 
@@ -45,7 +45,7 @@ def ship(order: Order) -> str:
 
 @workflow
 async def checkout(run: Run, order: Order) -> list[str]:
-    """Charge; ask a person if it is much; pack and invoice side by side; ship, or give the money back."""
+    """Charge the order, and ask a person if the amount is large. Pack and invoice in parallel. Ship, or refund."""
     charged = await run.step(charge, order)
     if order.amount > 100:
         try:
@@ -57,7 +57,7 @@ async def checkout(run: Run, order: Order) -> list[str]:
     packed, invoiced = await gather(run.step(pack, order), run.step(send_invoice, order, charged))
     try:
         shipped = await run.step(ship, order)
-    except StepFailed:  # what went before is undone by plain code
+    except StepFailed:  # plain code undoes the steps before
         return [await run.step(refund, order)]
     await run.sleep("14d")
     return [packed, invoiced, shipped, "how do you like it?"]

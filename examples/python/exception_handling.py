@@ -1,4 +1,4 @@
-"""What an exception does to a run is said per step and per class of errors; a step may also decide for itself.
+"""Policies decide per step and per class of errors what an exception does to a run. A step may also decide itself.
 
 python examples/python/exception_handling.py
 """
@@ -30,7 +30,7 @@ class OutOfStock(Exception):
 @dataclass
 class Buyer:
     id: int
-    #: What the payment gateway does when it is asked, one after the other.
+    #: The answers of the payment gateway, in order: an exception, or None for success.
     gateway: Iterator[Exception | None] = field(default_factory=lambda: iter([]))
     in_stock: bool = True
 
@@ -61,7 +61,7 @@ class PaymentWorkflow(Workflow):
 
     @step(on_exception="skip")
     def send_receipt(self) -> None:
-        raise OSError("the printer is on fire")  # nobody needs the receipt that badly
+        raise OSError("the printer is on fire")  # the order does not depend on the receipt
 
     @step(on_exception={OutOfStock: "cancel", Exception: "pause"})
     def update_inventory(self) -> None:

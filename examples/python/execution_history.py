@@ -1,4 +1,4 @@
-"""Every attempt of a run is kept: which step, what came of it, and the error with its traceback.
+"""Every attempt of a run is stored: its step, its outcome, and the error with its traceback.
 
 python examples/python/execution_history.py
 """

@@ -1,4 +1,4 @@
-"""A run whose hero is deleted is cancelled before its next step, unless its class says that it may go on.
+"""A run whose hero is deleted is cancelled before its next step, unless its class allows it to go on.
 
 python examples/python/hero_deletion.py
 """
@@ -31,7 +31,7 @@ class ChargeWorkflow(Workflow):
 
     @step
     def close_the_books(self) -> None:
-        ACCOUNTS.pop(str(self.hero.id), None)  # somebody deletes the account meanwhile
+        ACCOUNTS.pop(str(self.hero.id), None)  # as if another program deleted the account
 
     @step(wait=days(30))
     def charge(self) -> None:

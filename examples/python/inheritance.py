@@ -1,4 +1,4 @@
-"""What all onboardings of a company share stands in one class; each adds its own and never changes the others.
+"""One class has what all onboardings of a company share. Each subclass adds its own steps and changes no other class.
 
 python examples/python/inheritance.py
 """
@@ -24,7 +24,7 @@ heroes.register("Member", load=MEMBERS.get, cls=Member)
 
 
 class BaseOnboarding(Workflow, abstract=True):
-    """Has a step, but is only there to be built on."""
+    """An abstract class: it has a step, but is not a workflow itself."""
 
     queue = "workflows"
     hero: Member

@@ -1,4 +1,4 @@
-"""Runs that an error paused are found by their workflow and their hero, and go on where they stood.
+"""Find the runs that an error paused, by their workflow and hero, and resume them at the failed step.
 
 python examples/python/resuming_paused.py
 """

@@ -115,7 +115,7 @@ async def test_performing_runs_are_those_a_node_has_in_its_hands(detent: Detent)
 
 async def test_words_that_do_not_go_together_are_refused(api: Detent) -> None:
     answer = await api.call("GET", f"{RUNS}?status=ready&status=paused")
-    assert (answer.status, "stand alone" in answer.text) == (400, True)
+    assert (answer.status, "cannot be combined" in answer.text) == (400, True)
     assert "performing" in (await api.call("GET", f"{RUNS}?status=sitting")).text
 
 

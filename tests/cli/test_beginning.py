@@ -134,7 +134,7 @@ def test_every_shell_has_a_script_that_knows_every_command(folder: Path) -> None
         (("runs", "list", "--since", "yesterday"), "--since: 'yesterday' is not a valid time", 2),
         (("trigger", "echo", "--label", "team"), "--label: 'team' is not a valid label", 2),
         (("trigger", "echo", "--input", "{"), "--input", 2),
-        (("runs", "list", "--url", "somewhere"), "is no address", 2),
+        (("runs", "list", "--url", "somewhere"), "is not a valid address", 2),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
@@ -154,7 +154,7 @@ def test_without_a_server_the_database_is_opened_and_what_needs_an_engine_says_s
     detent(folder, "apply", "echo.yaml")
     run = detent(folder, "trigger", "echo").stdout.strip()
     assert [one["id"] for one in json.loads(detent(folder, "runs", "list", "--json").stdout)] == [run]
-    assert "nothing goes on until one does" in detent(folder, "runs", "why", run).stderr
+    assert "no run goes on until one starts" in detent(folder, "runs", "why", run).stderr
     for waiting in (("logs", run, "-f"), ("runs", "wait", run), ("trigger", "echo", "--wait")):
         done = detent(folder, *waiting)
         assert (done.returncode, "start `detent serve`" in done.stderr) == (1, True)

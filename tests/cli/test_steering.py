@@ -80,7 +80,7 @@ def test_a_run_is_retried_rerun_and_forked_as_a_new_run_that_says_so(served: Ser
         assert (origin["run_id"], origin["kind"]) == (run, kind)
         assert f"{run} by {kind}" in served.says("runs", "show", id_)
     assert served.tells("runs", "show", made["rerun"])["input"]["body"] == {"x": 2}
-    assert "kept from the run before" in served.says("logs", made["retry"])
+    assert "reused from the run before" in served.says("logs", made["retry"])
     assert "has no step 'nope'" in served.says("runs", "fork", run, "--step", "nope", code=1)
     assert "say --happened or --did-not-happen" in served.says("runs", "resolve", run, "bad", code=2)
     assert "it is not uncertain" in served.says("runs", "resolve", run, "bad", "--happened", code=1)

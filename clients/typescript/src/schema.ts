@@ -12,8 +12,8 @@ export interface paths {
         put?: never;
         /**
          * Send an event
-         * @description Fires every event trigger that listens to its type: `order.paid`, `order.*` or `*`. `data` is `trigger.body`. The
-         *     same `id` again answers with the firings it made first.
+         * @description Fire every event trigger that listens to the type of the event: `order.paid`, `order.*` or `*`. `data` is
+         *     `trigger.body`. A repeated `id` returns the firings that it made first.
          */
         post: operations["sendEvent"];
         delete?: never;
@@ -31,8 +31,8 @@ export interface paths {
         };
         /**
          * List runs
-         * @description Newest first. Every filter narrows the list; a filter that is not known is refused. Names in camelCase, and
-         *     statuses such as `Succeeded`, are understood too.
+         * @description List runs, newest first. Every filter narrows the list; an unknown filter is refused. Names in camelCase, and
+         *     statuses such as `Succeeded`, are accepted too.
          */
         get: operations["listExecutions"];
         put?: never;
@@ -52,8 +52,8 @@ export interface paths {
         };
         /**
          * Get a run
-         * @description With the state, attempts and result of each step. With `wait` it answers as soon as the run has ended, or with
-         *     the run as it is when the time is over.
+         * @description Return a run with the state, attempts and result of each step. With `wait` the answer is delayed until the run
+         *     has ended or the time is over.
          */
         get: operations["getExecution"];
         put?: never;
@@ -75,7 +75,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a run
-         * @description Answers with the run; `cancel_requested` is true if its node has not applied it within two seconds.
+         * @description Cancel a run and return it. `cancel_requested` is true if its node has not applied it within two seconds.
          */
         post: operations["cancelExecution"];
         delete?: never;
@@ -93,9 +93,9 @@ export interface paths {
         };
         /**
          * List the events of a run
-         * @description The entries of the journal in order: those `after` an entry, `limit` at most. With `wait` (a duration up to 60s)
-         *     it answers when there is one, or the run has ended. `next_cursor` is what to give as `after` next, and null when the
-         *     run has ended and all was given.
+         * @description List the entries of the journal in order: those `after` an entry, at most `limit`. With `wait` (a duration up to
+         *     60s) the answer is delayed until there is an entry or the run has ended. `next_cursor` is the `after` of the next
+         *     request. It is null when the run has ended and this was the last entry.
          */
         get: operations["listExecutionEvents"];
         put?: never;
@@ -117,7 +117,7 @@ export interface paths {
         put?: never;
         /**
          * Finish a run
-         * @description The run is completed with what its last step gave; what has not ended is skipped, and what is in flight is
+         * @description Complete a run with the output of its last step. Steps that have not ended are skipped; attempts in flight are
          *     stopped.
          */
         post: operations["finishExecution"];
@@ -137,9 +137,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Begin again at a step
-         * @description A new run on the same version that begins at a step: what does not depend on it is taken over. With `output` the
-         *     step is not run, but taken to have given that (an HTTP step with `status_code`, 200 if nothing is said).
+         * Start a new run at a step
+         * @description Start a new run on the same version, at a step. Results of steps that do not depend on it are reused. With
+         *     `output` the step does not run: `output` becomes its result (of an HTTP step with `status_code`, by default 200).
          */
         post: operations["forkExecution"];
         delete?: never;
@@ -156,8 +156,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the family of a run
-         * @description The whole tree of parents and children that the run belongs to, from the run that was started first.
+         * Get the parents and children of a run
+         * @description Return the whole tree of parents and children of a run. Its root is the run that was started first.
          */
         get: operations["getExecutionHierarchy"];
         put?: never;
@@ -177,8 +177,8 @@ export interface paths {
         };
         /**
          * List the attempts of a run
-         * @description Every attempt that is over, in the order they ended, and what came of each. A step that was decided not to run
-         *     has a row too, and so has one that its run was at when it was cancelled.
+         * @description List every attempt that has ended, in the order of the ends, with its outcome. A step that was skipped has a row
+         *     too, and so has the step that a run was at when it was cancelled.
          */
         get: operations["listExecutionHistory"];
         put?: never;
@@ -200,7 +200,8 @@ export interface paths {
         put?: never;
         /**
          * Pause a run
-         * @description Attempts in flight finish, nothing new starts. `pause_requested` is true if its node has not applied it yet.
+         * @description Pause a run: attempts in flight finish, and no new attempt starts. `pause_requested` is true if its node has not
+         *     applied it yet.
          */
         post: operations["pauseExecution"];
         delete?: never;
@@ -220,8 +221,9 @@ export interface paths {
         put?: never;
         /**
          * Try a step of a run again
-         * @description In the same run, after `wait` (seconds, or a text such as `10m`), without it at once; without a name the step the
-         *     run is at. What it is doing is stopped, and its outcome does not count. A paused run goes on.
+         * @description Run a step again in the same run, at once or after `wait` (seconds, or a text such as `10m`). Without a name it
+         *     is the step that the run is at. An attempt in flight is stopped, and its outcome does not count. A paused run goes
+         *     on.
          */
         post: operations["reattemptExecutionStep"];
         delete?: never;
@@ -241,7 +243,7 @@ export interface paths {
         put?: never;
         /**
          * Run the workflow again
-         * @description A new run from the beginning, of the workflow's current version, with the same input or with another body.
+         * @description Start a new run from the beginning, on the current version of the workflow, with the same input or another.
          */
         post: operations["rerunExecution"];
         delete?: never;
@@ -261,7 +263,7 @@ export interface paths {
         put?: never;
         /**
          * Resume a run
-         * @description A paused run goes on. `resume_requested` is true if its node has not applied it yet.
+         * @description Resume a paused run. `resume_requested` is true if its node has not applied it yet.
          */
         post: operations["resumeExecution"];
         delete?: never;
@@ -281,8 +283,8 @@ export interface paths {
         put?: never;
         /**
          * Retry a run
-         * @description A new run, on the same version and with the same input, that begins at the steps that did not succeed: what
-         *     succeeded before them is taken over and not called again. The old run stays as it is.
+         * @description Start a new run on the same version with the same input. It begins at the steps that did not succeed. Results of
+         *     steps that succeeded before them are reused; these steps do not run again. The old run does not change.
          */
         post: operations["retryExecution"];
         delete?: never;
@@ -302,8 +304,9 @@ export interface paths {
         put?: never;
         /**
          * Send a signal to a run
-         * @description The body is the data of the signal, any JSON. The run must be one of a durable function and open; whether the
-         *     function asks for the signal before or after does not matter. Each signal is given once, in order.
+         * @description Send a signal to a durable function. The body is the data of the signal, any JSON. The run must be one of a
+         *     durable function and must not have ended. The function may wait for the signal before or after it is sent. It
+         *     receives each signal once, in order.
          */
         post: operations["signalExecution"];
         delete?: never;
@@ -323,8 +326,9 @@ export interface paths {
         put?: never;
         /**
          * Skip a step of a run
-         * @description The step ends `skipped`, whatever it is doing; without a name the one the run is at. The run goes on behind it,
-         *     also if it was paused. `skip_requested` is true if its node has not applied it yet.
+         * @description Skip a step, or without a name the step that the run is at. The step ends `skipped`, also during an attempt. The
+         *     run goes on with the next steps, also if it was paused. `skip_requested` is true if its node has not applied it
+         *     yet.
          */
         post: operations["skipExecutionStep"];
         delete?: never;
@@ -343,9 +347,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Say whether a step happened
-         * @description For a step with `on_crash: ask` whose node died during it: nobody but a person can know whether it happened. If
-         *     it did, it ends `success` with `output`; if not, `failed`. The run goes on when no step is uncertain any more.
+         * Resolve a step of unknown outcome
+         * @description Say whether a step with `on_crash: ask` happened whose node died during it. Only a person can find that out. If
+         *     it happened, the step ends `success` with `output`; if not, `failed`. The run goes on when no step is uncertain.
          */
         post: operations["resolveExecutionStep"];
         delete?: never;
@@ -363,8 +367,8 @@ export interface paths {
         };
         /**
          * Follow a run live
-         * @description Server-Sent Events: an `entry` for each entry of the journal, with its `seq` as `id`, and at last an `end` with
-         *     the run's status. After a lost connection, `Last-Event-ID` (or `after`) goes on behind that entry.
+         * @description Stream the journal as Server-Sent Events: an `entry` for each entry, with its `seq` as `id`. The last event is an
+         *     `end` with the run's status. After a lost connection, `Last-Event-ID` (or `after`) continues after that entry.
          */
         get: operations["streamExecution"];
         put?: never;
@@ -383,9 +387,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Say why a run does not go on
-         * @description What blocks the run first, then the steps that wait for that: a callback, a sleep, a retry to come, a node that
-         *     is missing. Of a run that has ended, how it ended.
+         * Explain why a run does not go on
+         * @description Explain why a run does not go on. The first reason is what blocks it: a callback, a sleep, a retry that is not
+         *     due, a missing node. The steps that wait for it follow. For a run that has ended, explain how it ended.
          */
         get: operations["explainExecution"];
         put?: never;
@@ -407,9 +411,9 @@ export interface paths {
         put?: never;
         /**
          * Cancel, pause, resume, retry or rerun many runs
-         * @description For the oldest `limit` runs that match `filter`, which has the fields of the list of runs. Unless `dry_run` is
-         *     false nothing is done, and the answer says how many match. Where the filter names no status, those are meant that
-         *     it can be done to. A run is retried or rerun this way once only.
+         * @description Apply an action to the oldest `limit` runs that match `filter`, which has the fields of the list of runs. Unless
+         *     `dry_run` is false, only count the runs that match. A filter without a status matches the runs that allow the
+         *     action. A run is retried or rerun this way only once.
          */
         post: operations["changeManyExecutions"];
         delete?: never;
@@ -426,8 +430,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Tell everything that happened to a hero
-         * @description The journals of all its runs as one, in the order of time, with the start of each run.
+         * List everything that happened to a hero
+         * @description List the journal entries of all runs of a hero in the order of time, with the start of each run.
          */
         get: operations["tellHeroTimeline"];
         put?: never;
@@ -447,8 +451,8 @@ export interface paths {
         };
         /**
          * List runs
-         * @description Newest first. Every filter narrows the list; a filter that is not known is refused. Names in camelCase, and
-         *     statuses such as `Succeeded`, are understood too.
+         * @description List runs, newest first. Every filter narrows the list; an unknown filter is refused. Names in camelCase, and
+         *     statuses such as `Succeeded`, are accepted too.
          */
         get: operations["listRuns"];
         put?: never;
@@ -468,8 +472,8 @@ export interface paths {
         };
         /**
          * Get a run
-         * @description With the state, attempts and result of each step. With `wait` it answers as soon as the run has ended, or with
-         *     the run as it is when the time is over.
+         * @description Return a run with the state, attempts and result of each step. With `wait` the answer is delayed until the run
+         *     has ended or the time is over.
          */
         get: operations["getRun"];
         put?: never;
@@ -491,7 +495,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a run
-         * @description Answers with the run; `cancel_requested` is true if its node has not applied it within two seconds.
+         * @description Cancel a run and return it. `cancel_requested` is true if its node has not applied it within two seconds.
          */
         post: operations["cancelRun"];
         delete?: never;
@@ -509,9 +513,9 @@ export interface paths {
         };
         /**
          * List the events of a run
-         * @description The entries of the journal in order: those `after` an entry, `limit` at most. With `wait` (a duration up to 60s)
-         *     it answers when there is one, or the run has ended. `next_cursor` is what to give as `after` next, and null when the
-         *     run has ended and all was given.
+         * @description List the entries of the journal in order: those `after` an entry, at most `limit`. With `wait` (a duration up to
+         *     60s) the answer is delayed until there is an entry or the run has ended. `next_cursor` is the `after` of the next
+         *     request. It is null when the run has ended and this was the last entry.
          */
         get: operations["listRunEvents"];
         put?: never;
@@ -533,7 +537,7 @@ export interface paths {
         put?: never;
         /**
          * Finish a run
-         * @description The run is completed with what its last step gave; what has not ended is skipped, and what is in flight is
+         * @description Complete a run with the output of its last step. Steps that have not ended are skipped; attempts in flight are
          *     stopped.
          */
         post: operations["finishRun"];
@@ -553,9 +557,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Begin again at a step
-         * @description A new run on the same version that begins at a step: what does not depend on it is taken over. With `output` the
-         *     step is not run, but taken to have given that (an HTTP step with `status_code`, 200 if nothing is said).
+         * Start a new run at a step
+         * @description Start a new run on the same version, at a step. Results of steps that do not depend on it are reused. With
+         *     `output` the step does not run: `output` becomes its result (of an HTTP step with `status_code`, by default 200).
          */
         post: operations["forkRun"];
         delete?: never;
@@ -572,8 +576,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the family of a run
-         * @description The whole tree of parents and children that the run belongs to, from the run that was started first.
+         * Get the parents and children of a run
+         * @description Return the whole tree of parents and children of a run. Its root is the run that was started first.
          */
         get: operations["getRunHierarchy"];
         put?: never;
@@ -593,8 +597,8 @@ export interface paths {
         };
         /**
          * List the attempts of a run
-         * @description Every attempt that is over, in the order they ended, and what came of each. A step that was decided not to run
-         *     has a row too, and so has one that its run was at when it was cancelled.
+         * @description List every attempt that has ended, in the order of the ends, with its outcome. A step that was skipped has a row
+         *     too, and so has the step that a run was at when it was cancelled.
          */
         get: operations["listRunHistory"];
         put?: never;
@@ -616,7 +620,8 @@ export interface paths {
         put?: never;
         /**
          * Pause a run
-         * @description Attempts in flight finish, nothing new starts. `pause_requested` is true if its node has not applied it yet.
+         * @description Pause a run: attempts in flight finish, and no new attempt starts. `pause_requested` is true if its node has not
+         *     applied it yet.
          */
         post: operations["pauseRun"];
         delete?: never;
@@ -636,8 +641,9 @@ export interface paths {
         put?: never;
         /**
          * Try a step of a run again
-         * @description In the same run, after `wait` (seconds, or a text such as `10m`), without it at once; without a name the step the
-         *     run is at. What it is doing is stopped, and its outcome does not count. A paused run goes on.
+         * @description Run a step again in the same run, at once or after `wait` (seconds, or a text such as `10m`). Without a name it
+         *     is the step that the run is at. An attempt in flight is stopped, and its outcome does not count. A paused run goes
+         *     on.
          */
         post: operations["reattemptRunStep"];
         delete?: never;
@@ -657,7 +663,7 @@ export interface paths {
         put?: never;
         /**
          * Run the workflow again
-         * @description A new run from the beginning, of the workflow's current version, with the same input or with another body.
+         * @description Start a new run from the beginning, on the current version of the workflow, with the same input or another.
          */
         post: operations["rerunRun"];
         delete?: never;
@@ -677,7 +683,7 @@ export interface paths {
         put?: never;
         /**
          * Resume a run
-         * @description A paused run goes on. `resume_requested` is true if its node has not applied it yet.
+         * @description Resume a paused run. `resume_requested` is true if its node has not applied it yet.
          */
         post: operations["resumeRun"];
         delete?: never;
@@ -697,8 +703,8 @@ export interface paths {
         put?: never;
         /**
          * Retry a run
-         * @description A new run, on the same version and with the same input, that begins at the steps that did not succeed: what
-         *     succeeded before them is taken over and not called again. The old run stays as it is.
+         * @description Start a new run on the same version with the same input. It begins at the steps that did not succeed. Results of
+         *     steps that succeeded before them are reused; these steps do not run again. The old run does not change.
          */
         post: operations["retryRun"];
         delete?: never;
@@ -718,8 +724,9 @@ export interface paths {
         put?: never;
         /**
          * Send a signal to a run
-         * @description The body is the data of the signal, any JSON. The run must be one of a durable function and open; whether the
-         *     function asks for the signal before or after does not matter. Each signal is given once, in order.
+         * @description Send a signal to a durable function. The body is the data of the signal, any JSON. The run must be one of a
+         *     durable function and must not have ended. The function may wait for the signal before or after it is sent. It
+         *     receives each signal once, in order.
          */
         post: operations["signalRun"];
         delete?: never;
@@ -739,8 +746,9 @@ export interface paths {
         put?: never;
         /**
          * Skip a step of a run
-         * @description The step ends `skipped`, whatever it is doing; without a name the one the run is at. The run goes on behind it,
-         *     also if it was paused. `skip_requested` is true if its node has not applied it yet.
+         * @description Skip a step, or without a name the step that the run is at. The step ends `skipped`, also during an attempt. The
+         *     run goes on with the next steps, also if it was paused. `skip_requested` is true if its node has not applied it
+         *     yet.
          */
         post: operations["skipRunStep"];
         delete?: never;
@@ -759,9 +767,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Say whether a step happened
-         * @description For a step with `on_crash: ask` whose node died during it: nobody but a person can know whether it happened. If
-         *     it did, it ends `success` with `output`; if not, `failed`. The run goes on when no step is uncertain any more.
+         * Resolve a step of unknown outcome
+         * @description Say whether a step with `on_crash: ask` happened whose node died during it. Only a person can find that out. If
+         *     it happened, the step ends `success` with `output`; if not, `failed`. The run goes on when no step is uncertain.
          */
         post: operations["resolveRunStep"];
         delete?: never;
@@ -779,8 +787,8 @@ export interface paths {
         };
         /**
          * Follow a run live
-         * @description Server-Sent Events: an `entry` for each entry of the journal, with its `seq` as `id`, and at last an `end` with
-         *     the run's status. After a lost connection, `Last-Event-ID` (or `after`) goes on behind that entry.
+         * @description Stream the journal as Server-Sent Events: an `entry` for each entry, with its `seq` as `id`. The last event is an
+         *     `end` with the run's status. After a lost connection, `Last-Event-ID` (or `after`) continues after that entry.
          */
         get: operations["streamRun"];
         put?: never;
@@ -799,9 +807,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Say why a run does not go on
-         * @description What blocks the run first, then the steps that wait for that: a callback, a sleep, a retry to come, a node that
-         *     is missing. Of a run that has ended, how it ended.
+         * Explain why a run does not go on
+         * @description Explain why a run does not go on. The first reason is what blocks it: a callback, a sleep, a retry that is not
+         *     due, a missing node. The steps that wait for it follow. For a run that has ended, explain how it ended.
          */
         get: operations["explainRun"];
         put?: never;
@@ -823,9 +831,9 @@ export interface paths {
         put?: never;
         /**
          * Cancel, pause, resume, retry or rerun many runs
-         * @description For the oldest `limit` runs that match `filter`, which has the fields of the list of runs. Unless `dry_run` is
-         *     false nothing is done, and the answer says how many match. Where the filter names no status, those are meant that
-         *     it can be done to. A run is retried or rerun this way once only.
+         * @description Apply an action to the oldest `limit` runs that match `filter`, which has the fields of the list of runs. Unless
+         *     `dry_run` is false, only count the runs that match. A filter without a status matches the runs that allow the
+         *     action. A run is retried or rerun this way only once.
          */
         post: operations["changeManyRuns"];
         delete?: never;
@@ -843,7 +851,7 @@ export interface paths {
         };
         /**
          * Preview a schedule
-         * @description When a cron expression would fire, in its time zone.
+         * @description List the next slots of a cron expression in its time zone.
          */
         get: operations["previewSchedule"];
         put?: never;
@@ -862,8 +870,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Tell everything that happened to a hero, named in the query
-         * @description The same for a hero whose type or id cannot stand in a path. One whom no run is about has an empty list.
+         * List everything that happened to a hero, named in the query
+         * @description List the timeline of a hero whose type or id cannot be part of a path. A hero without runs has an empty list.
          */
         get: operations["tellTimeline"];
         put?: never;
@@ -883,13 +891,13 @@ export interface paths {
         };
         /**
          * List triggers
-         * @description In the order they were made; those that stand in definitions too.
+         * @description List the triggers in the order of their creation, including those that are part of definitions.
          */
         get: operations["listTriggers"];
         put?: never;
         /**
          * Create a trigger
-         * @description `cron`, `webhook`, `event` or `manual`. The `url` of a webhook never changes.
+         * @description Create a trigger of type `cron`, `webhook`, `event` or `manual`. The `url` of a webhook never changes.
          */
         post: operations["createTrigger"];
         delete?: never;
@@ -907,23 +915,24 @@ export interface paths {
         };
         /**
          * Get a trigger
-         * @description Its secrets are not shown.
+         * @description Return a trigger. Its secrets are hidden.
          */
         get: operations["getTrigger"];
         /**
          * Change a trigger
-         * @description What is sent is changed, the rest stays. With `updated_at` it must be the state that was read. A trigger that
-         *     stands in a definition is changed there.
+         * @description Change the fields that are sent. With `updated_at`, answer 412 if the trigger has changed since then. A trigger
+         *     that is part of a definition is changed there.
          */
         put: operations["updateTrigger"];
         /**
          * Call a webhook trigger
-         * @description The whole body is `trigger.body`: JSON, a form, text or bytes. When this answers 2xx, the request is durable.
+         * @description Call a webhook trigger. The whole body is `trigger.body`: JSON, a form, text or bytes. A request that is answered
+         *     with 2xx is durable.
          */
         post: operations["callTrigger"];
         /**
          * Delete a trigger
-         * @description Answers with what it was. The runs it started go on.
+         * @description Delete a trigger and return it as it was. The runs that it started go on.
          */
         delete: operations["deleteTrigger"];
         options?: never;
@@ -942,8 +951,8 @@ export interface paths {
         put?: never;
         /**
          * Fire slots of the past
-         * @description The slots from `from` to `to` that have no firing, at most 1,000. They are only told unless `dry_run` is
-         *     false.
+         * @description Fire the slots from `from` to `to` that have no firing, at most 1,000. Unless `dry_run` is false, only list
+         *     them.
          */
         post: operations["backfillTrigger"];
         delete?: never;
@@ -963,7 +972,8 @@ export interface paths {
         put?: never;
         /**
          * Fire a trigger now
-         * @description Paused or not. Its condition, the workflow's `trigger_schema` and its overlap policy count.
+         * @description Fire a trigger, also if it is paused. Its condition, the workflow's `trigger_schema` and its overlap policy
+         *     apply.
          */
         post: operations["fireTrigger"];
         delete?: never;
@@ -980,8 +990,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what fired a trigger
-         * @description Newest first; refused and ignored ones too.
+         * List the firings of a trigger
+         * @description List the firings of a trigger, newest first, including refused and ignored ones.
          */
         get: operations["listFirings"];
         put?: never;
@@ -1001,7 +1011,7 @@ export interface paths {
         };
         /**
          * Get a firing
-         * @description With what was received.
+         * @description Return a firing with the request that it received.
          */
         get: operations["getFiring"];
         put?: never;
@@ -1023,7 +1033,8 @@ export interface paths {
         put?: never;
         /**
          * Replay a firing
-         * @description A new firing with what was received then. One that was refused for its signature cannot be replayed.
+         * @description Fire again with the request of an earlier firing. A firing that was refused for its signature cannot be
+         *     replayed.
          */
         post: operations["replayFiring"];
         delete?: never;
@@ -1041,7 +1052,7 @@ export interface paths {
         };
         /**
          * List the next slots
-         * @description When a cron trigger fires next, or would if it were not paused.
+         * @description List the next slots of a cron trigger, also if it is paused.
          */
         get: operations["nextSlotsOfTrigger"];
         put?: never;
@@ -1063,7 +1074,7 @@ export interface paths {
         put?: never;
         /**
          * Pause a trigger
-         * @description It fires no more until it is resumed; `note` tells others why.
+         * @description Pause a trigger: it does not fire until it is resumed. `note` is the reason, for other people.
          */
         post: operations["pauseTrigger"];
         delete?: never;
@@ -1083,7 +1094,7 @@ export interface paths {
         put?: never;
         /**
          * Resume a trigger
-         * @description It fires again from now on; slots that passed meanwhile stay passed.
+         * @description Resume a trigger from now on. Slots that passed during the pause do not fire.
          */
         post: operations["resumeTrigger"];
         delete?: never;
@@ -1101,13 +1112,14 @@ export interface paths {
         };
         /**
          * List workflows
-         * @description By name, without their definitions.
+         * @description List the workflows by name, without their definitions.
          */
         get: operations["listWorkflows"];
         put?: never;
         /**
          * Create a workflow
-         * @description Takes a definition in JSON or YAML. A name that is taken is a conflict; PUT gives it a new version.
+         * @description Create a workflow from a definition in JSON or YAML. A name that is taken is a conflict; PUT saves a new
+         *     version.
          */
         post: operations["createWorkflow"];
         delete?: never;
@@ -1125,19 +1137,20 @@ export interface paths {
         };
         /**
          * Get a workflow
-         * @description By id or by name, with its definition as it was written. `ETag` names this state of it, for `If-Match`.
+         * @description Return a workflow by id or by name, with its definition as it was written. Its `ETag` is for `If-Match`.
          */
         get: operations["getWorkflow"];
         /**
          * Create a workflow or give it a new version
-         * @description A version is made only if the definition differs from the current one. Runs in flight keep theirs.
+         * @description Save a definition. It becomes a new version only if it differs from the current one. Runs in flight stay on
+         *     their version.
          */
         put: operations["saveWorkflow"];
         post?: never;
         /**
          * Delete a workflow
-         * @description Its name is free again and nothing starts it any more. Its runs in flight go on to their end, and its runs are
-         *     still found by their ids.
+         * @description Delete a workflow. Its name is free again, and it cannot be started any more. Runs in flight go on to their end.
+         *     All its runs can still be found by their ids.
          */
         delete: operations["deleteWorkflow"];
         options?: never;
@@ -1156,7 +1169,7 @@ export interface paths {
         put?: never;
         /**
          * Disable a workflow
-         * @description Nothing starts it until it is enabled again. Its runs in flight go on.
+         * @description Allow no start of the workflow until it is enabled again. Runs in flight go on.
          */
         post: operations["disableWorkflow"];
         delete?: never;
@@ -1176,7 +1189,7 @@ export interface paths {
         put?: never;
         /**
          * Enable a workflow
-         * @description Runs of it may be started again. To enable one that is enabled changes nothing.
+         * @description Allow runs of the workflow to be started again. Enabling an enabled workflow changes nothing.
          */
         post: operations["enableWorkflow"];
         delete?: never;
@@ -1196,7 +1209,7 @@ export interface paths {
         put?: never;
         /**
          * Start a run with an envelope
-         * @description The envelope's `trigger` is `trigger.body`. Without a `principal` it is the system that starts it. Names may be
+         * @description Start a run. The envelope's `trigger` is `trigger.body`. The default `principal` is the system. Names may be
          *     written in snake_case too.
          */
         post: operations["executeWorkflow"];
@@ -1215,8 +1228,8 @@ export interface paths {
         };
         /**
          * List runs
-         * @description Newest first. Every filter narrows the list; a filter that is not known is refused. Names in camelCase, and
-         *     statuses such as `Succeeded`, are understood too.
+         * @description List runs, newest first. Every filter narrows the list; an unknown filter is refused. Names in camelCase, and
+         *     statuses such as `Succeeded`, are accepted too.
          */
         get: operations["listRunsOfWorkflow"];
         put?: never;
@@ -1236,8 +1249,8 @@ export interface paths {
         };
         /**
          * Get a run
-         * @description With the state, attempts and result of each step. With `wait` it answers as soon as the run has ended, or with
-         *     the run as it is when the time is over.
+         * @description Return a run with the state, attempts and result of each step. With `wait` the answer is delayed until the run
+         *     has ended or the time is over.
          */
         get: operations["getRunOfWorkflow"];
         put?: never;
@@ -1259,7 +1272,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a run
-         * @description Answers with the run; `cancel_requested` is true if its node has not applied it within two seconds.
+         * @description Cancel a run and return it. `cancel_requested` is true if its node has not applied it within two seconds.
          */
         post: operations["cancelRunOfWorkflow"];
         delete?: never;
@@ -1279,7 +1292,7 @@ export interface paths {
         put?: never;
         /**
          * Finish a run
-         * @description The run is completed with what its last step gave; what has not ended is skipped, and what is in flight is
+         * @description Complete a run with the output of its last step. Steps that have not ended are skipped; attempts in flight are
          *     stopped.
          */
         post: operations["finishRunOfWorkflow"];
@@ -1300,7 +1313,8 @@ export interface paths {
         put?: never;
         /**
          * Pause a run
-         * @description Attempts in flight finish, nothing new starts. `pause_requested` is true if its node has not applied it yet.
+         * @description Pause a run: attempts in flight finish, and no new attempt starts. `pause_requested` is true if its node has not
+         *     applied it yet.
          */
         post: operations["pauseRunOfWorkflow"];
         delete?: never;
@@ -1320,8 +1334,9 @@ export interface paths {
         put?: never;
         /**
          * Try a step of a run again
-         * @description In the same run, after `wait` (seconds, or a text such as `10m`), without it at once; without a name the step the
-         *     run is at. What it is doing is stopped, and its outcome does not count. A paused run goes on.
+         * @description Run a step again in the same run, at once or after `wait` (seconds, or a text such as `10m`). Without a name it
+         *     is the step that the run is at. An attempt in flight is stopped, and its outcome does not count. A paused run goes
+         *     on.
          */
         post: operations["reattemptRunStepOfWorkflow"];
         delete?: never;
@@ -1341,7 +1356,7 @@ export interface paths {
         put?: never;
         /**
          * Resume a run
-         * @description A paused run goes on. `resume_requested` is true if its node has not applied it yet.
+         * @description Resume a paused run. `resume_requested` is true if its node has not applied it yet.
          */
         post: operations["resumeRunOfWorkflow"];
         delete?: never;
@@ -1361,8 +1376,8 @@ export interface paths {
         put?: never;
         /**
          * Retry a run
-         * @description A new run, on the same version and with the same input, that begins at the steps that did not succeed: what
-         *     succeeded before them is taken over and not called again. The old run stays as it is.
+         * @description Start a new run on the same version with the same input. It begins at the steps that did not succeed. Results of
+         *     steps that succeeded before them are reused; these steps do not run again. The old run does not change.
          */
         post: operations["retryRunOfWorkflow"];
         delete?: never;
@@ -1382,8 +1397,9 @@ export interface paths {
         put?: never;
         /**
          * Skip a step of a run
-         * @description The step ends `skipped`, whatever it is doing; without a name the one the run is at. The run goes on behind it,
-         *     also if it was paused. `skip_requested` is true if its node has not applied it yet.
+         * @description Skip a step, or without a name the step that the run is at. The step ends `skipped`, also during an attempt. The
+         *     run goes on with the next steps, also if it was paused. `skip_requested` is true if its node has not applied it
+         *     yet.
          */
         post: operations["skipRunStepOfWorkflow"];
         delete?: never;
@@ -1403,8 +1419,8 @@ export interface paths {
         put?: never;
         /**
          * Start a run
-         * @description The whole body is `trigger.body`. When this answers, the run is durable and will end. What else the query holds
-         *     is `trigger.query`.
+         * @description Start a run. The whole body is `trigger.body`; the rest of the query is `trigger.query`. When this answers, the
+         *     run is durable and will come to an end.
          */
         post: operations["triggerWorkflow"];
         delete?: never;
@@ -1422,7 +1438,7 @@ export interface paths {
         };
         /**
          * List the versions of a workflow
-         * @description Newest first, each with its definition as it was written.
+         * @description List the versions, newest first, each with its definition as it was written.
          */
         get: operations["listWorkflowVersions"];
         put?: never;
@@ -1442,7 +1458,7 @@ export interface paths {
         };
         /**
          * Is the process alive
-         * @description Always `ok` while the process answers at all.
+         * @description Answer `ok` while the process answers at all.
          */
         get: operations["live"];
         put?: never;
@@ -1462,7 +1478,8 @@ export interface paths {
         };
         /**
          * Can it take work
-         * @description `ok` while the engine has its place and the database can be written; otherwise 503, and `message` says why.
+         * @description Answer `ok` while the engine can take work and the database can be written. Otherwise answer 503; `message` says
+         *     why.
          */
         get: operations["ready"];
         put?: never;
@@ -1484,8 +1501,9 @@ export interface paths {
         put?: never;
         /**
          * Answer a wait step
-         * @description The body becomes the step's `body`: JSON, a form, text, or bytes as base64. What is answered with 2xx is durable
-         *     and counts exactly once; the same `webhook-id` or `Idempotency-Key` again gets the first answer again.
+         * @description Answer a wait step. The body becomes the step's `body`: JSON, a form, text, or bytes as base64. A callback that
+         *     is answered with 2xx is durable and counts exactly once. A repeated `webhook-id` or `Idempotency-Key` gets the first
+         *     answer again.
          */
         post: operations["receiveCallbackByWebhook"];
         delete?: never;
@@ -1505,8 +1523,8 @@ export interface paths {
         put?: never;
         /**
          * Start a workflow by webhook
-         * @description By the workflow's webhook trigger. A workflow that has none is started as by the API, and only from where the API
-         *     may be used.
+         * @description Call the webhook trigger of a workflow. A workflow without one is started as by the API, and only from an origin
+         *     that may use the API.
          */
         post: operations["callWorkflow"];
         delete?: never;
@@ -1526,8 +1544,9 @@ export interface paths {
         put?: never;
         /**
          * Answer a wait step
-         * @description The body becomes the step's `body`: JSON, a form, text, or bytes as base64. What is answered with 2xx is durable
-         *     and counts exactly once; the same `webhook-id` or `Idempotency-Key` again gets the first answer again.
+         * @description Answer a wait step. The body becomes the step's `body`: JSON, a form, text, or bytes as base64. A callback that
+         *     is answered with 2xx is durable and counts exactly once. A repeated `webhook-id` or `Idempotency-Key` gets the first
+         *     answer again.
          */
         post: operations["receiveCallback"];
         delete?: never;
@@ -2132,14 +2151,14 @@ export interface operations {
                 "application/json": {
                     /** @description Any JSON value. */
                     data?: unknown;
-                    /** @description The same again fires nothing. */
+                    /** @description A repeated id fires nothing again. */
                     id?: string;
                     type: string;
                 };
             };
         };
         responses: {
-            /** @description It was taken. */
+            /** @description The event was stored. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -2148,7 +2167,7 @@ export interface operations {
                     "application/json": components["schemas"]["EventReceiptAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2157,7 +2176,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2175,7 +2194,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2197,7 +2216,7 @@ export interface operations {
                  */
                 hero?: string;
                 /**
-                 * @description Only runs with this label, `key:value`; several must all be there.
+                 * @description Only runs with this label, `key:value`; several mean all of them.
                  * @example [
                  *       "team:shop"
                  *     ]
@@ -2234,7 +2253,7 @@ export interface operations {
                  */
                 started_before?: string;
                 /**
-                 * @description Only runs with this status; several mean any of them. `active` are all that have not ended, `performing` those that a node has in its hands, `ready` those that none has and that are not paused.
+                 * @description Only runs with this status; several mean any of them. `active` are runs that have not ended, `performing` runs that a node owns, `ready` runs that no node owns and that are not paused.
                  * @example [
                  *       "failed",
                  *       "timeout"
@@ -2267,7 +2286,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunSummaryPage"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2285,7 +2304,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2305,17 +2324,17 @@ export interface operations {
                  */
                 include?: string;
                 /**
-                 * @description How many of each further list, 1 to 200; 100 if nothing is said.
+                 * @description How many of each further list, 1 to 200; 100 by default.
                  * @example 100
                  */
                 limit?: number;
                 /**
-                 * @description How many of each further list to leave out first.
+                 * @description How many of each further list to leave out at the beginning.
                  * @example 0
                  */
                 offset?: number;
                 /**
-                 * @description Keep the answer back until the run has ended, at most so long (up to 60s).
+                 * @description Delay the answer until the run has ended, at most so long (up to 60s).
                  * @example 30s
                  */
                 wait?: string;
@@ -2341,7 +2360,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2359,7 +2378,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2394,7 +2413,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2421,7 +2440,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2436,7 +2455,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The `seq` of the last entry that is known; those behind it are given.
+                 * @description The `seq` of the last known entry; later entries are returned.
                  * @example 12
                  */
                 after?: number;
@@ -2446,7 +2465,7 @@ export interface operations {
                  */
                 limit?: number;
                 /**
-                 * @description How long to wait for the first, up to 60s.
+                 * @description How long to wait for the first entry, up to 60s.
                  * @example 30s
                  */
                 wait?: string;
@@ -2472,7 +2491,7 @@ export interface operations {
                     "application/json": components["schemas"]["EntryDocumentPage"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2490,7 +2509,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2525,7 +2544,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2552,7 +2571,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2568,7 +2587,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A request id, up to 255 characters. The same again gives the run that was started first.
+                 * @description A request id, up to 255 characters. The same id again returns the run that it started first.
                  * @example order-123
                  */
                 "Idempotency-Key"?: string;
@@ -2611,7 +2630,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2620,7 +2639,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2656,7 +2675,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2700,7 +2719,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2743,7 +2762,7 @@ export interface operations {
                     "application/json": components["schemas"]["PastAttemptDocumentPage"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2761,7 +2780,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2796,7 +2815,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2823,7 +2842,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2865,7 +2884,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2874,7 +2893,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2901,7 +2920,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2917,7 +2936,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A request id, up to 255 characters. The same again gives the run that was started first.
+                 * @description A request id, up to 255 characters. The same id again returns the run that it started first.
                  * @example order-123
                  */
                 "Idempotency-Key"?: string;
@@ -2958,7 +2977,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2967,7 +2986,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3003,7 +3022,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3038,7 +3057,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3065,7 +3084,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3081,7 +3100,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A request id, up to 255 characters. The same again gives the run that was started first.
+                 * @description A request id, up to 255 characters. The same id again returns the run that it started first.
                  * @example order-123
                  */
                 "Idempotency-Key"?: string;
@@ -3115,7 +3134,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3124,7 +3143,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3160,7 +3179,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3195,7 +3214,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It will be heard. */
+            /** @description The signal was stored for the run. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -3204,7 +3223,7 @@ export interface operations {
                     "application/json": components["schemas"]["SignalReceiptAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3240,7 +3259,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3281,7 +3300,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3290,7 +3309,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3317,7 +3336,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3365,7 +3384,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3374,7 +3393,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3410,7 +3429,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3425,7 +3444,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The `seq` of the last entry that is known; those behind it are given.
+                 * @description The `seq` of the last known entry; later entries are returned.
                  * @example 12
                  */
                 after?: number;
@@ -3457,7 +3476,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3475,7 +3494,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3501,7 +3520,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What holds it up. */
+            /** @description What blocks the run. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3519,7 +3538,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3560,7 +3579,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What came of it. */
+            /** @description The result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3569,7 +3588,7 @@ export interface operations {
                     "application/json": components["schemas"]["BulkDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3578,7 +3597,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3596,7 +3615,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3644,7 +3663,7 @@ export interface operations {
                     "application/json": components["schemas"]["TimelineEntryPage"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3662,7 +3681,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3684,7 +3703,7 @@ export interface operations {
                  */
                 hero?: string;
                 /**
-                 * @description Only runs with this label, `key:value`; several must all be there.
+                 * @description Only runs with this label, `key:value`; several mean all of them.
                  * @example [
                  *       "team:shop"
                  *     ]
@@ -3721,7 +3740,7 @@ export interface operations {
                  */
                 started_before?: string;
                 /**
-                 * @description Only runs with this status; several mean any of them. `active` are all that have not ended, `performing` those that a node has in its hands, `ready` those that none has and that are not paused.
+                 * @description Only runs with this status; several mean any of them. `active` are runs that have not ended, `performing` runs that a node owns, `ready` runs that no node owns and that are not paused.
                  * @example [
                  *       "failed",
                  *       "timeout"
@@ -3754,7 +3773,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunSummaryPage"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3772,7 +3791,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3792,17 +3811,17 @@ export interface operations {
                  */
                 include?: string;
                 /**
-                 * @description How many of each further list, 1 to 200; 100 if nothing is said.
+                 * @description How many of each further list, 1 to 200; 100 by default.
                  * @example 100
                  */
                 limit?: number;
                 /**
-                 * @description How many of each further list to leave out first.
+                 * @description How many of each further list to leave out at the beginning.
                  * @example 0
                  */
                 offset?: number;
                 /**
-                 * @description Keep the answer back until the run has ended, at most so long (up to 60s).
+                 * @description Delay the answer until the run has ended, at most so long (up to 60s).
                  * @example 30s
                  */
                 wait?: string;
@@ -3828,7 +3847,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3846,7 +3865,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3881,7 +3900,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3908,7 +3927,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3923,7 +3942,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The `seq` of the last entry that is known; those behind it are given.
+                 * @description The `seq` of the last known entry; later entries are returned.
                  * @example 12
                  */
                 after?: number;
@@ -3933,7 +3952,7 @@ export interface operations {
                  */
                 limit?: number;
                 /**
-                 * @description How long to wait for the first, up to 60s.
+                 * @description How long to wait for the first entry, up to 60s.
                  * @example 30s
                  */
                 wait?: string;
@@ -3959,7 +3978,7 @@ export interface operations {
                     "application/json": components["schemas"]["EntryDocumentPage"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3977,7 +3996,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4012,7 +4031,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4039,7 +4058,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4055,7 +4074,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A request id, up to 255 characters. The same again gives the run that was started first.
+                 * @description A request id, up to 255 characters. The same id again returns the run that it started first.
                  * @example order-123
                  */
                 "Idempotency-Key"?: string;
@@ -4098,7 +4117,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4107,7 +4126,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4143,7 +4162,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4187,7 +4206,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4230,7 +4249,7 @@ export interface operations {
                     "application/json": components["schemas"]["PastAttemptDocumentPage"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4248,7 +4267,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4283,7 +4302,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4310,7 +4329,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4352,7 +4371,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4361,7 +4380,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4388,7 +4407,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4404,7 +4423,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A request id, up to 255 characters. The same again gives the run that was started first.
+                 * @description A request id, up to 255 characters. The same id again returns the run that it started first.
                  * @example order-123
                  */
                 "Idempotency-Key"?: string;
@@ -4445,7 +4464,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4454,7 +4473,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4490,7 +4509,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4525,7 +4544,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4552,7 +4571,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4568,7 +4587,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A request id, up to 255 characters. The same again gives the run that was started first.
+                 * @description A request id, up to 255 characters. The same id again returns the run that it started first.
                  * @example order-123
                  */
                 "Idempotency-Key"?: string;
@@ -4602,7 +4621,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4611,7 +4630,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4647,7 +4666,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4682,7 +4701,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It will be heard. */
+            /** @description The signal was stored for the run. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4691,7 +4710,7 @@ export interface operations {
                     "application/json": components["schemas"]["SignalReceiptAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4727,7 +4746,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4768,7 +4787,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4777,7 +4796,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4804,7 +4823,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4852,7 +4871,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4861,7 +4880,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4897,7 +4916,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4912,7 +4931,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The `seq` of the last entry that is known; those behind it are given.
+                 * @description The `seq` of the last known entry; later entries are returned.
                  * @example 12
                  */
                 after?: number;
@@ -4944,7 +4963,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4962,7 +4981,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4988,7 +5007,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What holds it up. */
+            /** @description What blocks the run. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5006,7 +5025,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5047,7 +5066,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What came of it. */
+            /** @description The result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5056,7 +5075,7 @@ export interface operations {
                     "application/json": components["schemas"]["BulkDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5065,7 +5084,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5083,7 +5102,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5108,7 +5127,7 @@ export interface operations {
                  */
                 cron_expression?: string;
                 /**
-                 * @description An IANA time zone; UTC if nothing is said.
+                 * @description An IANA time zone; UTC by default.
                  * @example Europe/Zurich
                  */
                 timezone?: string;
@@ -5128,7 +5147,7 @@ export interface operations {
                     "application/json": components["schemas"]["ListStrAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5146,7 +5165,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5163,7 +5182,7 @@ export interface operations {
                 /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
                 cursor?: string;
                 /**
-                 * @description Whom it is about, `type:id`.
+                 * @description The hero, `type:id`.
                  * @example User:42
                  */
                 hero?: string;
@@ -5188,7 +5207,7 @@ export interface operations {
                     "application/json": components["schemas"]["TimelineEntryPage"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5206,7 +5225,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5258,7 +5277,7 @@ export interface operations {
                     "application/json": components["schemas"]["TriggerDocumentPage"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5276,7 +5295,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5309,7 +5328,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is there. */
+            /** @description The trigger was created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5318,7 +5337,7 @@ export interface operations {
                     "application/json": components["schemas"]["TriggerDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5327,7 +5346,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5354,7 +5373,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5389,7 +5408,7 @@ export interface operations {
                     "application/json": components["schemas"]["TriggerDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5398,7 +5417,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5425,7 +5444,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5473,7 +5492,7 @@ export interface operations {
                     "application/json": components["schemas"]["TriggerDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5482,7 +5501,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5509,7 +5528,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description It was changed since it was read. */
+            /** @description It has changed since it was read. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -5527,7 +5546,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5542,7 +5561,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Start it beside an active run of that hero, even where `one_per_hero` is said.
+                 * @description Start it beside an active run of that hero, even with `one_per_hero`.
                  * @example true
                  */
                 allow_multiple?: boolean;
@@ -5566,7 +5585,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description Or `Idempotency-Key`, or as the trigger says: the same again is one request.
+                 * @description Or `Idempotency-Key`, or the `dedup_header` of the trigger: a repeated id starts nothing more.
                  * @example msg_77
                  */
                 "webhook-id"?: string;
@@ -5604,7 +5623,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5613,7 +5632,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Its signature is not good. */
+            /** @description The signature is not valid. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5622,7 +5641,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5658,7 +5677,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Too many unknown tokens from there. */
+            /** @description Too many unknown tokens from this source. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5667,7 +5686,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5702,7 +5721,7 @@ export interface operations {
                     "application/json": components["schemas"]["TriggerDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5711,7 +5730,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5738,7 +5757,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5783,7 +5802,7 @@ export interface operations {
                     "application/json": components["schemas"]["BackfillDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5792,7 +5811,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5810,7 +5829,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5843,7 +5862,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The firing, and what became of it. */
+            /** @description The firing and its result. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5852,7 +5871,7 @@ export interface operations {
                     "application/json": components["schemas"]["FiringDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5861,7 +5880,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5897,7 +5916,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5945,7 +5964,7 @@ export interface operations {
                     "application/json": components["schemas"]["FiringDocumentPage"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5963,7 +5982,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5994,7 +6013,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description With what was received. */
+            /** @description The firing. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6012,7 +6031,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6043,7 +6062,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The firing, and what became of it. */
+            /** @description The firing and its result. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -6052,7 +6071,7 @@ export interface operations {
                     "application/json": components["schemas"]["FiringDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6061,7 +6080,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6097,7 +6116,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6138,7 +6157,7 @@ export interface operations {
                     "application/json": components["schemas"]["ListStrAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6156,7 +6175,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6197,7 +6216,7 @@ export interface operations {
                     "application/json": components["schemas"]["TriggerDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6206,7 +6225,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6233,7 +6252,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6268,7 +6287,7 @@ export interface operations {
                     "application/json": components["schemas"]["TriggerDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6277,7 +6296,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6304,7 +6323,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6326,7 +6345,7 @@ export interface operations {
                  */
                 enabled?: boolean;
                 /**
-                 * @description Only those with this label, `key:value`; several must all be there.
+                 * @description Only those with this label, `key:value`; several mean all of them.
                  * @example [
                  *       "team:shop"
                  *     ]
@@ -6353,7 +6372,7 @@ export interface operations {
                     "application/json": components["schemas"]["WorkflowDocumentPage"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6362,7 +6381,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6393,7 +6412,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is there. */
+            /** @description The workflow was created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -6402,7 +6421,7 @@ export interface operations {
                     "application/json": components["schemas"]["WorkflowDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6411,7 +6430,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6438,7 +6457,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6482,7 +6501,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6498,7 +6517,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the state it may replace; 412 if there is another.
+                 * @description The `ETag` of the state that may be replaced; 412 if it has changed.
                  * @example "v1.1771754700000000"
                  */
                 "If-Match"?: string;
@@ -6525,7 +6544,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The workflow was there. */
+            /** @description The workflow existed already. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6543,7 +6562,7 @@ export interface operations {
                     "application/json": components["schemas"]["SavedWorkflowAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6552,7 +6571,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6570,7 +6589,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description It was changed since it was read. */
+            /** @description It has changed since it was read. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -6588,7 +6607,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6604,7 +6623,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the state it may replace; 412 if there is another.
+                 * @description The `ETag` of the state that may be replaced; 412 if it has changed.
                  * @example "v1.1771754700000000"
                  */
                 "If-Match"?: string;
@@ -6620,7 +6639,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It was put away, at `deleted_at`. */
+            /** @description The workflow was deleted at `deleted_at`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6629,7 +6648,7 @@ export interface operations {
                     "application/json": components["schemas"]["WorkflowDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6647,7 +6666,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description It was changed since it was read. */
+            /** @description It has changed since it was read. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -6656,7 +6675,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6691,7 +6710,7 @@ export interface operations {
                     "application/json": components["schemas"]["WorkflowDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6709,7 +6728,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6744,7 +6763,7 @@ export interface operations {
                     "application/json": components["schemas"]["WorkflowDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6762,7 +6781,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6777,7 +6796,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Start it beside an active run of that hero, even where `one_per_hero` is said.
+                 * @description Start it beside an active run of that hero, even with `one_per_hero`.
                  * @example true
                  */
                 allow_multiple?: boolean;
@@ -6799,14 +6818,14 @@ export interface operations {
                  */
                 start_at?: string;
                 /**
-                 * @description Keep the answer back until the run has ended, at most so long (up to 60s).
+                 * @description Delay the answer until the run has ended, at most so long (up to 60s).
                  * @example 30s
                  */
                 wait?: string;
             };
             header?: {
                 /**
-                 * @description A request id, up to 255 characters. The same again gives the run that was started first.
+                 * @description A request id, up to 255 characters. The same id again returns the run that it started first.
                  * @example order-123
                  */
                 "Idempotency-Key"?: string;
@@ -6823,7 +6842,7 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description Beside an active run of that hero, where one only is allowed. */
+                    /** @description Start beside an active run of that hero, even with `one_per_hero`. */
                     allowMultiple?: boolean;
                     hero?: {
                         id: string;
@@ -6838,7 +6857,7 @@ export interface operations {
                         userId: string;
                     };
                     priority?: number;
-                    /** @description Starts one run only, ever. */
+                    /** @description One id starts at most one run. */
                     requestId?: string;
                     /** @description Any JSON value. */
                     spec?: unknown;
@@ -6861,7 +6880,7 @@ export interface operations {
                     "application/json": components["schemas"]["ExecutionStartedAnswer"];
                 };
             };
-            /** @description It was started. */
+            /** @description The run was started. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -6870,7 +6889,7 @@ export interface operations {
                     "application/json": components["schemas"]["ExecutionStartedAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6879,7 +6898,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6915,7 +6934,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6937,7 +6956,7 @@ export interface operations {
                  */
                 hero?: string;
                 /**
-                 * @description Only runs with this label, `key:value`; several must all be there.
+                 * @description Only runs with this label, `key:value`; several mean all of them.
                  * @example [
                  *       "team:shop"
                  *     ]
@@ -6974,7 +6993,7 @@ export interface operations {
                  */
                 started_before?: string;
                 /**
-                 * @description Only runs with this status; several mean any of them. `active` are all that have not ended, `performing` those that a node has in its hands, `ready` those that none has and that are not paused.
+                 * @description Only runs with this status; several mean any of them. `active` are runs that have not ended, `performing` runs that a node owns, `ready` runs that no node owns and that are not paused.
                  * @example [
                  *       "failed",
                  *       "timeout"
@@ -7008,7 +7027,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunSummaryPage"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7026,7 +7045,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7046,17 +7065,17 @@ export interface operations {
                  */
                 include?: string;
                 /**
-                 * @description How many of each further list, 1 to 200; 100 if nothing is said.
+                 * @description How many of each further list, 1 to 200; 100 by default.
                  * @example 100
                  */
                 limit?: number;
                 /**
-                 * @description How many of each further list to leave out first.
+                 * @description How many of each further list to leave out at the beginning.
                  * @example 0
                  */
                 offset?: number;
                 /**
-                 * @description Keep the answer back until the run has ended, at most so long (up to 60s).
+                 * @description Delay the answer until the run has ended, at most so long (up to 60s).
                  * @example 30s
                  */
                 wait?: string;
@@ -7087,7 +7106,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7105,7 +7124,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7145,7 +7164,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7172,7 +7191,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7212,7 +7231,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7239,7 +7258,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7279,7 +7298,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7306,7 +7325,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7353,7 +7372,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7362,7 +7381,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7389,7 +7408,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7429,7 +7448,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7456,7 +7475,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7472,7 +7491,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A request id, up to 255 characters. The same again gives the run that was started first.
+                 * @description A request id, up to 255 characters. The same id again returns the run that it started first.
                  * @example order-123
                  */
                 "Idempotency-Key"?: string;
@@ -7511,7 +7530,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7520,7 +7539,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7556,7 +7575,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7602,7 +7621,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7611,7 +7630,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7638,7 +7657,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7653,7 +7672,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Start it beside an active run of that hero, even where `one_per_hero` is said.
+                 * @description Start it beside an active run of that hero, even with `one_per_hero`.
                  * @example true
                  */
                 allow_multiple?: boolean;
@@ -7675,14 +7694,14 @@ export interface operations {
                  */
                 start_at?: string;
                 /**
-                 * @description Keep the answer back until the run has ended, at most so long (up to 60s).
+                 * @description Delay the answer until the run has ended, at most so long (up to 60s).
                  * @example 30s
                  */
                 wait?: string;
             };
             header?: {
                 /**
-                 * @description A request id, up to 255 characters. The same again gives the run that was started first.
+                 * @description A request id, up to 255 characters. The same id again returns the run that it started first.
                  * @example order-123
                  */
                 "Idempotency-Key"?: string;
@@ -7711,7 +7730,7 @@ export interface operations {
                     "application/json": components["schemas"]["StartedDocumentAnswer"];
                 };
             };
-            /** @description It was started. */
+            /** @description The run was started. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -7720,7 +7739,7 @@ export interface operations {
                     "application/json": components["schemas"]["StartedDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7729,7 +7748,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7765,7 +7784,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7808,7 +7827,7 @@ export interface operations {
                     "application/json": components["schemas"]["VersionDocumentPage"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7826,7 +7845,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7875,7 +7894,7 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7905,7 +7924,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The step has its callback. */
+            /** @description The step has received its callback. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7914,7 +7933,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallbackReceiptAnswer"];
                 };
             };
-            /** @description The step is not active yet; the callback is kept for it. */
+            /** @description The step is not active yet; the callback is stored for it. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -7923,7 +7942,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallbackReceiptAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7950,7 +7969,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Its time is over. */
+            /** @description The callback has expired. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -7968,7 +7987,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Too many unknown tokens from there. */
+            /** @description Too many unknown tokens from this source. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -7977,7 +7996,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7992,7 +8011,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Start it beside an active run of that hero, even where `one_per_hero` is said.
+                 * @description Start it beside an active run of that hero, even with `one_per_hero`.
                  * @example true
                  */
                 allow_multiple?: boolean;
@@ -8016,7 +8035,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description Or `Idempotency-Key`, or as the trigger says: the same again is one request.
+                 * @description Or `Idempotency-Key`, or the `dedup_header` of the trigger: a repeated id starts nothing more.
                  * @example msg_77
                  */
                 "webhook-id"?: string;
@@ -8054,7 +8073,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookDocumentAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8063,7 +8082,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Its signature is not good. */
+            /** @description The signature is not valid. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8072,7 +8091,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from there. */
+            /** @description Not allowed from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8108,7 +8127,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Too many unknown tokens from there. */
+            /** @description Too many unknown tokens from this source. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8117,7 +8136,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8147,7 +8166,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The step has its callback. */
+            /** @description The step has received its callback. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8156,7 +8175,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallbackReceiptAnswer"];
                 };
             };
-            /** @description The step is not active yet; the callback is kept for it. */
+            /** @description The step is not active yet; the callback is stored for it. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -8165,7 +8184,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallbackReceiptAnswer"];
                 };
             };
-            /** @description The request is not right; `details` says where. */
+            /** @description The request is invalid; `details` says where. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8192,7 +8211,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Its time is over. */
+            /** @description The callback has expired. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -8210,7 +8229,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Too many unknown tokens from there. */
+            /** @description Too many unknown tokens from this source. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8219,7 +8238,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not now; try again after `Retry-After` seconds. */
+            /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
                     [name: string]: unknown;

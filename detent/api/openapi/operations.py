@@ -1,4 +1,4 @@
-"""What OpenAPI says of a route that its types do not: its parameters, the body it takes and the errors it gives."""
+"""Parts of the OpenAPI document that the types of a route do not have: parameters, request bodies and errors."""
 
 from __future__ import annotations
 
@@ -55,18 +55,18 @@ _DEFINITION_EXAMPLE: Final = {
         },
     },
 }
-#: What each part of the API is about, in the order in which it is shown.
+#: The parts of the API, in the order of the documentation page.
 TAGS: Final = [
     Tag("workflows", "Definitions, and their versions."),
-    Tag("starts", "Starting runs: at once or later, once for each request id."),
-    Tag("runs", "Looking at runs, steering them, and running them again. `/executions` is another name of `/runs`."),
+    Tag("starts", "Start runs: at once or later, once for each request id."),
+    Tag("runs", "Read runs, control them, and run them again. `/executions` is another name of `/runs`."),
     Tag("triggers", "What starts runs by itself: schedules, webhooks and events."),
-    Tag("events", "Telling what has happened, to every workflow that listens for it."),
+    Tag("events", "Send events to every workflow that listens for them."),
     Tag("webhooks", "Where other systems start runs."),
-    Tag("callbacks", "Where other systems answer a step that waits."),
+    Tag("callbacks", "Where other systems answer a wait step."),
     Tag("health", "For load balancers and supervisors."),
 ]
-#: What stands in a path, by name: what it is, and an example.
+#: The parameters of paths by name: description and example.
 _IN_PATH: Final = {
     "workflow": ("The workflow's id or its name.", "order-processing"),
     "run": ("The run's id.", "run_01k5c1v6p2f7x8y9z0a1b2c3d4"),
@@ -82,7 +82,7 @@ _IN_PATH: Final = {
 
 @dataclass
 class _Whole(BaseSchemaObject):
-    """A value of an example. The framework would leave its nulls out."""
+    """The value of an example. Litestar would omit values that are `None`."""
 
     value: Any = None
 
@@ -95,22 +95,22 @@ def example_of(value: Any) -> Example:
 
 
 def query(name: str, schema: Schema, description: str, example: Any = None) -> Parameter:
-    """A parameter in the query. One that is an array may be there several times."""
+    """Build a parameter of the query. A parameter that is an array may be given several times."""
     return Parameter(name=name, param_in="query", schema=schema, description=description, example=example)
 
 
 def header(name: str, description: str, example: str) -> Parameter:
-    """A header that a route reads."""
+    """Build a header that a route reads."""
     return Parameter(name=name, param_in="header", schema=TEXT, description=description, example=example)
 
 
 def texts() -> Schema:
-    """A parameter that may be repeated."""
+    """Build the schema of a parameter that may be repeated."""
     return Schema(type=OpenAPIType.ARRAY, items=TEXT)
 
 
 def record_schema(properties: Mapping[str, Schema], *, required: Sequence[str] = ()) -> Schema:
-    """The schema of a body with these fields and no others."""
+    """Build the schema of a body with these fields and no others."""
     return Schema(
         type=OpenAPIType.OBJECT,
         properties=dict(properties),
@@ -120,7 +120,7 @@ def record_schema(properties: Mapping[str, Schema], *, required: Sequence[str] =
 
 
 def takes(schema: Schema, example: Any, *kinds: str, required: bool = False) -> RequestBody:
-    """A body with an example."""
+    """Build a request body with an example."""
     shown = {"example": example_of(example)}
     content = {
         kind: OpenAPIMediaType(schema=schema, examples={**shown} if kind == "application/json" else None)
@@ -130,7 +130,7 @@ def takes(schema: Schema, example: Any, *kinds: str, required: bool = False) -> 
 
 
 def operation(*parameters: Parameter, body: RequestBody | None = None) -> type[Operation]:
-    """The class of an operation with these parameters, beside those in its path, and this body."""
+    """Return the class of an operation with this body and these parameters, in addition to those of its path."""
 
     @dataclass
     class Described(Operation):
@@ -145,7 +145,8 @@ def operation(*parameters: Parameter, body: RequestBody | None = None) -> type[O
 
 
 def _drop_foreign_refusal(described: Operation) -> None:
-    """The framework thinks that a path of texts can be invalid, and shows an error that is not of our form."""
+    """Remove the 400 that Litestar adds for path parameters. Ours are texts and always valid, and the added error does
+    not have our form."""
     bad = (described.responses or {}).get("400")
     shapes = [media.schema for media in (bad.content or {}).values()] if isinstance(bad, OpenAPIResponse) else []
     if described.responses and any(isinstance(shape, Schema) for shape in shapes):
@@ -161,7 +162,7 @@ def _described(parameter: Parameter | Reference) -> Parameter | Reference:
 
 DEFINITION: Final = takes(_DEFINITION, _DEFINITION_EXAMPLE, "application/json", "application/yaml", required=True)
 DATA: Final = takes(_ANY, {"order_id": 123, "email": "alice@example.com"})
-#: A route with nothing to say beside its path.
+#: A route without parameters except those of its path.
 Plain: Final = operation()
 #: A route whose whole body is data.
 TakesAnything: Final = operation(body=DATA)
@@ -170,8 +171,8 @@ TakesDefinition: Final = operation(body=DEFINITION)
 
 
 def operation_id(handler: HTTPRouteHandler, method: Method, path: list[Any]) -> str:
-    """The name of an operation for client generators: that of its handler, and where one handler has several paths,
-    with the path in it."""
+    """Return the name of an operation for client generators: the name of its handler. If a handler has several paths,
+    the name also tells the path."""
     name = camel_case(handler.handler_name)
     if len(handler.paths) == 1:
         return name
@@ -184,7 +185,7 @@ def operation_id(handler: HTTPRouteHandler, method: Method, path: list[Any]) -> 
 
 
 def refusals(*statuses: int) -> dict[int, ResponseSpec]:
-    """The errors a route gives. 503 comes from every route, when the database is away."""
+    """Build the error answers of a route. Every route can answer 503, when the database cannot be reached."""
     return {status: _refusal(status) for status in (*statuses, 503)}
 
 
@@ -198,45 +199,49 @@ def _refusal(status: int) -> ResponseSpec:
 
 
 def answers(status: int, container: Any, description: str, example: Any = None) -> dict[int, ResponseSpec]:
-    """A good answer, with an example of it."""
+    """Build a success answer with an example."""
     examples = None if example is None else [example_of(example)]
     return {status: ResponseSpec(container, generate_examples=False, description=description, examples=examples)}
 
 
-#: By status: when, then the error of the example.
+#: By status: the description, then the error of the example.
 _WHY: Final = {
     400: (
-        "The request is not right; `details` says where.",
+        "The request is invalid; `details` says where.",
         *("invalid_argument", "WFENG005", "the list cannot be read"),
     ),
     401: (
-        "Its signature is not good.",
+        "The signature is not valid.",
         *("unauthenticated", "bad_signature", "the signature does not match"),
     ),
     403: (
-        "Not allowed from there.",
+        "Not allowed from this origin or under this host name.",
         *("permission_denied", "permission_denied", "a page of another site may not change anything here"),
     ),
     404: ("Not found.", *("not_found", "not_found", "there is no workflow 'x'")),
     409: ("The current state does not allow this.", *("conflict", "WFENG002", "Cannot cancel a finished workflow")),
-    410: ("Its time is over.", *("gone", "webhook_expired", "Webhook expired")),
+    410: ("The callback has expired.", *("gone", "webhook_expired", "Webhook expired")),
     412: (
-        "It was changed since it was read.",
-        *("precondition_failed", "precondition_failed", "the workflow 'x' was changed by somebody else; read it again"),
+        "It has changed since it was read.",
+        *(
+            "precondition_failed",
+            "precondition_failed",
+            "the workflow 'x' has changed since it was read; read it again",
+        ),
     ),
     413: ("The body is larger than its limit.", *("too_large", "too_large", "the body is larger than its limit")),
     429: (
-        "Too many unknown tokens from there.",
+        "Too many unknown tokens from this source.",
         *("limit_exceeded", "limit_exceeded", "too many unknown callback addresses"),
     ),
     503: (
-        "Not now; try again after `Retry-After` seconds.",
+        "Not available now; try again after `Retry-After` seconds.",
         *("unavailable", "unavailable", "the disk of the database is full; try again"),
     ),
 }
 
 
-# The parameters that several routes share, as OpenAPI tells them.
+# Parameters that several routes share.
 
 
 _INSTANT: Final = Schema(type=OpenAPIType.STRING, format=OpenAPIFormat.DATE_TIME)
@@ -247,8 +252,8 @@ _STATUSES: Final = Schema(
 _ROWS: Final = Schema(type=OpenAPIType.INTEGER, minimum=1, maximum=MOST_ROWS, default=ROWS)
 
 _STATUS_HELP: Final = (
-    "Only runs with this status; several mean any of them. `active` are all that have not ended, `performing` those "
-    "that a node has in its hands, `ready` those that none has and that are not paused."
+    "Only runs with this status; several mean any of them. `active` are runs that have not ended, `performing` runs "
+    "that a node owns, `ready` runs that no node owns and that are not paused."
 )
 
 PAGE_PARAMETERS: Final = (
@@ -260,7 +265,7 @@ RUN_PARAMETERS: Final[tuple[Parameter, ...]] = (
     query("workflow", TEXT, "Only runs of this workflow, by id or name.", "order-processing"),
     query("trigger", TEXT, f"Only runs started by this: {', '.join(TriggerType)}, or a trigger's id.", "cron"),
     query("hero", TEXT, "Only runs about this, `type:id`.", "order:123"),
-    query("label", texts(), "Only runs with this label, `key:value`; several must all be there.", ["team:shop"]),
+    query("label", texts(), "Only runs with this label, `key:value`; several mean all of them.", ["team:shop"]),
     query("request_id", TEXT, "Only the run that this request id started.", "order-123"),
     query("origin", TEXT, "Only runs made from this run by retry, rerun or fork.", "run_01k5c1v6p2f7x8y9z0a1b2c3d4"),
     query("started_after", _INSTANT, "Only runs that began at this instant or later.", "2026-02-22T00:00:00Z"),
@@ -273,20 +278,20 @@ RUN_PARAMETERS: Final[tuple[Parameter, ...]] = (
     ),
     *PAGE_PARAMETERS,
 )
-WAIT: Final = query("wait", TEXT, "Keep the answer back until the run has ended, at most so long (up to 60s).", "30s")
+WAIT: Final = query("wait", TEXT, "Delay the answer until the run has ended, at most so long (up to 60s).", "30s")
 LOOK_PARAMETERS: Final = (
     query("include", TEXT, "Further lists: `actions`, `resources`, `events`, `children`, with commas.", "events"),
-    query("limit", INTEGER, "How many of each further list, 1 to 200; 100 if nothing is said.", 100),
-    query("offset", INTEGER, "How many of each further list to leave out first.", 0),
+    query("limit", INTEGER, "How many of each further list, 1 to 200; 100 by default.", 100),
+    query("offset", INTEGER, "How many of each further list to leave out at the beginning.", 0),
     WAIT,
 )
 REQUEST_ID: Final = header(
     "Idempotency-Key",
-    "A request id, up to 255 characters. The same again gives the run that was started first.",
+    "A request id, up to 255 characters. The same id again returns the run that it started first.",
     "order-123",
 )
 ALLOW_MULTIPLE: Final = query(
-    "allow_multiple", BOOLEAN, "Start it beside an active run of that hero, even where `one_per_hero` is said.", True
+    "allow_multiple", BOOLEAN, "Start it beside an active run of that hero, even with `one_per_hero`.", True
 )
 START_PARAMETERS: Final = (
     REQUEST_ID,

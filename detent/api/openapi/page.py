@@ -1,4 +1,4 @@
-"""The documentation of the API as one page, made from its OpenAPI document: nothing is loaded from elsewhere."""
+"""The documentation page of the API, rendered from its OpenAPI document. The page loads nothing from other servers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,6 @@ from litestar.openapi.plugins import OpenAPIRenderPlugin
 
 from detent.api.request import AnyRequest
 from detent.api.routes.pages import page
-
-# How the page of the API looks, by day and by night.
-
 
 STYLE: Final = """
 :root { --ink: #1f2328; --paper: #fff; --panel: #f6f7f9; --edge: #e3e6ea; --blue: #0b62c4; --green: #137333;
@@ -70,15 +67,12 @@ details { margin: .35rem 0 } summary { cursor: pointer; font-size: .9rem } .line
 """
 
 
-# Schemas for people: the name of a type, and a value that shows a shape.
-
-
 Schemas = dict[str, Any]
 _DEEPEST: Final = 4
 
 
 def type_name(schema: dict[str, Any]) -> str:
-    """The type of a parameter in a word or two."""
+    """Return the type of a parameter in a word or two."""
     if schema.get("type") == "array":
         return f"{type_name(schema.get('items', {}))}, repeatable"
     kind = schema.get("format") or schema.get("type", "any")
@@ -86,7 +80,7 @@ def type_name(schema: dict[str, Any]) -> str:
 
 
 def sketch(schema: dict[str, Any], schemas: Schemas, depth: int = 0) -> Any:
-    """A value that shows the shape of a schema: the names of types in place of values."""
+    """Return a value with the shape of a schema, with names of types instead of values."""
     name = schema.get("$ref", "").rpartition("/")[2]
     schema = schemas.get(name, schema)
     if depth > _DEEPEST:
@@ -102,12 +96,9 @@ def sketch(schema: dict[str, Any], schemas: Schemas, depth: int = 0) -> Any:
 
 
 def _either(choices: list[Any]) -> Any:
-    """The choice that says most; types are named side by side."""
+    """Return the first choice that is an object or an array. If there is none, join the names of the types."""
     large = [choice for choice in choices if isinstance(choice, dict | list)]
     return large[0] if large else " | ".join(map(str, choices))
-
-
-# Renders an OpenAPI document for people: operations by tag, each with an example of everything it takes and gives.
 
 
 _METHODS: Final = ("get", "post", "put", "delete")
@@ -118,7 +109,7 @@ _SLOT: Final = re.compile(r"(\{[^}]+\})")
 
 @dataclass(slots=True)
 class _Entry:
-    """One operation, at every path it has."""
+    """One operation with all its paths."""
 
     method: str
     paths: list[str]
@@ -130,7 +121,7 @@ class _Entry:
 
 
 def render_docs(document: dict[str, Any]) -> str:
-    """The whole page."""
+    """Render the page: operations by tag, each with examples of its request body and its answers."""
     schemas = document.get("components", {}).get("schemas", {})
     groups = _groups(document)
     menu = "".join(_menu(tag, entries) for tag, entries in groups.items())
@@ -146,7 +137,7 @@ def render_docs(document: dict[str, Any]) -> str:
 
 
 def _groups(document: dict[str, Any]) -> dict[str, list[_Entry]]:
-    """Operations by tag. Those that differ in their path only are one entry, under the plainest of its paths."""
+    """Group the operations by tag. Operations that differ only in their path are one entry, under the plainest path."""
     found: dict[tuple[str, str], _Entry] = {}
     tags: dict[str, list[_Entry]] = {tag["name"]: [] for tag in document.get("tags", ())}
     for path, method, operation in sorted(_operations(document), key=_rank):
@@ -165,7 +156,7 @@ def _operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, 
 
 
 def _rank(found: tuple[str, str, dict[str, Any]]) -> tuple[bool, bool, int, int, str]:
-    """Plain paths first, then those with less in them; reading before changing."""
+    """Return a sort key: plain paths first, then paths with fewer parameters, then GET before other methods."""
     path, method, _ = found
     is_nested = "/executions" in path or "}/runs" in path
     return is_nested, "/webhook" in path, path.count("{"), _METHODS.index(method), path
@@ -211,7 +202,7 @@ def _parameters(parameters: Iterable[dict[str, Any]]) -> str:
 
 
 def _words(schema: dict[str, Any]) -> str:
-    """The only values there are, if they are few."""
+    """Render the allowed values of an enum."""
     words = schema.get("enum") or schema.get("items", {}).get("enum") or ()
     return " One of " + ", ".join(f"<code>{escape(str(word))}</code>" for word in words) + "." if words else ""
 
@@ -285,7 +276,7 @@ def _first_example(media: dict[str, Any]) -> Any:
 
 
 def _coloured(text: str) -> str:
-    """JSON with its keys, texts and other values told apart."""
+    """Render JSON with different colours for keys, texts and other values."""
     parts, end = [], 0
     for found in _TOKEN.finditer(text):
         parts.append(escape(text[end : found.start()], quote=False))
@@ -307,20 +298,20 @@ def _prose(text: str) -> str:
     return _CODE.sub(r"<code>\1</code>", escape(text, quote=False))
 
 
-#: `One_detent.documents.runs.RunDocument_`, as the framework names a generic type.
+#: Litestar names a generic type `One_detent.documents.runs.RunDocument_`.
 _GENERIC: Final = re.compile(r"(One|Many)_((?:\w+\.)*)([\w]+?)_$")
 _PLACE: Final = "#/components/schemas/"
 
 
 @get("/openapi.json", include_in_schema=False)
 async def show_openapi(request: AnyRequest) -> Response[dict[str, Any]]:
-    """The API for programs: OpenAPI 3.1."""
+    """Return the OpenAPI 3.1 document."""
     return Response(openapi_document(request.app.openapi_schema.to_schema()))
 
 
 def openapi_document(schema: dict[str, Any]) -> dict[str, Any]:
-    """The document in an order that is always the same, and with names that a generated client can carry: an answer
-    with one document is `RunDocumentAnswer`, a page of them `RunDocumentPage`."""
+    """Return the OpenAPI document in a stable order, with names that are valid in a generated client. An answer with
+    one document is named `RunDocumentAnswer`, a page of them `RunDocumentPage`."""
     named: dict[str, Any] = _renamed(schema)
     components = named.get("components", {}).get("schemas", {})
     if components:
@@ -350,7 +341,7 @@ def _renamed(value: Any) -> Any:
 
 
 class DocsPage(OpenAPIRenderPlugin):
-    """Shows every operation with its parameters, bodies, answers and errors."""
+    """The plugin of Litestar that serves the documentation page."""
 
     def render(self, request: AnyRequest, openapi_schema: dict[str, Any]) -> bytes:
         return render_docs(openapi_document(openapi_schema)).encode()

@@ -1,4 +1,4 @@
-"""Routes of callbacks. POST answers a wait step; GET shows a page that asks first and changes nothing."""
+"""Routes of callbacks. POST answers a wait step. GET shows a page that asks for confirmation and changes nothing."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ button:hover { background: #1d4ed8 } button:focus-visible { outline: 3px solid #
 #: Title and text of the page after a person has pressed the button.
 _RESULTS: Final = {
     Receipt.ACCEPTED: ("Thank you", "Your answer was received and the workflow goes on. You can close this page."),
-    Receipt.EARLY: ("Thank you", "Your answer was received and is kept until the workflow needs it."),
-    Receipt.USED: ("Already answered", "Somebody has answered this before. Nothing was changed."),
+    Receipt.EARLY: ("Thank you", "Your answer was received and is stored until the workflow needs it."),
+    Receipt.USED: ("Already answered", "This was answered before. Nothing was changed."),
     Receipt.EXPIRED: ("Too late", "The time for this answer is over. Nothing was changed."),
     Receipt.NOT_ACTIVE: ("Too early", "The workflow does not take this answer yet. Please try again later."),
     Receipt.NOT_FOUND: ("Not found", "There is nothing to answer at this address. Was it copied as a whole?"),
@@ -48,14 +48,14 @@ _OVER: Final = {CallbackState.RECEIVED: Receipt.USED, CallbackState.EXPIRED: Rec
 
 
 def confirm_page(view: CallbackView | None, query: Mapping[str, str], now: int) -> str:
-    """Render the page that asks a person before it answers a wait step, or says that there is nothing to answer."""
+    """Render the page that asks a person to confirm an answer, or says that there is nothing to answer."""
     if view is None:
         return result_page(Receipt.NOT_FOUND)
     is_late = view.until is not None and view.until <= now
     over = _OVER.get(CallbackState(view.state), Receipt.EXPIRED if is_late else None)
     if over is not None:
         return result_page(over, about=_about(view, {}))
-    # A form without an address is sent to the page's own, with all its parameters.
+    # A form without an action is sent to the address of the page, with its query.
     return _card(
         "Please confirm",
         "<p>A workflow is waiting for your answer. Nothing has happened yet: it goes on when you press the button.</p>"
@@ -64,7 +64,7 @@ def confirm_page(view: CallbackView | None, query: Mapping[str, str], now: int) 
 
 
 def result_page(receipt: Receipt, about: str = "") -> str:
-    """Render the page that says what became of an answer."""
+    """Render the page that shows the result of an answer."""
     title, words = _RESULTS[receipt]
     return _card(title, f"<p>{words}</p>{about}")
 
@@ -119,15 +119,16 @@ async def deliver(commands: Commands, guesses: Throttle, scope: HTTPScope, token
     status_code=200,
     operation_class=TakesAnything,
     responses={
-        **answers(200, One[CallbackReceipt], "The step has its callback."),
-        **answers(202, One[CallbackReceipt], "The step is not active yet; the callback is kept for it."),
+        **answers(200, One[CallbackReceipt], "The step has received its callback."),
+        **answers(202, One[CallbackReceipt], "The step is not active yet; the callback is stored for it."),
         **refusals(400, 404, 409, 410, 413, 429),
     },
     request_max_body_size=INPUT_LIMIT,
 )
 async def receive_callback(request: AnyRequest, token: FromPath[str]) -> Response[Any]:
-    """The body becomes the step's `body`: JSON, a form, text, or bytes as base64. What is answered with 2xx is durable
-    and counts exactly once; the same `webhook-id` or `Idempotency-Key` again gets the first answer again."""
+    """Answer a wait step. The body becomes the step's `body`: JSON, a form, text, or bytes as base64. A callback that
+    is answered with 2xx is durable and counts exactly once. A repeated `webhook-id` or `Idempotency-Key` gets the first
+    answer again."""
     receipt, _, step = await deliver(commands(request), _guesses(request), request.scope, token, await request.body())
     if request.headers.get("accept", "").startswith("text/html"):  # a person pressed the button
         return _page(result_page(receipt), STATUS[receipt])
@@ -138,7 +139,7 @@ async def receive_callback(request: AnyRequest, token: FromPath[str]) -> Respons
 
 @route(PATHS, http_method=["GET", "HEAD"], include_in_schema=False, media_type=MediaType.HTML)
 async def show_callback(request: AnyRequest, token: FromPath[str]) -> Response[Any]:
-    """A page with a button: link checkers and mail scanners fetch addresses, and must not answer for a person."""
+    """Show a page with a button. Link checkers and mail scanners fetch addresses, so a GET must not answer the wait."""
     view = await commands(request).callbacks.view(token)
     if view is None:
         _count_guess(_guesses(request), request.scope)
@@ -156,7 +157,7 @@ def _guesses(request: AnyRequest) -> Throttle:
 
 
 def _count_guess(guesses: Throttle, scope: HTTPScope) -> None:
-    """Count a token that this instance did not make. Raise LimitExceeded if its source has sent too many."""
+    """Count an unknown token. Raise LimitExceeded if its source has sent too many."""
     source = scope["client"]
     wait = guesses.count(source[0] if source else "")
     if wait is not None:

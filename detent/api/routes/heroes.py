@@ -1,4 +1,4 @@
-"""Routes that tell runs as a story: the attempts of one, and everything that happened to one hero."""
+"""Routes of histories: the attempts of one run, and the timeline of all runs of one hero."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ Timeline = Response[Many[TimelineEntry]]
     },
 )
 async def list_run_history(request: AnyRequest, run: FromPath[str]) -> Response[Many[PastAttemptDocument]]:
-    """Every attempt that is over, in the order they ended, and what came of each. A step that was decided not to run
-    has a row too, and so has one that its run was at when it was cancelled."""
+    """List every attempt that has ended, in the order of the ends, with its outcome. A step that was skipped has a row
+    too, and so has the step that a run was at when it was cancelled."""
     rows = await commands(request).runs.history(run)
     scope = CursorScope("history", tenant_of(request), run)
     page = read_places_page(request.scope["query_string"], scope)
@@ -61,12 +61,12 @@ _TIMELINE: Final[dict[str, Any]] = {
 
 @get(
     "/api/v1/heroes/{hero_type:str}/{hero_id:str}/timeline",
-    summary="Tell everything that happened to a hero",
+    summary="List everything that happened to a hero",
     operation_class=operation(*PAGE_PARAMETERS),
     **_TIMELINE,
 )
 async def tell_hero_timeline(request: AnyRequest, hero_type: FromPath[str], hero_id: FromPath[str]) -> Timeline:
-    """The journals of all its runs as one, in the order of time, with the start of each run."""
+    """List the journal entries of all runs of a hero in the order of time, with the start of each run."""
     told = await _timeline(request, (hero_type, hero_id))
     if not told.content.data:
         raise NotFound(f"no run is about {hero_type[:80]} {hero_id[:80]}")
@@ -75,12 +75,12 @@ async def tell_hero_timeline(request: AnyRequest, hero_type: FromPath[str], hero
 
 @get(
     "/api/v1/timeline",
-    summary="Tell everything that happened to a hero, named in the query",
-    operation_class=operation(query("hero", TEXT, "Whom it is about, `type:id`.", "User:42"), *PAGE_PARAMETERS),
+    summary="List everything that happened to a hero, named in the query",
+    operation_class=operation(query("hero", TEXT, "The hero, `type:id`.", "User:42"), *PAGE_PARAMETERS),
     **_TIMELINE,
 )
 async def tell_timeline(request: AnyRequest) -> Timeline:
-    """The same for a hero whose type or id cannot stand in a path. One whom no run is about has an empty list."""
+    """List the timeline of a hero whose type or id cannot be part of a path. A hero without runs has an empty list."""
     return await _timeline(request, None)
 
 

@@ -1,4 +1,4 @@
-"""The few plain pages: no script, nothing from elsewhere, everything escaped."""
+"""Plain HTML pages: no script, no resource from another server, every value escaped."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ button { font: inherit; padding: .5rem 1.4rem; cursor: pointer } .paused { color
 
 
 def page(title: str, body: str) -> str:
-    """A whole page. `body` is HTML, escaped by whoever made it."""
+    """Render a whole page. `body` is HTML; the caller has escaped the values in it."""
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{_STYLE}</style>{body}</html>'
@@ -49,7 +49,7 @@ def page(title: str, body: str) -> str:
 
 @get("/", include_in_schema=False, media_type=MediaType.HTML)
 async def show_index(request: AnyRequest) -> Response[str]:
-    """What is here, and where to go from it."""
+    """Show the workflows, the latest runs, and links to the API."""
     workflows = await commands(request).workflows.find(limit=_ROWS)
     runs = await commands(request).runs.find(limit=_ROWS)
     body = (

@@ -47,7 +47,7 @@ from detent.values.durations import SECONDS
 from detent.values.fields import Fields, Problems
 from detent.values.limits import INPUT_LIMIT
 
-_MESSAGE: Final = "the request is not right"
+_MESSAGE: Final = "the request is invalid"
 _LONGEST_STEP: Final = 200
 _STATUS_CODE: Final = Schema(type=OpenAPIType.INTEGER, minimum=100, maximum=599)
 _RERUN: Final = takes(record_schema({"input": ANYTHING}), {"input": {"order_id": 124}})
@@ -74,8 +74,8 @@ _MADE: Final[dict[str, Any]] = {
 
 @post(places("/{run:str}/retry"), summary="Retry a run", operation_class=operation(REQUEST_ID), **_MADE)
 async def retry_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
-    """A new run, on the same version and with the same input, that begins at the steps that did not succeed: what
-    succeeded before them is taken over and not called again. The old run stays as it is."""
+    """Start a new run on the same version with the same input. It begins at the steps that did not succeed. Results of
+    steps that succeeded before them are reused; these steps do not run again. The old run does not change."""
     row = await run_row(commands(request), run, workflow)
     await read_fields(request, message=_MESSAGE)
     return await _made(request, await commands(request).reruns.retry(row, request_id=_request_id(request)))
@@ -88,7 +88,7 @@ async def retry_run(request: AnyRequest, run: FromPath[str], workflow: Workflow 
     **_MADE,
 )
 async def rerun_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
-    """A new run from the beginning, of the workflow's current version, with the same input or with another body."""
+    """Start a new run from the beginning, on the current version of the workflow, with the same input or another."""
     fields = await read_fields(request, "input", message=_MESSAGE)
     body = fields.values.get("input", msgspec.UNSET)
     return await _made(request, await commands(request).reruns.rerun(run, body=body, request_id=_request_id(request)))
@@ -96,13 +96,13 @@ async def rerun_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
 
 @post(
     places("/{run:str}/fork", below=False),
-    summary="Begin again at a step",
+    summary="Start a new run at a step",
     operation_class=operation(REQUEST_ID, body=_FORK),
     **_MADE,
 )
 async def fork_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
-    """A new run on the same version that begins at a step: what does not depend on it is taken over. With `output` the
-    step is not run, but taken to have given that (an HTTP step with `status_code`, 200 if nothing is said)."""
+    """Start a new run on the same version, at a step. Results of steps that do not depend on it are reused. With
+    `output` the step does not run: `output` becomes its result (of an HTTP step with `status_code`, by default 200)."""
     fields = await read_fields(request, "step", "output", "status_code", message=_MESSAGE, required=("step",))
     step = fields.text("step", most=_LONGEST_STEP)
     status_code = fields.integer("status_code", least=100, most=599)
@@ -121,7 +121,7 @@ async def fork_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
 
 @post(
     places("/{run:str}/steps/{step:str}/resolve", below=False),
-    summary="Say whether a step happened",
+    summary="Resolve a step of unknown outcome",
     **{
         **CONTROLLED,
         "operation_class": operation(body=_RESOLVE),
@@ -130,8 +130,8 @@ async def fork_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
     request_max_body_size=INPUT_LIMIT,
 )
 async def resolve_run_step(request: AnyRequest, run: FromPath[str], step: FromPath[str]) -> RunAnswer:
-    """For a step with `on_crash: ask` whose node died during it: nobody but a person can know whether it happened. If
-    it did, it ends `success` with `output`; if not, `failed`. The run goes on when no step is uncertain any more."""
+    """Say whether a step with `on_crash: ask` happened whose node died during it. Only a person can find that out. If
+    it happened, the step ends `success` with `output`; if not, `failed`. The run goes on when no step is uncertain."""
     fields = await read_fields(request, "happened", "output", message=_MESSAGE, required=("happened",))
     happened = fields.boolean("happened", default=False)
     refuse_if_any(fields.problems, _MESSAGE)
@@ -165,8 +165,9 @@ def _controlled(body: Any) -> dict[str, Any]:
 
 @post(places("/{run:str}/skip"), summary="Skip a step of a run", **_controlled(_SKIP))
 async def skip_run_step(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
-    """The step ends `skipped`, whatever it is doing; without a name the one the run is at. The run goes on behind it,
-    also if it was paused. `skip_requested` is true if its node has not applied it yet."""
+    """Skip a step, or without a name the step that the run is at. The step ends `skipped`, also during an attempt. The
+    run goes on with the next steps, also if it was paused. `skip_requested` is true if its node has not applied it
+    yet."""
     row = await run_row(commands(request), run, workflow)
     fields = await read_fields(request, "step", message=_MESSAGE)
     step = fields.text("step", most=_LONGEST_STEP)
@@ -176,8 +177,9 @@ async def skip_run_step(request: AnyRequest, run: FromPath[str], workflow: Workf
 
 @post(places("/{run:str}/reattempt"), summary="Try a step of a run again", **_controlled(_REATTEMPT))
 async def reattempt_run_step(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
-    """In the same run, after `wait` (seconds, or a text such as `10m`), without it at once; without a name the step the
-    run is at. What it is doing is stopped, and its outcome does not count. A paused run goes on."""
+    """Run a step again in the same run, at once or after `wait` (seconds, or a text such as `10m`). Without a name it
+    is the step that the run is at. An attempt in flight is stopped, and its outcome does not count. A paused run goes
+    on."""
     row = await run_row(commands(request), run, workflow)
     fields = await read_fields(request, "step", "wait", message=_MESSAGE)
     step, wait = fields.text("step", most=_LONGEST_STEP), fields.duration("wait", unit=SECONDS)
@@ -187,7 +189,7 @@ async def reattempt_run_step(request: AnyRequest, run: FromPath[str], workflow: 
 
 @post(places("/{run:str}/finish"), summary="Finish a run", **CONTROLLED)
 async def finish_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
-    """The run is completed with what its last step gave; what has not ended is skipped, and what is in flight is
+    """Complete a run with the output of its last step. Steps that have not ended are skipped; attempts in flight are
     stopped."""
     row = await run_row(commands(request), run, workflow)
     return run_answer(request, await commands(request).control.finish(row))
@@ -262,14 +264,14 @@ def _filter(fields: Fields) -> dict[str, Any]:
     status_code=200,
     operation_class=operation(body=_BODY),
     responses={
-        **answers(200, One[BulkDocument], "What came of it.", examples.one(examples.BULK)),
+        **answers(200, One[BulkDocument], "The result.", examples.one(examples.BULK)),
         **refusals(400, 403, 413),
     },
 )
 async def change_many_runs(request: AnyRequest) -> Response[One[BulkDocument]]:
-    """For the oldest `limit` runs that match `filter`, which has the fields of the list of runs. Unless `dry_run` is
-    false nothing is done, and the answer says how many match. Where the filter names no status, those are meant that
-    it can be done to. A run is retried or rerun this way once only."""
+    """Apply an action to the oldest `limit` runs that match `filter`, which has the fields of the list of runs. Unless
+    `dry_run` is false, only count the runs that match. A filter without a status matches the runs that allow the
+    action. A run is retried or rerun this way only once."""
     bound = commands(request)
     call = await read_bulk(bound, await request.body())
     result = await bound.bulk.apply(call.wish, call.where, limit=call.limit, dry_run=call.dry_run)
@@ -294,7 +296,7 @@ _DATA: Final = takes(ANYTHING, {"sum": 120})
         **answers(
             202,
             One[SignalReceipt],
-            "It will be heard.",
+            "The signal was stored for the run.",
             {"data": {"run_id": "run_01k5c1v6p2f7x8y9z0a1b2c3d4", "signal": "paid", "accepted": True}},
         ),
         **refusals(400, 404, 409, 413),
@@ -302,8 +304,9 @@ _DATA: Final = takes(ANYTHING, {"sum": 120})
     request_max_body_size=INPUT_LIMIT,
 )
 async def signal_run(request: AnyRequest, run: FromPath[str], name: FromPath[str]) -> Response[Any]:
-    """The body is the data of the signal, any JSON. The run must be one of a durable function and open; whether the
-    function asks for the signal before or after does not matter. Each signal is given once, in order."""
+    """Send a signal to a durable function. The body is the data of the signal, any JSON. The run must be one of a
+    durable function and must not have ended. The function may wait for the signal before or after it is sent. It
+    receives each signal once, in order."""
     row = await commands(request).signals.send(run, name, read_json(await request.body(), empty=None))
     return Response(One(SignalReceipt(run_id=show(RUN, row.id), signal=name, accepted=True)), status_code=202)
 

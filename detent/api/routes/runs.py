@@ -1,4 +1,4 @@
-"""Routes of runs: by their own id, as executions, and below the workflow they belong to."""
+"""Routes of runs: by their id, under the name `/executions`, and below their workflow."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _NAMES: Final = aliases("include", "limit", "offset", "wait")
 
 @dataclass(frozen=True, slots=True)
 class RunQuery:
-    """How a run shall be shown: with which lists, which part of them, and after how long a wait."""
+    """The query of one run: the lists to include, the part of them to return, and how long to wait for the end."""
 
     include: frozenset[str]
     limit: int
@@ -74,7 +74,7 @@ def _words(text: str) -> list[str]:
 
 
 async def include(commands: Commands, feeds: Feeds, run: bytes, document: RunDocument, look: RunQuery) -> None:
-    """Add the lists that were asked for to a document, and the names of those that go on."""
+    """Add the requested lists to a document. `more` gets the names of the lists that have further items."""
     document.more = []
     for name in LISTS:
         if name not in look.include:
@@ -98,7 +98,7 @@ async def _list(
         case "children":
             return _cut([run_summary(row) for row in await commands.runs.children([run])], look)
         case _:
-            # Nothing in this version links a resource of another system to a run.
+            # No part of this version links resources of other systems to a run.
             return [], False
 
 
@@ -140,7 +140,7 @@ async def _first(commands: Commands, row: RunRow) -> RunRow:
         try:
             row = await commands.runs.row(show(RUN, row.parent))
         except NotFound:
-            break  # it was kept for a shorter time than its children
+            break  # the parent was deleted before its children, by another retention time
     return row
 
 
@@ -163,7 +163,7 @@ Workflow = FromPath[str | None]
 
 
 def places(rest: str = "", *, below: bool = True) -> list[str]:
-    """Return the paths of a route of runs; with `below` also that below a workflow."""
+    """Return the paths of a route of runs. With `below`, include the path below a workflow."""
     return [f"{base}{rest}" for base in (*BASES, *((BELOW,) if below else ()))]
 
 
@@ -178,8 +178,8 @@ def places(rest: str = "", *, below: bool = True) -> list[str]:
     },
 )
 async def list_runs(request: AnyRequest, workflow: Workflow = None) -> Response[Many[RunSummary]]:
-    """Newest first. Every filter narrows the list; a filter that is not known is refused. Names in camelCase, and
-    statuses such as `Succeeded`, are understood too."""
+    """List runs, newest first. Every filter narrows the list; an unknown filter is refused. Names in camelCase, and
+    statuses such as `Succeeded`, are accepted too."""
     bound = commands(request)
     below = None if workflow is None else await _workflow_id(bound, workflow)
     page = await read_run_page(bound, request.scope["query_string"], below=below)
@@ -198,8 +198,8 @@ async def list_runs(request: AnyRequest, workflow: Workflow = None) -> Response[
     responses={**_NOW, **refusals(400, 404)},
 )
 async def get_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
-    """With the state, attempts and result of each step. With `wait` it answers as soon as the run has ended, or with
-    the run as it is when the time is over."""
+    """Return a run with the state, attempts and result of each step. With `wait` the answer is delayed until the run
+    has ended or the time is over."""
     bound, look = commands(request), read_run_query(request.scope["query_string"])
     row = await run_row(bound, run, workflow)
     if look.wait and row.status not in TERMINAL:
@@ -213,21 +213,22 @@ async def get_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = 
 
 @post(places("/{run:str}/cancel"), summary="Cancel a run", **CONTROLLED)
 async def cancel_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
-    """Answers with the run; `cancel_requested` is true if its node has not applied it within two seconds."""
+    """Cancel a run and return it. `cancel_requested` is true if its node has not applied it within two seconds."""
     row = await run_row(commands(request), run, workflow)
     return run_answer(request, await commands(request).control.cancel(row))
 
 
 @post(places("/{run:str}/pause"), summary="Pause a run", **CONTROLLED)
 async def pause_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
-    """Attempts in flight finish, nothing new starts. `pause_requested` is true if its node has not applied it yet."""
+    """Pause a run: attempts in flight finish, and no new attempt starts. `pause_requested` is true if its node has not
+    applied it yet."""
     row = await run_row(commands(request), run, workflow)
     return run_answer(request, await commands(request).control.pause(row))
 
 
 @post(places("/{run:str}/resume"), summary="Resume a run", **CONTROLLED)
 async def resume_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
-    """A paused run goes on. `resume_requested` is true if its node has not applied it yet."""
+    """Resume a paused run. `resume_requested` is true if its node has not applied it yet."""
     row = await run_row(commands(request), run, workflow)
     return run_answer(request, await commands(request).control.resume(row))
 
@@ -235,13 +236,13 @@ async def resume_run(request: AnyRequest, run: FromPath[str], workflow: Workflow
 @get(
     places("/{run:str}/why", below=False),
     tags=["runs"],
-    summary="Say why a run does not go on",
+    summary="Explain why a run does not go on",
     operation_class=Plain,
-    responses={**answers(200, One[WhyDocument], "What holds it up.", examples.one(examples.WHY)), **refusals(404)},
+    responses={**answers(200, One[WhyDocument], "What blocks the run.", examples.one(examples.WHY)), **refusals(404)},
 )
 async def explain_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
-    """What blocks the run first, then the steps that wait for that: a callback, a sleep, a retry to come, a node that
-    is missing. Of a run that has ended, how it ended."""
+    """Explain why a run does not go on. The first reason is what blocks it: a callback, a sleep, a retry that is not
+    due, a missing node. The steps that wait for it follow. For a run that has ended, explain how it ended."""
     row, status, reasons = await commands(request).runs.why(run)
     return run_answer(request, _why(row, status, reasons))
 
@@ -249,7 +250,7 @@ async def explain_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
 @get(
     places("/{run:str}/hierarchy", below=False),
     tags=["runs"],
-    summary="Get the family of a run",
+    summary="Get the parents and children of a run",
     operation_class=Plain,
     responses={
         **answers(200, One[HierarchyDocument], "The tree.", examples.one(examples.HIERARCHY)),
@@ -257,7 +258,7 @@ async def explain_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
     },
 )
 async def get_run_hierarchy(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
-    """The whole tree of parents and children that the run belongs to, from the run that was started first."""
+    """Return the whole tree of parents and children of a run. Its root is the run that was started first."""
     row = await commands(request).runs.row(run)
     root, is_complete = await family(commands(request), row)
     document = HierarchyDocument(run_id=show(RUN, row.id), complete=is_complete, root=root)
@@ -273,14 +274,14 @@ def run_answer(request: AnyRequest, document: Shown) -> Response[Any]:
 
 
 def named(request: AnyRequest, document: Shown) -> Shown:
-    """Add `execution_id` to a document that was asked for below `/executions`."""
+    """Add `execution_id` to a document that was requested below `/executions`."""
     if is_execution(request):
         document.execution_id = document.id if isinstance(document, RunSummary) else document.run_id
     return document
 
 
 async def run_row(bound: Commands, run: str, workflow: str | None) -> RunRow:
-    """Return the row of a run. Raise NotFound under the path of another workflow."""
+    """Return the row of a run. Raise NotFound if `workflow` names another workflow than that of the run."""
     row = await bound.runs.row(run)
     if workflow is not None and await _workflow_id(bound, workflow) != row.workflow:
         raise NotFound(f"workflow {workflow[:200]!r} has no run {show(RUN, row.id)!r}")
@@ -288,7 +289,7 @@ async def run_row(bound: Commands, run: str, workflow: str | None) -> RunRow:
 
 
 async def _workflow_id(bound: Commands, key: str) -> bytes:
-    """Return the id of a workflow. A deleted one is found while it has runs."""
+    """Return the id of a workflow. A deleted workflow is found as long as it has runs."""
     try:
         return (await bound.workflows.get(key)).id
     except NotFound:

@@ -1,7 +1,7 @@
 """Routes that start runs, and the readers of starts, which the fast path and webhooks use too.
 
-On `/trigger` and webhooks the whole body is that of the run; options are in the query and in `Idempotency-Key`. On
-`/execute` the body is an envelope with everything. Below `/executions` documents have `execution_id` beside `id`.
+On `/trigger` and webhooks the whole body is the input of the run; options are in the query and in `Idempotency-Key`. On
+`/execute` the body is an envelope with input and options. Below `/executions`, documents have `execution_id` and `id`.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ _HERO: Final = aliases("type", "id")
 
 @dataclass(frozen=True, slots=True)
 class StartCall:
-    """A start, and for how many seconds the answer waits for the end of the run; `None`: not at all."""
+    """A start, and for how many seconds the answer waits for the end of the run. `None`: it does not wait."""
 
     request: StartRequest
     wait: float | None = None
@@ -92,7 +92,7 @@ ReadStart = Callable[[str, Headers, bytes, bytes, Clock], StartCall]
 
 @dataclass(slots=True)
 class Options:
-    """The options of a request as they are read, and the rest of its query. `problems` has what is wrong with them."""
+    """The options of a start request, and the rest of its query. `problems` lists the problems of the options."""
 
     headers: dict[str, str]
     query: dict[str, str]
@@ -126,7 +126,7 @@ class Options:
 
 
 def read_trigger(workflow: str, headers: Headers, query: bytes, body: bytes, now: Clock) -> StartCall:
-    """Read a start whose whole body is that of the run."""
+    """Read a start whose whole body is the input of the run."""
     options = read_options(headers, query, now)
     refuse_if_any(options.problems, _MESSAGE)
     return options.call(workflow, read_json(body, empty={}))
@@ -146,7 +146,7 @@ def read_execute(workflow: str, headers: Headers, query: bytes, body: bytes, now
 
 
 def read_options(headers: Headers, query: bytes, now: Clock) -> Options:
-    """Read the options in headers and query. The headers, and the rest of the query, are input of the run."""
+    """Read the options in headers and query. The headers and the rest of the query become input of the run."""
     options = Options(read_headers(headers), {}, Problems())
     request_id = options.headers.get("idempotency-key")
     if request_id is not None:
@@ -176,7 +176,7 @@ def request_id_of(headers: Headers) -> str | None:
 
 
 def read_request_id(text: str, path: str, problems: Problems) -> str | None:
-    """Read a request id. A problem of it is added under `path`."""
+    """Read a request id. Add a problem under `path` and return `None` if it is not valid."""
     return _tried(lambda: word_of(text, ID_LIMIT), path, problems)
 
 
@@ -209,7 +209,7 @@ def _add_label(options: Options, path: str, text: str) -> None:
 
 
 def _take_envelope(envelope: Fields, options: Options, now: Clock) -> None:
-    """Read the options in the envelope. One that is in the query or headers too must be the same."""
+    """Read the options in the envelope. An option that is also in the query or headers must have the same value."""
     before = {name: getattr(options, name) for name in ("request_id", "start_at", "hero", "allow_multiple")}
     request_id, start_at = envelope.get("request_id"), envelope.get("start_at")
     if request_id is not None:
@@ -258,7 +258,7 @@ def _take_hero(envelope: Fields, options: Options) -> None:
     for name in ("type", "id"):
         if fields.get(name) is None:
             options.problems.add(fields.at(name), "is missing")
-    if kind is not None and ":" in kind:  # no filter could name it
+    if kind is not None and ":" in kind:  # filters are written `type:id`, so no filter could match this type
         options.problems.add(fields.at("type"), "has a colon, which is not allowed here")
     options.hero = (kind, id_) if kind is not None and id_ is not None else None
 
@@ -291,7 +291,9 @@ WORKFLOWS: Final = "/api/v1/workflows"
 _ENVELOPE_SCHEMA: Final = takes(
     record_schema(
         {
-            "requestId": Schema(type=OpenAPIType.STRING, max_length=ID_LIMIT, description="Starts one run only, ever."),
+            "requestId": Schema(
+                type=OpenAPIType.STRING, max_length=ID_LIMIT, description="One id starts at most one run."
+            ),
             "principal": record_schema({"userId": TEXT, "displayName": TEXT, "email": TEXT}, required=["userId"]),
             "trigger": Schema(description="What becomes `trigger.body`, any JSON value."),
             "spec": ANYTHING,
@@ -300,7 +302,8 @@ _ENVELOPE_SCHEMA: Final = takes(
             "labels": Schema(type=OpenAPIType.OBJECT, additional_properties=TEXT),
             "hero": record_schema({"type": TEXT, "id": TEXT}, required=["type", "id"]),
             "allowMultiple": Schema(
-                type=OpenAPIType.BOOLEAN, description="Beside an active run of that hero, where one only is allowed."
+                type=OpenAPIType.BOOLEAN,
+                description="Start beside an active run of that hero, even with `one_per_hero`.",
             ),
             "startAt": Schema(type=OpenAPIType.STRING, description="An instant, or a time from now such as `10m`."),
         }
@@ -317,12 +320,12 @@ _ENVELOPE_SCHEMA: Final = takes(
 
 
 def is_execution(request: AnyRequest) -> bool:
-    """Return whether the request names runs executions."""
+    """Return whether the path of the request is below `/executions`."""
     return request.scope["path"].startswith(BASE)
 
 
 def started_document(started: StartAnswer, ended: RunRow | None = None) -> StartedDocument:
-    """Build the document of an accepted run. `ended` is its row after the start waited for its end."""
+    """Build the document of an accepted run. `ended` is its row if the request waited for the end of the run."""
     status = started.status if ended is None else ended.status
     is_pending = status == Status.PENDING
     begins = as_datetime(started.started_at)
@@ -346,15 +349,15 @@ def started_document(started: StartAnswer, ended: RunRow | None = None) -> Start
     summary="Start a run",
     operation_class=operation(*START_PARAMETERS, body=DATA),
     responses={
-        **answers(201, One[StartedDocument], "It was started.", examples.one(examples.STARTED)),
+        **answers(201, One[StartedDocument], "The run was started.", examples.one(examples.STARTED)),
         **answers(200, One[StartedDocument], "The request id is known: this is the run it started."),
         **refusals(400, 403, 404, 409, 413),
     },
     request_max_body_size=INPUT_LIMIT,
 )
 async def trigger_workflow(request: AnyRequest, workflow: FromPath[str]) -> Response[One[StartedDocument]]:
-    """The whole body is `trigger.body`. When this answers, the run is durable and will end. What else the query holds
-    is `trigger.query`."""
+    """Start a run. The whole body is `trigger.body`; the rest of the query is `trigger.query`. When this answers, the
+    run is durable and will come to an end."""
     started, ended = await _start(request, workflow, read_trigger)
     document = started_document(started, ended)
     headers = {"Location": location_of(document)}
@@ -368,14 +371,14 @@ async def trigger_workflow(request: AnyRequest, workflow: FromPath[str]) -> Resp
     status_code=202,
     operation_class=operation(*START_PARAMETERS, body=_ENVELOPE_SCHEMA),
     responses={
-        **answers(202, One[ExecutionStarted], "It was started.", examples.one(examples.EXECUTION)),
+        **answers(202, One[ExecutionStarted], "The run was started.", examples.one(examples.EXECUTION)),
         **answers(200, One[ExecutionStarted], "The request id is known: this is the run it started."),
         **refusals(400, 403, 404, 409, 413),
     },
     request_max_body_size=INPUT_LIMIT,
 )
 async def execute_workflow(request: AnyRequest, workflow: FromPath[str]) -> Response[One[ExecutionStarted]]:
-    """The envelope's `trigger` is `trigger.body`. Without a `principal` it is the system that starts it. Names may be
+    """Start a run. The envelope's `trigger` is `trigger.body`. The default `principal` is the system. Names may be
     written in snake_case too."""
     started, ended = await _start(request, workflow, read_execute)
     document = _execution(started_document(started, ended))
@@ -399,7 +402,7 @@ def _execution(started: StartedDocument) -> ExecutionStarted:
 async def start(
     commands: Commands, read: ReadStart, workflow: str, scope: HTTPScope, body: bytes
 ) -> tuple[StartAnswer, float | None]:
-    """Start the run that a request asks for. Return it, and for how many seconds the answer waits for its end."""
+    """Start the run of a request. Return it, and for how many seconds the answer waits for its end."""
     call = read(workflow, scope["headers"], scope["query_string"], body, commands.now)
     return await commands.starts.start(call.request), call.wait
 
@@ -410,7 +413,7 @@ def location_of(document: StartedDocument) -> str:
 
 
 async def _start(request: AnyRequest, workflow: str, read: ReadStart) -> tuple[StartAnswer, RunRow | None]:
-    """Start a run. If the request waits for its end, return its row too, when it has ended or the time is over."""
+    """Start a run. If the request waits, return its row too, after the run has ended or the time is over."""
     started, wait = await start(commands(request), read, workflow, request.scope, await request.body())
     if wait is None:
         return started, None

@@ -1,4 +1,4 @@
-"""Routes that follow a run: its journal as a stream of Server-Sent Events, and as a list that can wait."""
+"""Routes that follow a run: its journal as a stream of Server-Sent Events, or as a list with long polling."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ def frame(data: bytes, *, event: str, id_: int | None = None) -> bytes:
 
 
 class EventStream(Response[bytes]):
-    """Sends frames one by one. The next is made when the client has read the one before; none after it has left."""
+    """A response that sends frames one by one. It builds the next frame only after the client has read the one before,
+    and none after the client has disconnected."""
 
     def __init__(self, frames: Frames) -> None:
         super().__init__(b"", media_type=MEDIA_TYPE, headers=_HEADERS)
@@ -94,7 +95,7 @@ _MESSAGE: Final = "the events cannot be read"
 _LARGEST_SEQ: Final = 2**31 - 1
 _BEGIN: Final = b"retry: 1000\n\n"
 _STILL_HERE: Final = b": still here\n\n"
-_AFTER: Final = query("after", INTEGER, "The `seq` of the last entry that is known; those behind it are given.", 12)
+_AFTER: Final = query("after", INTEGER, "The `seq` of the last known entry; later entries are returned.", 12)
 _encoder = msgspec.json.Encoder()
 
 
@@ -108,8 +109,8 @@ _encoder = msgspec.json.Encoder()
     response_description="Server-Sent Events.",
 )
 async def stream_run(request: AnyRequest, run: FromPath[str]) -> Response[bytes]:
-    """Server-Sent Events: an `entry` for each entry of the journal, with its `seq` as `id`, and at last an `end` with
-    the run's status. After a lost connection, `Last-Event-ID` (or `after`) goes on behind that entry."""
+    """Stream the journal as Server-Sent Events: an `entry` for each entry, with its `seq` as `id`. The last event is an
+    `end` with the run's status. After a lost connection, `Last-Event-ID` (or `after`) continues after that entry."""
     text = request.headers.get("last-event-id")
     values = QueryValues({"Last-Event-ID": [text]}, Problems()) if text else _query(request)
     after = values.last("Last-Event-ID" if text else "after", _seq) or 0
@@ -124,14 +125,14 @@ async def stream_run(request: AnyRequest, run: FromPath[str]) -> Response[bytes]
     operation_class=operation(
         _AFTER,
         query("limit", INTEGER, f"How many at most, 1 to {MOST_ENTRIES}.", _ENTRIES),
-        query("wait", TEXT, "How long to wait for the first, up to 60s.", "30s"),
+        query("wait", TEXT, "How long to wait for the first entry, up to 60s.", "30s"),
     ),
     responses={**answers(200, Many[EntryDocument], "A page of the journal."), **refusals(400, 404)},
 )
 async def list_run_events(request: AnyRequest, run: FromPath[str]) -> Response[dict[str, Any]]:
-    """The entries of the journal in order: those `after` an entry, `limit` at most. With `wait` (a duration up to 60s)
-    it answers when there is one, or the run has ended. `next_cursor` is what to give as `after` next, and null when the
-    run has ended and all was given."""
+    """List the entries of the journal in order: those `after` an entry, at most `limit`. With `wait` (a duration up to
+    60s) the answer is delayed until there is an entry or the run has ended. `next_cursor` is the `after` of the next
+    request. It is null when the run has ended and this was the last entry."""
     values = _query(request)
     after = values.last("after", _seq) or 0
     limit = values.last("limit", lambda text: number_of(text, 1, MOST_ENTRIES)) or _ENTRIES
@@ -160,12 +161,12 @@ async def _frames(feeds: Feeds, tenant: int, run: bytes, after: int) -> Frames:
 
 @lru_cache(maxsize=16)
 def _shown(entry: Entry) -> bytes:
-    """Encode an entry. Cached, because the readers of a run read the same entries at about the same time."""
+    """Encode an entry. The result is cached: readers of a run read the same entries at about the same time."""
     return frame(entry_json(entry), event="entry", id_=entry.seq)
 
 
 async def _final_status(feeds: Feeds, tenant: int, run: bytes) -> str | None:
-    """Return the last status of a run; `None` if it was deleted since."""
+    """Return the last status of a run, or `None` if the run was deleted. Retry while the database fails."""
     while True:
         try:
             return await feeds.status(tenant, run)

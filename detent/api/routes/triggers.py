@@ -75,14 +75,14 @@ FIRING_PARAMETERS: Final = (
 )
 PREVIEW_PARAMETERS: Final = (
     query("cron_expression", TEXT, "Minute, hour, day, month, weekday.", "0 9 * * 1-5"),
-    query("timezone", TEXT, "An IANA time zone; UTC if nothing is said.", "Europe/Zurich"),
+    query("timezone", TEXT, "An IANA time zone; UTC by default.", "Europe/Zurich"),
     COUNT,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class TriggerPage:
-    """A page of triggers: those after one."""
+    """A page of triggers: those after an id."""
 
     workflow: str | None
     kind: str | None
@@ -94,7 +94,7 @@ class TriggerPage:
 
 @dataclass(frozen=True, slots=True)
 class FiringPage:
-    """A page of firings: those before one."""
+    """A page of firings: those before an id."""
 
     state: str | None
     limit: int
@@ -123,10 +123,10 @@ def read_firing_page(text: bytes, tenant: int, trigger: str) -> FiringPage:
 
 
 def read_count(text: bytes) -> int:
-    """Read how many slots shall be listed."""
+    """Read how many slots to list."""
     read = QueryValues.of_query(text, aliases("count"))
     count = read.one("count", _count) or _COUNT
-    read.refuse("the slots cannot be told")
+    read.refuse("the slots cannot be listed")
     return count
 
 
@@ -135,7 +135,7 @@ def read_preview(text: bytes) -> tuple[str | None, str | None, int]:
     read = QueryValues.of_query(text, _PREVIEW)
     found: tuple[Any, Any] = read.one("cron_expression", str), read.one("timezone", str)
     count = read.one("count", _count) or _COUNT
-    read.refuse("the slots cannot be told")
+    read.refuse("the slots cannot be listed")
     return *found, count
 
 
@@ -195,7 +195,7 @@ _FIRED: Final[dict[str, Any]] = {
     "tags": _TAGS,
     "status_code": 201,
     "responses": {
-        **answers(201, One[FiringDocument], "The firing, and what became of it.", examples.one(examples.FIRING)),
+        **answers(201, One[FiringDocument], "The firing and its result.", examples.one(examples.FIRING)),
         **refusals(400, 403, 404, 409, 413),
     },
 }
@@ -214,13 +214,13 @@ _SLOTS: Final[dict[str, Any]] = {
     summary="Create a trigger",
     operation_class=operation(body=_NEW),
     responses={
-        **answers(201, One[TriggerDocument], "It is there.", examples.one(examples.TRIGGER)),
+        **answers(201, One[TriggerDocument], "The trigger was created.", examples.one(examples.TRIGGER)),
         **refusals(400, 403, 404, 413),
     },
 )
 async def create_trigger(request: AnyRequest) -> Response[One[TriggerDocument]]:
-    """`cron`, `webhook`, `event` or `manual`. The `url` of a webhook never changes."""
-    row = await triggers(request).editor.create(await _object(request, "the trigger cannot be made"))
+    """Create a trigger of type `cron`, `webhook`, `event` or `manual`. The `url` of a webhook never changes."""
+    row = await triggers(request).editor.create(await _object(request, "the trigger cannot be created"))
     return _shown(request, row, status=201)
 
 
@@ -235,7 +235,7 @@ async def create_trigger(request: AnyRequest) -> Response[One[TriggerDocument]]:
     },
 )
 async def list_triggers(request: AnyRequest) -> Many[TriggerDocument]:
-    """In the order they were made; those that stand in definitions too."""
+    """List the triggers in the order of their creation, including those that are part of definitions."""
     page = read_trigger_page(request.scope["query_string"], tenant_of(request))
     rows = await triggers(request).editor.find(
         limit=page.limit + 1, after=page.after, workflow=page.workflow, kind=page.kind, enabled=page.enabled
@@ -246,7 +246,7 @@ async def list_triggers(request: AnyRequest) -> Many[TriggerDocument]:
 
 @get(BASE + "/{trigger:str}", summary="Get a trigger", operation_class=Plain, **_SHOWN)
 async def get_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[TriggerDocument]]:
-    """Its secrets are not shown."""
+    """Return a trigger. Its secrets are hidden."""
     return _shown(request, await triggers(request).editor.get(trigger))
 
 
@@ -257,41 +257,42 @@ async def get_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[O
     **{**_SHOWN, "responses": {**_SHOWN["responses"], **refusals(412, 413)}},
 )
 async def update_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[TriggerDocument]]:
-    """What is sent is changed, the rest stays. With `updated_at` it must be the state that was read. A trigger that
-    stands in a definition is changed there."""
+    """Change the fields that are sent. With `updated_at`, answer 412 if the trigger has changed since then. A trigger
+    that is part of a definition is changed there."""
     row = await triggers(request).editor.update(trigger, await _object(request, "the trigger cannot be changed"))
     return _shown(request, row)
 
 
 @delete(BASE + "/{trigger:str}", summary="Delete a trigger", operation_class=Plain, **_SHOWN)
 async def delete_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[TriggerDocument]]:
-    """Answers with what it was. The runs it started go on."""
+    """Delete a trigger and return it as it was. The runs that it started go on."""
     return _shown(request, await triggers(request).editor.delete(trigger))
 
 
 @post(BASE + "/{trigger:str}/pause", summary="Pause a trigger", operation_class=operation(body=_NOTE), **_SHOWN)
 async def pause_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[TriggerDocument]]:
-    """It fires no more until it is resumed; `note` tells others why."""
+    """Pause a trigger: it does not fire until it is resumed. `note` is the reason, for other people."""
     row = await triggers(request).editor.pause(trigger, await _object(request, "the trigger cannot be paused"))
     return _shown(request, row)
 
 
 @post(BASE + "/{trigger:str}/resume", summary="Resume a trigger", operation_class=Plain, **_SHOWN)
 async def resume_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[TriggerDocument]]:
-    """It fires again from now on; slots that passed meanwhile stay passed."""
+    """Resume a trigger from now on. Slots that passed during the pause do not fire."""
     return _shown(request, await triggers(request).editor.resume(trigger))
 
 
 @post(BASE + "/{trigger:str}/fire", summary="Fire a trigger now", operation_class=operation(body=_FIRE), **_FIRED)
 async def fire_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[FiringDocument]]:
-    """Paused or not. Its condition, the workflow's `trigger_schema` and its overlap policy count."""
+    """Fire a trigger, also if it is paused. Its condition, the workflow's `trigger_schema` and its overlap policy
+    apply."""
     fields = await read_fields(request, "body", message="the trigger cannot be fired")
     return _fired(await triggers(request).firings.fire(trigger, fields.get("body")))
 
 
 @get(BASE + "/{trigger:str}/next", summary="List the next slots", operation_class=operation(COUNT), **_SLOTS)
 async def next_slots_of_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[list[str]]]:
-    """When a cron trigger fires next, or would if it were not paused."""
+    """List the next slots of a cron trigger, also if it is paused."""
     return _slots(await triggers(request).editor.coming(trigger, read_count(request.scope["query_string"])))
 
 
@@ -299,7 +300,7 @@ async def next_slots_of_trigger(request: AnyRequest, trigger: FromPath[str]) -> 
     "/api/v1/schedules/preview", summary="Preview a schedule", operation_class=operation(*PREVIEW_PARAMETERS), **_SLOTS
 )
 async def preview_schedule(request: AnyRequest) -> Response[One[list[str]]]:
-    """When a cron expression would fire, in its time zone."""
+    """List the next slots of a cron expression in its time zone."""
     return _slots(triggers(request).editor.preview(*read_preview(request.scope["query_string"])))
 
 
@@ -315,8 +316,8 @@ async def preview_schedule(request: AnyRequest) -> Response[One[list[str]]]:
     },
 )
 async def backfill_trigger(request: AnyRequest, trigger: FromPath[str]) -> Response[One[BackfillDocument]]:
-    """The slots from `from` to `to` that have no firing, at most 1,000. They are only told unless `dry_run` is
-    false."""
+    """Fire the slots from `from` to `to` that have no firing, at most 1,000. Unless `dry_run` is false, only list
+    them."""
     fields = await read_fields(request, "from", "to", "dry_run", message="the range cannot be filled")
     begin, end = _instant(fields, "from"), _instant(fields, "to")
     dry_run = fields.boolean("dry_run", True)
@@ -328,7 +329,7 @@ async def backfill_trigger(request: AnyRequest, trigger: FromPath[str]) -> Respo
 @get(
     BASE + "/{trigger:str}/firings",
     tags=_TAGS,
-    summary="List what fired a trigger",
+    summary="List the firings of a trigger",
     operation_class=operation(*FIRING_PARAMETERS),
     responses={
         **answers(200, Many[FiringDocument], "A page of the list.", examples.many(examples.FIRING)),
@@ -336,7 +337,7 @@ async def backfill_trigger(request: AnyRequest, trigger: FromPath[str]) -> Respo
     },
 )
 async def list_firings(request: AnyRequest, trigger: FromPath[str]) -> Many[FiringDocument]:
-    """Newest first; refused and ignored ones too."""
+    """List the firings of a trigger, newest first, including refused and ignored ones."""
     page = read_firing_page(request.scope["query_string"], tenant_of(request), trigger)
     rows = await triggers(request).firings.find(trigger, limit=page.limit + 1, before=page.before, state=page.state)
     more = page.scope.cursor(rows[page.limit - 1].id) if len(rows) > page.limit else None
@@ -349,14 +350,14 @@ async def list_firings(request: AnyRequest, trigger: FromPath[str]) -> Many[Firi
     summary="Get a firing",
     operation_class=Plain,
     responses={
-        **answers(200, One[FiringDocument], "With what was received.", examples.one(examples.WHOLE_FIRING)),
+        **answers(200, One[FiringDocument], "The firing.", examples.one(examples.WHOLE_FIRING)),
         **refusals(404),
     },
 )
 async def get_firing(
     request: AnyRequest, trigger: FromPath[str], firing: FromPath[str]
 ) -> Response[One[FiringDocument]]:
-    """With what was received."""
+    """Return a firing with the request that it received."""
     row = await triggers(request).firings.get(trigger, firing)
     return Response(One(firing_document(row, whole=True)))
 
@@ -370,7 +371,8 @@ async def get_firing(
 async def replay_firing(
     request: AnyRequest, trigger: FromPath[str], firing: FromPath[str]
 ) -> Response[One[FiringDocument]]:
-    """A new firing with what was received then. One that was refused for its signature cannot be replayed."""
+    """Fire again with the request of an earlier firing. A firing that was refused for its signature cannot be
+    replayed."""
     return _fired(await triggers(request).firings.replay(trigger, firing))
 
 

@@ -1,6 +1,6 @@
-"""Routes of webhooks and events, by which other systems start runs.
+"""Routes of webhooks and events, with which other systems start runs.
 
-A request is stored before anything else happens. The same request again gets the first answer again.
+A request is stored as a firing before a run starts. A repeated request gets the first answer again.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ _EVENT: Final = takes(
         {
             "type": Schema(type=OpenAPIType.STRING, max_length=LONGEST_EVENT_TYPE),
             "data": ANYTHING,
-            "id": Schema(type=OpenAPIType.STRING, max_length=ID_LIMIT, description="The same again fires nothing."),
+            "id": Schema(
+                type=OpenAPIType.STRING, max_length=ID_LIMIT, description="A repeated id fires nothing again."
+            ),
         },
         required=["type"],
     ),
@@ -67,13 +69,13 @@ _EVENT: Final = takes(
     status_code=202,
     operation_class=operation(body=_EVENT),
     responses={
-        **answers(202, One[EventReceipt], "It was taken.", examples.one(examples.EVENT)),
+        **answers(202, One[EventReceipt], "The event was stored.", examples.one(examples.EVENT)),
         **refusals(400, 403, 413),
     },
 )
 async def send_event(request: AnyRequest) -> Response[One[EventReceipt]]:
-    """Fires every event trigger that listens to its type: `order.paid`, `order.*` or `*`. `data` is `trigger.body`. The
-    same `id` again answers with the firings it made first."""
+    """Fire every event trigger that listens to the type of the event: `order.paid`, `order.*` or `*`. `data` is
+    `trigger.body`. A repeated `id` returns the firings that it made first."""
     fields = await read_fields(request, "type", "data", "id", message=_MESSAGE, required=("type",))
     type_, id_ = fields.text("type", most=LONGEST_EVENT_TYPE), fields.text("id", most=ID_LIMIT)
     refuse_if_any(fields.problems, _MESSAGE)
@@ -84,7 +86,11 @@ async def send_event(request: AnyRequest) -> Response[One[EventReceipt]]:
 _ACCEPTED: Final = "accepted"
 _ENDED: Final = (FiringState.IGNORED, FiringState.SKIPPED)
 _OPTIONS: Final = (
-    header("webhook-id", "Or `Idempotency-Key`, or as the trigger says: the same again is one request.", "msg_77"),
+    header(
+        "webhook-id",
+        "Or `Idempotency-Key`, or the `dedup_header` of the trigger: a repeated id starts nothing more.",
+        "msg_77",
+    ),
     query("start_at", TEXT_SCHEMA, "When the run begins: an instant, or a time from now.", "10m"),
     query("label", texts(), "A label of the run, `key:value`.", ["team:shop"]),
     query("hero", TEXT_SCHEMA, "What the run is about, `type:id`.", "order:123"),
@@ -109,15 +115,16 @@ Answer = Response[Any]
 
 @post(BASE + "/{trigger:str}", summary="Call a webhook trigger", **_ROUTE)
 async def call_trigger(request: AnyRequest, trigger: FromPath[str]) -> Answer:
-    """The whole body is `trigger.body`: JSON, a form, text or bytes. When this answers 2xx, the request is durable."""
+    """Call a webhook trigger. The whole body is `trigger.body`: JSON, a form, text or bytes. A request that is answered
+    with 2xx is durable."""
     row = await triggers(request).receiver.webhook(trigger)
     return await _receive(request, row, await _incoming(request))
 
 
 @post("/webhook/workflow/trigger/{workflow:str}", summary="Start a workflow by webhook", **_ROUTE)
 async def call_workflow(request: AnyRequest, workflow: FromPath[str]) -> Answer:
-    """By the workflow's webhook trigger. A workflow that has none is started as by the API, and only from where the API
-    may be used."""
+    """Call the webhook trigger of a workflow. A workflow without one is started as by the API, and only from an origin
+    that may use the API."""
     row = await triggers(request).receiver.webhook_of(workflow)
     if row is None:
         return await _start(request, workflow)
@@ -141,7 +148,7 @@ async def _receive(request: AnyRequest, trigger: TriggerRow, incoming: FiringPay
     def count_forged() -> None:
         wait = request.app.state["forgeries"].count(request.client.host if request.client else "")
         if wait is not None:
-            raise LimitExceeded("too many requests whose signature is not good", wait)
+            raise LimitExceeded("too many requests with an invalid signature", wait)
 
     return await _answer(
         request, await triggers(request).receiver.receive_webhook(trigger, incoming, count_forged=count_forged)
@@ -161,7 +168,7 @@ async def _start(request: AnyRequest, workflow: str) -> Answer:
 
 
 async def _answer(request: AnyRequest, firing: FiringRow) -> Answer:
-    """Render the answer of a firing. It is the same whenever it is requested."""
+    """Render the answer of a firing. A repeated request gets the same answer."""
     why, id_ = record.decode(firing.message), show(FIRING, firing.id)
     if firing.run is not None:
         return Response(One(await _started(request, firing.run, id_)), status_code=201)
@@ -187,7 +194,7 @@ async def _started(request: AnyRequest, run: bytes, firing: str | None) -> Webho
     try:
         callbacks = (await commands(request).runs.get(id_)).callbacks
     except NotFound:
-        callbacks = []  # it ended long ago and was deleted
+        callbacks = []  # the run has ended and was deleted by retention
     return WebhookDocument(
         status="started",
         firing_id=firing,

@@ -1,4 +1,4 @@
-"""Routes of workflows. Definitions are read in a thread: a large one takes a while, and the engine shares this loop."""
+"""Routes of workflows. Definitions are read in a thread: a large one takes long, and the engine shares this loop."""
 
 from __future__ import annotations
 
@@ -38,29 +38,29 @@ from detent.store.rows import VersionRow, WorkflowRow
 
 
 def etag_of(row: WorkflowRow) -> str:
-    """Return the entity tag of a workflow. Every change makes another one."""
+    """Return the entity tag of a workflow. Every change of the workflow changes it."""
     return f'"v{row.version}.{row.updated_at}"'
 
 
 def expected_state(if_match: str | None, row: WorkflowRow | None) -> tuple[int, Instant] | None:
-    """Return (version, updated_at) that the workflow must still have when it is changed; `None` if any will do. Raise
+    """Return the (version, updated_at) that the workflow must still have when it is changed; `None` allows any. Raise
     PreconditionFailed if `If-Match` does not name the current state."""
     if if_match is None:
         return None
     if row is None:
-        raise PreconditionFailed("there is no such workflow yet, and If-Match asks for one")
+        raise PreconditionFailed("there is no such workflow, and If-Match requires one; leave it out to create one")
     tags = {tag.strip() for tag in if_match.split(",")}
     if "*" in tags:
         return None
     if etag_of(row) not in tags:
-        raise PreconditionFailed(f"the workflow {row.name!r} was changed by somebody else; read it again")
+        raise PreconditionFailed(f"the workflow {row.name!r} has changed since it was read; read it again")
     return row.version, row.updated_at
 
 
 BASE: Final = "/api/v1/workflows"
 _TAGS: Final = ["workflows"]
 _IF_MATCH: Final = header(
-    "If-Match", "The `ETag` of the state it may replace; 412 if there is another.", '"v1.1771754700000000"'
+    "If-Match", "The `ETag` of the state that may be replaced; 412 if it has changed.", '"v1.1771754700000000"'
 )
 _NOW: Final = answers(200, One[WorkflowDocument], "The workflow as it is now.", examples.one(examples.WHOLE_WORKFLOW))
 _SHOWN: Final[dict[str, Any]] = {
@@ -79,13 +79,14 @@ WorkflowAnswer = Response[One[WorkflowDocument]]
     summary="Create a workflow",
     operation_class=TakesDefinition,
     responses={
-        **answers(201, One[WorkflowDocument], "It is there.", examples.one(examples.WHOLE_WORKFLOW)),
+        **answers(201, One[WorkflowDocument], "The workflow was created.", examples.one(examples.WHOLE_WORKFLOW)),
         **refusals(400, 403, 409, 413),
     },
     request_max_body_size=LARGEST_DEFINITION,
 )
 async def create_workflow(request: AnyRequest) -> WorkflowAnswer:
-    """Takes a definition in JSON or YAML. A name that is taken is a conflict; PUT gives it a new version."""
+    """Create a workflow from a definition in JSON or YAML. A name that is taken is a conflict; PUT saves a new
+    version."""
     row, _, _ = await commands(request).workflows.save(await request.body(), filename=filename_of(request))
     return await _shown(row, status=201)
 
@@ -99,7 +100,7 @@ async def create_workflow(request: AnyRequest) -> WorkflowAnswer:
         **answers(
             200,
             SavedWorkflowAnswer,
-            "The workflow was there.",
+            "The workflow existed already.",
             {**examples.one(examples.WHOLE_WORKFLOW), "changed": True},
         ),
         **answers(201, SavedWorkflowAnswer, "The workflow is new."),
@@ -108,7 +109,8 @@ async def create_workflow(request: AnyRequest) -> WorkflowAnswer:
     request_max_body_size=LARGEST_DEFINITION,
 )
 async def save_workflow(request: AnyRequest, workflow: FromPath[str]) -> Response[SavedWorkflowAnswer]:
-    """A version is made only if the definition differs from the current one. Runs in flight keep theirs."""
+    """Save a definition. It becomes a new version only if it differs from the current one. Runs in flight stay on
+    their version."""
     data, filename = await request.body(), filename_of(request)
     old = await _old(request, workflow)
     await asyncio.to_thread(_check_name, request, data, filename, workflow if old is None else old.name)
@@ -125,7 +127,7 @@ async def save_workflow(request: AnyRequest, workflow: FromPath[str]) -> Respons
     summary="List workflows",
     operation_class=operation(
         query("enabled", BOOLEAN, "Only those that may be started, or only those that may not.", True),
-        query("label", texts(), "Only those with this label, `key:value`; several must all be there.", ["team:shop"]),
+        query("label", texts(), "Only those with this label, `key:value`; several mean all of them.", ["team:shop"]),
         *PAGE_PARAMETERS,
     ),
     responses={
@@ -134,7 +136,7 @@ async def save_workflow(request: AnyRequest, workflow: FromPath[str]) -> Respons
     },
 )
 async def list_workflows(request: AnyRequest) -> Many[WorkflowDocument]:
-    """By name, without their definitions."""
+    """List the workflows by name, without their definitions."""
     page = read_workflow_page(request.scope["query_string"], tenant_of(request))
     rows = await _rows(request, page)
     more = page.scope.cursor(rows[page.limit - 1].name.encode()) if len(rows) > page.limit else None
@@ -147,7 +149,7 @@ async def list_workflows(request: AnyRequest) -> Many[WorkflowDocument]:
     **{**_SHOWN, "responses": {**_NOW, **refusals(404)}},
 )
 async def get_workflow(request: AnyRequest, workflow: FromPath[str]) -> WorkflowAnswer:
-    """By id or by name, with its definition as it was written. `ETag` names this state of it, for `If-Match`."""
+    """Return a workflow by id or by name, with its definition as it was written. Its `ETag` is for `If-Match`."""
     return await _shown(await commands(request).workflows.get(workflow))
 
 
@@ -158,13 +160,13 @@ async def get_workflow(request: AnyRequest, workflow: FromPath[str]) -> Workflow
     status_code=200,
     operation_class=operation(_IF_MATCH),
     responses={
-        **answers(200, One[WorkflowDocument], "It was put away, at `deleted_at`."),
+        **answers(200, One[WorkflowDocument], "The workflow was deleted at `deleted_at`."),
         **refusals(403, 404, 412),
     },
 )
 async def delete_workflow(request: AnyRequest, workflow: FromPath[str]) -> WorkflowAnswer:
-    """Its name is free again and nothing starts it any more. Its runs in flight go on to their end, and its runs are
-    still found by their ids."""
+    """Delete a workflow. Its name is free again, and it cannot be started any more. Runs in flight go on to their end.
+    All its runs can still be found by their ids."""
     if_match = request.headers.get("if-match")
     if if_match is not None:
         expected_state(if_match, await commands(request).workflows.get(workflow))
@@ -175,13 +177,13 @@ async def delete_workflow(request: AnyRequest, workflow: FromPath[str]) -> Workf
 
 @post(BASE + "/{workflow:str}/enable", summary="Enable a workflow", **_SHOWN)
 async def enable_workflow(request: AnyRequest, workflow: FromPath[str]) -> WorkflowAnswer:
-    """Runs of it may be started again. To enable one that is enabled changes nothing."""
+    """Allow runs of the workflow to be started again. Enabling an enabled workflow changes nothing."""
     return await _shown(await commands(request).workflows.enable(workflow, enabled=True))
 
 
 @post(BASE + "/{workflow:str}/disable", summary="Disable a workflow", **_SHOWN)
 async def disable_workflow(request: AnyRequest, workflow: FromPath[str]) -> WorkflowAnswer:
-    """Nothing starts it until it is enabled again. Its runs in flight go on."""
+    """Allow no start of the workflow until it is enabled again. Runs in flight go on."""
     return await _shown(await commands(request).workflows.enable(workflow, enabled=False))
 
 
@@ -196,7 +198,7 @@ async def disable_workflow(request: AnyRequest, workflow: FromPath[str]) -> Work
     },
 )
 async def list_workflow_versions(request: AnyRequest, workflow: FromPath[str]) -> Many[VersionDocument]:
-    """Newest first, each with its definition as it was written."""
+    """List the versions, newest first, each with its definition as it was written."""
     row = await commands(request).workflows.get(workflow)
     page = read_version_page(request.scope["query_string"], tenant_of(request), row.id)
     rows = [
@@ -260,7 +262,7 @@ async def _shown(row: WorkflowRow, status: int = 200) -> WorkflowAnswer:
 
 
 async def _old(request: AnyRequest, key: str) -> WorkflowRow | None:
-    """Return the workflow at an address; `None` for a name that is free."""
+    """Return the workflow at an address, or `None` for a name that is free. Raise NotFound for an unknown id."""
     try:
         return await commands(request).workflows.get(key)
     except NotFound:
@@ -272,7 +274,7 @@ async def _old(request: AnyRequest, key: str) -> WorkflowRow | None:
 def _check_name(request: AnyRequest, data: bytes, filename: str | None, name: str) -> None:
     written = commands(request).workflows.compile(data, filename=filename).name
     if written != name:
-        message = f"is {written!r}, but the address is that of {name!r}; a name stays"
+        message = f"is {written!r}, but the path names the workflow {name!r}; a workflow cannot be renamed"
         raise InvalidDefinition(problems=[Problem("name", message)])
 
 

@@ -1,1 +1,1 @@
-"""The web server: listener, limits per connection, the fast path of starts and callbacks, and guards."""
+"""The web server: the listener, limits per connection, the fast path of starts and callbacks, and the guards."""

@@ -1,8 +1,8 @@
-"""The fast path: the two busiest routes without the framework, which would be half of their cost.
+"""The fast path: the two busiest routes without the web framework, which would be half of their cost.
 
 A start (`POST /trigger`) and a callback (`POST /wh/...`) call the same functions as their routes in `routes/starts` and
-`routes/callbacks`. Those are in the OpenAPI document, and answer what is rare: a start that waits for the end of its
-run, the callback of a person, who gets a page.
+`routes/callbacks`. Those routes are in the OpenAPI document and answer the rare cases: a start that waits for the end
+of its run, and a callback from a browser, which gets a page.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from detent.values.limits import INPUT_LIMIT
 _START: Final = f"{WORKFLOWS}/"
 _TRIGGER: Final = "/trigger"
 _CALLBACK: Final = "/wh/"
-#: A start that waits for the end of its run is not for the fast path.
+#: In the query of a start that waits for the end of its run. The route answers it, not the fast path.
 _WAIT: Final = b"wait="
 _JSON: Final = (b"content-type", b"application/json")
 _encode: Final = msgspec.json.Encoder().encode
 
 
 class _Gone(Exception):
-    """The client has closed the connection before its request was complete."""
+    """The client closed the connection before its request was complete."""
 
 
 class FastPath:
@@ -107,7 +107,7 @@ async def _whole_body(receive: Receive) -> bytes:
 
 
 def _is_a_person(scope: HTTPScope) -> bool:
-    """Return whether the answer shall be a page."""
+    """Return whether the client is a browser, so that the answer is a page."""
     return any(name == b"accept" and value.startswith(b"text/html") for name, value in scope["headers"])
 
 

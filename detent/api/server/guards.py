@@ -1,8 +1,8 @@
-"""Keeps web pages of other origins away from an API without authentication.
+"""Guards of an API without authentication: refuse requests of foreign web pages, and throttle guessed tokens.
 
-A page that a person visits can send requests to this machine. Browsers say where a request comes from
-(`Sec-Fetch-Site`, `Origin`), and a page that makes its own name point here is known by the name it asks for (`Host`).
-Callback URLs are open to everybody: their token is the key.
+A web page in a browser on this machine can send requests to this API. `Sec-Fetch-Site` and `Origin` name the origin of
+such a request. DNS rebinding, a foreign name that resolves to this machine, is detected by the `Host` header. Callback
+URLs are open to every caller: their token is the key.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
 from detent.clock import Clock, SystemClock
 from detent.errors import Forbidden
 
-# Slows down whoever tries callback tokens that nobody made. Good tokens are never counted, nor held up.
-
-
+#: Unknown tokens that one source may send in a window.
 ALLOWED: Final = 60
 WINDOW: Final = 60.0
 _MOST_SOURCES: Final = 10_000
 
 
 class Throttle:
-    """Counts unknown tokens by source address, a minute at a time."""
+    """A throttle for sources that guess tokens. It owns the count of unknown tokens per source address and minute.
+
+    Valid tokens are never counted and never delayed."""
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
@@ -34,7 +34,7 @@ class Throttle:
         self._began = self._clock.monotonic()
 
     def count(self, source: str) -> float | None:
-        """Note one more. Gives the seconds to wait if there were too many."""
+        """Count one unknown token of a source. Return the seconds to wait if there were too many, else `None`."""
         now = self._clock.monotonic()
         if now - self._began >= WINDOW or len(self._counts) > _MOST_SOURCES:
             self._counts.clear()
@@ -50,25 +50,25 @@ _READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class OriginGuard:
-    """Middleware. `hosts` are the names this API is reached by; null lets every name in."""
+    """Middleware that refuses requests of other origins. `hosts` are the names of this API; `None` allows all."""
 
     def __init__(self, app: ASGIApp, hosts: frozenset[str] | None) -> None:
         self._app, self._hosts = app, hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if not scope["path"].startswith(_OPEN):
-            reason = reason_against(cast("HTTPScope", scope), self._hosts)  # there are no sockets here
+            reason = reason_against(cast("HTTPScope", scope), self._hosts)  # this API has no WebSocket routes
             if reason:
                 raise Forbidden(reason)
         await self._app(scope, receive, send)
 
 
 def reason_against(scope: HTTPScope, hosts: frozenset[str] | None) -> str | None:
-    """Why a request is not let in; null if it is."""
+    """Return why a request is refused, or `None` if it is allowed."""
     headers = dict(scope["headers"])
     host = _hostname(headers.get(b"host", b"").decode("latin-1"))
     if hosts is not None and host not in hosts:
-        return f"this API does not answer to the name {host[:100]!r}; DETENT_BASE_URL names it"
+        return f"this API does not answer to the name {host[:100]!r}; set DETENT_BASE_URL to the address of this API"
     if scope["method"] in _READS:
         return None
     origin = headers.get(b"origin")
@@ -79,7 +79,7 @@ def reason_against(scope: HTTPScope, hosts: frozenset[str] | None) -> str | None
 
 
 def known_hosts(base_url: str, *, loose: bool) -> frozenset[str] | None:
-    """The names of this API: those of this machine and that of its address."""
+    """Return the host names of this API: those of this machine, and that of its base URL. `None` if `loose`."""
     return None if loose else _LOCAL | {urlsplit(base_url).hostname or ""}
 
 

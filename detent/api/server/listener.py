@@ -1,4 +1,4 @@
-"""Puts the API on a socket, before an engine that runs already."""
+"""Serve the API of a running app on a socket."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from detent.app import App
 
 
 class _Server(uvicorn.Server):
-    """Uvicorn without its own ideas about signals: the process drains its engine first."""
+    """Uvicorn without its own signal handlers, because the process drains its engine first.
+
+    It owns the event that says whether the server accepts connections."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -28,7 +30,7 @@ class _Server(uvicorn.Server):
         self.is_up.set()
 
     async def on_tick(self, counter: int) -> bool:
-        """Ten times a second."""
+        """Check the deadlines of all connections once a second. Uvicorn calls this ten times a second."""
         if counter % 10 == 0:
             now = asyncio.get_running_loop().time()
             for connection in list(self.server_state.connections):
@@ -43,7 +45,7 @@ class _Server(uvicorn.Server):
 
 @asynccontextmanager
 async def listening(app: App, sock: socket.socket) -> AsyncIterator[None]:
-    """The API before a running engine. Ends with the requests that are being answered."""
+    """Serve the API while the block runs. At the end, answer the requests in flight and stop."""
     hosts = known_hosts(app.base_url, loose=app.settings.allow_loose_auth)
     api = api_of(app)
     config = uvicorn.Config(
@@ -65,6 +67,6 @@ async def listening(app: App, sock: socket.socket) -> AsyncIterator[None]:
             announce(app.local_url)
         yield
     finally:
-        await app.feeds.close()  # streams and long polls end now; nobody waits for them
+        await app.feeds.close()  # streams and long polls end now, so the shutdown does not wait for them
         server.should_exit = True
         await serving

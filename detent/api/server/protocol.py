@@ -1,9 +1,9 @@
-"""One connection of a client, held to limits before anything is read for it.
+"""The HTTP protocol of one connection, with limits that apply before the request reaches the application.
 
-A head that does not come in time, a body that drips, headers without end and a body beyond every limit are answered
-at once, in the form of every other error, and the connection is closed. What two readers of one stream could
-understand differently is refused. A request in good order costs a few comparisons; one look a second at all open
-connections replaces a timer for each.
+A late head, a dripping body, endless headers and a body beyond every limit are refused at once. The answer has the form
+of every other error, and the connection is closed. A request that two servers could parse differently is refused,
+because that allows request smuggling. A good request costs a few comparisons. All open connections are checked once a
+second, so no connection needs a timer.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from detent.api.errors import refusal_bytes
 from detent.forms.definition import LARGEST_DEFINITION
 from detent.values.http_body import HEADER_BYTES, MOST_HEADERS
 
-# A connection to the API whose other end must take what it asked for.
-
 
 class Connection(HttpToolsProtocol):
-    """Cut when what was written is not taken within `patience` seconds: until then a write waits, so that no more than
-    one piece of an answer is held for a reader that does not read, and after that nothing at all."""
+    """A connection that is aborted if its client does not read the answer for `patience` seconds.
+
+    Until then a write waits, so at most one piece of an answer is in memory for a client that does not read. It owns
+    the timer of that abort."""
 
     patience: ClassVar[float] = 30.0
     _cut: asyncio.TimerHandle | None = None
@@ -51,17 +51,17 @@ class Connection(HttpToolsProtocol):
 
 HEAD_SECONDS: Final = 15.0
 BODY_SECONDS: Final = 30.0
-#: How long what a refused client still sends is thrown away, so that it can read the answer before the end.
+#: How long the rest of a refused request is read and dropped, so that the client reads the answer before the close.
 LINGER_SECONDS: Final = 2.0
-#: Half of the files this process may open stay free for the database and for steps.
+#: Half of the open files of this process stay free for the database and for steps.
 MOST_CONNECTIONS: Final = min(2_000, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
-#: Of those that are too many, so many get their answer in peace.
+#: So many connections above that limit get an error answer. Further ones are closed at once.
 _MOST_REFUSED: Final = 200
-#: No route takes more.
+#: No route accepts a larger body.
 LARGEST_BODY: Final = LARGEST_DEFINITION
 LONGEST_TARGET: Final = 16 * 1024
 _LONGEST_HEAD: Final = HEADER_BYTES + LONGEST_TARGET + 8 * 1024
-#: Chunks of a byte each take six.
+#: A chunk with one byte of data takes six bytes on the wire.
 _LONGEST_STREAM: Final = 8 * LARGEST_BODY
 
 _NEVER: Final = math.inf
@@ -70,13 +70,13 @@ _NOTED: Final = frozenset({b"host", b"content-length", b"transfer-encoding"})
 
 
 class LimitedHttpProtocol(Connection):
-    """A connection with a border around it."""
+    """A connection with limits for time and size. It owns the deadline and the counters of the current request."""
 
-    _deadline = _NEVER  # by when what is being read must have come
+    _deadline = _NEVER  # when the current head or body must be complete
     _in_body = False
-    _has_begun = False  # whether there was a request yet
+    _has_begun = False  # whether the head of a request was complete
     _is_refused = False
-    _seen = 0  # bytes of the head or the body so far
+    _seen = 0  # bytes of the current head or body
     _body_bytes = 0
     _noted: tuple[bytes, ...] = ()
 
@@ -98,7 +98,7 @@ class LimitedHttpProtocol(Connection):
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            pass  # there is nothing here to change to; the request is answered as it is
+            pass  # no other protocol is supported; the request is answered as plain HTTP
         except httptools.HttpParserError:
             self._refuse_malformed("this is not an HTTP/1.1 request")
         if self._seen > _LONGEST_HEAD and not self._in_body:
@@ -113,7 +113,7 @@ class LimitedHttpProtocol(Connection):
             super().shutdown()
 
     def look(self, now: float) -> None:
-        """Called once a second: has the client had its time?"""
+        """Refuse the request if its deadline has passed, or abort a refused connection. Called once a second."""
         if now < self._deadline:
             return
         if self._is_refused:
@@ -122,17 +122,17 @@ class LimitedHttpProtocol(Connection):
         what = "body" if self._in_body else "head"
         self._refuse(408, "invalid_argument", "request_timeout", f"the {what} of the request did not come in time")
 
-    # What the parser tells.
+    # Callbacks of the parser.
 
     def on_message_begin(self) -> None:
-        if self._deadline == _NEVER:  # one request came together with the next
+        if self._deadline == _NEVER:  # this request arrived in one piece with the one before it
             self._deadline = self.loop.time() + HEAD_SECONDS
         self._in_body, self._body_bytes, self._noted = False, 0, ()
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._is_refused or self._in_body:
-            return  # what comes behind the body is no header
+            return  # trailers after the body are not headers
         name = name.lower()
         if name in _NOTED and not self._note(name, value):
             return
@@ -150,7 +150,7 @@ class LimitedHttpProtocol(Connection):
         elif self._seen > HEADER_BYTES and sum(len(name) + len(value) for name, value in self.headers) > HEADER_BYTES:
             self._refuse_head()
         elif not self._is_plain():
-            self._refuse_malformed("the address is not the plain path of something here")
+            self._refuse_malformed("the path must begin with '/' and have only ASCII, without '//' and '\\'")
         elif self.parser.get_http_version() not in _VERSIONS:
             self._refuse_malformed("this is not an HTTP/1.1 request")
         else:
@@ -181,12 +181,13 @@ class LimitedHttpProtocol(Connection):
     # Refusing.
 
     def _is_plain(self) -> bool:
-        """Whether every server on the way reads the address as the same path."""
+        """Return whether every proxy in front of this server reads the address as the same path."""
         path = self.url.partition(b"?")[0]
         return path.startswith(b"/") and path.isascii() and b"//" not in path and b"\\" not in path
 
     def _note(self, name: bytes, value: bytes) -> bool:
-        """Whether this is the first of its name, and means the same to everybody."""
+        """Check a header that delimits the request. Refuse it if it is given twice, or if proxies could read it in
+        different ways. Return whether it is accepted."""
         if name in self._noted:
             self._refuse_malformed(f"{name.decode()} is given twice")
         elif name == b"transfer-encoding" and value.strip().lower() != b"chunked":
@@ -209,14 +210,14 @@ class LimitedHttpProtocol(Connection):
         self._refuse(431, "too_large", "headers_too_large", message)
 
     def _refuse(self, status: int, error: str, code: str, message: str) -> None:
-        """Answer and end the connection."""
+        """Answer with an error and end the connection."""
         if self._is_refused:
             return
         self._is_refused, self._deadline = True, _NEVER
         self._unset_keepalive_if_required()
         cycle = self.cycle if self._in_body else None
         if self.pipeline or self._is_answering(cycle):
-            self.pipeline.clear()  # an answer is under way; the connection ends with it
+            self.pipeline.clear()  # another answer is being sent; the connection ends after it
             return
         if cycle is None or not cycle.response_complete:
             self._leave(_answer(status, error, code, message))
@@ -227,13 +228,14 @@ class LimitedHttpProtocol(Connection):
             cycle.message_event.set()
 
     def _is_answering(self, current: RequestResponseCycle | None) -> bool:
-        """Whether the answer to an earlier request, or a part of this one's, is on its way."""
+        """Return whether an answer is being sent: to an earlier request, or a first part to this one."""
         if not self._has_begun:
             return False
         return not self.cycle.response_complete and (current is None or current.response_started)
 
     def _leave(self, last: bytes) -> None:
-        """Say the last words and hear the other side out for a moment, or it may never read them."""
+        """Write the last bytes, then read and drop input for a moment. A close with unread input would reset the
+        connection, and the client might never read the answer."""
         if self.transport.is_closing():
             return
         self._deadline = self.loop.time() + LINGER_SECONDS

@@ -20,10 +20,10 @@ Read = list[tuple[Path, bytes, Compiled]]
 
 
 def apply(files: Files, url: Url = None, database: Database = None, imports: Imports = None) -> None:
-    """Save workflow files: create what is new, give what differs a new version, leave the rest.
+    """Save workflow files: create new workflows, and new versions of those that differ.
 
-    Talks to the Detent that has the database or is at --url; opens the database itself if none is running. Nothing is
-    saved if a file is not valid (exit code 2)."""
+    Sends them to the Detent at --url, or to the one that has the database. Opens the database itself if none is
+    running. Nothing is saved if a file is not valid (exit code 2)."""
     settings = settings_of(database_url=database, **{"import": imports})
     read = _read_all(files, settings)
     with open_client(settings, url, makes_database=True) as client:
@@ -50,7 +50,7 @@ def _read_all(files: list[Path], settings: Settings) -> Read:
 
 
 def _saved(client: CommandClient, name: str, data: bytes, file: Path) -> tuple[Document, str]:
-    """The workflow, and `created`, `changed` or `unchanged`."""
+    """Save a workflow. Return its document, and `created`, `changed` or `unchanged`."""
     kind = "application/json" if file.suffix.lower() == ".json" else "application/yaml"
     call = Call("PUT", url_path("workflows", name), bare(dict), body=data, headers={"Content-Type": kind})
     status, answer = client.answer(call)

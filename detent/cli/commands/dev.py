@@ -1,4 +1,4 @@
-"""`detent dev`: everything in one process on SQLite, with examples that run while you look."""
+"""`detent dev`: run everything in one process on SQLite, with examples."""
 
 from __future__ import annotations
 
@@ -40,9 +40,6 @@ from detent.settings import Settings
 from detent.store.url import scheme
 from detent.version import VERSION
 
-# The screen of `detent dev`: where everything is, and the examples as they run.
-
-
 _HEAD: Final = """
   [bold]Detent[/] {version}   [bright_black]everything in one process[/]
 
@@ -66,13 +63,13 @@ _FOOT_WITHOUT: Final = """
     detent apply FILE   [bright_black]saves it here;[/] detent trigger NAME [bright_black]starts a run[/]
 {leave}"""
 _LEAVE: Final = """\
-  [bright_black]Ctrl-C stops gently; what sleeps or waits goes on at the next start.[/]
+  [bright_black]Ctrl-C stops Detent; runs that sleep or wait go on at the next start.[/]
 """
 
 
 @dataclass(slots=True, eq=False)
 class Shown:
-    """A run on the screen."""
+    """A run on the screen, with its last document."""
 
     run: str
     input: dict[str, Any]
@@ -84,10 +81,11 @@ class Shown:
 
 
 class Screen:
-    """Draws on a terminal, prints lines elsewhere."""
+    """The screen of `detent dev`: addresses, and the examples as they run. It draws on a terminal and prints lines
+    elsewhere."""
 
     def __init__(self, console: Console, base_url: str, database: str, shop_url: str | None) -> None:
-        """`shop_url` is where the examples find their shop; None if no examples are shown."""
+        """`shop_url` is the address of the shop that the examples call; `None` if no examples run."""
         self._console, self._tick = console, 0
         self._foot = _FOOT_WITHOUT if shop_url is None else _FOOT
         self._words = {
@@ -105,14 +103,14 @@ class Screen:
         self._console.print(self._foot.format(**self._words))
 
     def line(self, document: dict[str, Any]) -> None:
-        """A run that ended."""
+        """Print a run that has ended."""
         took = _took(document)
         name = escape(document["workflow"])
         self._console.print(f"  {marked(document['status'])}  {name}  [bright_black]{took}  {document['id']}[/]")
 
     @contextmanager
     def watching(self, shown: Sequence[Shown]) -> Iterator[Callable[[], None]]:
-        """Give a function that draws the runs as they are now."""
+        """Yield a function that draws the runs as they are now."""
         if not self._console.is_terminal:
             told: set[str] = set()
             yield lambda: self._tell(shown, told)
@@ -163,11 +161,11 @@ def _took(document: dict[str, Any]) -> str:
 
 
 def _short(value: dict[str, Any]) -> str:
-    """The first thing a run was given."""
+    """Return the first field of the input of a run."""
     return next((f"{key} {json.dumps(one, ensure_ascii=False)}" for key, one in value.items()), "")
 
 
-DATABASE: Final = Settings().database_url  # so that the other commands, typed beside it, find its engine
+DATABASE: Final = Settings().database_url  # the default, so that other commands in this folder find the engine
 REFRESH: Final = 0.1
 _PORTS: Final = 20
 _BACKLOG: Final = 1_000
@@ -183,8 +181,8 @@ def dev(
 ) -> None:
     """Try Detent: API, engine, SQLite and an example service in one process, with examples running.
 
-    Everything stays in detent.db of the current folder, where the other commands find it. Nothing outside this machine
-    is called."""
+    Everything is stored in detent.db of the current folder, where the other commands find it. The examples call only
+    this machine."""
     settings = settings_of(port=port, database_url=database, **{"import": imports})
     if database is None:
         settings = _on_sqlite(settings)
@@ -197,7 +195,8 @@ def dev(
 
 
 def _on_sqlite(settings: Settings) -> Settings:
-    """Examples are not for a database that others share, unless it was named for them."""
+    """Replace a database that is not SQLite by the default. The examples must not be saved in a shared database, unless
+    `--database` names it."""
     kind = scheme(settings.database_url)
     if kind == "sqlite":
         return settings
@@ -220,11 +219,11 @@ async def _dev(settings: Settings, *, examples: bool, exact: bool) -> None:
         address = sock.getsockname()[:2]
         app = await stack.enter_async_context(run_app(settings, address=address, allow=LOOPBACK, migrate=True))
         await stack.enter_async_context(listening(app, sock))
-        # Runs of examples that an earlier start left behind find the shop too.
+        # The shop also serves runs of examples that an earlier start left open.
         await _Show(app, _url(shop) if examples else None, stopping).go()
         out.print("\nstopping: attempts in flight get their time")
         await app.drain()
-    out.print("stopped; what was running goes on at the next start")
+    out.print("stopped; open runs go on at the next start")
 
 
 def _first_free(port: int) -> socket.socket:
@@ -241,7 +240,7 @@ def _url(sock: socket.socket) -> str:
 
 
 class _Show:
-    """Starts the examples, shows them, then tells of every run that ends."""
+    """Starts the examples and shows them, then prints every run that ends. It owns the queue of ended runs."""
 
     def __init__(self, app: App, shop_url: str | None, stopping: asyncio.Task[None]) -> None:
         self._app, self._shop_url, self._stopping = app, shop_url, stopping
@@ -277,7 +276,7 @@ class _Show:
         return shown
 
     async def _watch(self, shown: list[Shown]) -> None:
-        """Show the examples until each has ended, or somebody wants to leave."""
+        """Show the examples until all have ended, or the process is to stop."""
         with self._screen.watching(shown) as draw:
             while not self._stopping.done():
                 for each in shown:

@@ -1,4 +1,4 @@
-"""`detent doctor`: is everything as it should be?"""
+"""`detent doctor`: check settings, versions and the database."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def doctor(database: Database = None, imports: Imports = None) -> None:
 
 
 def _checked(loaded: Loaded) -> list[Finding]:
-    """What settings say, tried out."""
+    """Check the egress rules, and import the modules of the settings."""
     found = []
     for text in loaded.settings.egress_allow:
         try:
@@ -71,7 +71,7 @@ async def _examined(url: str) -> list[Finding]:
         try:
             found = await store.examine()
             if any(finding.level == "error" for finding in found):
-                return found  # perhaps its runs cannot be read
+                return found  # with such errors its runs may not be readable
             return [*found, *await stuck_runs(store, local_caller("detent doctor").tenant)]
         finally:
             await store.close()
@@ -93,7 +93,7 @@ def _table(loaded: Loaded) -> Table:
 
 
 def _shown(value: Any) -> str:
-    """A value for people; the password of an address is nobody's business."""
+    """Format the value of a setting. The password in an address is hidden."""
     if isinstance(value, tuple):
         return ", ".join("=".join(map(str, one)) if isinstance(one, tuple) else str(one) for one in value) or "-"
     return "-" if value is None else re.sub(r"(://[^:/@]+):[^@/]+@", r"\1:***@", str(value))

@@ -15,7 +15,7 @@ _COLUMNS: Final = (Column("trigger"), Column("result"), Column("run"))
 
 
 def events() -> None:
-    """Tell Detent that something happened."""
+    """Send an event."""
 
 
 def send(
@@ -23,14 +23,12 @@ def send(
     data: Annotated[
         str | None, typer.Option("--data", "-d", metavar="JSON", help="More about it: JSON, @file.json or -.")
     ] = None,
-    id_: Annotated[
-        str | None, typer.Option("--id", metavar="ID", help="The same id again fires nothing again.")
-    ] = None,
+    id_: Annotated[str | None, typer.Option("--id", metavar="ID", help="A repeated id fires nothing again.")] = None,
     as_json: Json = False,
     url: Url = None,
     database: Database = None,
 ) -> None:
-    """Send an event; every event trigger that listens to its type fires."""
+    """Send an event. Every event trigger that listens to its type fires."""
     call = runs.send_event(type_, read_input(data, "--data"), id=id_)
     with open_client(settings_of(database_url=database), url) as client:
         sent = client.ask(call)

@@ -14,7 +14,7 @@ from detent.graph import draw
 
 
 class Format(StrEnum):
-    """How a graph is drawn."""
+    """The format of a drawn graph."""
 
     TEXT = "text"
     MERMAID = "mermaid"

@@ -1,4 +1,4 @@
-"""`detent init`: a small project to begin with."""
+"""`detent init`: write a small project to begin with."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from detent.cli.options import wrong
 from detent.cli.output.terminal import out
 from detent.errors import InvalidInput
 
-# The files that `detent init` writes. NAME stands for the name of the project or workflow.
+# The files that `detent init` writes. NAME is replaced by the name of the project or workflow.
 
 
 IGNORED: Final = "detent.db*"
 
 _SETTINGS: Final = """\
-# Settings of Detent for this folder. A flag or a variable such as DETENT_PORT is stronger.
+# Settings of Detent for this folder. A flag, or a variable such as DETENT_PORT, overrides them.
 database_url = "sqlite:///detent.db"
 port = 8080
 """
@@ -45,13 +45,13 @@ USERS = {"7": User("7", "Ada"), "8": User("8", "Bob", is_active=True)}
 
 @heroes.loader("User", User)
 def load_user(id: str) -> User | None:
-    """A run is about its hero, and keeps only the type and the id: before each step the hero is loaded anew. Ask your
-    database here; None says that the user is gone, which cancels the run."""
+    """Load a user for a run. The run stores only the type and the id of its hero, and loads the hero before each step.
+    Query your database here. If this returns None, the user is gone, and the run is cancelled."""
     return USERS.get(id)
 
 
 class Signup(Workflow):
-    """A class: its steps are done one after the other, however often the machine is started anew meanwhile."""
+    """A workflow class: its steps run one after the other, over any number of restarts of the machine."""
 
     name = "signup"
     hero: User
@@ -70,21 +70,21 @@ class Signup(Workflow):
 
 
 async def charge(amount: int) -> str:
-    """A step of a function is a function: its result is kept, and read again after a crash."""
+    """A step of a durable function. Its result is stored, and read again after a crash."""
     return f"receipt for {amount}"
 
 
 @workflow
 async def checkout(run: Run, amount: int) -> dict[str, object]:
-    """A function: any Python between its steps."""
+    """A durable function: it may use any Python between its steps."""
     receipt = await run.step(charge, amount, retry=3)
     if amount > 100:
-        answer = await run.wait("approval", timeout="3d")  # somebody calls its URL
+        answer = await run.wait("approval", timeout="3d")  # until its URL is called
         return {"receipt": receipt, "approved": answer}
     return {"receipt": receipt}
 '''
 _TESTS: Final = '''\
-"""Tests of the workflows: days pass in a moment, and every crash is tried."""
+"""Tests of the workflows: days pass in a moment, and every possible crash is tested."""
 
 from detent.testing import crash_matrix, speedrun
 from workflows import USERS, Signup, checkout
@@ -109,13 +109,13 @@ def test_a_large_sum_needs_an_approval():
 def test_wherever_the_process_dies_the_end_is_the_same():
     report = crash_matrix(Signup, hero=USERS["7"])
     assert report.ending.status == "completed"
-    assert set(report.ran_twice) <= {"welcome", "remind", "complete"}  # effects are done at least once
+    assert set(report.ran_twice) <= {"welcome", "remind", "complete"}  # effects happen at least once
 '''
 _README: Final = """\
 # NAME
 
-    pytest                   # tries the workflows of workflows.py: days pass in a moment, every crash is tried
-    detent serve --reload    # runs them, and begins anew when you change them; its settings are in detent.toml
+    pytest                   # tests the workflows of workflows.py: days pass in a moment, every crash is tested
+    detent serve --reload    # runs them, and restarts when you change them; its settings are in detent.toml
 
 While it serves, in another terminal:
 
@@ -130,22 +130,22 @@ name: NAME
 description: Says hello, takes a breath, and sums up.
 
 tasks:
-  # A step does one thing. What stands in double braces is filled in when the step runs;
-  # `trigger.body` is what the run was started with, `??` gives what to take if it is missing.
+  # A step does one thing. The expression in double braces is evaluated when the step runs;
+  # `trigger.body` is the input of the run, `??` is followed by a value for a missing input.
   greet:
     action: core.echo
     with:
       text: "Hello, {{trigger.body.name ?? 'world'}}"
 
-  # `needs` says what must have ended before. A sleep survives a restart, be it two seconds or two weeks.
+  # `needs` lists the steps that must end before this one. A sleep survives a restart, of two seconds or two weeks.
   breathe:
     needs: [greet]
     sleep: 2s
 
-  # The result of a step is there for those after it. Instead of an action, a step may call a URL:
+  # Later steps can read the result of a step. Instead of an action, a step may call a URL:
   #   url: "https://example.org/orders/{{trigger.body.id}}"
   #   method: GET
-  # or wait until somebody calls it back:
+  # or wait for a callback:
   #   wait_for_webhook: {timeout: 1h}
   sum-up:
     needs: [breathe]
@@ -158,14 +158,14 @@ _STEPS_README: Final = """\
 - `detent run NAME.yaml` runs the workflow here and now.
 - `detent serve` serves the API and runs workflows; its settings are in `detent.toml`.
 - `detent apply NAME.yaml`, in another terminal, saves the workflow there.
-- `detent trigger NAME --input '{"name": "Ada"}' --wait` starts a run of it, and shows how it goes.
+- `detent trigger NAME --input '{"name": "Ada"}' --wait` starts a run of it, and shows its progress.
 """
 DJANGO: Final = """\
 In settings.py:
     INSTALLED_APPS = [..., "detent.contrib.django"]
     DETENT = {"HEROES": ["shop.Order"]}        # models that runs are about
 
-Put workflows into workflows.py of any app; they are found by themselves. In a view:
+Put workflows into workflows.py of any app; Detent finds them. In a view:
     with transaction.atomic():
         order = Order.objects.create(...)
         detent.sync.start(Fulfilment, hero=order, using="default")
@@ -191,7 +191,7 @@ Beside the app:
 
 
 def project(name: str) -> dict[str, str]:
-    """A project in Python."""
+    """Return the files of a project in Python by name."""
     return {
         "workflows.py": _WORKFLOWS,
         "test_workflows.py": _TESTS,
@@ -201,7 +201,7 @@ def project(name: str) -> dict[str, str]:
 
 
 def steps_project(name: str) -> dict[str, str]:
-    """A project of one workflow file."""
+    """Return the files of a project with one workflow file by name."""
     return {
         f"{name}.yaml": _STEPS.replace("NAME", name),
         "detent.toml": _SETTINGS,
@@ -222,10 +222,10 @@ def init(
         str | None, typer.Option("--name", help="The name of the project; that of the folder if it is left out.")
     ] = None,
     steps: Annotated[bool, typer.Option("--steps", help="A workflow file (YAML) instead of Python.")] = False,
-    django: Annotated[bool, typer.Option("--django", help="Say what a Django project needs; write nothing.")] = False,
-    flask: Annotated[bool, typer.Option("--flask", help="Say what a Flask app needs; write nothing.")] = False,
+    django: Annotated[bool, typer.Option("--django", help="Print what a Django project needs; write nothing.")] = False,
+    flask: Annotated[bool, typer.Option("--flask", help="Print what a Flask app needs; write nothing.")] = False,
 ) -> None:
-    """Create a project that runs as it is: workflows, tests of them, settings, a README. Nothing that exists is
+    """Create a project that runs without changes: workflows, their tests, settings, a README. Existing files are not
     changed."""
     if django or flask:
         out.print(escape(DJANGO if django else FLASK), end="")
@@ -258,7 +258,7 @@ def _chosen(folder: Path, name: str | None) -> str:
 
 
 def _write(file: Path, text: str) -> bool:
-    """Make a file; whether it was not there before."""
+    """Create a file. Return False if it exists already."""
     try:
         with file.open("x") as new:
             new.write(text)
@@ -268,7 +268,7 @@ def _write(file: Path, text: str) -> bool:
 
 
 def _ignore(file: Path) -> str:
-    """Keep the database out of version control: one line is added to what is there, if it is not there."""
+    """Exclude the database from version control: add a line to `.gitignore` if it is missing. Return what was done."""
     if _write(file, f"{IGNORED}\n"):
         return "wrote"
     old = file.read_text()

@@ -1,4 +1,4 @@
-"""`detent logs RUN`: the journal of a run."""
+"""`detent logs RUN`: print the journal of a run."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def logs(
     url: Url = None,
     database: Database = None,
 ) -> None:
-    """What happened in a run, line by line: when, which step, what, how long it took, and what went wrong.
+    """Show what happened in a run, line by line: time, step, event, duration and error.
 
-    With -f it follows the run until it ends, also when the server is started anew meanwhile."""
+    With -f it follows the run until it ends, also over a restart of the server."""
     with open_client(settings_of(database_url=database), url, patience=LONG_PATIENCE if follow else PATIENCE) as client:
         document = client.ask(runs.get(run))
         if follow and document["status"] not in ENDED:
@@ -35,7 +35,7 @@ def logs(
         try:
             _tell(client, document, since, follow=follow, as_json=as_json)
         except KeyboardInterrupt:
-            err.print("the run goes on without you")
+            err.print("the run goes on")
             raise typer.Exit(130) from None
 
 
@@ -55,7 +55,7 @@ def _tell(client: CommandClient, document: Document, since: int, *, follow: bool
 
 
 class _Paper:
-    """Writes lines one below the other, and the date where another one begins."""
+    """Prints journal lines, and the date before the first line of another day. It owns the last printed date."""
 
     def __init__(self, width: int) -> None:
         self._width, self._day = width, day(iso(SystemClock().wall()))

@@ -18,7 +18,7 @@ def migrate(
     to: Annotated[
         str | None, typer.Option("--to", metavar="REVISION", help="Up or down to this one; by default the newest.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Delete data that an older revision cannot hold.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Delete data that an older revision cannot store.")] = False,
 ) -> None:
     """Bring the tables of a database to this version of Detent, or to a revision."""
     url = settings_of(database_url=database).database_url

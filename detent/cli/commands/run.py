@@ -1,4 +1,4 @@
-"""`detent run FILE`: an engine in this process, for one run."""
+"""`detent run FILE`: run one workflow with an engine in this process."""
 
 from __future__ import annotations
 
@@ -37,17 +37,14 @@ from detent.run.status import TERMINAL, Status
 from detent.settings import Settings
 from detent.store.url import scheme
 
-# What `detent run` is to run, and how.
-
-
-#: What waits for callbacks. A durable function asks for them by names that only its code knows.
+#: Kinds of steps that may wait for callbacks. Only the code of a durable function knows the names of its waits.
 _WAITING: Final = (StepKind.WAIT, StepKind.FUNCTION)
 
 
 @dataclass(frozen=True, slots=True)
 class RunTarget:
-    """A workflow. `source` is the text and name of its file; null if it is in Python, where `module` has it, and any
-    engine with its code saves it by itself."""
+    """A workflow to run. `source` is the text and name of its file. A workflow in Python has no `source`: `module` is
+    its module, and an engine that has imported it saves the workflow itself."""
 
     compiled: Compiled
     source: tuple[bytes, str] | None = None
@@ -64,7 +61,7 @@ class RunTarget:
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """A run that somebody wants to see; `answers` are for what it will wait for."""
+    """The options of `detent run`. `answers` are the answers to the waits of the run, by name."""
 
     target: RunTarget
     request: StartRequest
@@ -74,7 +71,7 @@ class RunOptions:
 
 
 def find_target(file: Path, settings: Settings) -> RunTarget:
-    """The workflow of a file, or the one in Python that is named like that."""
+    """Return the workflow of a file, or the workflow in Python with that name."""
     written = python_workflow(str(file))
     if written is not None:
         return RunTarget(written.compiled, module=written.place.partition(":")[0])
@@ -83,7 +80,7 @@ def find_target(file: Path, settings: Settings) -> RunTarget:
 
 
 def read_answers(given: Iterable[str], target: RunTarget) -> dict[str, Any]:
-    """Answers written `step=JSON`, by step."""
+    """Read answers written `step=JSON`. Return them by step."""
     waits = {step.name for step in target.compiled.graph.steps if step.kind is StepKind.WAIT}
     found: dict[str, Any] = {}
     for text in given:
@@ -95,16 +92,13 @@ def read_answers(given: Iterable[str], target: RunTarget) -> dict[str, Any]:
     return found
 
 
-# The run of `detent run`, from its start to its end, in front of somebody.
-
-
 REFRESH: Final = 0.1
 
 Document = dict[str, Any]
 
 
 class Watching:
-    """Starts the run, shows it, gives it its answers, and tells what came of it."""
+    """Starts the run, shows it, delivers its answers and prints its result. It owns the view."""
 
     def __init__(self, app: App, order: RunOptions, clock: Clock) -> None:
         self._app, self._order, self._clock = app, order, clock
@@ -114,7 +108,7 @@ class Watching:
         self._view: View = LineView(out, clock.wall)
 
     async def until_ended(self, stopping: asyncio.Task[None]) -> str:
-        """Gives the status it has in the end. It may be open: somebody wants to leave, or its code paused it."""
+        """Run the workflow and return its last status. The run may be open: after Ctrl-C, or if its code paused it."""
         target, order = self._order.target, self._order
         if target.source is not None:
             data, filename = target.source
@@ -138,8 +132,8 @@ class Watching:
         return str(document["status"])
 
     async def _documents(self, run: str, stopping: asyncio.Task[None]) -> AsyncIterator[Document]:
-        """The run each time something may have changed, until it ends or will not go on by itself, or somebody wants
-        to leave."""
+        """Yield the document of the run whenever it may have changed. End when the run ends, when a step pauses it, or
+        when the process is to stop."""
         jumper = None
         if isinstance(self._clock, JumpingClock):
             jumper = Jumper(self._clock, self._order.answers, self._view.note)
@@ -154,7 +148,7 @@ class Watching:
             await self._pause(stopping)
 
     async def _children(self, document: Document) -> list[Document]:
-        """The runs that it waits for, and those that they wait for."""
+        """Return the child runs that the run waits for, and those that they wait for."""
         found: list[Document] = []
         for step in document["tasks"].values():
             if step["status"] == "waiting" and "run_id" in step:
@@ -209,7 +203,7 @@ class Watching:
         print_tracebacks(document)
 
     def _tell_pause(self, document: Document, took: str) -> None:
-        """Why its code paused it, and how it can go on."""
+        """Print why its code paused the run, and how to go on with it."""
         out.print(f"\n{marked('paused')} [bright_black]in {took}[/]: {plain(document['paused_by'] or '')}")
         error = document["tasks"][document["paused_step"]]["error"]
         if error:
@@ -217,7 +211,7 @@ class Watching:
         url, module = self._order.settings.database_url, self._order.target.module
         if scheme(url) != "memory" and module is not None:
             out.print(
-                f"mend it and run it again, or go on with this run: detent worker {module} --database {escape(url)}, "
+                f"fix it and run it again, or go on with this run: detent worker {module} --database {escape(url)}, "
                 f"and beside it detent runs resume {document['id']} --database {escape(url)}"
             )
 
@@ -228,23 +222,21 @@ def run(
     hero: Hero = None,
     answer: Annotated[
         list[str] | None,
-        typer.Option(
-            "--answer", metavar="STEP=JSON", help="What a wait step, or a function, will be told; repeatable."
-        ),
+        typer.Option("--answer", metavar="STEP=JSON", help="The answer to a wait of a step or function; repeatable."),
     ] = None,
     fast: Annotated[
-        bool, typer.Option("--fast", help="Nothing is stored, and the clock jumps over sleeps and pauses.")
+        bool, typer.Option("--fast", help="Store nothing, and let the clock jump over sleeps and pauses.")
     ] = False,
     database: Database = None,
     imports: Imports = None,
 ) -> None:
     """Run a workflow here and now, and watch it: a file, or a class or durable function in Python.
 
-    The run is durable in a private SQLite file, which is removed when it completes and kept and named when it does
-    not. Exit code 0 if it completed, 1 if not, 2 if the workflow is not valid."""
+    The run is durable in a private SQLite file. The file is removed if the run completes; otherwise it stays, and its
+    name is printed. Exit code 0 if the run completed, 1 if not, 2 if the workflow is not valid."""
     settings = settings_of(database_url=database, **{"import": imports})
     if fast and database:
-        raise InvalidInput("--fast keeps everything in memory: leave out --database")
+        raise InvalidInput("--fast stores nothing and cannot be combined with --database")
     target = find_target(file, settings)
     for warning in target.compiled.warnings:
         warn(warning)
@@ -259,7 +251,7 @@ def run(
 
 
 def _carry_out_privately(order: RunOptions) -> str:
-    """Run it in a SQLite file of its own, which is kept if it did not complete."""
+    """Run the workflow in a private SQLite file. Remove the file if the run completed. Return its last status."""
     folder, status = Path(tempfile.mkdtemp(prefix="detent-run-")), None
     try:
         status = _carry_out(replace(order, settings=_private(order.settings, f"sqlite:///{folder / 'run.db'}")))
@@ -272,13 +264,13 @@ def _carry_out_privately(order: RunOptions) -> str:
 
 
 def _private(settings: Settings, url: str) -> Settings:
-    """For a database that this process alone has, and not for long: it serves every queue, for nobody else would, and
-    fetches nothing from an outbox, for that is meant for those who stay."""
+    """Return the settings for a private, short-lived database. This process is its only node, so it serves every queue.
+    It fetches no starts from an outbox: those are for nodes that stay."""
     return replace(settings, database_url=url, base_url=None, queues=(), outbox_urls=())
 
 
 def _carry_out(order: RunOptions) -> str:
-    """Gives the status that the run has in the end."""
+    """Run the workflow on a new event loop. Return its last status."""
     with asyncio.Runner(loop_factory=JumpingLoop if order.fast else None) as runner:
         return runner.run(_run(order))
 

@@ -1,4 +1,4 @@
-"""`detent runs list|show|why|wait|history|timeline`; `runs_control.py` has the commands that change runs."""
+"""`detent runs list|show|why|wait|history|timeline`: show runs. `runs_control.py` has the commands that change runs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from detent.errors import InvalidInput
 from detent.instant import SECOND
 from detent.testing.export import as_test
 
-# `detent runs history|timeline`: a run attempt by attempt, and everything that happened to one hero.
+# `detent runs history|timeline`: the attempts of a run, and the journals of all runs of a hero.
 
 
 _ENTRIES_PAGE: Final = 200
@@ -60,7 +60,7 @@ _HISTORY_COLUMNS: Final = (
     Column("took", right=True),
     Column("error", gives=True),
 )
-#: The runs of a timeline are told apart by colour.
+#: Each run of a timeline has its own colour.
 _COLOURS: Final = ("cyan", "magenta", "green", "yellow", "blue", "bright_cyan", "bright_magenta")
 
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=100_000, help="How many.")]
@@ -73,13 +73,13 @@ def show_history(
     url: Url = None,
     database: Database = None,
 ) -> None:
-    """Every attempt of a run that is over, and what came of it."""
+    """List every attempt of a run that has ended, with its outcome."""
     with open_client(settings_of(database_url=database), url) as client:
         rows = list(client.each(runs.history(run, limit=_ENTRIES_PAGE)))
     if as_json:
         print_json(rows)
         return
-    show_table(_HISTORY_COLUMNS, map(_history_row, rows), nothing="no attempt is over yet", titled=True)
+    show_table(_HISTORY_COLUMNS, map(_history_row, rows), nothing="no attempt has ended yet", titled=True)
     if traceback:
         for row in rows:
             _print_traceback(row)
@@ -125,7 +125,7 @@ def tell_timeline(
     url: Url = None,
     database: Database = None,
 ) -> None:
-    """Everything that happened in all runs of one hero, in the order of time."""
+    """Show everything that happened in all runs of one hero, in the order of time."""
     with open_client(settings_of(database_url=database), url) as client:
         found = list(islice(client.each(runs.timeline(hero, limit=min(limit, _ENTRIES_PAGE))), limit))
     if as_json:
@@ -143,7 +143,7 @@ def tell_timeline(
 
 
 def _lines(found: list[Document], ids: list[str]) -> Iterator[Text]:
-    """A line for each thing that happened, the date where another one begins, and the run each belongs to."""
+    """Yield a line for each event with the name of its workflow, and the date before the first event of a day."""
     width = max(len(one["step"] or "") for one in found)
     names = {one["run_id"]: one_line(one["workflow"]) for one in found}
     longest = max(map(len, names.values()))
@@ -167,7 +167,7 @@ def _told(one: Document) -> Iterator[JournalLine]:
 
 
 _RUNS_PAGE: Final = 100
-#: A list does not have why a run is paused: so many are asked for it, one by one.
+#: The documents of a list do not say why a run is paused. For so many paused runs it is requested one by one.
 _MOST_REASONS: Final = 50
 _RUN_COLUMNS: Final = (
     Column("run"),
@@ -180,7 +180,7 @@ _RUN_COLUMNS: Final = (
 )
 _MOST_CHILDREN: Final = 20
 _DIFF: Final = {"+": "green", "-": "red"}
-#: Mark and colour of what holds a run up.
+#: Mark and colour of each kind of reason why a run does not go on.
 _REASONS: Final = {
     "ended": ("■", "bright_black"),
     "not_started": ("◷", "yellow"),
@@ -208,12 +208,12 @@ def list_runs(
     until: Until = None,
     request_id: RequestId = None,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100_000, help="How many.")] = 20,
-    everything: Annotated[bool, typer.Option("--all", "-a", help="All of them, however many there are.")] = False,
+    everything: Annotated[bool, typer.Option("--all", "-a", help="List all runs.")] = False,
     as_json: Json = False,
     url: Url = None,
     database: Database = None,
 ) -> None:
-    """The latest runs of a workflow, or of all."""
+    """List the latest runs of a workflow, or of all workflows."""
     which = chosen(locals())
     with open_client(settings_of(database_url=database), url) as client:
         found = client.each(runs.list_all(limit=_RUNS_PAGE if everything else min(limit, _RUNS_PAGE), **which))
@@ -236,7 +236,7 @@ def _run_row(run: Document, reason: str | None, *, named: bool) -> list[str | Te
 
 
 def _why_paused(run: Document) -> str:
-    """The step that paused a run and its error, or who did."""
+    """Return what paused a run: a step and its error, or the name of a caller."""
     step = run["tasks"].get(run["paused_step"])
     if step is None:
         return f"by {run['paused_by']}" if run["paused_by"] else ""
@@ -247,7 +247,8 @@ def show_run(
     run: Run,
     as_json: Json = False,
     save: Annotated[
-        bool, typer.Option("--as-test", help="A test for pytest that repeats the run, with what its steps gave.")
+        bool,
+        typer.Option("--as-test", help="Print a test for pytest that repeats the run with the results of its steps."),
     ] = False,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="With --as-test: the file to write; nothing is overwritten.")
@@ -255,9 +256,9 @@ def show_run(
     url: Url = None,
     database: Database = None,
 ) -> None:
-    """One run with its steps."""
+    """Show a run with its steps."""
     if output is not None and not save:
-        raise wrong("--output", "is for --as-test")
+        raise wrong("--output", "can only be used with --as-test")
     with open_client(settings_of(database_url=database), url) as client:
         document = client.ask(runs.get(run))
         if save:
@@ -280,7 +281,7 @@ def show_run(
 
 
 def _relatives(tree: Document, run: str) -> list[tuple[str, str | None]]:
-    """Name the parent and the children of a run, which are in the tree of its family."""
+    """Return the parent and the children of a run, found in the tree of its runs."""
     left: list[tuple[str | None, Document]] = [(None, tree)]
     while left:
         parent, found = left.pop()
@@ -290,7 +291,7 @@ def _relatives(tree: Document, run: str) -> list[tuple[str, str | None]]:
             shown = "\n".join(filter(None, (*children[:_MOST_CHILDREN], more)))
             return [("parent", parent), ("children", shown)]
         left += [(_relative(found), child) for child in found["children"]]
-    return []  # the family is larger than the API shows
+    return []  # the tree is larger than the API returns, and the run is not in that part
 
 
 def _relative(run: Document) -> str:
@@ -302,7 +303,7 @@ def _save_as_test(client: CommandClient, run: Document, file: Path | None) -> No
     versions = list(client.each(pages))
     version = next((one for one in versions if one["version"] == run["version"]), None)
     if version is None:
-        raise InvalidInput(f"version {run['version']} of the workflow {run['workflow']!r} is not there any more")
+        raise InvalidInput(f"version {run['version']} of the workflow {run['workflow']!r} does not exist any more")
     entries = [entry for some in client.entries(run["id"]) for entry in some]
     later = [datetime.fromisoformat(one["inserted_at"]) for one in versions if one["version"] > run["version"]]
     edited = any(run["finished_at"] is None or made < datetime.fromisoformat(run["finished_at"]) for made in later)
@@ -337,11 +338,11 @@ def _facts(run: Document) -> list[tuple[str, str | None]]:
 
 
 def explain_run(run: Run, as_json: Json = False, url: Url = None, database: Database = None) -> None:
-    """Say why a run does not go on: what blocks it, then what waits for that."""
+    """Explain why a run does not go on: what blocks it, then the steps that wait for that."""
     with open_client(settings_of(database_url=database), url) as client:
         document = client.ask(runs.why(run))
         if client.has_no_engine and document["status"] not in ENDED:
-            warn("no engine is running on this database; nothing goes on until one does")
+            warn("no engine is running on this database; no run goes on until one starts")
     if as_json:
         print_json(document)
         return

@@ -1,4 +1,4 @@
-"""`detent runs cancel|pause|resume|retry`: for the runs that are named, or for all that a filter means."""
+"""`detent runs cancel|pause|resume|retry|skip|reattempt|finish|signal|rerun|fork|resolve`: control runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from detent.client.runs import Action, RunFilter
 from detent.errors import DetentError, InvalidInput
 from detent.values.durations import parse_duration
 
-# `detent runs skip|reattempt|finish`: past a step, or to the end.
+# `detent runs skip|reattempt|finish`
 
 
 Step = Annotated[
@@ -29,7 +29,7 @@ _WAITING: Final = " (requested, not applied yet)"
 
 
 def skip_step(run: Run, step: Step = None, as_json: Json = False, url: Url = None, database: Database = None) -> None:
-    """Leave out a step: what it is doing is stopped, and the run goes on behind it, also if it was paused."""
+    """Skip a step and go on with the next, also if the run was paused. An attempt in flight is stopped."""
     _steer(runs.skip(run, step), "skip", as_json=as_json, url=url, database=database)
 
 
@@ -41,13 +41,13 @@ def reattempt_step(
     url: Url = None,
     database: Database = None,
 ) -> None:
-    """Try a step again, in the same run: what it is doing is stopped. A run that was paused goes on."""
+    """Run a step again, in the same run. An attempt in flight is stopped. A paused run goes on."""
     call = runs.reattempt(run, step, wait=None if wait is None else _seconds(wait))
     _steer(call, "reattempt", as_json=as_json, url=url, database=database)
 
 
 def finish_run(run: Run, as_json: Json = False, url: Url = None, database: Database = None) -> None:
-    """Say that a run is done: it is completed, and what has not run yet is skipped."""
+    """Complete a run now. Steps that have not ended are skipped."""
     _steer(runs.finish(run), "finish", as_json=as_json, url=url, database=database)
 
 
@@ -66,15 +66,15 @@ def _steer(call: Call[Any], wish: str, *, as_json: bool, url: str | None, databa
         else:
             out.print(f"{marked(document['status'])}{_WAITING if document.get(f'{wish}_requested') else ''}")
         if client.has_no_engine:
-            warn("no engine is running on this database; it is done when one does")
+            warn("no engine is running on this database; it is applied when one starts")
 
 
 # `detent runs rerun|fork|resolve`
 
 
-ForkStep = Annotated[str, typer.Option("--step", metavar="STEP", help="The step to begin again at.")]
+ForkStep = Annotated[str, typer.Option("--step", metavar="STEP", help="The step to begin at.")]
 Output = Annotated[
-    str | None, typer.Option("--output", metavar="JSON", help="What the step gave: JSON, @file.json or -.")
+    str | None, typer.Option("--output", metavar="JSON", help="The output of the step: JSON, @file.json or -.")
 ]
 
 
@@ -90,7 +90,7 @@ def rerun_run(
 def fork_run(
     run: Run, step: ForkStep, output: Output = None, as_json: Json = False, url: Url = None, database: Database = None
 ) -> None:
-    """Begin again at a step, as a new run: what does not depend on it is kept. With --output the step is not run."""
+    """Start a new run at a step. Results that do not depend on it are reused. With --output the step does not run."""
     call = runs.fork(run, step, output=UNSET if output is None else read_value(output, "--output"))
     with open_client(settings_of(database_url=database), url) as client:
         _made(client, call, as_json=as_json)
@@ -98,7 +98,7 @@ def fork_run(
 
 def resolve_step(
     run: Run,
-    step: Annotated[str, typer.Argument(help="The step of which nobody knows whether it happened.")],
+    step: Annotated[str, typer.Argument(help="The step whose node died during it.")],
     happened: Annotated[
         bool | None, typer.Option("--happened/--did-not-happen", help="Whether it did its work.")
     ] = None,
@@ -107,7 +107,7 @@ def resolve_step(
     url: Url = None,
     database: Database = None,
 ) -> None:
-    """Say whether a step happened whose node died during it. The run goes on when that is known of all its steps."""
+    """Say whether a step happened whose node died during it. The run goes on when no step is uncertain any more."""
     if happened is None:
         raise wrong("--happened", "say --happened or --did-not-happen")
     if output is not None and not happened:
@@ -137,7 +137,7 @@ def _made(client: CommandClient, call: Call[Any], *, as_json: bool) -> None:
 
 def signal_run(
     run: Annotated[str, typer.Argument(help="The id of the run, run_...")],
-    name: Annotated[str, typer.Argument(help="The name that its function asks for.")],
+    name: Annotated[str, typer.Argument(help="The name of the signal.")],
     value: Annotated[
         str | None, typer.Argument(metavar="JSON", help="What the function gets, as --data; may be left out.")
     ] = None,
@@ -146,7 +146,7 @@ def signal_run(
     url: Url = None,
     database: Database = None,
 ) -> None:
-    """Send a signal to a run of a durable function. It is heard whether the function asks for it before or after."""
+    """Send a signal to a run of a durable function. The function may wait for it before or after it is sent."""
     if data is not None and value is not None:
         raise wrong("--data", "is given twice: leave out one of the two")
     text = value if data is None else data
@@ -158,7 +158,7 @@ def signal_run(
         else:
             out.print(f"sent {plain(name)}")
         if client.has_no_engine:
-            warn("no engine is running on this database; the signal is heard when one does")
+            warn("no engine is running on this database; the function receives the signal when one starts")
 
 
 _MOST: Final = 10_000
@@ -171,13 +171,13 @@ _CALLS: Final[dict[Action, Callable[[str], Any]]] = {
 _HELP: Final[dict[Action, str]] = {
     "cancel": "Cancel runs. What has been sent cannot be taken back.",
     "pause": "Pause runs: attempts in flight finish, nothing new starts.",
-    "resume": "Let paused runs go on.",
-    "retry": "Try runs that failed again, as new runs that keep what succeeded.",
+    "resume": "Resume paused runs.",
+    "retry": "Retry failed runs as new runs that reuse the results of steps that succeeded.",
 }
 
 Runs = Annotated[list[str] | None, typer.Argument(metavar="RUN...", help="The ids of runs, run_...")]
 AllMatching = Annotated[
-    bool, typer.Option("--all-matching", help="Every run that the filter means. They are counted first.")
+    bool, typer.Option("--all-matching", help="Every run that matches the filter. They are counted first.")
 ]
 
 
@@ -206,7 +206,7 @@ def _command(wish: Action) -> Callable[..., None]:
             else:
                 _all(client, wish, which, yes=yes, as_json=as_json)
             if client.has_no_engine:
-                warn("no engine is running on this database; it is done when one does")
+                warn("no engine is running on this database; it is applied when one starts")
 
     command.__doc__ = _HELP[wish]
     return command
@@ -216,13 +216,13 @@ def _check(run: list[str] | None, which: RunFilter, *, all_matching: bool) -> No
     if run and (which or all_matching):
         raise wrong("RUN", "give ids, or a filter with --all-matching, not both")
     if which and not all_matching:
-        raise wrong("--all-matching", "is needed beside a filter, so that nobody means many runs by mistake")
+        raise wrong("--all-matching", "is required with a filter, so that a filter never changes many runs by mistake")
     if not run and not all_matching:
         raise wrong("RUN", "is missing; give ids of runs, or a filter with --all-matching")
 
 
 def _each(client: CommandClient, wish: Action, ids: list[str], *, as_json: bool) -> None:
-    """One after the other. What is refused is told, and the others are done all the same."""
+    """Apply the action to each run. If one is refused, print the error and go on with the others."""
     done: list[Document] = []
     refused = False
     for id_ in ids:
@@ -273,7 +273,7 @@ def _all(client: CommandClient, wish: Action, which: RunFilter, *, yes: bool, as
     for one in result["refused"]:
         out.print(f"[bright_black]{one['run_id']}[/]  {plain(one['message'])}")
     if result["more"]:
-        out.print("there are more; do it again for the rest")
+        out.print("there are more runs; run the command again for the rest")
 
 
 def add_to(app: typer.Typer) -> None:

@@ -1,4 +1,4 @@
-"""`detent serve`: the API and an engine, until it is told to stop."""
+"""`detent serve`: serve the API and run an engine, until SIGTERM or Ctrl-C."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Queues = Annotated[str | None, typer.Option("--queues", metavar="A,B", help="Onl
 Migrate = Annotated[bool, typer.Option("--migrate", help="Bring the tables up to date first.")]
 
 Reload = Annotated[
-    bool, typer.Option("--reload", help="For development: begin anew whenever a Python file of the modules changes.")
+    bool, typer.Option("--reload", help="For development: restart whenever a Python file of the modules changes.")
 ]
 
 
@@ -44,7 +44,7 @@ def serve(
     migrate: Migrate = False,
     reload: Reload = False,
 ) -> None:
-    """Serve the API and run workflows. Stops gently at SIGTERM or Ctrl-C: attempts in flight get their time."""
+    """Serve the API and run workflows. SIGTERM or Ctrl-C drains it: attempts in flight get time to finish."""
     settings = settings_of(host=host, port=port, database_url=database, queues=queues, **{"import": imports})
     check_address(settings)
     kind = scheme(settings.database_url)
@@ -52,7 +52,7 @@ def serve(
         problem = Problem("--workers", f"{workers} engines need PostgreSQL or MariaDB; {kind} has room for one")
         raise InvalidInput("invalid option", [problem])
     if not engine and not is_shared(settings.database_url):
-        warn(f"with --no-engine nobody runs the workflows of a {kind} database")
+        warn(f"with --no-engine no process runs the workflows: only one process can open a {kind} database")
     if reload:
         flags = [
             "--engine" if engine else "--no-engine",
@@ -66,7 +66,8 @@ def serve(
 
 
 def check_address(settings: Settings) -> None:
-    """Until callers can say who they are, only this machine is let in, unless the operator insists."""
+    """Raise InvalidInput if the API would listen on another address than loopback. The API has no authentication, so
+    other addresses need `allow_loose_auth`."""
     if settings.allow_loose_auth or settings.host == "localhost":
         return
     try:

@@ -30,16 +30,14 @@ from detent.errors import InvalidInput
 from detent.values.durations import parse_duration
 
 _FOR_EVER: Final = "forever"
-#: `--wait` alone waits as long as it takes.
+#: `--wait` without a value waits until the run has ended.
 BARE: Final = {"--wait": _FOR_EVER}
 
 RequestId = Annotated[
-    str | None, typer.Option("--request-id", metavar="ID", help="The same id again gives the run it started first.")
+    str | None, typer.Option("--request-id", metavar="ID", help="A repeated id returns the run that it started first.")
 ]
 At = Annotated[str | None, typer.Option("--at", metavar="TIME", help="Begin then: 2026-02-22T10:00, or 10m from now.")]
-AllowMultiple = Annotated[
-    bool, typer.Option("--allow-multiple", help="Start it beside an active run of that hero all the same.")
-]
+AllowMultiple = Annotated[bool, typer.Option("--allow-multiple", help="Start it beside an active run of that hero.")]
 Wait = Annotated[
     str | None,
     typer.Option(
@@ -90,7 +88,7 @@ def trigger(
 
 
 def _start(text: str) -> datetime | timedelta:
-    """A time from now is sent as that, so that it counts from when the run is accepted."""
+    """Read `--at`. A time from now is sent as a duration, so that it counts from when the server accepts the run."""
     try:
         return timedelta(seconds=parse_duration(text))
     except InvalidInput:

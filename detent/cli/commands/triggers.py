@@ -1,4 +1,4 @@
-"""`detent triggers`: what starts workflows, and what came of it."""
+"""`detent triggers`: show and change triggers, and list their firings."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def list_triggers(
     url: Url = None,
     database: Database = None,
 ) -> None:
-    """All triggers, or those of a workflow."""
+    """List all triggers, or those of a workflow."""
     with open_client(settings_of(database_url=database), url) as client:
         rows = list(client.each(triggers.list_all(workflow=workflow, type=type_, enabled=enabled)))
     if as_json:
@@ -82,7 +82,7 @@ def _trigger_row(trigger: Document) -> list[str | Text]:
 
 
 def show_trigger(trigger: Trigger, as_json: Json = False, url: Url = None, database: Database = None) -> None:
-    """One trigger: what it listens to, when it fires next, where it is called."""
+    """Show a trigger: its configuration, its next slot and its URL."""
     document = _ask(triggers.get(trigger), url, database)
     if as_json:
         print_json(document)
@@ -97,7 +97,7 @@ def create_trigger(
     url: Url = None,
     database: Database = None,
 ) -> None:
-    """Make a trigger from a file, and print its id."""
+    """Create a trigger from a file, and print its id."""
     body = json_body(read_definition(read_file(file), filename=file.name))
     call = Call("POST", url_path("triggers"), bare(dict[str, Any]), body=body, headers=JSON, repeatable=False)
     document = _ask(call, url, database)
@@ -111,12 +111,12 @@ def pause_trigger(
     url: Url = None,
     database: Database = None,
 ) -> None:
-    """Let a trigger fire no more until it is resumed. What has fired already goes on."""
+    """Pause a trigger until it is resumed. Its earlier firings and their runs go on."""
     _tell(_ask(triggers.pause(trigger, note), url, database), as_json=as_json)
 
 
 def resume_trigger(trigger: Trigger, as_json: Json = False, url: Url = None, database: Database = None) -> None:
-    """Let a trigger fire again, from now on."""
+    """Resume a trigger from now on."""
     _tell(_ask(triggers.resume(trigger), url, database), as_json=as_json)
 
 
@@ -127,7 +127,7 @@ def next_slots(
     url: Url = None,
     database: Database = None,
 ) -> None:
-    """When a cron trigger fires next."""
+    """List the next slots of a cron trigger."""
     found: Any = _ask(triggers.coming(trigger, count), url, database)
     if as_json:
         print_json(found)
@@ -139,7 +139,7 @@ def next_slots(
 def delete_trigger(
     trigger: Trigger, yes: Yes = False, as_json: Json = False, url: Url = None, database: Database = None
 ) -> None:
-    """Delete a trigger. The runs it started go on."""
+    """Delete a trigger. The runs that it started go on."""
     with open_client(settings_of(database_url=database), url) as client:
         found = client.ask(triggers.get(trigger))
         confirm(f"Delete the {found['type']} trigger of {found['workflow']!r}?", yes=yes)
@@ -166,7 +166,7 @@ def _state(trigger: Document) -> str:
 
 
 def _what(trigger: Document) -> str:
-    """What makes it fire, in a few words."""
+    """Return what fires a trigger, in a few words."""
     config = trigger["config"]
     match trigger["type"]:
         case "cron":
@@ -180,7 +180,7 @@ def _what(trigger: Document) -> str:
 
 
 def _written(value: Any) -> str:
-    """A value as people write it: text as it is, the rest as JSON."""
+    """Format a value: a text as it is, any other value as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -218,7 +218,7 @@ _NOT_DONE: Final = ("refused", "errored")
 def fire_trigger(
     trigger: Trigger, input_: Input = None, as_json: Json = False, url: Url = None, database: Database = None
 ) -> None:
-    """Fire a trigger now, paused or not. Its condition and overlap policy count."""
+    """Fire a trigger now, also if it is paused. Its condition and overlap policy apply."""
     call = triggers.fire(trigger, None if input_ is None else read_value(input_, "--input"))
     with open_client(settings_of(database_url=database), url) as client:
         _fired(client, call, as_json=as_json)
@@ -231,7 +231,7 @@ def replay_firing(
     url: Url = None,
     database: Database = None,
 ) -> None:
-    """Replay a firing with the request it received."""
+    """Fire again with the request of an earlier firing."""
     with open_client(settings_of(database_url=database), url) as client:
         _fired(client, triggers.replay(trigger, firing), as_json=as_json)
 
@@ -246,7 +246,7 @@ def list_firings(
     url: Url = None,
     database: Database = None,
 ) -> None:
-    """The latest times a trigger fired, and what came of each."""
+    """List the latest firings of a trigger and their results."""
     with open_client(settings_of(database_url=database), url) as client:
         rows = list(islice(client.each(triggers.firings(trigger, state=status, limit=min(limit, 100))), limit))
     if as_json:
@@ -264,7 +264,7 @@ def backfill_trigger(
     url: Url = None,
     database: Database = None,
 ) -> None:
-    """Fire the slots of the past that have no firing yet. They are counted first."""
+    """Fire slots of the past that have no firing. They are listed first."""
     begin, end = read_moment(since, "--from", ago=True), read_moment(until, "--to", ago=True)
     with open_client(settings_of(database_url=database), url) as client:
         found = client.ask(triggers.backfill(trigger, begin, end, dry_run=True))

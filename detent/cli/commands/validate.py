@@ -12,7 +12,7 @@ from detent.errors import InvalidInput
 
 
 def validate(files: Files, imports: Imports = None) -> None:
-    """Check workflow files and list everything that is wrong with them.
+    """Check workflow files and list all problems.
 
     With --import, names of actions are checked too. Exit code 2 if a file is not valid."""
     settings = settings_of(**{"import": imports})

@@ -1,4 +1,4 @@
-"""`detent worker`: an engine without the API."""
+"""`detent worker`: run an engine without the API."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def worker(
         return
     load_or_show(settings.imports)
     if not settings.imports and not workflows.all():
-        warn("no modules are named: it runs workflow files only, none of those that are written in Python")
+        warn("no modules are named: this worker runs workflow files only, and no workflows in Python")
     run_process(_work(settings, migrate=migrate))
 
 

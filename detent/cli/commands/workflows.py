@@ -58,7 +58,7 @@ def list_workflows(
     url: Url = None,
     database: Database = None,
 ) -> None:
-    """All workflows by name."""
+    """List all workflows by name."""
     call = workflows.list_all(enabled=enabled).first
     query = [*call.query, *(("label", one.replace("=", ":", 1)) for one in label or ())]
     with open_client(settings_of(database_url=database), url) as client:
@@ -82,7 +82,7 @@ def _row(workflow: Document) -> list[str | Text]:
 
 
 def show_workflow(workflow: Workflow, as_json: Json = False, url: Url = None, database: Database = None) -> None:
-    """One workflow with its definition."""
+    """Show a workflow with its definition."""
     document = _ask(workflows.get(workflow), url, database)
     if as_json:
         print_json(document)
@@ -103,7 +103,7 @@ def show_workflow(workflow: Workflow, as_json: Json = False, url: Url = None, da
 
 
 def list_versions(workflow: Workflow, as_json: Json = False, url: Url = None, database: Database = None) -> None:
-    """The versions of a workflow, newest first."""
+    """List the versions of a workflow, newest first."""
     pages = Pages(Call("GET", url_path("workflows", workflow, "versions"), page(dict[str, Any])))
     with open_client(settings_of(database_url=database), url) as client:
         rows = list(client.each(pages))
@@ -121,19 +121,19 @@ def _version(version: Document) -> list[str | Text]:
 
 
 def enable_workflow(workflow: Workflow, as_json: Json = False, url: Url = None, database: Database = None) -> None:
-    """Let a workflow be started again."""
+    """Allow a workflow to be started again."""
     _tell(_ask(workflows.enable(workflow), url, database), as_json=as_json)
 
 
 def disable_workflow(workflow: Workflow, as_json: Json = False, url: Url = None, database: Database = None) -> None:
-    """Let nothing start a workflow. Its runs in flight go on."""
+    """Allow no start of a workflow. Its runs in flight go on."""
     _tell(_ask(workflows.disable(workflow), url, database), as_json=as_json)
 
 
 def delete_workflow(
     workflow: Workflow, yes: Yes = False, as_json: Json = False, url: Url = None, database: Database = None
 ) -> None:
-    """Delete a workflow. Its runs in flight go on, its triggers are gone, its name is free again."""
+    """Delete a workflow with its triggers. Its runs in flight go on, and its name is free again."""
     with open_client(settings_of(database_url=database), url) as client:
         found = client.ask(workflows.get(workflow))
         confirm(f"Delete the workflow {found['name']!r} with its triggers?", yes=yes)

@@ -1,1 +1,1 @@
-"""What commands print: tables, progress, journal lines."""
+"""The output of commands: tables, progress and journal lines."""

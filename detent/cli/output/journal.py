@@ -1,4 +1,4 @@
-"""The journal of a run as lines that people read: when, which step, what happened, how long, what went wrong."""
+"""Render the journal of a run as lines: time, step, event, duration and error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BAD: Final = ("failed", "timeout", "template_error")
 
 
 class JournalLine(NamedTuple):
-    """One thing that happened; `status` gives its mark and colour."""
+    """One line of the journal. `status` selects its mark and colour."""
 
     at: str
     step: str
@@ -31,7 +31,7 @@ class JournalLine(NamedTuple):
 
 
 def lines_of(entry: Document) -> Iterator[JournalLine]:
-    """What an entry tells: what happened, and what was decided because of it."""
+    """Yield the lines of an entry: its event, and what was decided because of it."""
     yield from _KINDS.get(entry["kind"], _other)(entry)
     at = entry["at"]
     for step in entry["skipped"]:
@@ -48,7 +48,7 @@ def lines_of(entry: Document) -> Iterator[JournalLine]:
 
 
 def drawn(line: JournalLine, width: int) -> Text:
-    """A line in colour, its step in a column of that width."""
+    """Render a line in colour, with its step in a column of this width."""
     mark, colour = MARKS.get(line.status, ("·", "default"))
     whole = "bold" if not line.step else "default"
     text = Text.assemble((f"{clock(line.at, precise=True)}  ", _FAINT), (f"{mark} ", colour))
@@ -62,13 +62,13 @@ def drawn(line: JournalLine, width: int) -> Text:
 
 
 def clock(text: str, *, precise: bool = False) -> str:
-    """An instant by the clock of this machine: to the millisecond, or to the second with its date."""
+    """Format an instant in local time: with `precise` the time to the millisecond, else date and time to the second."""
     when = datetime.fromisoformat(text).astimezone()
     return when.strftime("%H:%M:%S") + f".{when.microsecond // 1000:03d}" if precise else f"{when:%Y-%m-%d %H:%M:%S}"
 
 
 def day(text: str) -> str:
-    """The date of an instant on this machine."""
+    """Return the local date of an instant."""
     return f"{datetime.fromisoformat(text).astimezone():%Y-%m-%d}"
 
 
@@ -88,7 +88,7 @@ def _ended(entry: Document) -> Iterator[JournalLine]:
 
 def _retry(entry: Document) -> Iterator[JournalLine]:
     again = f"again in {_span(entry['at'], entry['retry_at'])}" if entry["retry_at"] else "again"
-    by = f", wants {one_line(entry['by'])}" if entry["by"] else ""
+    by = f", requested by {one_line(entry['by'])}" if entry["by"] else ""
     ended = f"attempt {entry['attempt']} {entry['status'] or 'over'}, " if entry["attempt"] else ""
     words = f"{ended}{again}{by}"
     yield JournalLine(entry["at"], entry["step"], "scheduled", words, _took(entry), _told(entry["error"]))
@@ -103,7 +103,8 @@ def _received(entry: Document) -> Iterator[JournalLine]:
 
 
 def _began(entry: Document) -> Iterator[JournalLine]:
-    """A durable function will try a step of it again; what else it begins is told by how long it takes."""
+    """Yield a line for the retry of a step of a durable function. Sleeps and waits get theirs from `sleep_until` and
+    `wait_until` of the entry."""
     if not str(entry["step"]).startswith("@"):
         yield from _retry({**entry, "status": "failed"})
 
@@ -115,14 +116,14 @@ def _awaited(step: str) -> str:
 
 def _reused(entry: Document) -> Iterator[JournalLine]:
     if entry["status"] == "skipped":
-        yield JournalLine(entry["at"], entry["step"], "skipped", "left out as in the run before")
+        yield JournalLine(entry["at"], entry["step"], "skipped", "skipped as in the run before")
     else:
-        yield JournalLine(entry["at"], entry["step"], "success", "kept from the run before")
+        yield JournalLine(entry["at"], entry["step"], "success", "reused from the run before")
 
 
 def _moved(entry: Document) -> Iterator[JournalLine]:
     kept = ", ".join(entry.get("carried") or ()) or "nothing yet"
-    yield JournalLine(entry["at"], "", "running", f"goes on by the code as it is now; done before: {one_line(kept)}")
+    yield JournalLine(entry["at"], "", "running", f"goes on with the current code; done before: {one_line(kept)}")
 
 
 def _paused(entry: Document) -> Iterator[JournalLine]:

@@ -1,4 +1,4 @@
-"""A run as it goes on: a live tree of its steps on a terminal, one line per change elsewhere."""
+"""Show the progress of a run: a live tree of its steps on a terminal, one line per change elsewhere."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ ENDED: Final = frozenset({"success", "failed", "timeout", "skipped", "cancelled"
 BAD: Final = frozenset({"failed", "timeout", "template_error"})
 _LONGEST: Final = 300
 _OURS: Final = f'  File "{Path(detent.__file__).parent}'
-_REST: Final = 6  # lines of the terminal that are not the tree's
+_REST: Final = 6  # lines of the terminal that are not part of the tree
 
 Document = dict[str, Any]
 
 
 class View(Protocol):
-    """Shows a run to a person."""
+    """A view of a run on the terminal."""
 
     def note(self, text: str) -> None: ...
 
@@ -36,7 +36,7 @@ class View(Protocol):
 
 
 class LineView:
-    """One line for each change of a step."""
+    """Prints one line for each change of a step. It owns the last printed state of each step."""
 
     def __init__(self, console: Console, wall: Callable[[], int]) -> None:
         self._console, self._wall = console, wall
@@ -61,7 +61,8 @@ class LineView:
 
 
 class LiveView:
-    """The tree of steps, redrawn in place: when there is something new, or with `ticks` ten times a second."""
+    """Draws the tree of steps in place, after each change, or with `ticks` ten times a second. It owns the live
+    display."""
 
     def __init__(
         self, console: Console, lines: Sequence[tuple[str, str]], wall: Callable[[], int], *, ticks: bool = False
@@ -104,12 +105,12 @@ class LiveView:
         return Group(*rows, more) if hidden else Group(*rows)
 
     def _known(self, document: Document) -> list[tuple[str, str]]:
-        """The steps of the graph, and below them what a durable function has asked for so far."""
+        """Return the steps of the graph, then the operations that a durable function has called so far."""
         named = {name for name, _ in self._lines}
         return [*self._lines, *((name, "  ") for name in document["tasks"] if name not in named)]
 
     def _chosen(self, document: Document, lines: list[tuple[str, str]]) -> list[tuple[str, str]]:
-        """All steps if there is room; else those where something happens."""
+        """Return all steps if the terminal has room for them, else the active and the failed ones first."""
         if len(lines) <= self._height:
             return lines
         dull = ("pending", "skipped", "success")
@@ -120,8 +121,8 @@ class LiveView:
 def step_rows(
     document: Document, lines: Sequence[tuple[str, str]], now: int, *, spinner: str | None = None, below: bool = False
 ) -> list[Text]:
-    """The steps of a run, one line each, with what leads to it in the tree: name and status are always whole. What
-    went wrong stands at the end of the line, or `below` it on a line of its own."""
+    """Render the steps of a run, one line each, with their branches of the tree. Name and status are never cut. An
+    error is at the end of the line, or with `below` on a line of its own."""
     cells = [_cells(document["tasks"][name], name, lead, now, spinner) for name, lead in lines]
     widths = [max((row[place].cell_len for row in cells), default=0) for place in range(3)]
     rows = []
@@ -157,7 +158,7 @@ def _cells(step: Document, name: str, lead: str, now: int, spinner: str | None) 
 
 
 def took(step: Document, now: int) -> str:
-    """How long a step took, or has taken so far."""
+    """Return how long a step took, or has taken so far."""
     if step["status"] in ("pending", "skipped") or not step["started_at"]:
         return ""
     if step["status"] in ENDED and step["duration_ms"] is not None:
@@ -167,12 +168,12 @@ def took(step: Document, now: int) -> str:
 
 
 def detail(step: Document, now: int) -> str:
-    """What else is worth knowing of a step, in a few words, and what went wrong."""
+    """Return the notes and the error of a step on one line."""
     return ", ".join(filter(None, (notes(step, now), error_of(step))))
 
 
 def notes(step: Document, now: int) -> str:
-    """What else is worth knowing of a step, in a few words."""
+    """Return the status code, the attempt and the time left of a step, in a few words."""
     words: list[str] = []
     if step.get("status_code") is not None:
         words.append(str(step["status_code"]))
@@ -188,7 +189,7 @@ def notes(step: Document, now: int) -> str:
 
 
 def error_of(step: Document) -> str:
-    """What went wrong in a step, on one line, without what could move the cursor."""
+    """Return the error message of a step on one line, without control characters."""
     error = last_error(step)
     return "" if error is None else _printable(" ".join(error["message"].split()))
 
@@ -220,7 +221,7 @@ def _printable(text: str) -> str:
 
 
 def instant(text: str) -> int:
-    """Microseconds of a time as documents write it."""
+    """Convert a time of a document to microseconds."""
     return int(datetime.fromisoformat(text).timestamp() * SECOND)
 
 

@@ -1,4 +1,4 @@
-"""What a process serves, as a small table."""
+"""Print what a process serves, as a small table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WORDS = {CodeKind.CHAIN: "class", CodeKind.FUNCTION: "function"}
 
 
 def show_served(settings: Settings) -> None:
-    """Print the workflows and actions of this process and the queues it looks at."""
+    """Print the workflows and actions of this process, and the queues that it serves."""
     table = Table(box=None, pad_edge=False, header_style="bright_black", show_header=bool(workflows.all()))
     for title in ("workflow", "written as", "steps", "queue", "code"):
         table.add_column(title, overflow="fold", justify="right" if title == "steps" else "left")

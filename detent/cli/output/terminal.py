@@ -1,4 +1,4 @@
-"""How things look: colours, marks and words, on a terminal and off it."""
+"""Output on a terminal and into files: colours, status marks, tables, errors and confirmations."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SPINNER: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
 def marked(status: str, *, word: bool = True) -> str:
-    """A status with its mark, in its colour."""
+    """Return the markup of a status with its mark and colour."""
     mark, colour = MARKS.get(status, ("?", "default"))
     if not _can_show_marks():
         return f"[{colour}]{status}[/]"
@@ -53,17 +53,17 @@ def _can_show_marks() -> bool:
 
 
 def plain(text: str) -> str:
-    """Text from elsewhere that can neither colour the screen nor move its cursor."""
+    """Escape untrusted text, so that it can neither colour the screen nor move the cursor."""
     return escape("".join(letter if letter.isprintable() or letter == "\n" else "\ufffd" for letter in text))
 
 
 def one_line(text: str | None) -> str:
-    """Text from elsewhere on one line, without what could move the cursor. Not escaped."""
+    """Return untrusted text on one line, without control characters. Markup in it is not escaped."""
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in " ".join((text or "").split()))
 
 
 def say_error(error: DetentError) -> None:
-    """An error and all its problems, each with its place."""
+    """Print an error and all its problems, each with its field."""
     problems = error.problems if isinstance(error, InvalidInput) else ()
     err.print(f"[red]error:[/] {plain(error.message)}")
     for problem in problems:
@@ -73,7 +73,7 @@ def say_error(error: DetentError) -> None:
 
 
 def print_json(document: object) -> None:
-    """A document for a program, or for a person in colour."""
+    """Print a document as JSON, in colour on a terminal."""
     text = json.dumps(document, indent=2, ensure_ascii=False)
     if out.is_terminal:
         out.print(JSON(text))
@@ -82,7 +82,8 @@ def print_json(document: object) -> None:
 
 
 def confirm(question: str, *, yes: bool) -> None:
-    """Go on only if a person says so, or has said so. Where nobody can be asked, tell how to say it."""
+    """Ask for confirmation, unless `yes` is true. Exit with code 1 if it is refused. Without a terminal, name `--yes`
+    and exit with code 1."""
     if yes:
         return
     if not sys.stdin.isatty():
@@ -98,7 +99,7 @@ def warn(message: str) -> None:
 
 
 def duration(seconds: float) -> str:
-    """A length of time as short as it can be said."""
+    """Format a duration with at most two units."""
     if seconds < 0.9995:
         return f"{seconds * 1000:.0f} ms"
     if seconds < 59.95:
@@ -111,7 +112,7 @@ def duration(seconds: float) -> str:
     return " ".join(shown[:2])
 
 
-# Lists as people read them: columns that fit the width of a terminal, and whole lines elsewhere.
+# Tables: their columns fit the width of a terminal; elsewhere each line is complete.
 
 
 _FAINT: Final = "bright_black"
@@ -121,7 +122,7 @@ _DAY: Final = 86_400.0
 
 
 class Column(NamedTuple):
-    """A column: one that `gives` is cut where there is no room, the others never are."""
+    """A column of a table. A column with `gives` is cut if the table is too wide; other columns are never cut."""
 
     title: str
     gives: bool = False
@@ -131,8 +132,8 @@ class Column(NamedTuple):
 def show_table(
     columns: Sequence[Column], rows: Iterable[Sequence[str | Text]], *, nothing: str, titled: bool = False
 ) -> None:
-    """Print rows below their titles; `nothing` is what to say to a person if there are none. Cells that are not `Text`
-    may have markup. Off a terminal nothing is cut, and there are titles only if it is `titled`."""
+    """Print rows below their titles. Without rows, print `nothing` on a terminal. Cells that are not `Text` may have
+    markup. If the output is not a terminal, no cell is cut, and the titles are printed only if `titled` is true."""
     titled = titled or out.is_terminal
     cells = [[Text.from_markup(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
     if not cells:
@@ -149,14 +150,14 @@ def show_table(
 
 
 def _natural(rows: Sequence[Sequence[Text]], *, titled: bool) -> dict[int, int]:
-    """The width that each column wants; one that is empty is left out."""
+    """Return the natural width of each column. Empty columns are left out."""
     places = range(len(rows[0]))
     below = rows[1:] if titled else rows
     return {place: max(row[place].cell_len for row in rows) for place in places if any(row[place] for row in below)}
 
 
 def _fit(widths: dict[int, int], columns: Sequence[Column], room: int) -> None:
-    """Cut the columns that give, the widest first, and leave out the last of them if that is not enough."""
+    """Cut the columns with `gives`, the widest first. If that is not enough, remove the last of them."""
     while (excess := sum(widths.values()) + _GAP * (len(widths) - 1) - room) > 0:
         giving = [place for place in widths if columns[place].gives]
         if not giving:
@@ -181,11 +182,11 @@ def _line(row: Sequence[Text], columns: Sequence[Column], widths: dict[int, int]
 
 
 def facts(pairs: Iterable[tuple[str, str | Text | None]]) -> None:
-    """Names and values, one line each; what is null or empty is left out."""
+    """Print names and values, one line each. Values that are `None` or empty are left out."""
     given = [(name, value) for name, value in pairs if value]
     width = max((len(name) for name, _ in given), default=0)
     for name, value in given:
-        # The lines of a value stand below each other.
+        # Indent further lines of a value below its first line.
         whole = value.replace("\n", "\n" + " " * (width + 2)) if isinstance(value, str) else value
         out.print(Text(f"{name:<{width}}  ", style=_FAINT), whole, sep="")
 
@@ -195,7 +196,7 @@ def faint(text: str) -> Text:
 
 
 def ago(text: str | None) -> str:
-    """How far away an instant is, as one says it; far ones as date and time of this machine."""
+    """Format the distance of an instant from now, such as `5m ago`. From a day on, format it as local date and time."""
     if text is None:
         return ""
     when = datetime.fromisoformat(text)
@@ -209,5 +210,5 @@ def ago(text: str | None) -> str:
 
 
 def local(text: str | None) -> str:
-    """An instant as date and time of this machine, to the second."""
+    """Format an instant as local date and time, to the second."""
     return "" if text is None else datetime.fromisoformat(text).astimezone().strftime("%Y-%m-%d %H:%M:%S")

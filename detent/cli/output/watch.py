@@ -1,4 +1,4 @@
-"""A run in front of somebody until it ends, wherever it runs."""
+"""Show a run on the terminal until it has ended, on whatever node it runs."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ _LONGEST_OUTPUT: Final = 2_000
 
 
 def watch(client: CommandClient, run: str, *, seconds: float | None, as_json: bool) -> None:
-    """Show a run until it has ended or the time is over, and leave with the exit code that says how it ended."""
+    """Show a run until it has ended or the time is over. Exit with code 0 if it completed, 1 if it ended otherwise.
+    Raise DetentError if it has not ended."""
     client.need_engine("to wait for a run")
     document = client.ask(runs.get(run))
     try:
         document = _follow(client, document, seconds, quiet=as_json)
     except KeyboardInterrupt:
-        err.print(f"the run goes on without you; `detent runs wait {run}` looks at it again")
+        err.print(f"the run goes on; `detent runs wait {run}` shows it again")
         raise typer.Exit(130) from None
     if as_json:
         print_json(document)
@@ -61,7 +62,7 @@ def _follow(client: CommandClient, document: Document, seconds: float | None, *,
 
 
 def tell_end(document: Document) -> None:
-    """How a run ended, and what came of it."""
+    """Print the status, the duration and the result of a run that has ended."""
     begun, ended = document["started_at"], document["finished_at"]
     took = duration(max(0, instant(ended) - instant(begun)) / SECOND) if begun and ended else "0 ms"
     out.print(f"\n{marked(document['status'])} [bright_black]in {took}[/]")
@@ -79,7 +80,7 @@ def print_tracebacks(document: Document) -> None:
 
 
 def tell_result(document: Document) -> None:
-    """The error and the output of a run, if there are any."""
+    """Print the error and the output of a run, if there are any."""
     if document["error"]:
         out.print(plain(str(document["error"])), style="red")
     if document["output"] is not None:
@@ -89,7 +90,8 @@ def tell_result(document: Document) -> None:
 
 
 def step_lines(client: CommandClient, document: Document) -> list[tuple[str, str]]:
-    """The steps of a run and what leads to each in the tree of its workflow; without a tree if that is another now."""
+    """Return the steps of a run, each with its branches in the tree of the workflow. If the workflow has other steps
+    now, return them without branches."""
     names = list(document["tasks"])
     try:
         definition = client.ask(workflows.get(document["workflow_id"]))["definition"]
@@ -105,7 +107,7 @@ def _view(client: CommandClient, document: Document) -> View:
 
 
 class _Nothing:
-    """Shows nothing, for a reader that wants the end only."""
+    """A view that shows nothing, for `--json`."""
 
     def note(self, text: str) -> None:
         return None

@@ -20,7 +20,7 @@ def _database(url):
         return {
             "ENGINE": "django.db.backends.sqlite3",
             "NAME": str(BASE_DIR / "shop.sqlite3"),
-            # A transaction takes the file when it begins, and never has to give up in the middle.
+            # A transaction locks the file when it begins, so it never fails in the middle for a lock.
             "OPTIONS": {"transaction_mode": "IMMEDIATE", "timeout": 20},
         }
     parts = urlsplit(url)
@@ -36,5 +36,5 @@ def _database(url):
 
 DATABASES = {"default": _database(os.environ.get("SHOP_DATABASE"))}
 
-#: `manage.py migrate` makes Detent's tables too; orders are what its runs are about.
+#: `manage.py migrate` creates Detent's tables too. Orders are the heroes of the runs.
 DETENT = {"HEROES": ["shop.Order"], "MIGRATE": True}

@@ -1,10 +1,10 @@
-"""What the shop keeps."""
+"""The tables of the shop."""
 
 from django.db import models
 
 
 class Order(models.Model):
-    """Something somebody bought."""
+    """An order of one item."""
 
     item = models.CharField(max_length=100)
     status = models.CharField(max_length=20, default="new")

@@ -1,4 +1,4 @@
-"""`python manage.py test`: what the views promise, without a worker, and what becomes of an order wherever one dies."""
+"""`python manage.py test`: test the views without a worker, and the workflow with a crash at every moment."""
 
 import json
 
@@ -13,7 +13,7 @@ from shop.workflows import Fulfilment
 
 
 class StartsOfRuns(TransactionTestCase):
-    """Starts are rows of the same database."""
+    """Starts are rows in the database of the orders."""
 
     def starts(self):
         table = "detent_outbox" if connection.vendor == "sqlite" else "detent.run"
@@ -39,7 +39,7 @@ class StartsOfRuns(TransactionTestCase):
         from detent import sync
 
         if connection.vendor == "sqlite":
-            self.skipTest("who fetches starts out of a SQLite file finds that out")
+            self.skipTest("on SQLite the node that fetches the start finds that out")
         with transaction.atomic():
             order = place_order("tea")
         with self.assertRaises(AlreadyActive) as refused:
@@ -50,6 +50,6 @@ class StartsOfRuns(TransactionTestCase):
         order = Order.objects.create(item="tea")
         report = crash_matrix(Fulfilment, hero=order)
         self.assertEqual(report.ending.output, {"shipped": "tea"})
-        self.assertEqual(set(report.ran_twice), {"pack", "ship"})  # both may be done twice: they say the same again
+        self.assertEqual(set(report.ran_twice), {"pack", "ship"})  # both may run twice: they write the same status
         order.refresh_from_db()
         self.assertEqual(order.status, "shipped")

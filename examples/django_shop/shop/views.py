@@ -1,4 +1,4 @@
-"""The order and its run are one transaction: both are there, or neither."""
+"""The views of the shop. An order and its run are one transaction: both are stored, or neither."""
 
 import json
 
@@ -14,7 +14,7 @@ from shop.workflows import Fulfilment
 
 
 def place_order(item):
-    """A new order, and the run that fulfils it."""
+    """Create an order and start the run that fulfils it."""
     order = Order.objects.create(item=item)
     order.run = sync.start(Fulfilment, hero=order, using="default").id
     order.save(update_fields=["run"])
@@ -32,7 +32,7 @@ def create(request):
 @csrf_exempt
 @require_POST
 def create_and_fail(request):
-    """The payment fails after the run was started: the order is rolled back, and so is the run."""
+    """Fail the payment after the start of the run. The order and the run are rolled back."""
     try:
         with transaction.atomic():
             order = place_order(json.loads(request.body)["item"])

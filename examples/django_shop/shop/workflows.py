@@ -1,11 +1,11 @@
-"""What is done about an order. Loaded by itself, because the module is named `workflows`."""
+"""The workflow of an order. Detent loads this module because it is named `workflows`."""
 
 from detent import Workflow, step
 from shop.models import Order
 
 
 class Fulfilment(Workflow):
-    """Pack it, then ship it. One at a time per order."""
+    """Pack an order, then ship it. An order has one open run of it."""
 
     name = "fulfilment"
     hero: Order
