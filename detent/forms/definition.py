@@ -18,10 +18,10 @@ from detent.values.json import (
     parse_json,
     refused,
 )
+from detent.values.limits import DEFINITION_LIMIT
 from detent.values.yaml import load_yaml
 
 Syntax = Literal["json", "yaml"]
-LARGEST_DEFINITION: Final = 1024 * 1024
 _SUFFIXES: Final[dict[str, Syntax]] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
 _JSON_START: Final = re.compile(r"\s*[\[{]")
 
@@ -55,8 +55,8 @@ def _text(data: bytes | str) -> str:
         encoded = data.encode() if isinstance(data, str) else data
     except UnicodeEncodeError:
         raise refused("half a character (a lone surrogate) is not text", InvalidDefinition) from None
-    if len(encoded) > LARGEST_DEFINITION:
-        message = f"a definition has at most {LARGEST_DEFINITION} bytes; this one has {len(encoded)}"
+    if len(encoded) > DEFINITION_LIMIT:
+        message = f"a definition has at most {DEFINITION_LIMIT} bytes; this one has {len(encoded)}"
         raise refused(message, InvalidDefinition)
     text = decode_text(encoded, InvalidDefinition)
     if "\x00" in text:

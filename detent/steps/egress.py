@@ -24,7 +24,7 @@ from typing import Final
 
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from detent.steps.egress_rules import (
+from detent.steps.egress_addresses import (
     METADATA,
     METADATA_NAMES,
     Address,

@@ -15,7 +15,7 @@ from detent.graph.model import StepKind
 from detent.instant import Instant, micros
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
-from detent.steps.http.step import HttpAnswer, outcome_of
+from detent.steps.http.response import HttpAnswer, outcome_of
 from detent.steps.output import encode_output
 from detent.steps.user_code import failure_of
 from detent.testing.clock import Length, seconds_of

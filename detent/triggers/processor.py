@@ -1,4 +1,4 @@
-"""The processor of firings: overlap policy, condition, start, and the end that is stored.
+"""The processor of firings: ask the store for a turn, evaluate the condition, start the run, store how it ended.
 
 A process may die at every line. Until a firing has ended it is open, and a worker claims it again when the lease of the
 previous process has expired. The start has the firing's own request id, so it happens once.

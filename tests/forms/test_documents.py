@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from detent.errors import InvalidDefinition, InvalidInput, TooLarge
-from detent.forms.definition import LARGEST_DEFINITION, checked_document, read_definition
+from detent.forms.definition import checked_document, read_definition
 from detent.values.json import decode_json
+from detent.values.limits import DEFINITION_LIMIT
 from tests.graph.strategies import JSON
 
 LIMIT = 256 * 1024
@@ -239,8 +240,8 @@ def test_the_name_of_a_file_decides_before_its_look() -> None:
 
 
 def test_a_definition_above_one_megabyte_is_refused() -> None:
-    text = "a: " + "x" * (LARGEST_DEFINITION - 3)
-    assert len(read_definition(text)["a"]) == LARGEST_DEFINITION - 3
+    text = "a: " + "x" * (DEFINITION_LIMIT - 3)
+    assert len(read_definition(text)["a"]) == DEFINITION_LIMIT - 3
     assert "a definition has at most 1048576 bytes" in refusal(text + "x")
 
 

@@ -29,12 +29,13 @@ from detent.api.request import MOST_ROWS, AnyRequest, commands, filename_of, ten
 from detent.documents.answers import Many, One
 from detent.documents.workflows import SavedWorkflowAnswer, VersionDocument, WorkflowDocument
 from detent.errors import InvalidDefinition, NotFound, PreconditionFailed, Problem
-from detent.forms.definition import LARGEST_DEFINITION, read_definition
+from detent.forms.definition import read_definition
 from detent.forms.triggers import HIDDEN
 from detent.graph import codec
 from detent.ids import WORKFLOW, show
 from detent.instant import Instant, as_datetime
 from detent.store.rows import VersionRow, WorkflowRow
+from detent.values.limits import DEFINITION_LIMIT
 
 
 def etag_of(row: WorkflowRow) -> str:
@@ -82,7 +83,7 @@ WorkflowAnswer = Response[One[WorkflowDocument]]
         **answers(201, One[WorkflowDocument], "The workflow was created.", examples.one(examples.WHOLE_WORKFLOW)),
         **refusals(400, 403, 409, 413),
     },
-    request_max_body_size=LARGEST_DEFINITION,
+    request_max_body_size=DEFINITION_LIMIT,
 )
 async def create_workflow(request: AnyRequest) -> WorkflowAnswer:
     """Create a workflow from a definition in JSON or YAML. A name that is taken is a conflict; PUT saves a new
@@ -106,7 +107,7 @@ async def create_workflow(request: AnyRequest) -> WorkflowAnswer:
         **answers(201, SavedWorkflowAnswer, "The workflow is new."),
         **refusals(400, 403, 404, 412, 413),
     },
-    request_max_body_size=LARGEST_DEFINITION,
+    request_max_body_size=DEFINITION_LIMIT,
 )
 async def save_workflow(request: AnyRequest, workflow: FromPath[str]) -> Response[SavedWorkflowAnswer]:
     """Save a definition. It becomes a new version only if it differs from the current one. Runs in flight stay on

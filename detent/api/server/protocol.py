@@ -17,8 +17,8 @@ import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from detent.api.errors import refusal_bytes
-from detent.forms.definition import LARGEST_DEFINITION
 from detent.values.http_body import HEADER_BYTES, MOST_HEADERS
+from detent.values.limits import DEFINITION_LIMIT
 
 
 class Connection(HttpToolsProtocol):
@@ -58,7 +58,7 @@ MOST_CONNECTIONS: Final = min(2_000, resource.getrlimit(resource.RLIMIT_NOFILE)[
 #: So many connections above that limit get an error answer. Further ones are closed at once.
 _MOST_REFUSED: Final = 200
 #: No route accepts a larger body.
-LARGEST_BODY: Final = LARGEST_DEFINITION
+LARGEST_BODY: Final = DEFINITION_LIMIT
 LONGEST_TARGET: Final = 16 * 1024
 _LONGEST_HEAD: Final = HEADER_BYTES + LONGEST_TARGET + 8 * 1024
 #: A chunk with one byte of data takes six bytes on the wire.

@@ -20,7 +20,7 @@ from detent.clock import SystemClock
 from detent.errors import DetentError, InvalidInput, StoreInUse
 from detent.settings import FIELDS, Loaded, load_settings
 from detent.steps.actions import load_modules
-from detent.steps.egress_rules import parse_rule
+from detent.steps.egress_addresses import parse_rule
 from detent.store.factory import open_store
 from detent.store.rows import Finding
 from detent.store.url import scheme, sqlite_path

@@ -1,4 +1,4 @@
-"""The stored answer of an http step: status, headers and at most 256 KB of body, whatever the server sends."""
+"""The answer of an http step: how much of it is stored, and the outcome that its status means."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import msgspec
 from multidict import CIMultiDictProxy
 
 from detent.instant import SECOND, Instant
+from detent.run.outcomes import Done, Fail, Outcome, StepError
 from detent.values.limits import (
     BODY_LIMIT,
     HEADER_BYTES_LIMIT,
@@ -78,6 +79,8 @@ class HttpAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
     truncated: bool = False
 
 
+_RETRIED_CLIENT_ERRORS: Final = frozenset({408, 425, 429})
+_ANSWERS_WITH_RETRY_AFTER: Final = frozenset({429, 503, *range(300, 400)})
 encode_answer: Final = msgspec.json.Encoder().encode
 NO_ANSWER: Final = encode_answer(HttpAnswer(None, {}, None))
 
@@ -110,6 +113,19 @@ def retry_after(value: str | None, now: Instant) -> float | None:
         except (ValueError, OverflowError):
             return None
     return min(max(seconds, 0.0), LONGEST_RETRY_AFTER)
+
+
+def outcome_of(answer: HttpAnswer, request: str, remark: str = "", wait: float | None = None) -> Outcome:
+    """Return the outcome of a step for a final answer. `wait` is how many seconds the server asked for."""
+    status, result = answer.status_code or 0, encode_answer(answer)
+    if 200 <= status < 300:
+        return Done(result)
+    return Fail(
+        StepError("http_status", f"{request} answered {status}{remark}"),
+        result,
+        retry=status >= 500 or status in _RETRIED_CLIENT_ERRORS,
+        retry_after=wait if status in _ANSWERS_WITH_RETRY_AFTER else None,
+    )
 
 
 async def _read_body(response: aiohttp.ClientResponse) -> tuple[bytes, bool]:

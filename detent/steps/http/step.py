@@ -25,13 +25,13 @@ from detent.clock import SystemClock
 from detent.graph.model import Step, StepKind
 from detent.instant import Instant
 from detent.run.call import StepCall
-from detent.run.outcomes import Done, Fail, Outcome, StepError
+from detent.run.outcomes import Fail, Outcome, StepError
 from detent.steps.egress import EgressDenied, EgressGuard, EgressPolicy, GuardedResolver
 from detent.steps.http.request import FOLLOWING_METHODS, HttpRequest, InvalidHttpRequest, build_request
-from detent.steps.http.response import NO_ANSWER, BadAnswer, HttpAnswer, encode_answer, read_answer, retry_after
+from detent.steps.http.response import NO_ANSWER, BadAnswer, outcome_of, read_answer, retry_after
 from detent.steps.protocol import Needs
 
-__all__ = ["HttpAnswer", "HttpSettings", "HttpExecutor"]
+__all__ = ["HttpExecutor", "HttpSettings"]
 
 # The only HTTP client of Detent's steps: aiohttp behind the egress guard.
 #
@@ -123,8 +123,6 @@ class _Connector(aiohttp.TCPConnector):
 
 MOST_REDIRECTS: Final = 5
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
-_RETRIED_CLIENT_ERRORS: Final = frozenset({408, 425, 429})
-_ANSWERS_WITH_RETRY_AFTER: Final = frozenset({429, 503, *range(300, 400)})
 _PERMANENT: Final = frozenset({"egress_denied", "invalid_request"})
 
 # The first entry that matches the class of an error decides its code.
@@ -214,19 +212,6 @@ class HttpExecutor:
             raise BadAnswer(f"the server switched protocols (status {status})")
         wait = retry_after(response.headers.get("Retry-After"), self._wall())
         return outcome_of(await read_answer(response), f"{request.method} {request.target.shown}", remark, wait)
-
-
-def outcome_of(answer: HttpAnswer, request: str, remark: str = "", wait: float | None = None) -> Outcome:
-    """Return the outcome of a step for a final answer. `wait` is how many seconds the server asked for."""
-    status, result = answer.status_code or 0, encode_answer(answer)
-    if 200 <= status < 300:
-        return Done(result)
-    return Fail(
-        StepError("http_status", f"{request} answered {status}{remark}"),
-        result,
-        retry=status >= 500 or status in _RETRIED_CLIENT_ERRORS,
-        retry_after=wait if status in _ANSWERS_WITH_RETRY_AFTER else None,
-    )
 
 
 def _following(request: HttpRequest, response: aiohttp.ClientResponse) -> HttpRequest | str:
