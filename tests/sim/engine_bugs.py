@@ -381,8 +381,10 @@ OF_TIME: Final[dict[str, Patches]] = {
     "early callback dropped": ((planning._CHANGES, events.Received, _drop_early),),
     "a timer that is not armed again": ((Timers, "_ring", _ring_for_the_last),),
 }
-OF_PAUSES: Final[dict[str, Patches]] = {
+OF_TIMES: Final[dict[str, Patches]] = {
     "steps due together are taken before the first is told": ((RunState, "due", _due_all_at_once),),
+}
+OF_PAUSES: Final[dict[str, Patches]] = {
     "a resume that is forgotten": ((planning._CHANGES, events.Resumed, _keep_paused),),
 }
 OF_CONTROL: Final[dict[str, Patches]] = {

@@ -105,6 +105,11 @@ def _pausing(swarm: Swarm) -> Swarm:
     return replace(calm, runs=12, controls=1.0, crashes=0.0, pauses=0.0, arrests=0.0, jumps=0.0, deadly=0.0)
 
 
+def _overslept(swarm: Swarm) -> Swarm:
+    """The node stands still while many attempts fail, so that the times of several steps come together."""
+    return replace(_pausing(swarm), runs=20, workflows=1, nodes=1, pauses=12.0, failing=0.5, callbacks=0.0)
+
+
 def _crowded(swarm: Swarm) -> Swarm:
     return replace(swarm, controls=1.0, runs=6, tuning=replace(swarm.tuning, slots=1))
 
@@ -207,6 +212,7 @@ _OTHERS: Final = (
     *(Mutant(name, patches=patches, bend=_racing) for name, patches in engine_bugs.OF_TIME.items()),
     *(Mutant(name, patches=patches, bend=_answered) for name, patches in engine_bugs.OF_WAITS.items()),
     *(Mutant(name, patches=patches, bend=_pausing) for name, patches in engine_bugs.OF_PAUSES.items()),
+    *(Mutant(name, patches=patches, bend=_overslept) for name, patches in engine_bugs.OF_TIMES.items()),
     *(Mutant(name, patches=patches, bend=_crowded) for name, patches in engine_bugs.OF_CONTROL.items()),
     *(Mutant(name, patches=patches, bend=_stopping) for name, patches in engine_bugs.OF_STOPS.items()),
     *(Mutant(name, patches=patches, bend=_dying) for name, patches in engine_bugs.OF_SUSPECTS.items()),
