@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from detent.clock import Clock, DatabaseTime
@@ -373,18 +374,18 @@ class Runner:
         if not self._may_begin(held, start):
             return False
         if not self._record(held, start):
-            self._attempts.begin_alone(held, start, self._suspects.leave)
+            self._attempts.begin_alone(held, start, partial(self._suspects.leave, held, start))
         return True
 
     def _begin_recorded(self, held: OwnedRun, start: StartAttempt) -> None:
         """The start of an attempt is on record: begin it."""
         if self._may_begin(held, start):
             if start.suspect:
-                self._attempts.begin_alone(held, start, self._suspects.leave)
+                self._attempts.begin_alone(held, start, partial(self._suspects.leave, held, start))
             else:
                 self._attempts.admit(held, start)
         elif start.suspect:
-            self._suspects.leave(held)
+            self._suspects.leave(held, start)
             self.handle(held, events.Released(start.step))
 
     def _may_begin(self, held: OwnedRun, start: StartAttempt) -> bool:

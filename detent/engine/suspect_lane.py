@@ -36,11 +36,11 @@ class SuspectLane:
         """Something of the run is durable: if the attempt that has its turn is not suspect any more, the next one gets
         it. A durable function may go on for days after its first step has ended."""
         if self._current is not None and self._current[0] is held and not is_suspect(held.state, self._current[1].step):
-            self.leave(held)
+            self.leave(held, self._current[1])
 
-    def leave(self, held: OwnedRun) -> None:
-        """The attempt of this run is not in flight any more, or its run has left this node."""
-        if self._current is not None and self._current[0] is held:
+    def leave(self, held: OwnedRun, start: StartAttempt | None = None) -> None:
+        """This attempt of the run is not in flight any more. Without one: the run has left this node."""
+        if self._current is not None and self._current[0] is held and start in (None, self._current[1]):
             self._current = None
             held.is_in_lane = False
             self._go_on()
