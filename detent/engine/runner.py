@@ -133,7 +133,9 @@ class Runner:
         self._time, self._tuning, self._may_act, self._family = time, tuning, may_act, family
         self._timers = Timers(time, self._look_at)
         self._locks = Locks(self.handle)
-        self._waits = WaitCloser(self.handle, lambda held, wait: self.write(held, Plan(None, [], [], []), expiry=wait))
+        self._waits = WaitCloser(
+            self._handle_kept, lambda held, wait: self.write(held, Plan(None, [], [], []), expiry=wait)
+        )
         self._functions = Functions(self, time, tuning, family, self._locks.give_back, may_act)
         self._attempts = Attempts(
             clock=clock,
@@ -173,7 +175,7 @@ class Runner:
         """Something happened to a run: decide, and queue what is to be written."""
         if held.gone or (held.locks and self._locks.defer(held, event, message)):
             return
-        if may_end_waits(event) and self._waits.defer(held, event, message):
+        if may_end_waits(held, event) and self._waits.defer(held, event, message):
             return
         try:
             plan = advance(held.prepared, held.state, event=event, now=self._time.now())
@@ -403,6 +405,13 @@ class Runner:
             # Its successor would not be paused. The function says the same again when the run goes on.
             outcome = Suspend(self._time.now(), len(held.state.history))
         self.handle(held, events.AttemptEnded(index, number, outcome, ms))
+
+    def _handle_kept(self, held: OwnedRun, event: events.Event, *, message: int | None = None) -> None:
+        """Handle an event that had to wait for callbacks to be closed. The run may have been paused meanwhile."""
+        if isinstance(event, events.AttemptEnded):
+            self._attempt_ended(held, event.step, event.attempt, event.outcome, event.ms)
+        else:
+            self.handle(held, event, message=message)
 
     # -- time
 
