@@ -59,17 +59,14 @@ class Attempts:
         else:
             self._waiting.setdefault(held, deque()).append(start)
 
-    def begin_alone(self, held: OwnedRun, start: StartAttempt, over: Callable[[OwnedRun], None]) -> None:
-        """Begin the attempt of a suspect run, even if no slot is free. Call `over` when it is no longer in flight.
+    def begin_alone(self, held: OwnedRun, start: StartAttempt, over: Callable[[], None]) -> None:
+        """Begin the attempt of a suspect run, even if no slot is free. Its start is in the journal, so it must not wait.
 
-        Its start is already in the journal, so it must not wait.
+        Call `over` when the attempt is no longer in flight and its outcome has been handled.
         """
-        self._begin(held, start)
-        attempt = held.attempts.get(start.step)
-        if attempt is None:
-            over(held)
-        else:
-            attempt.add_done_callback(lambda _: over(held))
+        self._begin(held, start, over)
+        if start.step not in held.attempts:
+            over()
 
     def let_waiting_in(self) -> None:
         """Start waiting attempts while slots are free. Take one step of each run in turn, so that a wide run leaves
@@ -103,7 +100,7 @@ class Attempts:
     def _is_free(self) -> bool:
         return self.in_flight < self._slots and self._has_room()
 
-    def _begin(self, held: OwnedRun, start: StartAttempt) -> None:
+    def _begin(self, held: OwnedRun, start: StartAttempt, over: Callable[[], None] | None = None) -> None:
         step, number, begun = start.step, start.attempt, self._clock.monotonic()
         prepared = held.prepared
         try:
@@ -129,7 +126,7 @@ class Attempts:
             held.locks += 1
         attempt = asyncio.get_running_loop().create_task(run_attempt(work, call.timeout))
         held.attempts[step] = attempt
-        attempt.add_done_callback(lambda attempt: self._done(attempt, held, step, number, work, begun, is_locking))
+        attempt.add_done_callback(lambda done: self._done(done, held, step, number, work, begun, is_locking, over))
 
     def _view(self, held: OwnedRun, needs: Needs) -> RunView | None:
         if Needs.VIEW not in needs:
@@ -146,6 +143,7 @@ class Attempts:
         work: Work,
         begun: float,
         is_locking: bool,
+        over: Callable[[], None] | None,
     ) -> None:
         # This is not in the task itself: a task that is cancelled before it begins never runs any of its code.
         self.in_flight -= 1
@@ -158,6 +156,8 @@ class Attempts:
             self._tell(held, step, number, attempt.result(), begun)
         if is_locking:
             self._unlock(held)
+        if over is not None:
+            over()
         self.let_waiting_in()
 
     def _tell(self, held: OwnedRun, step: int, number: int, outcome: Outcome, begun: float) -> None:

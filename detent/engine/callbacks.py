@@ -4,9 +4,10 @@ A token is not stored: it is the run's id, the step's name and a MAC of 144 bits
 node renders the same URL after any crash, and a token cannot be made without the instance's key. Tokens are compared in
 constant time.
 
-A callback may be accepted while a cancel is under way. Its payload must count then, because its sender got a success
-answer. So the engine first expires the callbacks in the store. A wait whose callback was expired can receive nothing
-more. If the store answers that a payload came first, the payload is in the inbox. It is read, then the run is stopped.
+A callback may be accepted while a cancel or the end of a durable function is under way. Its payload must count then,
+because its sender got a success answer. So the engine first expires the callbacks in the store. A wait whose callback
+was expired can receive nothing more. If the store answers that a payload came first, the payload is in the inbox. It is
+read, then the run is stopped.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Final
 from detent.engine.owned_run import Happen, OwnedRun, Stopping
 from detent.engine.release import is_quarantined
 from detent.planner.flow import can_skip
+from detent.planner.functions import ends_function
 from detent.run import events
 from detent.run.call import Op, op_of
 from detent.run.outcomes import Cancel, Finish
@@ -160,11 +162,11 @@ _ENDING: Final = frozenset({events.Cancelled, events.Expired, events.Finished})
 _ENDING_OUTCOMES: Final = (Cancel, Finish)
 
 
-def may_end_waits(event: events.Event) -> bool:
+def may_end_waits(held: OwnedRun, event: events.Event) -> bool:
     """Return whether an event can end waits without their callbacks."""
     kind = type(event)
     if isinstance(event, events.AttemptEnded):
-        return isinstance(event.outcome, _ENDING_OUTCOMES)
+        return bool(held.state.operations) or isinstance(event.outcome, _ENDING_OUTCOMES)
     return kind in _ENDING or kind is events.Skipped
 
 
@@ -213,14 +215,12 @@ class WaitCloser:
 
 
 def _ended_by(held: OwnedRun, event: events.Event) -> list[int | str]:
-    """Return the active waits that the event would end without a callback.
-
-    A durable function that ends closes its own waits.
-    """
+    """Return the active waits that the event would end without a callback."""
     state = held.state
+    if state.operations and (type(event) in _ENDING or ends_function(held.prepared, state, event)):
+        return [key for key in state.operations if op_of(key) is Op.WAIT]
     if isinstance(event, events.Skipped):
         return [event.step] if event.step is not None and state.phase[event.step] is Phase.WAITING else []
-    waits: list[int | str] = [index for index, phase in enumerate(state.phase) if phase is Phase.WAITING]
-    if type(event) in _ENDING:
-        waits += [key for key in state.operations if op_of(key) is Op.WAIT]
-    return waits
+    if isinstance(event, events.AttemptEnded) and not isinstance(event.outcome, _ENDING_OUTCOMES):
+        return []
+    return [index for index, phase in enumerate(state.phase) if phase is Phase.WAITING]

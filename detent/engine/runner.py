@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from detent.clock import Clock, DatabaseTime
@@ -135,7 +136,9 @@ class Runner:
         self._time, self._tuning, self._may_act, self._family = time, tuning, may_act, family
         self._timers = Timers(time, self._look_at)
         self._locks = Locks(self.handle)
-        self._waits = WaitCloser(self.handle, lambda held, wait: self.write(held, Plan(None, [], [], []), expiry=wait))
+        self._waits = WaitCloser(
+            self._handle_kept, lambda held, wait: self.write(held, Plan(None, [], [], []), expiry=wait)
+        )
         self._functions = Functions(self, time, tuning, family, self._locks.give_back, may_act)
         self._attempts = Attempts(
             clock=clock,
@@ -175,7 +178,7 @@ class Runner:
         """Handle an event of a run: ask the planner, and queue the rows to write."""
         if held.gone or (held.locks and self._locks.defer(held, event, message)):
             return
-        if may_end_waits(event) and self._waits.defer(held, event, message):
+        if may_end_waits(held, event) and self._waits.defer(held, event, message):
             return
         try:
             plan = advance(held.prepared, held.state, event=event, now=self._time.now())
@@ -382,18 +385,18 @@ class Runner:
         if not self._may_begin(held, start):
             return False
         if not self._record(held, start):
-            self._attempts.begin_alone(held, start, self._suspects.leave)
+            self._attempts.begin_alone(held, start, partial(self._suspects.leave, held, start))
         return True
 
     def _begin_recorded(self, held: OwnedRun, start: StartAttempt) -> None:
         """Begin an attempt, because its start is in the journal now."""
         if self._may_begin(held, start):
             if start.suspect:
-                self._attempts.begin_alone(held, start, self._suspects.leave)
+                self._attempts.begin_alone(held, start, partial(self._suspects.leave, held, start))
             else:
                 self._attempts.admit(held, start)
         elif start.suspect:
-            self._suspects.leave(held)
+            self._suspects.leave(held, start)
             self.handle(held, events.Released(start.step))
 
     def _may_begin(self, held: OwnedRun, start: StartAttempt) -> bool:
@@ -411,6 +414,13 @@ class Runner:
             # The successor would not be paused. Suspend instead: after the resume, the function ends so again.
             outcome = Suspend(self._time.now(), len(held.state.history))
         self.handle(held, events.AttemptEnded(index, number, outcome, ms))
+
+    def _handle_kept(self, held: OwnedRun, event: events.Event, *, message: int | None = None) -> None:
+        """Handle an event that had to wait for callbacks to be closed. The run may have been paused meanwhile."""
+        if isinstance(event, events.AttemptEnded):
+            self._attempt_ended(held, event.step, event.attempt, event.outcome, event.ms)
+        else:
+            self.handle(held, event, message=message)
 
     # -- time
 

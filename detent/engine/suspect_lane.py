@@ -38,11 +38,11 @@ class SuspectLane:
         A durable function may continue for days after its first step has ended, and must not block the lane.
         """
         if self._current is not None and self._current[0] is held and not is_suspect(held.state, self._current[1].step):
-            self.leave(held)
+            self.leave(held, self._current[1])
 
-    def leave(self, held: OwnedRun) -> None:
-        """End the turn of this run, because its attempt is not in flight any more or the run was released."""
-        if self._current is not None and self._current[0] is held:
+    def leave(self, held: OwnedRun, start: StartAttempt | None = None) -> None:
+        """End the turn of this attempt, because it is not in flight any more. Without an attempt: the run was released."""
+        if self._current is not None and self._current[0] is held and start in (None, self._current[1]):
             self._current = None
             held.is_in_lane = False
             self._go_on()

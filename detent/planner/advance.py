@@ -253,8 +253,8 @@ def _adopted(event: events.Adopted, prepared: Prepared, state: RunState, now: In
     for index in struck_by_crash(prepared, state):
         strikes = state.strikes.get(index, 0) + 1
         if strikes >= event.poison_after:
-            data.crashed = {prepared.steps[index].name: _poison(prepared, state, index, strikes)}
-    if strikes or state.stalled + 1 >= SUSPECT_AFTER:
+            data.crashed[prepared.steps[index].name] = _poison(prepared, state, index, strikes)
+    if strikes or state.strikes or state.stalled + 1 >= SUSPECT_AFTER:
         data.until = now + suspect_delay(strikes, event.poison_delay)
     return Change(Kind.ADOPTED, None, 0, None, data)
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import msgspec
 
-from detent.graph.model import OnCrash, StepKind
+from detent.graph.model import Ending, OnCrash, StepKind
 from detent.instant import Instant
-from detent.planner.apply import Change
+from detent.planner.apply import Change, pauses_on_failure
 from detent.planner.prepared import Prepared
 from detent.run import events
 from detent.run.journal import EntryData, Kind
+from detent.run.outcomes import Cancel, Done, Fail, Finish, Skip
 from detent.run.plan import Plan
 from detent.run.state import Phase, RunState
 
@@ -23,6 +24,22 @@ def function_of(prepared: Prepared) -> int | None:
     """Return the step that is a durable function, or None. A graph has at most one."""
     first = prepared.steps[0] if prepared.steps else None
     return first.index if first is not None and first.kind is StepKind.FUNCTION else None
+
+
+def ends_function(prepared: Prepared, state: RunState, event: events.Event) -> bool:
+    """Whether the event ends the durable function of a run, and the run with it."""
+    index = function_of(prepared)
+    if index is None:
+        return False
+    if isinstance(event, events.Skipped):
+        return event.step == index
+    if not isinstance(event, events.AttemptEnded) or event.attempt != state.attempt_number(index):
+        return False
+    outcome = event.outcome
+    if isinstance(outcome, Fail):
+        is_last = not outcome.retry or event.attempt >= prepared.graph.steps[index].retry.attempts
+        return is_last and not pauses_on_failure(prepared, index, Ending.FAILED)
+    return isinstance(outcome, Done | Skip | Cancel | Finish)
 
 
 def suspended(

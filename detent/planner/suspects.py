@@ -59,15 +59,18 @@ def suspect_delay(strikes: int, longest: float) -> int:
 def delay_suspects(state: RunState, struck: Collection[int], until: Instant, now: Instant) -> None:
     """Delay the suspect steps of an adopted run that could start.
 
-    Struck steps wait until then, the others at most for the shortest delay. Steps that are not suspect do not wait.
+    Struck steps wait until then. The others wait for the shortest delay, and once more for each strike they have. So
+    the steps with the fewest strikes go first, and crashes that no step causes are spread over all of them. Steps that
+    are not suspect do not wait.
     """
-    soon = min(until, now + micros(SHORTEST_DELAY))
+    delay = min(until - now, micros(SHORTEST_DELAY))
     if state.stalled >= SUSPECT_AFTER:
-        state.suspect_until = soon
-    for index in [*state.ready, *_due(state, now)]:
+        state.suspect_until = now + delay
+    for index in [*state.ready, *_retrying(state)]:
         if is_suspect(state, index):
             state.ready.pop(index, None)
-            state.set_timer(index, Phase.RETRYING, until if index in struck else soon)
+            soonest = until if index in struck else now + delay * (1 + state.strikes.get(index, 0))
+            state.set_timer(index, Phase.RETRYING, max(soonest, state.until.get(index) or now))
 
 
 def wait_if_suspect(state: RunState, step: int, now: Instant) -> bool:
@@ -78,7 +81,6 @@ def wait_if_suspect(state: RunState, step: int, now: Instant) -> bool:
     return True
 
 
-def _due(state: RunState, now: Instant) -> list[int]:
-    """Return the steps whose next attempt is due."""
-    timed = ((index, until) for index, until in state.until.items() if state.phase[index] is Phase.RETRYING)
-    return [index for index, until in timed if until is not None and until <= now]
+def _retrying(state: RunState) -> list[int]:
+    """Return the steps that wait for the time of their next attempt."""
+    return [index for index, until in state.until.items() if state.phase[index] is Phase.RETRYING and until is not None]

@@ -155,6 +155,26 @@ async def test_only_the_attempt_in_flight_alone_is_struck_and_its_neighbours_com
         assert Counter(order).total() <= 2 * 3, "each was tried at most until the run of the killer was suspect"
 
 
+@pytest.mark.case("A15")
+@virtual
+async def test_crashes_that_no_step_causes_are_spread_over_the_suspects() -> None:
+    async with rig() as world:
+        names = [f"s{number}" for number in range(6)]
+        order = _count(world, names, seconds=1e6)
+        tuning: dict[str, Any] = {"poison_after": 3, "poison_delay": 6.0}  # too short for a suspect to leave memory
+        engine = await world.engine(**tuning)
+        runs = [await world.start(Graph((Step(name, StepKind.ACTION, timeout=1e7),))) for name in names]
+        for _ in range(2 + 12):
+            await world.until(lambda: world.hands.now > 0)
+            await asyncio.sleep(10)
+            world.crash(engine)
+            await world.until(lambda: world.hands.now == 0)
+            engine = await world.engine(**tuning)
+        await world.until(lambda: world.hands.now == 1)
+        assert {world.store.table[run].status for run in runs} == {"running"}
+        assert set(Counter(order[2 * len(names) : -1]).values()) == {2}, "each was in flight at two crashes"
+
+
 @virtual
 async def test_a_suspect_waits_longer_after_each_strike_and_leaves_memory_meanwhile() -> None:
     async with rig() as world:
@@ -317,3 +337,26 @@ def test_a_run_that_is_not_suspect_any_more_makes_room_and_one_that_left_has_no_
     lane.leave(first)
     assert len(lane) == 1
     assert last.is_in_lane
+
+
+def test_the_end_of_an_attempt_does_not_take_the_turn_of_another_one_of_its_run() -> None:
+    turns: list[int] = []
+
+    def begin(run: OwnedRun, start: StartAttempt) -> bool:
+        turns.append(start.step)
+        return True
+
+    lane = SuspectLane(begin)
+    run, other = _waiting(1, "run"), _waiting(1, "other")
+    first, second = StartAttempt(0, 1, True, True), StartAttempt(1, 1, True, True)
+    lane.add(run, first)
+    lane.add(run, second)
+    lane.add(other, StartAttempt(2, 1, True, True))
+    run.state.stalled = 0
+    run.state.strikes[1] = 1
+    lane.look_at(run)
+    assert turns == [0, 1], "the first is not suspect any more"
+    lane.leave(run, first)
+    assert turns == [0, 1], "the second is still in flight"
+    lane.leave(run, second)
+    assert turns == [0, 1, 2]

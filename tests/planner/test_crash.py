@@ -132,6 +132,39 @@ def test_the_delay_grows_up_to_a_setting() -> None:
     assert run.started == ["a"]
 
 
+def test_a_step_with_strikes_waits_longer_than_others_at_a_crash_that_is_not_its_own() -> None:
+    run = _suspect(_pair())
+    run.strike("a")
+    run.sleep(60)
+    run.crash()
+    assert (run.until("a"), run.until("b")) == (2.0, 4.0), "`b` was in flight"
+    run.sleep(60)
+    run.crash()
+    assert (run.until("a"), run.until("b")) == (16.0, 2.0), "`a` was in flight"
+
+
+def test_a_step_with_strikes_waits_at_a_crash_after_another_step_has_ended() -> None:
+    run = _suspect(_pair())
+    run.strike("a")
+    run.sleep(1)
+    run.give("b", 1)
+    run.sleep(2.5)
+    assert run.until("a") == 0.5
+    run.crash()
+    assert run.state.stalled == 1
+    assert run.until("a") == 2.0
+
+
+def test_a_retry_that_is_due_soon_after_a_crash_waits_for_the_delay_of_its_run() -> None:
+    run = play(Graph((Step("a", StepKind.ACTION, retry=Retry(attempts=3, delay=8.0, jitter=False)),)))
+    run.fail("a", retry=True)
+    due = run.until("a")
+    run.crash()
+    run.sleep(due - 0.25)
+    run.crash()
+    assert run.until("a") == 1.0
+
+
 def test_another_step_goes_first_while_a_struck_one_waits() -> None:
     run = _suspect(_pair())
     run.strike("a")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from detent.graph.model import Ending, Graph, OnCrash, Step, StepKind
+from detent.graph.model import Ending, FailurePolicy, Graph, OnCrash, Retry, Step, StepKind
 from detent.instant import SECOND
+from detent.planner.functions import ends_function
 from detent.run import events
-from detent.run.outcomes import StepError, Suspend
+from detent.run.outcomes import Cancel, Continued, Done, Fail, Outcome, Reattempt, Skip, StepError, Suspend
 from tests.planner.play import NOON, Play, play
 
 
@@ -95,3 +96,32 @@ def test_a_function_that_must_not_be_repeated_stays_on_record() -> None:
     run.sleep(1)
     run.tell(_ended("charge"))
     assert run.state.begun == {0: 3}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "ends"),
+    [
+        (Done(b"{}"), True),
+        (Continued(b"{}", {}), True),
+        (Skip(), True),
+        (Cancel("enough"), True),
+        (Fail(StepError("bad", "bad"), retry=False), True),
+        (Fail(StepError("bad", "bad")), False),
+        (Reattempt(1.0), False),
+        (Suspend(None, 0), False),
+    ],
+)
+def test_which_outcomes_of_a_function_end_its_run(outcome: Outcome, ends: bool) -> None:
+    run = play(Graph((Step("fn", StepKind.FUNCTION, retry=Retry(attempts=3)),)))
+    assert ends_function(run.prepared, run.state, events.AttemptEnded(0, 1, outcome, 1.0)) is ends
+    assert not ends_function(run.prepared, run.state, events.AttemptEnded(0, 2, outcome, 1.0)), "another attempt"
+
+
+def test_a_failure_that_pauses_does_not_end_a_function_and_a_skip_does() -> None:
+    failed = events.AttemptEnded(0, 1, Fail(StepError("bad", "bad"), retry=False), 1.0)
+    run = play(Graph((Step("fn", StepKind.FUNCTION),), on_failure=FailurePolicy.PAUSE))
+    assert not ends_function(run.prepared, run.state, failed)
+    assert ends_function(run.prepared, run.state, events.Skipped(0, "ann"))
+    assert not ends_function(run.prepared, run.state, events.Paused("ann"))
+    other = play(Graph((Step("a", StepKind.ACTION),)))
+    assert not ends_function(other.prepared, other.state, failed)

@@ -45,6 +45,7 @@ doing_again = import_module("detent.commands.rerun")
 Patches = tuple[tuple[Any, Any, Any], ...]
 
 _struck = planning.struck_by_crash
+_delay = applying.delay_suspects
 _write = Runner.write
 _durable = Runner.on_durable
 _park = Runner._park
@@ -271,7 +272,7 @@ def _first_come(self: SuspectLane, held: OwnedRun, start: StartAttempt) -> None:
     self._go_on()
 
 
-def _keep_the_turn(self: SuspectLane, held: OwnedRun) -> None:
+def _keep_the_turn(self: SuspectLane, held: OwnedRun, start: StartAttempt | None = None) -> None:
     return None
 
 
@@ -290,6 +291,15 @@ def _strike_the_waiting(prepared: Prepared, state: RunState) -> list[int]:
 
 def _delay_nothing(state: RunState, struck: Collection[int], until: int, now: int) -> None:
     return None
+
+
+def _delay_alike(state: RunState, struck: Collection[int], until: int, now: int) -> None:
+    """Forgets the strikes of steps that were not in flight at this crash."""
+    kept = {index: strikes for index, strikes in state.strikes.items() if index not in struck}
+    for index in kept:
+        state.strikes[index] = 0
+    _delay(state, struck, until, now)
+    state.strikes.update(kept)
 
 
 def _always_a_second(strikes: int, longest: float) -> int:
@@ -313,6 +323,7 @@ OF_SUSPECTS: Final[dict[str, Patches]] = {
     "the turn of a suspect never ends": ((SuspectLane, "leave", _keep_the_turn),),
     "a suspect starts unrecorded": ((Runner, "_record", _begin_unrecorded),),
     "a suspect starts without a delay": ((applying, "delay_suspects", _delay_nothing),),
+    "a suspect with strikes goes before those without": ((applying, "delay_suspects", _delay_alike),),
     "the delay of a suspect does not grow": ((planning, "suspect_delay", _always_a_second),),
     "a step that was only ready is struck": (
         (planning, "struck_by_crash", _strike_the_ready),

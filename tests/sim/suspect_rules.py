@@ -76,12 +76,13 @@ class SuspectRules:
             raise Violation(f"a step is not blamed after its strikes: {counted}")
 
     def _delay(self, story: Story, state: RunState, struck: Sequence[str], at: int) -> None:
-        """No attempt of a suspect run begins at once, and one that was struck begins later each time."""
+        """No attempt of a suspect run begins at once, and one that was struck begins later each time. One with strikes
+        lets those with fewer go first after every crash."""
         longest = self._tuning.poison_delay
-        if at >= story.not_before:  # else its steps still wait for the delay after the adoption before this one
-            story.not_before = at + micros(min(longest, 1.0)) if state.stalled >= 2 else 0
-        for step in struck:
-            story.later[step] = at + micros(min(longest, 4.0 ** story.strikes.get(step, 0)))
+        story.not_before = at + micros(min(longest, 1.0)) if state.stalled >= 2 else 0
+        for step, strikes in story.strikes.items():
+            delay = min(longest, 4.0**strikes) if step in struck else min(longest, 1.0) * (1 + strikes)
+            story.later[step] = max(story.later.get(step, 0), at + micros(delay))
 
     def parked(self, story: Story) -> None:
         """Its node gave the run up: nothing of it is in flight."""

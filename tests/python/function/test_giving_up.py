@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
 
+from detent.engine.inbox import Mailbox
 from detent.python.functions import Run, workflow
 from tests.callers import commands_of
 from tests.python.function.test_engine import begin, ended, engine, until
@@ -65,3 +67,74 @@ async def asks_twice(run: Run) -> Any:
     except TimeoutError:
         pass
     return await run.signal("paid")
+
+
+class Shop:
+    """Answers the wait of a run from within a step of its function. Its node reads no mail for a while then, so that
+    nothing has read the answer when the function ends."""
+
+    app: Any = None
+    deaf_until = 0.0
+
+
+_poll = Mailbox.poll
+
+
+async def _poll_later(mailbox: Mailbox) -> float:
+    return 0.02 if monotonic() < Shop.deaf_until else await _poll(mailbox)
+
+
+async def pay(run_id: str) -> str:
+    [callback] = (await until(Shop.app, run_id, lambda document: document["callbacks"]))["callbacks"]
+    token = callback["url"].rpartition("/")[2]
+    Shop.deaf_until = monotonic() + 0.4
+    receipt, *_ = await commands_of(Shop.app).callbacks.deliver(
+        token, body="paid", headers={}, query={}, message_id=None
+    )
+    return str(receipt)
+
+
+@workflow(on_exception="fail")
+async def ends_beside_a_wait(run: Run, how: str) -> Any:
+    if how == "continued":
+        return None
+    waiting = asyncio.ensure_future(run.wait("payment"))
+    assert await run.step(pay, run.id) == "accepted"
+    match how:
+        case "raises":
+            raise ValueError(how)
+        case "continues":
+            run.continue_as_new("continued")
+        case "cancels":
+            run.cancel(how)
+        case "finishes":
+            run.finish(how)
+    return waiting.done()
+
+
+@pytest.mark.parametrize("how", ["returns", "raises", "continues", "cancels", "finishes"])
+async def test_a_payload_that_was_accepted_before_its_function_ended_is_consumed(
+    url: str, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Mailbox, "poll", _poll_later)
+    async with engine(url) as app:
+        Shop.app = app
+        run = await begin(app, "ends_beside_a_wait", how=how)
+        document = await ended(app, run)
+        assert document["tasks"]["@wait:payment"]["status"] == "success"
+        assert document["status"] == {"raises": "failed", "cancels": "cancelled"}.get(how, "completed")
+
+
+async def test_a_function_that_ends_closes_the_callbacks_of_its_waits_first(url: str) -> None:
+    async with engine(url) as app:
+        run = await begin(app, "forgets_its_wait")
+        document = await ended(app, run)
+        assert document["output"] is None
+        assert document["callbacks"][0]["status"] == "expired"
+
+
+@workflow
+async def forgets_its_wait(run: Run) -> None:
+    waiting = asyncio.ensure_future(run.wait("payment"))
+    await run.sleep(0.01)
+    assert not waiting.done()
