@@ -47,10 +47,10 @@ def log_events(format_: str, *, troubles_only: bool = False) -> Callable[[], Non
     def write(name: str, facts: dict[str, Any]) -> None:
         level = LEVELS.get(name)
         if level is not None and not (troubles_only and level == "info"):
-            told = {key: _plain(key, value) for key, value in facts.items()}
-            if people and "traceback" in told:
-                told["stack"] = _lines(told.pop("traceback"))  # what the renderer prints below the line
-            getattr(logger, level)(name, **told)
+            written = {key: _plain(key, value) for key, value in facts.items()}
+            if people and "traceback" in written:
+                written["stack"] = _lines(written.pop("traceback"))  # what the renderer prints below the line
+            getattr(logger, level)(name, **written)
 
     return listen(write)
 
