@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import count
 from typing import Any, Final, Generic, Protocol, TypeVar
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
 
@@ -94,9 +94,18 @@ def repeated(name: str, values: Iterable[str]) -> list[tuple[str, str]]:
 def server_url(url: str | None) -> str:
     """Return the address of the server: `url`, else DETENT_URL, else that of `detent serve` on this machine."""
     chosen = (url or os.environ.get("DETENT_URL") or "http://127.0.0.1:8080").rstrip("/")
-    if not chosen.startswith(("http://", "https://")):
+    if not chosen.startswith(("http://", "https://")) or not _has_host(chosen):
         raise InvalidInput(f"{chosen!r} is not a valid address; write for example http://127.0.0.1:8080")
     return chosen
+
+
+def _has_host(url: str) -> bool:
+    """Whether a URL names a host, and a port that can be one if it names a port."""
+    try:
+        parts = urlsplit(url)
+        return bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 T = TypeVar("T")

@@ -83,6 +83,12 @@ def sent_headers(request: Request) -> dict[str, str]:
     return dict(request.headers) if request.key is None else {**request.headers, "Idempotency-Key": request.key}
 
 
+def _reason(error: OSError | HTTPException) -> str:
+    """Return why there is no connection, without the number that the operating system has for it."""
+    words = error.strerror if isinstance(error, OSError) else None
+    return words[0].lower() + words[1:] if words else str(error)
+
+
 class HttpTransport:
     """HTTP to one server, for any number of threads. It owns the idle connections and reuses them, one request at a
     time."""
@@ -146,7 +152,7 @@ class HttpTransport:
                 connection.connect()
             except (OSError, HTTPException) as error:
                 connection.close()
-                raise NoConnection(f"cannot connect to {self._url}: {error}", sent=False) from None
+                raise NoConnection(f"cannot connect to {self._url}: {_reason(error)}", sent=False) from None
         sock: socket.socket = connection.sock
         return connection, sock
 

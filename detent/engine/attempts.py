@@ -60,7 +60,7 @@ class Attempts:
             self._waiting.setdefault(held, deque()).append(start)
 
     def begin_alone(self, held: OwnedRun, start: StartAttempt, over: Callable[[], None]) -> None:
-        """Begin the attempt of a suspect run, even if no slot is free. Its start is in the journal, so it must not wait.
+        """Begin the attempt of a suspect run, even if no slot is free: its start is journalled, so it must not wait.
 
         Call `over` when the attempt is no longer in flight and its outcome has been handled.
         """

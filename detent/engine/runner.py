@@ -25,7 +25,7 @@ from detent.engine.timers import Timers
 from detent.engine.tuning import Tuning
 from detent.engine.write import ROW_BYTES, PendingWrite, Successor
 from detent.errors import StoreError
-from detent.graph.model import OnCrash, StepKind
+from detent.graph.model import Ending, OnCrash, StepKind
 from detent.instant import micros
 from detent.observe import emit, heard
 from detent.planner.advance import advance, is_wanted, put_back, take_ready
@@ -70,20 +70,28 @@ class EndWaiters:
 
 #: The entries of an attempt after which its step is retried.
 _AGAIN: Final = (Kind.RETRY, Kind.BEGAN)
+#: The entries of a step that is over, of an operation of a durable function, and of a run that its code cancelled.
+_OVER: Final = (Kind.ENDED, Kind.CHECKPOINT, Kind.CANCELLED)
 #: Only the end of a traceback is reported, because it shows where the error was raised.
 _LONGEST: Final = 2_000
 
 
 def tell_trouble(run: bytes, entry: Entry) -> None:
-    """Report that a step paused its run, or that its attempt failed and is retried. Other entries are not decoded."""
-    if entry.step is None or not (entry.kind == Kind.PAUSED or entry.kind in _AGAIN):
+    """Report that a step paused its run, that its attempt failed and is retried, or that its code raised and is over.
+
+    Other entries are not decoded.
+    """
+    is_over = entry.kind in _OVER and entry.outcome != Ending.SUCCESS
+    if entry.step is None or not (is_over or entry.kind == Kind.PAUSED or entry.kind in _AGAIN):
         return
     data = decode_data(entry.data)
+    facts = {"step": entry.step, "attempt": entry.attempt, **_error(data.error)}
     if entry.kind == Kind.PAUSED:
-        facts = {"reason": data.by, **_error(data.error)}
-        emit("run.paused", run=run, step=entry.step, attempt=entry.attempt, **facts)
-    elif data.error is not None:
-        emit("step.retry", run=run, step=entry.step, attempt=entry.attempt, error=data.error.message)
+        emit("run.paused", run=run, reason=data.by, **facts)
+    elif is_over and "traceback" in facts:
+        emit("step.raised", run=run, outcome=entry.outcome, **facts)
+    elif not is_over and data.error is not None:
+        emit("step.retry", run=run, **facts)
 
 
 def tell_end(end: End) -> None:

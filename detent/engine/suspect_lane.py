@@ -41,7 +41,7 @@ class SuspectLane:
             self.leave(held, self._current[1])
 
     def leave(self, held: OwnedRun, start: StartAttempt | None = None) -> None:
-        """End the turn of this attempt, because it is not in flight any more. Without an attempt: the run was released."""
+        """End the turn of this attempt, which is not in flight any more. Without an attempt: the run was released."""
         if self._current is not None and self._current[0] is held and start in (None, self._current[1]):
             self._current = None
             held.is_in_lane = False

@@ -21,6 +21,7 @@ LEVELS: Final = {
     "run.failed": "error",
     "run.paused": "warning",
     "step.retry": "warning",
+    "step.raised": "warning",
     "run.refused": "error",
     "run.quarantined": "error",
     "function.not_awaited": "warning",
@@ -46,7 +47,10 @@ def log_events(format_: str, *, troubles_only: bool = False) -> Callable[[], Non
     def write(name: str, facts: dict[str, Any]) -> None:
         level = LEVELS.get(name)
         if level is not None and not (troubles_only and level == "info"):
-            getattr(logger, level)(name, **{key: _plain(key, value) for key, value in facts.items()})
+            written = {key: _plain(key, value) for key, value in facts.items()}
+            if people and "traceback" in written:
+                written["stack"] = _lines(written.pop("traceback"))  # what the renderer prints below the line
+            getattr(logger, level)(name, **written)
 
     return listen(write)
 
@@ -54,3 +58,8 @@ def log_events(format_: str, *, troubles_only: bool = False) -> Callable[[], Non
 def _plain(key: str, value: Any) -> Any:
     """Return a fact as people see it elsewhere: an id with the prefix of its kind."""
     return show(key, value) if isinstance(value, bytes) else value
+
+
+def _lines(text: str) -> str:
+    """Return the lines of a text without what could move the cursor."""
+    return "\n".join("".join(filter(str.isprintable, line)) for line in text.rstrip().splitlines())

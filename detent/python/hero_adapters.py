@@ -22,6 +22,7 @@ _HERE: Final = (None, "", "localhost", "127.0.0.1", "::1")
 #: How the text of an id becomes a value of that type again.
 _READERS: Final[dict[type[Any], Reader]] = {
     str: str,
+    bool: lambda part: {"true": True, "false": False}[str(part).lower()],
     int: int,
     float: float,
     UUID: UUID,

@@ -201,6 +201,7 @@ class Slot(Base):
     day: Mapped[date] = mapped_column(primary_key=True)
     colour: Mapped[Plain] = mapped_column(primary_key=True)
     size: Mapped[Size] = mapped_column(primary_key=True)
+    is_held: Mapped[bool] = mapped_column(primary_key=True)
 
 
 class Odd(Base):
@@ -276,10 +277,10 @@ async def test_a_model_is_found_again_whatever_the_type_of_its_key(
 def test_a_composite_key_of_any_types_is_read_back(heroes: Heroes, session: Any) -> None:
     day = date(2026, 1, 2)
     with session.begin() as open_session:
-        open_session.add(Slot(day=day, colour=Plain.BLUE, size=Size.LARGE))
+        open_session.add(Slot(day=day, colour=Plain.BLUE, size=Size.LARGE, is_held=True))
     adapter = SqlAlchemyModel(session, Slot)
-    found = adapter.load(adapter.id_of(Slot(day=day, colour=Plain.BLUE, size=Size.LARGE)))
-    assert (found.day, found.colour, found.size) == (day, Plain.BLUE, Size.LARGE)
+    found = adapter.load(adapter.id_of(Slot(day=day, colour=Plain.BLUE, size=Size.LARGE, is_held=True)))
+    assert (found.day, found.colour, found.size, found.is_held) == (day, Plain.BLUE, Size.LARGE, True)
 
 
 @pytest.mark.parametrize("policy", ["pause", "cancel", "skip"])

@@ -44,8 +44,45 @@ async def test_the_pause_and_the_tries_before_it_are_events_with_their_error(
     (paused,) = (facts for name, facts in heard if name == "run.paused")
     assert (paused["step"], paused["attempt"], paused["error"]) == ("pay", 2, "ValueError: no funds")
     assert paused["run"] == again[0]["run"]
+    assert 'raise ValueError("no funds")' in again[0]["traceback"]
     assert 'raise ValueError("no funds")' in paused["traceback"]
     assert not [name for name, _ in heard if name == "run.failed"]
+
+
+@pytest.mark.parametrize(("policy", "outcome"), [("cancel", "cancelled"), ("skip", "skipped")])
+async def test_an_exception_that_does_not_pause_is_an_event_with_its_traceback(
+    code: PythonRegistry, heard: list[tuple[str, dict[str, Any]]], policy: str, outcome: str
+) -> None:
+    class Paying(Workflow, registry=code):
+        @step(on_exception=policy)
+        def pay(self) -> None:
+            raise ValueError("no funds")
+
+    async with theatre("memory://", code) as world:
+        await world.engine()
+        await world.ended(await world.start(Paying))
+    (raised,) = (facts for name, facts in heard if name == "step.raised")
+    assert (raised["step"], raised["attempt"], raised["outcome"]) == ("pay", 1, outcome)
+    assert raised["error"] == "ValueError: no funds"
+    assert 'raise ValueError("no funds")' in raised["traceback"]
+
+
+async def test_people_read_a_traceback_line_by_line_without_what_could_move_the_cursor(
+    code: PythonRegistry, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Paying(Workflow, registry=code):
+        @step
+        def pay(self) -> None:
+            raise ValueError("no \x1b[2Jfunds")
+
+    stop = log_events("console", troubles_only=True)
+    async with theatre("memory://", code) as world:
+        await world.engine()
+        await world.paused(await world.start(Paying))
+    stop()
+    written = capsys.readouterr().err
+    assert written.endswith("\nValueError: no [2Jfunds\n")
+    assert "\x1b[2J" not in written
 
 
 async def test_the_log_has_one_line_for_a_pause_and_none_for_what_goes_well(

@@ -48,6 +48,7 @@ class Living:
 
 
 def preload() -> None:
+    sys.path.insert(1, str(Path(__file__).parents[2]))  # the Detent of these tests, whichever the interpreter has
     import detent
     from detent import cli
 

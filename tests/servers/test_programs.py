@@ -84,3 +84,8 @@ def test_no_program_outlives_the_process_that_started_it(tmp_path: Path) -> None
         waited.wait(0.1)
     assert not is_alive(int(done.stdout))
     assert os.getpid() != int(done.stdout)
+
+
+def test_a_program_has_the_detent_of_these_tests() -> None:
+    done = programs.run([sys.executable, "-c", "import detent; print(detent.__file__)"], timeout=60)
+    assert Path(done.stdout.strip()).parents[1] == Path(__file__).parents[2]

@@ -114,6 +114,7 @@ def test_wherever_the_process_dies_the_end_is_the_same():
 _README: Final = """\
 # NAME
 
+    pip install pytest       # once, where it is missing
     pytest                   # tests the workflows of workflows.py: days pass in a moment, every crash is tested
     detent serve --reload    # runs them, and restarts when you change them; its settings are in detent.toml
 

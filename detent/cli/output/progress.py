@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -20,6 +21,10 @@ ENDED: Final = frozenset({"success", "failed", "timeout", "skipped", "cancelled"
 BAD: Final = frozenset({"failed", "timeout", "template_error"})
 _LONGEST: Final = 300
 _OURS: Final = f'  File "{Path(detent.__file__).parent}'
+#: How the traceback of an exception group begins, and what is before each of its lines.
+_GROUP: Final = "Exception Group Traceback (most recent call last):"
+_GROUP_MARGIN: Final = re.compile(r"^ *(?:[|+] |\+-)")
+_NO_MARGIN: Final = re.compile(r"^")
 _REST: Final = 6  # lines of the terminal that are not part of the tree
 
 Document = dict[str, Any]
@@ -207,13 +212,17 @@ def user_traceback(error: Document | None) -> str | None:
     text = detail.get("traceback") if isinstance(detail, dict) else None
     if not isinstance(text, str):
         return None
-    kept, is_ours = [], False
+    margin = _GROUP_MARGIN if _GROUP in text else _NO_MARGIN
+    kept, is_ours, has_frames = [], False, False
     for line in text.rstrip().splitlines():
-        if line.startswith('  File "') or not line.startswith("  "):
-            is_ours = line.startswith(_OURS)
+        bare = margin.sub("", line)
+        is_frame = bare.startswith('  File "')
+        if is_frame or not bare.startswith("  "):
+            is_ours = bare.startswith(_OURS)
         if not is_ours:
             kept.append(_printable(line))
-    return "\n".join(kept) if any(line.startswith('  File "') for line in kept) else None
+            has_frames |= is_frame
+    return "\n".join(kept) if has_frames else None
 
 
 def _printable(text: str) -> str:

@@ -18,8 +18,8 @@ from detent.clock import SystemClock
 from detent.errors import DetentError, InvalidInput
 from detent.instant import as_datetime
 
-out: Final = Console(highlight=False, soft_wrap=True)
-err: Final = Console(stderr=True, highlight=False, soft_wrap=True)
+out: Final = Console(emoji=False, highlight=False, soft_wrap=True)
+err: Final = Console(stderr=True, emoji=False, highlight=False, soft_wrap=True)
 
 #: Mark and colour of each status of steps and runs.
 MARKS: Final = {
@@ -135,7 +135,7 @@ def show_table(
     """Print rows below their titles. Without rows, print `nothing` on a terminal. Cells that are not `Text` may have
     markup. If the output is not a terminal, no cell is cut, and the titles are printed only if `titled` is true."""
     titled = titled or out.is_terminal
-    cells = [[Text.from_markup(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
+    cells = [[Text.from_markup(cell, emoji=False) if isinstance(cell, str) else cell for cell in row] for row in rows]
     if not cells:
         if out.is_terminal:
             out.print(nothing, style=_FAINT)

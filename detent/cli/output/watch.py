@@ -9,7 +9,8 @@ from typing import Any, Final
 import typer
 
 from detent.cli.client import CommandClient, Document
-from detent.cli.output.progress import BAD, LineView, LiveView, View, instant, last_error, user_traceback
+from detent.cli.output.progress import ENDED as STEP_ENDED
+from detent.cli.output.progress import LineView, LiveView, View, instant, last_error, user_traceback
 from detent.cli.output.terminal import duration, err, marked, out, plain, print_json
 from detent.client import runs, workflows
 from detent.clock import SystemClock
@@ -71,10 +72,10 @@ def tell_end(document: Document) -> None:
 
 
 def print_tracebacks(document: Document) -> None:
-    """Print the traceback of each step that failed by an exception."""
+    """Print the traceback of each step that ended by an exception: failed, skipped or with the run cancelled."""
     for name, step in document["tasks"].items():
         found = user_traceback(last_error(step))
-        if found and step["status"] in BAD:
+        if found and step["status"] in STEP_ENDED:
             out.print(f"\n[bold]{plain(name)}[/]")
             out.print(plain(found), style="bright_black")
 
