@@ -19,7 +19,7 @@ import hmac
 from collections.abc import Callable
 from typing import Final
 
-from detent.engine.owned_run import Happen, OwnedRun, Stopping
+from detent.engine.owned_run import HandleEvent, OwnedRun, Stopping
 from detent.engine.release import is_quarantined
 from detent.planner.flow import can_skip
 from detent.run import events
@@ -72,11 +72,11 @@ class Deliveries:
         left, size = [], 0
         for waiting in self._waiting:
             delivery = waiting[0]
-            place = (delivery.run, delivery.step)
-            if place in batch or len(batch) >= MOST or (batch and size + len(delivery.data) > MOST_BYTES):
+            key = (delivery.run, delivery.step)
+            if key in batch or len(batch) >= MOST or (batch and size + len(delivery.data) > MOST_BYTES):
                 left.append(waiting)
             else:
-                batch[place] = waiting
+                batch[key] = waiting
                 size += len(delivery.data)
         self._waiting = left
         return batch
@@ -174,19 +174,19 @@ class WaitCloser:
     The deferred events are in `OwnedRun.stopping`.
     """
 
-    def __init__(self, handle: Happen, expire: Callable[[OwnedRun, int | str], None]) -> None:
+    def __init__(self, handle: HandleEvent, expire: Callable[[OwnedRun, int | str], None]) -> None:
         """`expire` asks the store to expire the callback of a wait."""
         self._handle, self._expire = handle, expire
 
-    def defer(self, held: OwnedRun, event: events.Event, message: int | None) -> bool:
+    def defer(self, run: OwnedRun, event: events.Event, message: int | None) -> bool:
         """Defer the event if it ends waits whose callbacks are still open. Return whether it was deferred."""
         if isinstance(event, events.Skipped) and event.step is None:
-            event = events.Skipped(can_skip(held.state, None), event.by)  # `None`: the current step
-        waits = _ended_by(held, event)
+            event = events.Skipped(can_skip(run.state, None), event.by)  # `None`: the current step
+        waits = _ended_by(run, event)
         # A quarantined run is not deferred: the payload it would wait for may be the one that cannot be planned.
-        if not waits or is_quarantined(held.state.paused_by):
+        if not waits or is_quarantined(run.state.paused_by):
             return False
-        stopping = held.stopping = held.stopping or Stopping()
+        stopping = run.stopping = run.stopping or Stopping()
         if stopping.closed.issuperset(waits):
             return False
         if (event, message) not in stopping.events:
@@ -194,30 +194,30 @@ class WaitCloser:
         for wait in waits:
             if wait not in stopping.closing:
                 stopping.closing.add(wait)
-                self._expire(held, wait)
+                self._expire(run, wait)
         return True
 
-    def is_stopping(self, held: OwnedRun, wait: int | str, *, expired: bool) -> bool:
+    def is_stopping(self, run: OwnedRun, wait: int | str, *, expired: bool) -> bool:
         """Record whether the store expired a callback. Return whether it was asked because the run stops."""
-        if held.stopping is None or wait not in held.stopping.closing:
+        if run.stopping is None or wait not in run.stopping.closing:
             return False
         if expired:
-            held.stopping.closed.add(wait)
+            run.stopping.closed.add(wait)
         return True
 
-    def go_on(self, held: OwnedRun, stopping: Stopping) -> None:
+    def go_on(self, run: OwnedRun, stopping: Stopping) -> None:
         """Handle the deferred events. An event that must still wait is deferred again."""
         kept, stopping.events = stopping.events, []
         for event, message in kept:
-            self._handle(held, event, message=message)
+            self._handle(run, event, message=message)
 
 
-def _ended_by(held: OwnedRun, event: events.Event) -> list[int | str]:
+def _ended_by(run: OwnedRun, event: events.Event) -> list[int | str]:
     """Return the active waits that the event would end without a callback.
 
     A durable function that ends closes its own waits.
     """
-    state = held.state
+    state = run.state
     if isinstance(event, events.Skipped):
         return [event.step] if event.step is not None and state.phase[event.step] is Phase.WAITING else []
     waits: list[int | str] = [index for index, phase in enumerate(state.phase) if phase is Phase.WAITING]

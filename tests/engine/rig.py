@@ -307,7 +307,7 @@ class Rig:
         return [(str(entry.kind), entry.step) for _, entry in sorted(self.store.entries.get(run, {}).items())]
 
     def held_by(self, engine: Engine, run: bytes) -> bool:
-        return run in engine.node.runner.held
+        return run in engine.node.runner.owned
 
     async def send(self, run: bytes, kind: MessageKind, by: str = "ann") -> bool:
         return await self.store.send(TENANT, run, kind, json.dumps({"by": by}).encode())
