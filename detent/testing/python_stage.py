@@ -48,20 +48,20 @@ class StagedRegistry(PythonRegistry):
         known = registry.find(name)
         if known is not None and name not in self._staged:
             if known.kind is CodeKind.CHAIN:
-                target: Any = SimpleNamespace(__chain__=self._on_stage(known.target.__chain__))
+                target: Any = SimpleNamespace(__compiled__=self._on_stage(known.target.__compiled__))
             else:
                 target = _listening(known.target, self._stage)
             self._staged[name] = replace(known, target=target)
         return self._staged.get(name)
 
-    def _on_stage(self, chain: CompiledClass) -> CompiledClass:
-        links = [_staged(link, self._stage) for link in chain.links.values()]
-        state = chain.state if self._initial_state is None else _Beginning(chain.state, self._initial_state)
-        return CompiledClass(chain.target, chain.settings, links, state, chain.graph, chain.fingerprint)
+    def _on_stage(self, compiled: CompiledClass) -> CompiledClass:
+        steps = [_staged(step, self._stage) for step in compiled.steps.values()]
+        state = compiled.state if self._initial_state is None else _Beginning(compiled.state, self._initial_state)
+        return CompiledClass(compiled.target, compiled.settings, steps, state, compiled.graph, compiled.fingerprint)
 
 
-def _staged(link: CompiledStep, stage: Stage) -> CompiledStep:
-    name, body = link.name, link.body
+def _staged(step: CompiledStep, stage: Stage) -> CompiledStep:
+    name, body = step.name, step.body
 
     def call(workflow: Any) -> Any:
         if not stage.begins(name):
@@ -74,8 +74,8 @@ def _staged(link: CompiledStep, stage: Stage) -> CompiledStep:
         return stage.waited_for(name, output) if inspect.isawaitable(output) else output
 
     # An answer instead of a body changes nothing in a database, and needs none.
-    is_transactional = link.is_transactional and name not in stage.answers
-    return replace(link, body=replace(body, call=call), is_transactional=is_transactional)
+    is_transactional = step.is_transactional and name not in stage.answers
+    return replace(step, body=replace(body, call=call), is_transactional=is_transactional)
 
 
 def _answer(answers: Answers, name: str, workflow: Any) -> Any:
@@ -93,7 +93,7 @@ def _played(workflow: Any, given: Any) -> Any:
         return given
     if given.state is not UNSET:
         kept = b'{"state":%b,"state_number":1}' % msgspec.json.encode(given.state)
-        workflow.state = type(workflow).__chain__.state.read([kept])[0]
+        workflow.state = type(workflow).__compiled__.state.read([kept])[0]
     match given.then:
         case None:
             return given.value
@@ -157,7 +157,7 @@ def check_state(workflow: str, given: Any) -> None:
     known = registry.find(workflow)
     if known is None or known.kind is not CodeKind.CHAIN:
         raise InvalidInput(f"state: only a Workflow class has one, and {workflow or 'a definition'!r} is not a class")
-    _Beginning(known.target.__chain__.state, given)
+    _Beginning(known.target.__compiled__.state, given)
 
 
 class StagedBodies(StepRunner):
