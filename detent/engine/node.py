@@ -36,7 +36,7 @@ class Node:
         store, time, tuning = context.store, context.time, context.tuning
         self.id = id_
         self._clock, self._tuning = context.clock, tuning
-        self._heartbeat = store.heart(id_, ttl=tuning.lease, interval=tuning.beat)
+        self._heartbeat = store.heartbeat(id_, ttl=tuning.lease, interval=tuning.beat)
         self.runner = Runner(
             clock=self._clock,
             time=time,

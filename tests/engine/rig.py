@@ -37,7 +37,7 @@ from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
 from detent.run.status import TERMINAL
 from detent.steps.protocol import Needs
-from detent.store.heartbeat import TaskHeart
+from detent.store.heartbeat import TaskHeartbeat
 from detent.store.memory.store import MemoryStore
 from detent.store.protocol import Heartbeat, Store
 from detent.store.rows import Flush, MessageKind, NewVersion, Receipt, RunRow
@@ -131,8 +131,8 @@ class Line:
     def break_next(self, verb: str, *faults: Fault) -> None:
         self.faults.setdefault(verb, deque()).extend(faults)
 
-    def heart(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
-        return TaskHeart(cast(Any, self), node, clock=self._clock, ttl=ttl, interval=interval)
+    def heartbeat(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
+        return TaskHeartbeat(cast(Any, self), node, clock=self._clock, ttl=ttl, interval=interval)
 
     def __getattr__(self, verb: str) -> Callable[..., Coroutine[Any, Any, Any]]:
         return functools.partial(self._send, verb)

@@ -70,8 +70,8 @@ class MysqlCommandStore(SharedVerbs):
             await wire.send_all((*_receipts(received), COMMIT))
             return {(one.run, one.step): _receipt(state) for one, _, state in received}
 
-        async with self._pool.link() as link:
-            answers = await link.call(work)
+        async with self._pool.connection() as connection:
+            answers = await connection.call(work)
         return [answers.get((one.run, one.step)) for one in deliveries]
 
     async def send(self, tenant: int, run: bytes, kind: MessageKind, data: bytes) -> bool:
