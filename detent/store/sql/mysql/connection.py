@@ -80,9 +80,9 @@ class Address:
 class StatementRefused(Exception):
     """The server refused a statement of a packet. Those before it were executed, those after it were not."""
 
-    def __init__(self, code: int | None, reason: str, place: int) -> None:
+    def __init__(self, code: int | None, reason: str, index: int) -> None:
         super().__init__(code, reason)
-        self.code, self.reason, self.place = code, reason, place
+        self.code, self.reason, self.index = code, reason, index
 
 
 #: The server did not apply the call, and the same call may be repeated.
@@ -266,7 +266,7 @@ class Wire(Connection):
                 size += 4 * len(statement) + 1
             return answers + await self.send(";".join(packet))
         except StatementRefused as refusal:
-            refusal.place += len(answers)
+            refusal.index += len(answers)
             raise
 
     @property
@@ -387,10 +387,10 @@ class MysqlConnection:
             try:
                 answers = await wire.send_all((BEGIN, *checks, *statements, COMMIT))
             except StatementRefused as refusal:
-                if refusal.code != OUT_OF_RANGE or refusal.place > len(checks):
+                if refusal.code != OUT_OF_RANGE or refusal.index > len(checks):
                     raise
                 await wire.send(ROLLBACK)
-                return refusal.place - 1
+                return refusal.index - 1
             return answers[1 + len(checks) : -1]
 
         return await self.call(work)
