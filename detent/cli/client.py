@@ -63,7 +63,7 @@ class CommandClient:
 
     def each(self, pages: Pages[Any]) -> Iterator[Document]:
         """Yield the documents of a list. Further pages are read only if the caller iterates so far."""
-        return self._driver.tell(Pages(replace(pages.first, read=_page)))
+        return self._driver.stream(Pages(replace(pages.first, read=_page)))
 
     def entries(
         self, run: str, after: int = 0, *, wait: bool = False, until: float | None = None

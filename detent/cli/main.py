@@ -70,8 +70,8 @@ def call(name: str, arguments: Sequence[str]) -> None:
 def _with_values(arguments: Sequence[str], bare: Mapping[str, str]) -> list[str]:
     """Return the arguments. An option without its optional value gets its default value from `bare`."""
     given: list[str] = []
-    for place, word in enumerate(arguments):
-        following = arguments[place + 1] if place + 1 < len(arguments) else ""
+    for index, word in enumerate(arguments):
+        following = arguments[index + 1] if index + 1 < len(arguments) else ""
         alone = word in bare and not following[:1].isdigit()
         given.append(f"{word}={bare[word]}" if alone else word)
     return given

@@ -42,10 +42,12 @@ def show_cause(error: InvalidInput) -> None:
 
 def _trace(error: BaseException) -> str:
     """Format the traceback without the frames of Detent and of Python's import system."""
-    told = traceback.TracebackException.from_exception(error)
+    trace = traceback.TracebackException.from_exception(error)
     own = (_OF_PYTHON, actions.__file__, str(Path(traceback.__file__).parent / "importlib"))
-    told.stack = traceback.StackSummary.from_list([frame for frame in told.stack if not frame.filename.startswith(own)])
-    return "".join(told.format())
+    trace.stack = traceback.StackSummary.from_list(
+        [frame for frame in trace.stack if not frame.filename.startswith(own)]
+    )
+    return "".join(trace.format())
 
 
 # Workflows in Python are named `module:Name`, or `module` if the module has only one.

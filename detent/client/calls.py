@@ -205,9 +205,9 @@ class OneAnswer(Protocol[T_co]):
 
 
 class ManyAnswers(Protocol[T_co]):
-    """An operation that yields answers one by one. `tell` returns its exchange."""
+    """An operation that yields answers one by one. `stream` returns its exchange."""
 
-    def tell(self, policy: RetryPolicy) -> StreamExchange[T_co]: ...
+    def stream(self, policy: RetryPolicy) -> StreamExchange[T_co]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +275,7 @@ class Pages(Generic[T]):
 
     first: Call[Many[T]]
 
-    def tell(self, policy: RetryPolicy) -> StreamExchange[T]:
+    def stream(self, policy: RetryPolicy) -> StreamExchange[T]:
         cursor: str | None = None
         while True:
             page = yield from self._call(cursor).talk(policy)

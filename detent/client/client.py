@@ -75,7 +75,7 @@ class Asks(_Method[P, OneAnswer[T]]):
         return self if face is None else self.bound(face, face.driver.ask)
 
 
-class Tells(_Method[P, ManyAnswers[T]]):
+class Streams(_Method[P, ManyAnswers[T]]):
     """An operation that yields answers one by one."""
 
     @overload
@@ -85,7 +85,7 @@ class Tells(_Method[P, ManyAnswers[T]]):
     @overload
     def __get__(self, face: Awaiting, kind: type) -> Callable[P, AsyncIterator[T]]: ...
     def __get__(self, face: Blocking | Awaiting | None, kind: type) -> object:
-        return self if face is None else self.bound(face, face.driver.tell)
+        return self if face is None else self.bound(face, face.driver.stream)
 
 
 class Starts(_Method[P, OneAnswer[StartedDocument]]):
@@ -109,8 +109,8 @@ def asks(describe: Callable[P, OneAnswer[T]]) -> Asks[P, T]:
     return Asks(describe)
 
 
-def tells(describe: Callable[P, ManyAnswers[T]]) -> Tells[P, T]:
-    return Tells(describe)
+def streams(describe: Callable[P, ManyAnswers[T]]) -> Streams[P, T]:
+    return Streams(describe)
 
 
 def starts(describe: Callable[P, OneAnswer[StartedDocument]]) -> Starts[P]:
@@ -122,8 +122,8 @@ def asks_of(describe: Callable[Concatenate[str, P], OneAnswer[T]]) -> Asks[P, T]
     return Asks(describe, given=1)
 
 
-def tells_of(describe: Callable[Concatenate[str, P], ManyAnswers[T]]) -> Tells[P, T]:
-    return Tells(describe, given=1)
+def streams_of(describe: Callable[Concatenate[str, P], ManyAnswers[T]]) -> Streams[P, T]:
+    return Streams(describe, given=1)
 
 
 def starts_of(describe: Callable[Concatenate[str, P], OneAnswer[StartedDocument]]) -> Starts[P]:
@@ -150,9 +150,9 @@ class RunOperations:
     resolve = asks_of(run_calls.resolve)
     signal = asks_of(run_calls.signal)
     why = asks_of(run_calls.why)
-    history = tells_of(run_calls.history)
-    events = tells_of(stream.events)
-    follow = tells_of(stream.follow)
+    history = streams_of(run_calls.history)
+    events = streams_of(stream.events)
+    follow = streams_of(stream.follow)
     journal = asks_of(stream.journal)
 
 
@@ -219,7 +219,7 @@ class WorkflowOperations:
     create = asks(workflows.create)
     save = asks(workflows.save)
     get = asks(workflows.get)
-    list = tells(workflows.list_all)
+    list = streams(workflows.list_all)
     delete = asks(workflows.delete)
     enable = asks(workflows.enable)
     disable = asks(workflows.disable)
@@ -238,7 +238,7 @@ class TriggerOperations:
 
     create = asks(triggers.create)
     get = asks(triggers.get)
-    list = tells(triggers.list_all)
+    list = streams(triggers.list_all)
     update = asks(triggers.update)
     delete = asks(triggers.delete)
     fire = asks(triggers.fire)
@@ -247,7 +247,7 @@ class TriggerOperations:
     next = asks(triggers.coming)
     preview = asks(triggers.preview)
     backfill = asks(triggers.backfill)
-    firings = tells(triggers.firings)
+    firings = streams(triggers.firings)
     firing = asks(triggers.firing)
     replay = asks(triggers.replay)
 
@@ -264,8 +264,8 @@ class ClientOperations:
     """The operations on a whole Detent."""
 
     start = starts(run_calls.start)
-    runs = tells(run_calls.list_all)
-    timeline = tells(run_calls.timeline)
+    runs = streams(run_calls.list_all)
+    timeline = streams(run_calls.timeline)
     bulk = asks(run_calls.bulk)
     callback = asks(run_calls.callback)
     send_event = asks(run_calls.send_event)

@@ -67,9 +67,9 @@ class Driver:
             effect = turns.take(effects.do(effect))
         return turns.result
 
-    def tell(self, told: ManyAnswers[T]) -> Iterator[T]:
+    def stream(self, asked: ManyAnswers[T]) -> Iterator[T]:
         """Run an exchange and yield its answers."""
-        turns = _Turns(told.tell(self._policy))
+        turns = _Turns(asked.stream(self._policy))
         with closing(_Effects(self)) as effects:
             effect = turns.take()
             while effect is not None:
@@ -163,9 +163,9 @@ class AsyncDriver:
             effect = turns.take(await effects.do(effect))
         return turns.result
 
-    async def tell(self, told: ManyAnswers[T]) -> AsyncIterator[T]:
+    async def stream(self, asked: ManyAnswers[T]) -> AsyncIterator[T]:
         """Run an exchange and yield its answers."""
-        turns = _Turns(told.tell(self._policy))
+        turns = _Turns(asked.stream(self._policy))
         async with aclosing(_AsyncEffects(self)) as effects:
             effect = turns.take()
             while effect is not None:

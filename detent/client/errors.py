@@ -140,9 +140,9 @@ class RunFailed(DetentError):
     def __init__(self, run: RunDocument) -> None:
         self.run = run
         self.steps = {name: step for name, step in run.steps.items() if step.status in _FAILURES}
-        told = "".join(f"\n  {name}: {_reason(step)}" for name, step in self.steps.items())
+        failures = "".join(f"\n  {name}: {_reason(step)}" for name, step in self.steps.items())
         error = run.error or ("" if run.status == "cancelled" else "no step failed")
-        super().__init__(f"run {run.id} of {run.workflow} ended {run.status}{error and f': {error}'}{told}")
+        super().__init__(f"run {run.id} of {run.workflow} ended {run.status}{error and f': {error}'}{failures}")
 
 
 def _reason(step: StepDocument) -> str:
@@ -198,18 +198,18 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes) -> ApiError | 
     kind = _BY_STATUS.get(status, ServerError if status >= 500 else UnexpectedAnswer)
     after = _seconds(headers.get("retry-after", ""))
     try:
-        told = _decoder.decode(body)
+        decoded = _decoder.decode(body)
     except msgspec.MsgspecError:
         return kind(f"the server answered {status} without saying why", status=status, retry_after=after)
-    details = told.details or Details()
+    details = decoded.details or Details()
     problems = [Problem(each.field, each.message) for each in details.validation_errors]
-    if told.code == errors.AlreadyActive.code:
+    if decoded.code == errors.AlreadyActive.code:
         kind = AlreadyActive
     return kind(
-        told.message,
+        decoded.message,
         status=status,
-        error=told.error,
-        code=told.code,
+        error=decoded.error,
+        code=decoded.code,
         problems=problems,
         retry_after=after,
         run_id=details.run_id or "",

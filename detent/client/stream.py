@@ -89,7 +89,7 @@ class ReadJournal:
     after: int
     limit: int = PAGE
 
-    def tell(self, policy: RetryPolicy) -> StreamExchange[EntryDocument]:
+    def stream(self, policy: RetryPolicy) -> StreamExchange[EntryDocument]:
         after = self.after
         while True:
             found = yield from journal_page(self.run, after, self.limit).talk(policy)
@@ -106,7 +106,7 @@ class FollowJournal:
     run: str
     after: int
 
-    def tell(self, policy: RetryPolicy) -> StreamExchange[EntryDocument]:
+    def stream(self, policy: RetryPolicy) -> StreamExchange[EntryDocument]:
         return _Follower(self.run, self.after, policy).follow()
 
 
@@ -218,7 +218,7 @@ class _Follower:
         has ended, or because the connection broke."""
         run = yield from get(self._run).talk(self._policy)
         if run.is_over:
-            yield from ReadJournal(self._run, self._seen).tell(self._policy)
+            yield from ReadJournal(self._run, self._seen).stream(self._policy)
             self._is_over = True
 
 

@@ -55,10 +55,10 @@ class EngineCommands:
     def __init__(self, engine: Engine, *, limits: Limits | None = None, actions: Collection[str] | None = None) -> None:
         self._context = CommandContext(engine, limits or Limits(), actions)
         children = ChildStarts(self._context)
-        engine.family.start = children.start
-        engine.family.prepare_successor = children.prepare_successor
-        engine.family.cancel_heirs = children.cancel_heirs
-        engine.family.cancel_orphan = children.cancel_orphan
+        engine.children.start = children.start
+        engine.children.prepare_successor = children.prepare_successor
+        engine.children.cancel_successors = children.cancel_successors
+        engine.children.cancel_orphan = children.cancel_orphan
 
     def for_caller(self, caller: Caller) -> Commands:
         """Return the commands of one caller. It costs a few objects and no read."""

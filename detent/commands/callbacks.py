@@ -49,25 +49,25 @@ class CallbackCommands(CommandPart):
         encoding: str | None = None,
     ) -> DeliveryResult:
         """Receive a callback. `encoding` is the encoding of a body that is neither JSON nor text."""
-        place = self._engine.tokens.read(token)
-        if place is None:
+        key = self._engine.tokens.read(token)
+        if key is None:
             return DeliveryResult(Receipt.NOT_FOUND, False, "")
         kept = {name.lower(): value for name, value in headers.items() if name.lower() not in SECRET_HEADERS}
         facts = {"body": body, "headers": kept, "query": dict(query)}
         data = encoder.encode(facts | {"encoding": encoding} if encoding else facts)
         if len(data) > LARGEST_MESSAGE:
             raise TooLarge(f"a callback may have {INPUT_LIMIT} bytes; this one takes {len(data)} bytes to store")
-        receipt, is_repeated = await self._context.deliveries.deliver(Delivery(*place, data, message_id))
+        receipt, is_repeated = await self._context.deliveries.deliver(Delivery(*key, data, message_id))
         reach("after_delivery")
         self._context.nudge()
-        return DeliveryResult(receipt, is_repeated, place[1])
+        return DeliveryResult(receipt, is_repeated, key[1])
 
     async def view(self, token: str) -> CallbackView | None:
         """Return what the confirm page of a callback shows; `None` for a token that this instance did not make."""
-        place = self._engine.tokens.read(token)
-        if place is None:
+        key = self._engine.tokens.read(token)
+        if key is None:
             return None
-        run, step = place
+        run, step = key
         callback = next((row for row in await self._store.callbacks(run) if row.step == step), None)
         row = None if callback is None else await self._store.run(self._tenant, run)
         if callback is None or row is None:

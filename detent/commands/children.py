@@ -19,7 +19,7 @@ from detent.run.status import TERMINAL, Status
 from detent.store.rows import CONTINUED, Message, MessageKind, RunCriteria
 
 #: A run continues as one other run. More can exist only if a user started them.
-_MOST_HEIRS: Final = 20
+_MOST_SUCCESSORS: Final = 20
 
 
 class ChildStarts:
@@ -60,23 +60,23 @@ class ChildStarts:
         prepared = prepare_start(run.tenant, ready, request, content, None)
         return PreparedSuccessor(engine, node, prepared, engine.new_id())
 
-    async def cancel_heirs(self, cancelled: Sequence[Message]) -> None:
+    async def cancel_successors(self, cancelled: Sequence[Message]) -> None:
         """Cancel the runs that these runs continued as. Their parent cancelled them with these messages."""
         for message in cancelled:
             run: bytes | None = message.run
-            while run is not None and (run := await self._heir(message.tenant, run, message.source)) is not None:
+            while run is not None and (run := await self._successor(message.tenant, run, message.source)) is not None:
                 await self._store.send(message.tenant, run, MessageKind.CANCEL, message.data)
                 self._context.nudge()
 
-    async def cancel_orphan(self, tenant: int, parent: bytes, heir: bytes) -> None:
+    async def cancel_orphan(self, tenant: int, parent: bytes, successor: bytes) -> None:
         """Cancel a run that continues a child if the parent has failed, as the parent's other children were."""
         row = await self._store.run(tenant, parent)
         if row is not None and row.status in TERMINAL and row.status != Status.COMPLETED:
-            await self._store.send(tenant, heir, MessageKind.CANCEL, cancel_data(parent, row.status))
+            await self._store.send(tenant, successor, MessageKind.CANCEL, cancel_data(parent, row.status))
             self._context.nudge()
 
-    async def _heir(self, tenant: int, run: bytes, parent: bytes) -> bytes | None:
-        rows = await self._store.runs(tenant, limit=_MOST_HEIRS, where=RunCriteria(origin=run, parent=parent))
+    async def _successor(self, tenant: int, run: bytes, parent: bytes) -> bytes | None:
+        rows = await self._store.runs(tenant, limit=_MOST_SUCCESSORS, where=RunCriteria(origin=run, parent=parent))
         return next((row.id for row in rows if row.origin_kind == CONTINUED), None)
 
 

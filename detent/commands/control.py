@@ -65,7 +65,7 @@ class ControlCommands(CommandPart):
         said: dict[str, Any] = {"step": step, "happened": happened, "by": self._caller.name}
         if output is not None:
             prepared = await self._runs.prepared(row)
-            said["result"] = msgspec.Raw(told_result(prepared.steps[prepared.numbers[step]].kind, output))
+            said["result"] = msgspec.Raw(build_result(prepared.steps[prepared.numbers[step]].kind, output))
         data = encoder.encode(said)
         if len(data) > INPUT_LIMIT:
             raise TooLarge(f"an output may have {INPUT_LIMIT} bytes")
@@ -183,7 +183,7 @@ def _after_sending() -> Iterator[None]:
         raise CommitUnknown(f"the message was sent, but its effect cannot be read: {error.message}") from error
 
 
-def told_result(kind: StepKind, output: Any, status_code: int | None = None) -> bytes:
+def build_result(kind: StepKind, output: Any, status_code: int | None = None) -> bytes:
     """Build the result of a step from the output that a user states."""
     return stated_result(kind, encoder.encode(output), status_code)
 

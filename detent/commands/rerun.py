@@ -10,7 +10,7 @@ import msgspec
 
 from detent.auth.caller import Caller
 from detent.commands.context import CommandContext, CommandPart
-from detent.commands.control import told_result
+from detent.commands.control import build_result
 from detent.commands.runs import RunCommands
 from detent.commands.start import ATTEMPTS, StartAnswer, StartCommands
 from detent.engine.start import PreparedStart, StartRefused, key_of, refuse_if_active, start_run
@@ -93,7 +93,7 @@ class RerunCommands(CommandPart):
             raise NotFound(f"the run has no step {step[:80]!r}")
         edited = None
         if output is not msgspec.UNSET:
-            edited = told_result(prepared.steps[index].kind, output, status_code)
+            edited = build_result(prepared.steps[index].kind, output, status_code)
             if len(edited) > INPUT_LIMIT:
                 raise TooLarge(f"an output may have {INPUT_LIMIT} bytes")
         meant = step.encode() + b"\x00" + (edited or b"")

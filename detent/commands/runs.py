@@ -157,8 +157,8 @@ class RunCommands(CommandPart):
             RunReason(str(one.kind), one.message, one.step, one.since, one.until, dict(one.details)) for one in reasons
         ]
         if status == Status.CANCELLED:
-            told = _why_cancelled(await self.entries(row.id))
-            found = [replace(one, message=f"{one.message}{told}") for one in found]
+            cause = _why_cancelled(await self.entries(row.id))
+            found = [replace(one, message=f"{one.message}{cause}") for one in found]
         if status in TERMINAL:
             return row, status, found
         is_due = row.wake_at is not None and row.wake_at <= now

@@ -181,7 +181,7 @@ class LoopThread:
 _BUSY_PATIENCE: Final = 3.0
 _LOOK_AGAIN: Final = 0.1
 #: Seconds that closing may take. A process that ends does not wait for a database that does not answer.
-_LEAVING: Final = 5.0
+_CLOSE_TIMEOUT: Final = 5.0
 
 
 class LocalApp:
@@ -200,7 +200,7 @@ class LocalApp:
 
     def close(self) -> None:
         with suppress(TimeoutError):
-            self._thread.call(self._stack.aclose(), _LEAVING)
+            self._thread.call(self._stack.aclose(), _CLOSE_TIMEOUT)
         self._thread.close()
 
     def _open(self, settings: Settings) -> App:

@@ -70,14 +70,14 @@ class RunScope(Scope):
     """
 
     def __aiter__(self) -> AsyncIterator[RunSummary]:
-        return ASYNC_DRIVER.tell(self._pages())
+        return ASYNC_DRIVER.stream(self._pages())
 
     async def all(self) -> list[RunSummary]:
         return [run async for run in self]
 
     async def first(self) -> RunHandle | None:
         """Return the newest run, or None."""
-        async for run in ASYNC_DRIVER.tell(self._pages(limit=1)):
+        async for run in ASYNC_DRIVER.stream(self._pages(limit=1)):
             return RunHandle(run.id)
         return None
 
@@ -92,14 +92,14 @@ class SyncRunScope(Scope):
     """A set of runs without an event loop: `for run in detent.sync.runs(Signup): ...`."""
 
     def __iter__(self) -> Iterator[RunSummary]:
-        return DRIVER.tell(self._pages())
+        return DRIVER.stream(self._pages())
 
     def all(self) -> list[RunSummary]:
         return list(self)
 
     def first(self) -> SyncRunHandle | None:
         """Return the newest run, or None."""
-        for run in DRIVER.tell(self._pages(limit=1)):
+        for run in DRIVER.stream(self._pages(limit=1)):
             return SyncRunHandle(run.id)
         return None
 

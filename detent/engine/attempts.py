@@ -52,92 +52,92 @@ class Attempts:
         self._waiting: dict[OwnedRun, deque[StartAttempt]] = {}
         self.in_flight = 0
 
-    def admit(self, held: OwnedRun, start: StartAttempt) -> None:
+    def admit(self, run: OwnedRun, start: StartAttempt) -> None:
         """Start an attempt if a slot is free, otherwise queue it. The caller has checked that it may start."""
         if self._is_free():
-            self._begin(held, start)
+            self._begin(run, start)
         else:
-            self._waiting.setdefault(held, deque()).append(start)
+            self._waiting.setdefault(run, deque()).append(start)
 
-    def begin_alone(self, held: OwnedRun, start: StartAttempt, over: Callable[[], None]) -> None:
+    def begin_alone(self, run: OwnedRun, start: StartAttempt, over: Callable[[], None]) -> None:
         """Begin the attempt of a suspect run, even if no slot is free: its start is journalled, so it must not wait.
 
         Call `over` when the attempt is no longer in flight and its outcome has been handled.
         """
-        self._begin(held, start, over)
-        if start.step not in held.attempts:
+        self._begin(run, start, over)
+        if start.step not in run.attempts:
             over()
 
     def let_waiting_in(self) -> None:
         """Start waiting attempts while slots are free. Take one step of each run in turn, so that a wide run leaves
         slots for the others."""
         while self._waiting and self._is_free():
-            held = next(iter(self._waiting))
-            starts = self._waiting.pop(held)
+            run = next(iter(self._waiting))
+            starts = self._waiting.pop(run)
             start = starts.popleft()
-            if held.gone:
+            if run.gone:
                 continue
             if starts:
-                self._waiting[held] = starts
-            if self._may_begin(held, start):
-                self._begin(held, start)
+                self._waiting[run] = starts
+            if self._may_begin(run, start):
+                self._begin(run, start)
 
     def forget_waiting(self) -> None:
         """Drop all waiting attempts."""
         self._waiting.clear()
 
-    def stop(self, held: OwnedRun) -> None:
+    def stop(self, run: OwnedRun) -> None:
         """Cancel the attempts of a run that are in flight. Their outcomes are ignored."""
-        for attempt in list(held.attempts.values()):
+        for attempt in list(run.attempts.values()):
             attempt.cancel()
 
-    def stop_one(self, held: OwnedRun, step: int) -> None:
+    def stop_one(self, run: OwnedRun, step: int) -> None:
         """Cancel the attempt of one step."""
-        attempt = held.attempts.pop(step, None)
+        attempt = run.attempts.pop(step, None)
         if attempt is not None:
             attempt.cancel()
 
     def _is_free(self) -> bool:
         return self.in_flight < self._slots and self._has_room()
 
-    def _begin(self, held: OwnedRun, start: StartAttempt, over: Callable[[], None] | None = None) -> None:
+    def _begin(self, run: OwnedRun, start: StartAttempt, over: Callable[[], None] | None = None) -> None:
         step, number, begun = start.step, start.attempt, self._clock.monotonic()
-        prepared = held.prepared
+        prepared = run.prepared
         try:
             executor = self._executors[prepared.steps[step].kind]
             needs = executor.needs(prepared.graph.steps[step])
         except Exception as error:  # noqa: BLE001 - a missing or raising executor fails the attempt
-            self._tell(held, step, number, failure_of(error), begun)
+            self._report(run, step, number, failure_of(error), begun)
             return
-        view = None if needs is _NOTHING else self._view(held, needs)
-        call = make_call(prepared, held.state, step, view)
+        view = None if needs is _NOTHING else self._view(run, needs)
+        call = make_call(prepared, run.state, step, view)
         if isinstance(call, Fail):
-            self._tell(held, step, number, call, begun)
+            self._report(run, step, number, call, begun)
             return
         reach("before_effect")
         work = _ask(executor, call)
         # Check for a coroutine first: it is the common case and the cheap check. `Outcome` is a union of classes.
         if not isinstance(work, CoroutineType) and isinstance(work, Outcome):
-            self._tell(held, step, number, work, begun)
+            self._report(run, step, number, work, begun)
             return
         self.in_flight += 1
         is_locking = needs is not _NOTHING and Needs.ROW_LOCK in needs
         if is_locking:
-            held.locks += 1
+            run.locks += 1
         attempt = asyncio.get_running_loop().create_task(run_attempt(work, call.timeout))
-        held.attempts[step] = attempt
-        attempt.add_done_callback(lambda done: self._done(done, held, step, number, work, begun, is_locking, over))
+        run.attempts[step] = attempt
+        attempt.add_done_callback(lambda done: self._done(done, run, step, number, work, begun, is_locking, over))
 
-    def _view(self, held: OwnedRun, needs: Needs) -> RunView | None:
+    def _view(self, run: OwnedRun, needs: Needs) -> RunView | None:
         if Needs.VIEW not in needs:
             return None
-        port = self._port_of(held) if Needs.PORT in needs else None
-        return build_view(held.prepared, held.state, held.generation, port)
+        port = self._port_of(run) if Needs.PORT in needs else None
+        return build_view(run.prepared, run.state, run.generation, port)
 
     def _done(
         self,
         attempt: asyncio.Task[Outcome],
-        held: OwnedRun,
+        run: OwnedRun,
         step: int,
         number: int,
         work: Work,
@@ -147,22 +147,22 @@ class Attempts:
     ) -> None:
         # This is not in the task itself: a task that is cancelled before it begins never runs any of its code.
         self.in_flight -= 1
-        is_wanted = held.attempts.get(step) is attempt
+        is_wanted = run.attempts.get(step) is attempt
         if is_wanted:
-            del held.attempts[step]
+            del run.attempts[step]
         if attempt.cancelled():
             work.close()
         elif is_wanted:
-            self._tell(held, step, number, attempt.result(), begun)
+            self._report(run, step, number, attempt.result(), begun)
         if is_locking:
-            self._unlock(held)
+            self._unlock(run)
         if over is not None:
             over()
         self.let_waiting_in()
 
-    def _tell(self, held: OwnedRun, step: int, number: int, outcome: Outcome, begun: float) -> None:
+    def _report(self, run: OwnedRun, step: int, number: int, outcome: Outcome, begun: float) -> None:
         reach("after_effect")
-        self._ended(held, step, number, outcome, round((self._clock.monotonic() - begun) * 1000, 2))
+        self._ended(run, step, number, outcome, round((self._clock.monotonic() - begun) * 1000, 2))
 
 
 def run_attempt(work: Work, timeout: float | None) -> Work:

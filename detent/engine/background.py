@@ -50,7 +50,7 @@ class Polling:
             except StoreError as error:
                 emit("engine.error", where=self._poller.name, error=error.message)
                 pause = self._after_trouble
-            _stop_if_told()
+            _stop_if_cancelled()
             if pause > 0:
                 await self._pause(pause)
 
@@ -62,7 +62,7 @@ class Polling:
             return
 
 
-def _stop_if_told() -> None:
+def _stop_if_cancelled() -> None:
     """Raise CancelledError if this task was cancelled.
 
     Code that a poll calls may swallow the cancellation, with or without an error. asyncio does not send it again, so

@@ -20,7 +20,7 @@ import hmac
 from collections.abc import Callable
 from typing import Final
 
-from detent.engine.owned_run import Happen, OwnedRun, Stopping
+from detent.engine.owned_run import HandleEvent, OwnedRun, Stopping
 from detent.engine.release import is_quarantined
 from detent.planner.flow import can_skip
 from detent.planner.functions import ends_function
@@ -74,11 +74,11 @@ class Deliveries:
         left, size = [], 0
         for waiting in self._waiting:
             delivery = waiting[0]
-            place = (delivery.run, delivery.step)
-            if place in batch or len(batch) >= MOST or (batch and size + len(delivery.data) > MOST_BYTES):
+            key = (delivery.run, delivery.step)
+            if key in batch or len(batch) >= MOST or (batch and size + len(delivery.data) > MOST_BYTES):
                 left.append(waiting)
             else:
-                batch[place] = waiting
+                batch[key] = waiting
                 size += len(delivery.data)
         self._waiting = left
         return batch
@@ -162,11 +162,11 @@ _ENDING: Final = frozenset({events.Cancelled, events.Expired, events.Finished})
 _ENDING_OUTCOMES: Final = (Cancel, Finish)
 
 
-def may_end_waits(held: OwnedRun, event: events.Event) -> bool:
+def may_end_waits(run: OwnedRun, event: events.Event) -> bool:
     """Return whether an event can end waits without their callbacks."""
     kind = type(event)
     if isinstance(event, events.AttemptEnded):
-        return bool(held.state.operations) or isinstance(event.outcome, _ENDING_OUTCOMES)
+        return bool(run.state.operations) or isinstance(event.outcome, _ENDING_OUTCOMES)
     return kind in _ENDING or kind is events.Skipped
 
 
@@ -176,19 +176,19 @@ class WaitCloser:
     The deferred events are in `OwnedRun.stopping`.
     """
 
-    def __init__(self, handle: Happen, expire: Callable[[OwnedRun, int | str], None]) -> None:
+    def __init__(self, handle: HandleEvent, expire: Callable[[OwnedRun, int | str], None]) -> None:
         """`expire` asks the store to expire the callback of a wait."""
         self._handle, self._expire = handle, expire
 
-    def defer(self, held: OwnedRun, event: events.Event, message: int | None) -> bool:
+    def defer(self, run: OwnedRun, event: events.Event, message: int | None) -> bool:
         """Defer the event if it ends waits whose callbacks are still open. Return whether it was deferred."""
         if isinstance(event, events.Skipped) and event.step is None:
-            event = events.Skipped(can_skip(held.state, None), event.by)  # `None`: the current step
-        waits = _ended_by(held, event)
+            event = events.Skipped(can_skip(run.state, None), event.by)  # `None`: the current step
+        waits = _ended_by(run, event)
         # A quarantined run is not deferred: the payload it would wait for may be the one that cannot be planned.
-        if not waits or is_quarantined(held.state.paused_by):
+        if not waits or is_quarantined(run.state.paused_by):
             return False
-        stopping = held.stopping = held.stopping or Stopping()
+        stopping = run.stopping = run.stopping or Stopping()
         if stopping.closed.issuperset(waits):
             return False
         if (event, message) not in stopping.events:
@@ -196,28 +196,28 @@ class WaitCloser:
         for wait in waits:
             if wait not in stopping.closing:
                 stopping.closing.add(wait)
-                self._expire(held, wait)
+                self._expire(run, wait)
         return True
 
-    def is_stopping(self, held: OwnedRun, wait: int | str, *, expired: bool) -> bool:
+    def is_stopping(self, run: OwnedRun, wait: int | str, *, expired: bool) -> bool:
         """Record whether the store expired a callback. Return whether it was asked because the run stops."""
-        if held.stopping is None or wait not in held.stopping.closing:
+        if run.stopping is None or wait not in run.stopping.closing:
             return False
         if expired:
-            held.stopping.closed.add(wait)
+            run.stopping.closed.add(wait)
         return True
 
-    def go_on(self, held: OwnedRun, stopping: Stopping) -> None:
+    def go_on(self, run: OwnedRun, stopping: Stopping) -> None:
         """Handle the deferred events. An event that must still wait is deferred again."""
         kept, stopping.events = stopping.events, []
         for event, message in kept:
-            self._handle(held, event, message=message)
+            self._handle(run, event, message=message)
 
 
-def _ended_by(held: OwnedRun, event: events.Event) -> list[int | str]:
+def _ended_by(run: OwnedRun, event: events.Event) -> list[int | str]:
     """Return the active waits that the event would end without a callback."""
-    state = held.state
-    if state.operations and (type(event) in _ENDING or ends_function(held.prepared, state, event)):
+    state = run.state
+    if state.operations and (type(event) in _ENDING or ends_function(run.prepared, state, event)):
         return [key for key in state.operations if op_of(key) is Op.WAIT]
     if isinstance(event, events.Skipped):
         return [event.step] if event.step is not None and state.phase[event.step] is Phase.WAITING else []

@@ -34,7 +34,7 @@ _PAUSES: Final = (0.2, 1.0, 5.0, 20.0)
 
 StartChild = Callable[[RunFacts, bytes, StartRequest, bool], Awaitable[None]]
 PrepareSuccessor = Callable[[RunFacts, StartRequest], Awaitable[Successor]]
-CancelHeirs = Callable[[Sequence[Message]], Awaitable[None]]
+CancelSuccessors = Callable[[Sequence[Message]], Awaitable[None]]
 CancelOrphan = Callable[[int, bytes, bytes], Awaitable[None]]
 
 _ENDINGS: Final = {Status.COMPLETED: Ending.SUCCESS, Status.CANCELLED: Ending.CANCELLED, Status.TIMEOUT: Ending.TIMEOUT}
@@ -51,15 +51,15 @@ class Children:
     new_id: NewId
     start: StartChild | None = None
     prepare_successor: PrepareSuccessor | None = None
-    cancel_heirs: CancelHeirs | None = None
+    cancel_successors: CancelSuccessors | None = None
     cancel_orphan: CancelOrphan | None = None
     _following: set[asyncio.Task[None]] = field(default_factory=set)
 
-    def was_told(self, messages: Sequence[Message]) -> None:
+    def follow_cancels(self, messages: Sequence[Message]) -> None:
         """After the last messages of a run are durable, cancel also the successors of the children it cancels."""
         cancelled = [message for message in messages if message.kind == MessageKind.CANCEL]
-        if cancelled and self.cancel_heirs is not None:
-            self._follow(partial(self.cancel_heirs, cancelled))
+        if cancelled and self.cancel_successors is not None:
+            self._follow(partial(self.cancel_successors, cancelled))
 
     def has_continued(self, facts: RunFacts, successor: bytes) -> None:
         """After a child has continued as another run, cancel that run if the parent has failed meanwhile."""
@@ -151,17 +151,17 @@ def signals_left(state: RunState, taken: Mapping[str, int]) -> tuple[Checkpoint,
 
 def end_messages(state: RunState, end: RunEnd) -> list[Message]:
     """Build the messages of a run's end: one to its parent, and a cancel to each child unless the run completed."""
-    facts, told = state.facts, []
+    facts, messages = state.facts, []
     if facts.parent is not None:
-        told.append(to_parent(facts.tenant, facts.parent, facts.id, state.seq, end))
+        messages.append(to_parent(facts.tenant, facts.parent, facts.id, state.seq, end))
     if end.status is Status.COMPLETED:
-        return told
+        return messages
     data = cancel_data(facts.id, end.status)
     children = [operation.child for operation in state.operations.values() if operation.child is not None]
     # Negative numbers: the entries of the run have positive ones, so they cannot clash.
     for number, child in enumerate(children, 1):
-        told.append(Message(facts.tenant, parse(RUN, child), MessageKind.CANCEL, None, data, facts.id, -number))
-    return told
+        messages.append(Message(facts.tenant, parse(RUN, child), MessageKind.CANCEL, None, data, facts.id, -number))
+    return messages
 
 
 def cancel_data(parent: bytes, status: str) -> bytes:

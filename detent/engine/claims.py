@@ -27,10 +27,10 @@ class Claims:
     name = "claims"
 
     def __init__(
-        self, equipment: NodeContext, node: bytes, *, runner: Runner, committer: Committer, mailbox: Mailbox
+        self, context: NodeContext, node: bytes, *, runner: Runner, committer: Committer, mailbox: Mailbox
     ) -> None:
-        self._store, self._graphs, self._time = equipment.store, equipment.graphs, equipment.time
-        self._tuning, self._served, self._callback_url = equipment.tuning, equipment.served, equipment.callback_url
+        self._store, self._graphs, self._time = context.store, context.graphs, context.time
+        self._tuning, self._served, self._callback_url = context.tuning, context.served, context.callback_url
         self._node, self._runner, self._committer, self._mailbox = node, runner, committer, mailbox
         self.begun = self.ended = 0  # polls
 
@@ -80,14 +80,14 @@ class Claims:
                 broken.append((run, entries, error))
         try:
             if broken:
-                await self._set_aside(broken)
+                await self._quarantine(broken)
             # Read the mail first: a run that was claimed for its mail has nothing else to do and would be parked again.
             await self._mailbox.poll()
         finally:
             for run in runs:
-                held = self._runner.held.get(run.id)
-                if held is not None and held.generation == run.generation:
-                    self._runner.start_claimed(held)
+                owned = self._runner.owned.get(run.id)
+                if owned is not None and owned.generation == run.generation:
+                    self._runner.start_claimed(owned)
 
     def _bring_in(self, run: ClaimedRun, name: str, prepared: Prepared, entries: list[Entry]) -> None:
         facts = RunFacts(
@@ -102,28 +102,28 @@ class Claims:
             parent=run.parent,
         )
         state = fold(prepared, facts, run.opening, entries)
-        held = OwnedRun(run.id, run.generation, graph_of(prepared, state), state, run.status, placed_in(run.opening))
-        held.known = len(state.history)
-        self._runner.add(held)
+        owned = OwnedRun(run.id, run.generation, graph_of(prepared, state), state, run.status, placed_in(run.opening))
+        owned.known = len(state.history)
+        self._runner.add(owned)
         # A quarantined run had nothing in flight, so its adoption is not recorded, however often it is claimed.
         if run.adopted and not is_quarantined(state.paused_by):
             reach("inside_recovery")
             emit("run.adopted", run=run.id)
             tuning = self._tuning
-            self._runner.handle(held, events.Adopted(self._node.hex(), tuning.poison_after, tuning.poison_delay))
+            self._runner.handle(owned, events.Adopted(self._node.hex(), tuning.poison_after, tuning.poison_delay))
 
-    async def _set_aside(self, broken: list[tuple[ClaimedRun, list[Entry], Exception]]) -> None:
+    async def _quarantine(self, broken: list[tuple[ClaimedRun, list[Entry], Exception]]) -> None:
         mails = await self._mailbox.look()
         for run, entries, error in broken:
-            held = self._runner.held.get(run.id)
-            if held is not None:
-                self._runner.let_go(held)
+            owned = self._runner.owned.get(run.id)
+            if owned is not None:
+                self._runner.drop(owned)
             if isinstance(error, UnknownEntry):
                 if run.adopted:
                     # Its adoption is not journalled. The watchdog releases it, and it still counts as a dead node's.
                     continue
                 # A newer version of Detent can read it: park it, so that such a node may claim it.
-                self._runner.leaving.put_back(run, after=60.0)
+                self._runner.releases.put_back(run, after=60.0)
             else:
                 mine = [mail for mail in mails if (mail.run, mail.generation) == (run.id, run.generation)]
-                self._runner.leaving.leave_unreadable(run, entries, mine, error)
+                self._runner.releases.leave_unreadable(run, entries, mine, error)

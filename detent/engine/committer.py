@@ -47,7 +47,7 @@ Key = tuple[int, str, str]
 class Group(NamedTuple):
     """Starts that are sent together. `again`: an earlier flush may have created these runs."""
 
-    units: list[PendingWrite]
+    writes: list[PendingWrite]
     again: bool
 
 
@@ -70,37 +70,37 @@ class ContendedStarts:
         if not self._known:
             return batch
         self._forget_old()
-        held_up = {unit.run for unit in batch if not self._known.keys().isdisjoint(keys_of(unit.started()))}
-        for run in held_up:
-            self._groups.append(Group([unit for unit in batch if unit.run == run], again=False))
-        return [unit for unit in batch if unit.run not in held_up] if held_up else batch
+        blocked = {write.run for write in batch if not self._known.keys().isdisjoint(keys_of(write.started()))}
+        for run in blocked:
+            self._groups.append(Group([write for write in batch if write.run == run], again=False))
+        return [write for write in batch if write.run not in blocked] if blocked else batch
 
-    def set_aside(self, batch: Sequence[PendingWrite], *, again: bool) -> list[PendingWrite]:
+    def defer(self, batch: Sequence[PendingWrite], *, again: bool) -> list[PendingWrite]:
         """After a flush met a lock, defer the starts in it that can be blocked. Return the other writes."""
-        rivals = {unit.run for unit in batch if keys_of(unit.started())}
-        if rivals:
-            self._groups.append(Group([unit for unit in batch if unit.run in rivals], again))
-        return [unit for unit in batch if unit.run not in rivals]
+        contended = {write.run for write in batch if keys_of(write.started())}
+        if contended:
+            self._groups.append(Group([write for write in batch if write.run in contended], again))
+        return [write for write in batch if write.run not in contended]
 
-    def held_up(self, group: Group) -> list[PendingWrite]:
+    def take_blocked(self, group: Group) -> list[PendingWrite]:
         """After a group met a lock again, return the writes to give up, with all that wait for the same keys.
 
         If the group has several runs, split it into halves, which are tried next, and return no writes.
         """
-        units, again = group
-        runs = list(dict.fromkeys(unit.run for unit in units))
+        writes, again = group
+        runs = list(dict.fromkeys(write.run for write in writes))
         if len(runs) > 1:
             half = set(runs[: len(runs) // 2])
-            self._groups.appendleft(Group([unit for unit in units if unit.run not in half], again))
-            self._groups.appendleft(Group([unit for unit in units if unit.run in half], again))
+            self._groups.appendleft(Group([write for write in writes if write.run not in half], again))
+            self._groups.appendleft(Group([write for write in writes if write.run in half], again))
             return []
-        keys = {key for unit in units for key in keys_of(unit.started())}
+        keys = {key for write in writes for key in keys_of(write.started())}
         self._remember(keys)
-        if any(unit.successor is not None for unit in units):
+        if any(write.successor is not None for write in writes):
             # A successor has no caller that could retry it. Its group is retried until it is written.
             self._groups.append(group)
             return self._take_with(keys)
-        return [*units, *self._take_with(keys)]
+        return [*writes, *self._take_with(keys)]
 
     def take_all(self) -> list[Group]:
         """Remove and return all deferred groups. They will not be sent any more."""
@@ -113,7 +113,7 @@ class ContendedStarts:
         found = [group for group in self._groups if _is_for(group, keys)]
         if found:
             self._groups = deque(group for group in self._groups if not _is_for(group, keys))
-        return [unit for group in found for unit in group.units]
+        return [write for group in found for write in group.writes]
 
     def _remember(self, keys: set[Key]) -> None:
         until = self._time.now() + micros(REMEMBERED)
@@ -141,9 +141,9 @@ def keys_of(start: NewRun | None) -> list[Key]:
 
 
 def _is_for(group: Group, keys: set[Key]) -> bool:
-    if group.again or len(group.units) != 1 or group.units[0].successor is not None:
+    if group.again or len(group.writes) != 1 or group.writes[0].successor is not None:
         return False
-    return not keys.isdisjoint(keys_of(group.units[0].start))
+    return not keys.isdisjoint(keys_of(group.writes[0].start))
 
 
 class WriteQueue:
@@ -170,14 +170,14 @@ class WriteQueue:
         for run in self._runs.values():
             yield from run
 
-    def add(self, unit: PendingWrite) -> None:
-        self._new.append(unit)
-        self.bytes += unit.size
+    def add(self, write: PendingWrite) -> None:
+        self._new.append(write)
+        self.bytes += write.size
 
-    def put_back(self, units: Sequence[PendingWrite]) -> None:
+    def put_back(self, writes: Sequence[PendingWrite]) -> None:
         """Queue writes again that were taken but not sent, so that `give_up` finds them. Nothing is sent any more."""
-        for unit in units:
-            self.add(unit)
+        for write in writes:
+            self.add(write)
 
     def take_all(self) -> list[PendingWrite]:
         self._place_new()
@@ -186,14 +186,14 @@ class WriteQueue:
 
     def take_starts(self) -> list[PendingWrite]:
         """Remove and return all writes of the runs whose start is queued."""
-        if not any(unit.start is not None for unit in self):
+        if not any(write.start is not None for write in self):
             return []
-        units = self.take_all()
-        starts = {unit.run for unit in units if unit.start is not None}
-        for unit in units:
-            if unit.run not in starts:
-                self.add(unit)
-        return [unit for unit in units if unit.run in starts]
+        writes = self.take_all()
+        starts = {write.run for write in writes if write.start is not None}
+        for write in writes:
+            if write.run not in starts:
+                self.add(write)
+        return [write for write in writes if write.run in starts]
 
     def take(self, rows: int, size: int) -> list[PendingWrite]:
         """Remove and return the next writes, up to `rows` rows or `size` bytes, and at least one if there is any."""
@@ -203,38 +203,38 @@ class WriteQueue:
         left, taken = len(self), 0
         batch: list[PendingWrite] = []
         while left and (not batch or (rows > 0 and taken < size)):
-            unit = pop()
-            batch.append(unit)
+            write = pop()
+            batch.append(write)
             left -= 1
-            rows -= unit.rows()
-            taken += unit.size
+            rows -= write.rows()
+            taken += write.size
         self.bytes -= taken
         return batch
 
     def _place_new(self) -> None:
-        for unit in self._new:
-            run = self._runs.get(unit.run)
+        for write in self._new:
+            run = self._runs.get(write.run)
             if run is None:
-                run = self._runs[unit.run] = deque()
-                self._tenants.setdefault(unit.of_tenant(), {})[unit.run] = run
-            run.append(unit)
+                run = self._runs[write.run] = deque()
+                self._tenants.setdefault(write.of_tenant(), {})[write.run] = run
+            run.append(write)
         self._placed += len(self._new)
         self._new.clear()
 
     def _take_turn(self) -> PendingWrite:
         """Remove and return the first write of the run whose turn it is."""
         tenant, runs = next(iter(self._tenants.items()))
-        run, units = next(iter(runs.items()))
-        unit = units.popleft()
+        run, writes = next(iter(runs.items()))
+        write = writes.popleft()
         del runs[run], self._tenants[tenant]
-        if units:
-            runs[run] = units  # behind the others
+        if writes:
+            runs[run] = writes  # behind the others
         else:
             del self._runs[run]
         if runs:
             self._tenants[tenant] = runs
         self._placed -= 1
-        return unit
+        return write
 
 
 BUSY_PAUSE: Final = 0.05
@@ -294,7 +294,7 @@ class Committer:
         self._time, self._tuning = time, tuning
         self._durable, self._refused = durable, refused
         self._queue = WriteQueue()
-        self._rivals = ContendedStarts(time)
+        self._contended = ContendedStarts(time)
         self._wake = asyncio.Event()
         self._sent = False
         self._over: Exception | None = None  # why nothing is written any more
@@ -304,12 +304,12 @@ class Committer:
         self._may_be_written = False  # whether a sending of the batch may have been applied
         self.is_unsure = False  # the end of a flush is unknown: nothing may be claimed meanwhile
 
-    def add(self, unit: PendingWrite) -> None:
+    def add(self, write: PendingWrite) -> None:
         """Queue rows for the next flush that has room."""
         if self._over is not None:
-            _tell(unit, self._over)
+            _fail(write, self._over)
             return
-        self._queue.add(unit)
+        self._queue.add(write)
         self._wake.set()
 
     def is_full(self) -> bool:
@@ -338,9 +338,9 @@ class Committer:
         if refused:
             self._refuse(refused)
         if self._waited() >= self._tuning.write_patience + GRACE:
-            for unit in self._batch:
-                if unit.start is not None:
-                    _tell(unit, _unknown())
+            for write in self._batch:
+                if write.start is not None:
+                    _fail(write, _unknown())
 
     def _waited(self) -> float:
         return 0.0 if self._since is None else self._time.monotonic() - self._since
@@ -350,7 +350,7 @@ class Committer:
         return not self.is_unsure and self.epoch == epoch
 
     def is_idle(self) -> bool:
-        return not self._queue and not self._rivals and not self._sent
+        return not self._queue and not self._contended and not self._sent
 
     async def work(self) -> None:
         """Flush queued writes forever. Raise Fenced when this node was removed."""
@@ -358,26 +358,26 @@ class Committer:
         while True:
             await self._wake.wait()
             self._wake.clear()
-            while self._queue or self._rivals or self.is_unsure:
+            while self._queue or self._contended or self.is_unsure:
                 self._sent = True
                 if self._queue:
                     await self._commit(
-                        self._rivals.without_known(self._queue.take(tuning.flush_rows, tuning.flush_bytes))
+                        self._contended.without_known(self._queue.take(tuning.flush_rows, tuning.flush_bytes))
                     )
-                elif not self._rivals:
+                elif not self._contended:
                     await self._make_sure()
-                if self._rivals:
-                    await self._commit_rivals()
+                if self._contended:
+                    await self._commit_contended()
                 self._sent, self._since = False, None
 
     def give_up(self, error: Exception) -> None:
         """Stop writing for good, and fail every write that a caller waits for."""
         self._over = error
-        for group in self._rivals.take_all():
-            for unit in group.units:
-                _tell(unit, _unknown() if group.again else error)
-        for unit in self._queue.take_all():
-            _tell(unit, error)
+        for group in self._contended.take_all():
+            for write in group.writes:
+                _fail(write, _unknown() if group.again else error)
+        for write in self._queue.take_all():
+            _fail(write, error)
 
     async def _commit(self, batch: list[PendingWrite], *, again: bool = False, patience: float | None = None) -> None:
         """Write a batch and report it as durable. With `patience`, raise _Locked if another transaction blocks it for
@@ -385,8 +385,8 @@ class Committer:
         if not batch:
             return
         flush = Flush()
-        for unit in batch:
-            unit.add_to(flush)
+        for write in batch:
+            write.add_to(flush)
         reach("before_flush")
         self._batch, self._may_be_written = batch, True
         if self._since is None:
@@ -394,9 +394,9 @@ class Committer:
         try:
             flushed = await self._send(flush, again=again, patience=patience)
         except _Overdue:
-            starts = {unit.run for unit in batch if unit.start is not None}
-            self._refuse([unit for unit in batch if unit.run in starts])
-            await self._commit([unit for unit in batch if unit.run not in starts])
+            starts = {write.run for write in batch if write.start is not None}
+            self._refuse([write for write in batch if write.run in starts])
+            await self._commit([write for write in batch if write.run not in starts])
             return
         except _Refused as refused:
             await self._bisect(batch, refused)
@@ -404,11 +404,11 @@ class Committer:
         except _Locked as locked:
             if patience is not None:
                 raise
-            await self._commit(self._rivals.set_aside(batch, again=locked.again), again=locked.again)
+            await self._commit(self._contended.defer(batch, again=locked.again), again=locked.again)
             return
         except BaseException:
-            for unit in batch:
-                _tell(unit, _unknown() if self._may_be_written else Unavailable(_STOPPED))
+            for write in batch:
+                _fail(write, _unknown() if self._may_be_written else Unavailable(_STOPPED))
             raise
         finally:
             self._batch = []
@@ -418,39 +418,39 @@ class Committer:
         emit("flush.sent", rows=len(flush.entries) + len(flush.starts) + len(flush.ends) + len(flush.parks))
         self._durable(batch, flushed)
 
-    async def _commit_rivals(self) -> None:
-        group = self._rivals.next()
+    async def _commit_contended(self) -> None:
+        group = self._contended.next()
         try:
-            await self._commit(group.units, again=group.again, patience=PATIENCE)
+            await self._commit(group.writes, again=group.again, patience=PATIENCE)
         except _Locked as locked:
-            for unit in self._rivals.held_up(group._replace(again=locked.again)):
-                self._put_off(unit, _unknown() if locked.again else None)
+            for write in self._contended.take_blocked(group._replace(again=locked.again)):
+                self._fail_start(write, _unknown() if locked.again else None)
 
-    def _put_off(self, unit: PendingWrite, error: Exception | None = None) -> None:
+    def _fail_start(self, write: PendingWrite, error: Exception | None = None) -> None:
         """Fail a start. (If an earlier sending created the run after all, this node owns it but does not have it in
         memory. The watchdog releases it, like every such run.)"""
-        _tell(unit, error or StartBlocked())
-        self._durable([unit], Flushed(self._time.now(), frozenset(), frozenset({unit.run})))
+        _fail(write, error or StartBlocked())
+        self._durable([write], Flushed(self._time.now(), frozenset(), frozenset({write.run})))
 
-    def _refuse(self, units: Sequence[PendingWrite]) -> None:
+    def _refuse(self, writes: Sequence[PendingWrite]) -> None:
         reason = StoreBusy.outage if self._fault is None else self._fault.outage
-        for unit in units:
-            self._put_off(unit, Unavailable(f"{reason}; nothing was written, try again", LONGEST_PAUSE))
+        for write in writes:
+            self._fail_start(write, Unavailable(f"{reason}; nothing was written, try again", LONGEST_PAUSE))
 
     async def _bisect(self, batch: list[PendingWrite], refused: _Refused) -> None:
         """Find the one run whose rows the database rejects, by halves, so that the other runs are written."""
-        runs = list(dict.fromkeys(unit.run for unit in batch))
+        runs = list(dict.fromkeys(write.run for write in batch))
         if len(runs) == 1:
-            for unit in batch:
-                self._refused(unit, refused.error)
+            for write in batch:
+                self._refused(write, refused.error)
             return
         half = set(runs[: len(runs) // 2])
-        rest = [unit for unit in batch if unit.run not in half]
+        rest = [write for write in batch if write.run not in half]
         try:
-            await self._commit([unit for unit in batch if unit.run in half], again=refused.again)
+            await self._commit([write for write in batch if write.run in half], again=refused.again)
         except BaseException:
-            for unit in rest if refused.again else ():
-                _tell(unit, _unknown())
+            for write in rest if refused.again else ():
+                _fail(write, _unknown())
             self._queue.put_back(rest)  # for `give_up` to find
             raise
         await self._commit(rest, again=refused.again)
@@ -522,6 +522,6 @@ def _unknown() -> CommitUnknown:
     return CommitUnknown("the database did not answer in time: it is unknown whether this was written")
 
 
-def _tell(unit: PendingWrite, error: Exception) -> None:
-    if unit.done is not None and not unit.done.done():
-        unit.done.set_exception(error)
+def _fail(write: PendingWrite, error: Exception) -> None:
+    if write.done is not None and not write.done.done():
+        write.done.set_exception(error)

@@ -52,4 +52,4 @@ class NodeContext:
     executors: Mapping[StepKind, StepExecutor]
     served: AvailableCode
     callback_url: Callable[[bytes, str], str]
-    family: Children
+    children: Children

@@ -50,10 +50,10 @@ class Engine:
         self.new_id = new_id
         self.does_claim = claims
         self._executors = executors
-        self.family = Children(new_id)
+        self.children = Children(new_id)
         self.served = AvailableCode(serves)
-        self._equipment = NodeContext(
-            store, clock, self.time, self.tuning, self.graphs, executors, self.served, tokens.url, self.family
+        self._context = NodeContext(
+            store, clock, self.time, self.tuning, self.graphs, executors, self.served, tokens.url, self.children
         )
         self._node: Node | None = None
         self._serving: asyncio.Task[None] | None = None
@@ -99,7 +99,7 @@ class Engine:
             await asyncio.gather(self._serving, return_exceptions=True)
         if node is not None:
             await self._retire(node.id)
-        await self.family.close()
+        await self.children.close()
         for executor in self._executors.values():
             await executor.close()
         emit("engine.stopped")
@@ -111,7 +111,7 @@ class Engine:
             except Fenced:
                 emit("engine.lost", node=node.id)
             except Exception as error:  # noqa: BLE001 - a bug in one loop: start a new node instead of stopping
-                emit("engine.error", where="node", error=_tell(error))
+                emit("engine.error", where="node", error=_describe(error))
             self._node = None
             if self._is_stopping:
                 return  # `stop` was called while the node was being lost, and its cancellation was swallowed
@@ -137,7 +137,7 @@ class Engine:
         self.time.heard(now)
         if lost is not None:
             await self._retire(lost)  # other nodes can claim its runs at once
-        self._node, self._outage = Node(self._equipment, id_, epoch), None
+        self._node, self._outage = Node(self._context, id_, epoch), None
         emit("engine.started", node=id_)
         return self._node
 
@@ -149,7 +149,7 @@ class Engine:
             emit("engine.error", where="retire", error=error.message)
 
 
-def _tell(error: BaseException) -> str:
+def _describe(error: BaseException) -> str:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return "".join(traceback.format_exception(error))[-4000:]

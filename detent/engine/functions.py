@@ -37,10 +37,10 @@ class FunctionRunner(Protocol):
 
     is_draining: bool
 
-    def handle(self, held: OwnedRun, event: events.Event, *, message: int | None = None) -> None: ...
+    def handle(self, run: OwnedRun, event: events.Event, *, message: int | None = None) -> None: ...
 
     def write(
-        self, held: OwnedRun, plan: Plan, *, expiry: str | None = None, callbacks: Sequence[NewCallback] = ()
+        self, run: OwnedRun, plan: Plan, *, expiry: str | None = None, callbacks: Sequence[NewCallback] = ()
     ) -> None: ...
 
 
@@ -52,41 +52,41 @@ class Functions:
         runner: FunctionRunner,
         time: DatabaseTime,
         tuning: Tuning,
-        family: Children,
+        children: Children,
         unlock: Callable[[OwnedRun], None],
         may_act: Callable[[], bool],
     ) -> None:
-        self.runner, self.family, self.now = runner, family, time.now
+        self.runner, self.children, self.now = runner, children, time.now
         self.unlock, self.may_act = unlock, may_act
         self.patience = micros(tuning.park_after)
 
-    def port(self, held: OwnedRun) -> EnginePort:
+    def port(self, run: OwnedRun) -> EnginePort:
         """Create the port of a new attempt."""
-        port = EnginePort(self, held)
-        held.port = port
+        port = EnginePort(self, run)
+        run.port = port
         return port
 
-    def open_place(self, held: OwnedRun, event: events.OperationBegan) -> None:
+    def open_wait(self, run: OwnedRun, event: events.OperationBegan) -> None:
         """Open a wait of a function, and create its callback row in the same flush. If the wait is open already, only
         set its time."""
-        is_open = event.key in held.state.operations
-        plan = advance(held.prepared, held.state, event=event, now=self.now())
+        is_open = event.key in run.state.operations
+        plan = advance(run.prepared, run.state, event=event, now=self.now())
         if plan.entry is not None:
             plan.activate.append((event.key, event.until))
-            place = NewCallback(held.state.facts.tenant, held.id, event.key, early=True)
-            self.runner.write(held, plan, callbacks=[] if is_open else [place])
+            row = NewCallback(run.state.facts.tenant, run.id, event.key, early=True)
+            self.runner.write(run, plan, callbacks=[] if is_open else [row])
 
-    def expire(self, held: OwnedRun, key: str) -> None:
+    def expire(self, run: OwnedRun, key: str) -> None:
         """Ask the store to expire the callback of a function's wait, because its time is over."""
-        self.runner.write(held, Plan(None, [], [], []), expiry=key)
+        self.runner.write(run, Plan(None, [], [], []), expiry=key)
 
 
 class EnginePort:
     """The port of one attempt: it connects a durable function with the runner. It owns the history it has shown."""
 
-    def __init__(self, functions: Functions, held: OwnedRun) -> None:
-        self._functions, self._held = functions, held
-        self._history = list(islice(held.state.history.values(), held.known))
+    def __init__(self, functions: Functions, run: OwnedRun) -> None:
+        self._functions, self._run = functions, run
+        self._history = list(islice(run.state.history.values(), run.known))
         self._listener: FunctionListener | None = None
         self._begun: dict[str, asyncio.Future[None]] = {}
 
@@ -97,7 +97,7 @@ class EnginePort:
         key = entry.step
         assert key is not None
         if entry.kind == Kind.CHECKPOINT:
-            checkpoint = self._held.state.history[key]
+            checkpoint = self._run.state.history[key]
             self._history.append(checkpoint)
             if self._listener is not None:
                 self._listener.ended(checkpoint)
@@ -123,20 +123,20 @@ class EnginePort:
         return self._history
 
     def operations(self) -> Mapping[str, Operation]:
-        return self._held.state.operations
+        return self._run.state.operations
 
     def listen(self, listener: FunctionListener) -> None:
         self._listener = listener
 
     def must_stop(self) -> bool:
-        held, functions = self._held, self._functions
+        run, functions = self._run, self._functions
         # If the lease is in doubt, the engine is about to replace this node. It must have no more effects.
-        return functions.runner.is_draining or held.gone or held.state.paused_by is not None or not functions.may_act()
+        return functions.runner.is_draining or run.gone or run.state.paused_by is not None or not functions.may_act()
 
     def patience(self) -> int:
         # A suspect function must not be in flight while it only waits: a crash would count as a strike against it.
-        index = function_of(self._held.prepared)
-        return 0 if index is None or is_suspect(self._held.state, index) else self._functions.patience
+        index = function_of(self._run.prepared)
+        return 0 if index is None or is_suspect(self._run.state, index) else self._functions.patience
 
     def now(self) -> int:
         return self._functions.now()
@@ -149,34 +149,34 @@ class EnginePort:
             operation.key, operation.attempt, operation.until, operation.child, operation.error
         )
         if callback:
-            self._functions.open_place(self._held, event)
+            self._functions.open_wait(self._run, event)
         else:
-            self._functions.runner.handle(self._held, event)
+            self._functions.runner.handle(self._run, event)
 
     def end(self, checkpoint: Checkpoint, ms: float | None = None) -> None:
         key, ending, result, error, _, attempt = checkpoint
-        self._functions.runner.handle(self._held, events.OperationEnded(key, attempt, ending, result, error, ms))
+        self._functions.runner.handle(self._run, events.OperationEnded(key, attempt, ending, result, error, ms))
 
     def expire(self, key: str) -> None:
-        self._functions.expire(self._held, key)
+        self._functions.expire(self._run, key)
 
     def lock(self) -> None:
-        self._held.locks += 1
+        self._run.locks += 1
 
     def unlock(self) -> None:
-        self._functions.unlock(self._held)
+        self._functions.unlock(self._run)
 
     async def start_child(self, key: str, child: StartRequest) -> str:
-        start, known = self._functions.family.start, self.operations().get(key)
+        start, known = self._functions.children.start, self.operations().get(key)
         if start is None:
             raise Unavailable("this engine cannot start runs")
-        if key in self._held.state.history:
+        if key in self._run.state.history:
             return ""  # the operation has ended, though its checkpoint may not be durable yet
-        facts = self._held.state.facts
+        facts = self._run.state.facts
         name = known.child if known is not None else None
         if name is None:
             # Write its id first, and start the run when the id is durable. So a replay on any node starts it once.
-            name = show(RUN, self._functions.family.new_id())
+            name = show(RUN, self._functions.children.new_id())
             written = self._begun[key] = asyncio.get_running_loop().create_future()
             self.begin(Operation(key, None, name, 0, None, self.now()))
             await written
@@ -186,11 +186,11 @@ class EnginePort:
         return name
 
     async def prepare_successor(self, request: StartRequest) -> str:
-        prepare = self._functions.family.prepare_successor
+        prepare = self._functions.children.prepare_successor
         if prepare is None:
             raise Unavailable("this engine cannot start runs")
-        successor = await prepare(self._held.state.facts, request)
-        self._held.successor = successor
+        successor = await prepare(self._run.state.facts, request)
+        self._run.successor = successor
         return show(RUN, successor.id)
 
 
@@ -223,11 +223,11 @@ def timed_out(key: str) -> events.OperationEnded:
     return events.OperationEnded(key, 1, Ending.TIMEOUT, EMPTY_RESULT, error)
 
 
-def carried(held: OwnedRun, entry: Entry) -> None:
+def carried(run: OwnedRun, entry: Entry) -> None:
     """Show an entry to the durable function of its run, because the entry is durable now."""
     if entry.kind == Kind.CHECKPOINT:
-        held.known += 1
+        run.known += 1
     elif entry.kind != Kind.BEGAN:
         return
-    if held.port is not None:
-        held.port.carried(entry)
+    if run.port is not None:
+        run.port.carried(entry)

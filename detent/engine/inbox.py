@@ -30,37 +30,37 @@ class SignalData(msgspec.Struct):
 _signal = msgspec.json.Decoder(SignalData)
 
 
-def operation_event(mail: Mail, held: OwnedRun) -> events.Event | None:
+def operation_event(mail: Mail, run: OwnedRun) -> events.Event | None:
     """Return the event of a message to an operation of the run's function. Return None if it means nothing to it."""
     match mail.kind:
         case MessageKind.CALLBACK if mail.step is not None:
             return events.OperationEnded(mail.step, 1, Ending.SUCCESS, mail.data, message=mail.id)
         case MessageKind.SIGNAL:
-            return _signalled(mail, held)
+            return _signalled(mail, run)
         case MessageKind.CHILD:
-            return _child_ended(mail, held)
+            return _child_ended(mail, run)
         case _:
             return None
 
 
-def _signalled(mail: Mail, held: OwnedRun) -> events.Event | None:
+def _signalled(mail: Mail, run: OwnedRun) -> events.Event | None:
     try:
         signal = _signal.decode(mail.data)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
-    number = held.signals.get(signal.name, 0) + 1
-    while (key := signal_key(signal.name, number)) in held.state.history:
+    number = run.signals.get(signal.name, 0) + 1
+    while (key := signal_key(signal.name, number)) in run.state.history:
         number += 1
-    held.signals[signal.name] = number
+    run.signals[signal.name] = number
     result = b'{"output":%b}' % bytes(signal.data)
     return events.OperationEnded(key, 1, Ending.SUCCESS, result, message=mail.id)
 
 
-def _child_ended(mail: Mail, held: OwnedRun) -> events.Event | None:
+def _child_ended(mail: Mail, run: OwnedRun) -> events.Event | None:
     end = read_child_end(mail.data)
     if end is None:
         return None
-    key = next((key for key, operation in held.state.operations.items() if operation.child == end.child), None)
+    key = next((key for key, operation in run.state.operations.items() if operation.child == end.child), None)
     if key is None:
         return None
     if end.continued_as is not None:
@@ -80,7 +80,7 @@ class Mailbox:
         self._store, self._node, self._runner, self._tuning = store, node, runner, tuning
 
     async def poll(self) -> float:
-        if not self._runner.held:
+        if not self._runner.owned:
             return self._tuning.mail_poll
         mails = await self.look()
         fresh = sum(self._read(mail) for mail in sorted(mails, key=self._waits))
@@ -95,22 +95,22 @@ class Mailbox:
 
         So a run that is quarantined because of one of its messages can still be cancelled.
         """
-        held = self._runner.held.get(mail.run)
-        return held is None or mail.kind != MessageKind.CANCEL or not is_quarantined(held.state.paused_by)
+        run = self._runner.owned.get(mail.run)
+        return run is None or mail.kind != MessageKind.CANCEL or not is_quarantined(run.state.paused_by)
 
     def _read(self, mail: Mail) -> bool:
-        held = self._runner.held.get(mail.run)
+        run = self._runner.owned.get(mail.run)
         # The message belongs to another generation, or was read already: the run changed while the query was under way.
-        if held is None or held.generation != mail.generation or mail.id in held.read:
+        if run is None or run.generation != mail.generation or mail.id in run.read:
             return False
-        if held.state.is_over:
+        if run.state.is_over:
             return False  # the flush of its end deletes or forwards its unread messages
-        held.read.add(mail.id)
-        event = self._event(mail, held.prepared.numbers) or operation_event(mail, held)
+        run.read.add(mail.id)
+        event = self._event(mail, run.prepared.numbers) or operation_event(mail, run)
         if event is None:
-            self._runner.drop_message(held, mail.id)
+            self._runner.drop_message(run, mail.id)
         else:
-            self._runner.handle(held, event, message=mail.id)
+            self._runner.handle(run, event, message=mail.id)
         return True
 
     def _event(self, mail: Mail, numbers: dict[str, int]) -> events.Event | None:

@@ -32,18 +32,18 @@ RELEASE: Final = 5.0
 class Node:
     """One registration of this process in the store. It owns a committer, a runner, a heartbeat and the pollers."""
 
-    def __init__(self, equipment: NodeContext, id_: bytes, epoch: int) -> None:
-        store, time, tuning = equipment.store, equipment.time, equipment.tuning
+    def __init__(self, context: NodeContext, id_: bytes, epoch: int) -> None:
+        store, time, tuning = context.store, context.time, context.tuning
         self.id = id_
-        self._clock, self._tuning = equipment.clock, tuning
-        self._heart = store.heart(id_, ttl=tuning.lease, interval=tuning.beat)
+        self._clock, self._tuning = context.clock, tuning
+        self._heartbeat = store.heartbeat(id_, ttl=tuning.lease, interval=tuning.beat)
         self.runner = Runner(
             clock=self._clock,
             time=time,
             tuning=tuning,
-            executors=equipment.executors,
+            executors=context.executors,
             may_act=self.is_sure,
-            family=equipment.family,
+            children=context.children,
         )
         self.committer = Committer(
             store, id_, epoch, time=time, tuning=tuning, durable=self._durable, refused=self.runner.refused
@@ -52,7 +52,7 @@ class Node:
         self.runner.nudge = self.nudge
         mailbox = Mailbox(store, id_, runner=self.runner, tuning=tuning)
         self._mail = Polling(mailbox)
-        self._claimer = claims = Claims(equipment, id_, runner=self.runner, committer=self.committer, mailbox=mailbox)
+        self._claimer = claims = Claims(context, id_, runner=self.runner, committer=self.committer, mailbox=mailbox)
         self._claims = Polling(claims)
         self._takeovers = Polling(Takeovers(store, id_, tuning=tuning, freed=self._claims.nudge))
         self._watchdog = Polling(
@@ -67,8 +67,8 @@ class Node:
 
         After one doubt this stays false, even if a late heartbeat succeeds: some work was skipped because of the doubt.
         """
-        until = self._heart.confirmed() + self._tuning.lease - self._tuning.margin
-        if self._clock.monotonic() >= until or self._heart.lost():
+        until = self._heartbeat.confirmed() + self._tuning.lease - self._tuning.margin
+        if self._clock.monotonic() >= until or self._heartbeat.lost():
             self._is_doubtful = True
         return not self._is_doubtful
 
@@ -78,7 +78,7 @@ class Node:
 
     async def serve(self, *, claims: bool = True) -> None:
         """Work until cancelled. Raise Fenced when this node was removed, or may have been."""
-        self._heart.start()
+        self._heartbeat.start()
         loops = [
             self.committer.work,
             self._follow,
@@ -98,10 +98,10 @@ class Node:
         finally:
             self.runner.drop_all()
             self.committer.give_up(Unavailable("the node of this engine has stopped; try again"))
-            for unit, flushed in self._followed:
-                if unit.done is not None and not unit.done.done():
-                    unit.done.set_result(flushed)  # durable, although nothing was begun: another node continues it
-            await self._heart.stop()
+            for write, flushed in self._followed:
+                if write.done is not None and not write.done.done():
+                    write.done.set_result(flushed)  # durable, although nothing was begun: another node continues it
+            await self._heartbeat.stop()
 
     async def _guard(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         try:
@@ -127,19 +127,19 @@ class Node:
         runner, claims = self.runner, self._claimer
         if claims.begun != claims.ended:
             return False  # a run that is being claimed would not be released, and another node would adopt it
-        return not runner.held and not runner.leaving and self.committer.is_idle() and not self._followed
+        return not runner.owned and not runner.releases and self.committer.is_idle() and not self._followed
 
     def nudge(self) -> None:
         """Read the inbox and claim runs now, without waiting for the next poll."""
         self._mail.nudge()
         self._claims.nudge()
 
-    def _durable(self, units: list[PendingWrite], flushed: Flushed) -> None:
-        if len(units) <= SLICE and not self._followed:
-            for unit in units:
-                self.runner.on_durable(unit, flushed)
+    def _durable(self, writes: list[PendingWrite], flushed: Flushed) -> None:
+        if len(writes) <= SLICE and not self._followed:
+            for write in writes:
+                self.runner.on_durable(write, flushed)
             return
-        self._followed.extend((unit, flushed) for unit in units)
+        self._followed.extend((write, flushed) for write in writes)
         self._follow_up.set()
 
     async def _follow(self) -> None:
@@ -158,7 +158,7 @@ class Node:
         Raise Fenced when the lease is in doubt.
         """
         while True:
-            self._heart.touch()
+            self._heartbeat.touch()
             if not self.is_sure():
                 raise Fenced
             self.committer.refuse_overdue()

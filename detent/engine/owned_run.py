@@ -94,49 +94,49 @@ class OwnedRun:
 STOPPING: Final = (events.Cancelled, events.Expired, events.Finished, events.Skipped, events.Reattempted)
 
 
-class Happen(Protocol):
-    def __call__(self, held: OwnedRun, event: events.Event, *, message: int | None = None) -> None: ...
+class HandleEvent(Protocol):
+    def __call__(self, run: OwnedRun, event: events.Event, *, message: int | None = None) -> None: ...
 
 
 class Locks:
     """Defers events of runs whose row is locked by an attempt. `OwnedRun.locks` counts these attempts."""
 
-    def __init__(self, happen: Happen) -> None:
-        self._happen = happen
+    def __init__(self, handle: HandleEvent) -> None:
+        self._handle = handle
 
-    def defer(self, held: OwnedRun, event: events.Event, message: int | None) -> bool:
+    def defer(self, run: OwnedRun, event: events.Event, message: int | None) -> bool:
         """Defer the event if it would stop a locking attempt of the run. Return whether it was deferred."""
         if not isinstance(event, STOPPING):
             return False
-        held.deferred.append((event, message))
+        run.deferred.append((event, message))
         return True
 
-    def hand_over(self, old: OwnedRun, new: OwnedRun) -> None:
+    def move_deferred(self, old: OwnedRun, new: OwnedRun) -> None:
         """Handle the deferred events of `old` with `new`, the object that replaces it. Nothing of it is in flight.
 
         They are handled in the next turn of the loop, after the write of the replacement is queued.
         """
         deferred, old.deferred = old.deferred, []
         for event, message in deferred:
-            asyncio.get_running_loop().call_soon(partial(self._happen, new, event, message=message))
+            asyncio.get_running_loop().call_soon(partial(self._handle, new, event, message=message))
 
-    def give_back(self, held: OwnedRun) -> None:
+    def give_back(self, run: OwnedRun) -> None:
         """Record that an attempt released its lock. After the last one, handle the deferred events."""
-        held.locks -= 1
-        if held.locks:
+        run.locks -= 1
+        if run.locks:
             return
-        deferred, held.deferred = held.deferred, []
+        deferred, run.deferred = run.deferred, []
         for event, message in deferred:
-            self._happen(held, event, message=message)
-        farewell, held.farewell = held.farewell, None
+            self._handle(run, event, message=message)
+        farewell, run.farewell = run.farewell, None
         if farewell is not None:
             farewell()
 
 
-def when_unlocked(held: OwnedRun, farewell: Callable[[], None]) -> None:
+def when_unlocked(run: OwnedRun, farewell: Callable[[], None]) -> None:
     """Call `farewell` as soon as no attempt holds a lock on the run. It is the last action for a released run."""
-    if held.locks:
-        held.farewell = farewell
+    if run.locks:
+        run.farewell = farewell
     else:
         farewell()
 
@@ -150,39 +150,39 @@ class Placement:
     def __init__(self, queues: Sequence[str] | None) -> None:
         self._queues = None if queues is None else frozenset(queues)
 
-    def is_here(self, held: OwnedRun, index: int) -> bool:
+    def is_here(self, run: OwnedRun, index: int) -> bool:
         """Return whether this node may run the step."""
-        queue = held.prepared.graph.steps[index].queue
+        queue = run.prepared.graph.steps[index].queue
         return self._queues is None or queue is None or queue in self._queues
 
-    def is_for_others(self, held: OwnedRun) -> bool:
+    def is_for_others(self, run: OwnedRun) -> bool:
         """Return whether all startable steps of a run belong to other nodes, and nothing of it is under way."""
-        if self._queues is None or held.state.running or held.pending:
+        if self._queues is None or run.state.running or run.pending:
             return False
-        startable = may_start(held.state)
-        return bool(startable) and not any(self.is_here(held, index) for index in startable)
+        startable = may_start(run.state)
+        return bool(startable) and not any(self.is_here(run, index) for index in startable)
 
 
-def queue_and_priority(held: OwnedRun) -> tuple[str | None, int | None]:
+def queue_and_priority(run: OwnedRun) -> tuple[str | None, int | None]:
     """Return the queue and priority with which a run is parked: those of the step it waits for.
 
     `None` leaves the value in the run's row unchanged. A run that was moved to another graph gets the values it was
     started with instead. Those in its row belong to steps that may not exist any more.
     """
-    step = _step_at_hand(held)
+    step = _next_step(run)
     queue, priority = (step.queue, step.priority) if step else (None, None)
-    if held.state.moved_graph is not None:
-        queue = held.placed.queue if queue is None else queue
-        priority = held.placed.priority if priority is None else priority
+    if run.state.moved_graph is not None:
+        queue = run.placed.queue if queue is None else queue
+        priority = run.placed.priority if priority is None else priority
     return queue, priority
 
 
-def _step_at_hand(held: OwnedRun) -> Step | None:
+def _next_step(run: OwnedRun) -> Step | None:
     """Return the step that a run waits for: a ready one, else the retry that is due first.
 
     Return None if no step can begin before something else has ended.
     """
-    state, steps = held.state, held.prepared.graph.steps
+    state, steps = run.state, run.prepared.graph.steps
     if state.ready:
         return steps[next(iter(state.ready))]
     timed = [

@@ -60,17 +60,17 @@ def unreadable(
     if any(mail.kind == MessageKind.CANCEL for mail in mails):
         entry = Entry(run.tenant, run.id, seq + 1, now, Kind.CANCELLED, None, 0, None, encode_data(EntryData()))
         end = End(run.id, run.generation, str(Status.CANCELLED), now, None, reason(error))
-        unit = PendingWrite(run.id, None, Plan(entry, [], [], []), ROW_BYTES, end=end)
+        write = PendingWrite(run.id, None, Plan(entry, [], [], []), ROW_BYTES, end=end)
         if run.parent is not None:
             cancelled = RunEnd(Status.CANCELLED, None, end.error)
-            unit.messages.append(to_parent(run.tenant, run.parent, run.id, seq + 1, cancelled))
-        return unit
+            write.messages.append(to_parent(run.tenant, run.parent, run.id, seq + 1, cancelled))
+        return write
     read = tuple(mail.id for mail in mails if mail.kind != MessageKind.CALLBACK)
     if not read and run.status == Status.PAUSED and entries and _says_why(entries[-1]):
         return None
-    unit = paused(run.id, run.generation, run.tenant, seq, by=reason(error), now=now)
-    unit.consumed = read
-    return unit
+    write = paused(run.id, run.generation, run.tenant, seq, by=reason(error), now=now)
+    write.consumed = read
+    return write
 
 
 def _says_why(entry: Entry) -> bool:
@@ -92,59 +92,59 @@ class RunRelease:
         """Return whether a last write of the run with that generation is still due."""
         return (run, generation) in self._runs
 
-    def park(self, park: Park, tenant: int, held: OwnedRun | None = None) -> None:
+    def park(self, park: Park, tenant: int, run: OwnedRun | None = None) -> None:
         """Write that the run waits until its time or until mail arrives."""
         reach("before_park")
-        self._write(PendingWrite(park.run, None, Plan(None, [], [], []), ROW_BYTES, park=park, tenant=tenant), held)
+        self._write(PendingWrite(park.run, None, Plan(None, [], [], []), ROW_BYTES, park=park, tenant=tenant), run)
 
-    def fail(self, held: OwnedRun, reason: str) -> None:
+    def fail(self, run: OwnedRun, reason: str) -> None:
         """Write that the run failed because of an error in the engine itself."""
-        end = End(held.id, held.generation, str(Status.FAILED), self._time.now(), None, reason)
-        told = end_messages(held.state, RunEnd(Status.FAILED, None, reason))
-        unit = PendingWrite(held.id, None, Plan(None, [], [], []), ROW_BYTES, end=end, messages=told)
-        unit.tenant = held.state.facts.tenant
-        self._write(unit, held)
+        end = End(run.id, run.generation, str(Status.FAILED), self._time.now(), None, reason)
+        messages = end_messages(run.state, RunEnd(Status.FAILED, None, reason))
+        write = PendingWrite(run.id, None, Plan(None, [], [], []), ROW_BYTES, end=end, messages=messages)
+        write.tenant = run.state.facts.tenant
+        self._write(write, run)
 
     def put_back(self, run: ClaimedRun, *, after: float) -> None:
         """Park a run that this node cannot work on. It is due again after that many seconds."""
         self.park(Park(run.id, run.generation, self._time.now() + micros(after), run.status), run.tenant)
 
-    def set_aside(self, held: OwnedRun, event: events.Event, message: int | None, error: Exception) -> None:
+    def quarantine(self, run: OwnedRun, event: events.Event, message: int | None, error: Exception) -> None:
         """Quarantine a run that cannot be planned: pause it, with the reason in its journal."""
-        state = held.state
+        state = run.state
         is_payload = isinstance(event, events.Received)
         if is_payload and is_quarantined(state.paused_by):
             return  # the run is paused already, and the payload stays in its inbox
-        unit = paused(
-            held.id,
-            held.generation,
+        write = paused(
+            run.id,
+            run.generation,
             state.facts.tenant,
             state.seq,
             by=reason(error),
             now=self._time.now(),
         )
-        unit.consumed = () if message is None or is_payload else (message,)
-        self._write(unit, held)
+        write.consumed = () if message is None or is_payload else (message,)
+        self._write(write, run)
 
     def leave_unreadable(self, run: ClaimedRun, entries: list[Entry], mails: list[Mail], error: Exception) -> None:
         """Quarantine a claimed run that cannot be read, or cancel it if its mail has a cancel."""
         emit("run.quarantined", run=run.id, error=reason(error))
-        unit = unreadable(run, entries, mails, error, self._time.now())
-        if unit is not None:
-            self._write(unit)
+        write = unreadable(run, entries, mails, error, self._time.now())
+        if write is not None:
+            self._write(write)
 
-    def has_left(self, unit: PendingWrite) -> None:
+    def has_left(self, write: PendingWrite) -> None:
         """Forget the run of a last write, after it was written or rejected."""
-        row = unit.park or unit.end
-        if row is not None and unit.held is None:
+        row = write.park or write.end
+        if row is not None and write.owned is None:
             self._runs.pop((row.run, row.generation), None)
 
-    def _write(self, unit: PendingWrite, held: OwnedRun | None = None) -> None:
-        """Queue the last write of a run. With `held`, wait until no attempt holds a lock on the run's row."""
-        row = unit.park or unit.end
+    def _write(self, write: PendingWrite, run: OwnedRun | None = None) -> None:
+        """Queue the last write of a run. With `run`, wait until no attempt holds a lock on the run's row."""
+        row = write.park or write.end
         assert row is not None
         self._runs[row.run, row.generation] = None
-        if held is None:
-            self._add(unit)
+        if run is None:
+            self._add(write)
         else:
-            when_unlocked(held, partial(self._add, unit))
+            when_unlocked(run, partial(self._add, write))

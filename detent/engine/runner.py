@@ -76,7 +76,7 @@ _OVER: Final = (Kind.ENDED, Kind.CHECKPOINT, Kind.CANCELLED)
 _LONGEST: Final = 2_000
 
 
-def tell_trouble(run: bytes, entry: Entry) -> None:
+def emit_trouble(run: bytes, entry: Entry) -> None:
     """Report that a step paused its run, that its attempt failed and is retried, or that its code raised and is over.
 
     Other entries are not decoded.
@@ -94,7 +94,7 @@ def tell_trouble(run: bytes, entry: Entry) -> None:
         emit("step.retry", run=run, **facts)
 
 
-def tell_end(end: End) -> None:
+def emit_end(end: End) -> None:
     """Report that a run has ended. Report a failure as an event of its own too."""
     emit("run.ended", run=end.run, status=end.status)
     if end.status in (Status.FAILED, Status.TIMEOUT):
@@ -118,8 +118,8 @@ def _continuation(event: events.Event) -> Continued | None:
 _STOP_OR_GO: Final = (events.Paused, events.Resumed)
 
 
-def _must_not_be_repeated(held: OwnedRun, step: int) -> bool:
-    return held.prepared.steps[step].on_crash is not OnCrash.RETRY
+def _must_not_be_repeated(run: OwnedRun, step: int) -> bool:
+    return run.prepared.steps[step].on_crash is not OnCrash.RETRY
 
 
 class Runner:
@@ -139,15 +139,15 @@ class Runner:
         tuning: Tuning,
         executors: Mapping[StepKind, StepExecutor],
         may_act: Callable[[], bool],
-        family: Children,
+        children: Children,
     ) -> None:
-        self._time, self._tuning, self._may_act, self._family = time, tuning, may_act, family
+        self._time, self._tuning, self._may_act, self._children = time, tuning, may_act, children
         self._timers = Timers(time, self._look_at)
         self._locks = Locks(self.handle)
         self._waits = WaitCloser(
-            self._handle_kept, lambda held, wait: self.write(held, Plan(None, [], [], []), expiry=wait)
+            self._handle_deferred, lambda run, wait: self.write(run, Plan(None, [], [], []), expiry=wait)
         )
-        self._functions = Functions(self, time, tuning, family, self._locks.give_back, may_act)
+        self._functions = Functions(self, time, tuning, children, self._locks.give_back, may_act)
         self._attempts = Attempts(
             clock=clock,
             slots=tuning.slots,
@@ -159,8 +159,8 @@ class Runner:
             unlock=self._locks.give_back,
         )
         self.awaited = EndWaiters()
-        self.held: dict[bytes, OwnedRun] = {}
-        self.leaving = RunRelease(time, self._add)
+        self.owned: dict[bytes, OwnedRun] = {}
+        self.releases = RunRelease(time, self._add)
         self._placement = Placement(tuning.queues)
         self._suspects = SuspectLane(self._begin_suspect)
         self._resting = 0
@@ -168,55 +168,55 @@ class Runner:
 
     # -- runs arrive
 
-    def add(self, held: OwnedRun) -> None:
+    def add(self, run: OwnedRun) -> None:
         """Add a run that this node owns, without starting anything yet. Drop an older object of the run as stale."""
-        old = self.held.get(held.id)
+        old = self.owned.get(run.id)
         if old is not None:
-            self.let_go(old)
-        self.held[held.id] = held
+            self.drop(old)
+        self.owned[run.id] = run
 
-    def start_claimed(self, held: OwnedRun) -> None:
+    def start_claimed(self, run: OwnedRun) -> None:
         """Start the ready steps of a run that was claimed."""
-        self._start_ready(held)
-        self._rest(held)
+        self._start_ready(run)
+        self._rest(run)
 
     # -- events
 
-    def handle(self, held: OwnedRun, event: events.Event, *, message: int | None = None) -> None:
+    def handle(self, run: OwnedRun, event: events.Event, *, message: int | None = None) -> None:
         """Handle an event of a run: ask the planner, and queue the rows to write."""
-        if held.gone or (held.locks and self._locks.defer(held, event, message)):
+        if run.gone or (run.locks and self._locks.defer(run, event, message)):
             return
-        if may_end_waits(held, event) and self._waits.defer(held, event, message):
+        if may_end_waits(run, event) and self._waits.defer(run, event, message):
             return
         try:
-            plan = advance(held.prepared, held.state, event=event, now=self._time.now())
+            plan = advance(run.prepared, run.state, event=event, now=self._time.now())
         except Exception as error:  # noqa: BLE001 - a run that breaks the planner must not break the engine
-            self._set_aside(held, event, message, error)
+            self._quarantine(run, event, message, error)
             return
         if plan is NOTHING and message is None:
-            self._rest(held)
+            self._rest(run)
             return
         if plan.moved is not None:
-            held = self._move(held, plan.moved)
+            run = self._move(run, plan.moved)
         for index in plan.stop:
-            self._attempts.stop_one(held, index)
+            self._attempts.stop_one(run, index)
         if plan.end is not None:
-            self._attempts.stop(held)
+            self._attempts.stop(run)
         if plan.entry is None and message is None and not plan.expire:
             for start in plan.start:
-                put_back(held.state, start.step)
-            self._start_ready(held)
-            self._rest(held)
+                put_back(run.state, start.step)
+            self._start_ready(run)
+            self._rest(run)
             return
-        self.write(held, plan, message=message, continued=_continuation(event) if plan.end is not None else None)
+        self.write(run, plan, message=message, continued=_continuation(event) if plan.end is not None else None)
         for index in plan.expire:
-            self.write(held, Plan(None, [], [], []), expiry=index)
-        if held.port is not None and isinstance(event, _STOP_OR_GO):
-            held.port.look()
+            self.write(run, Plan(None, [], [], []), expiry=index)
+        if run.port is not None and isinstance(event, _STOP_OR_GO):
+            run.port.look()
 
     def write(
         self,
-        held: OwnedRun,
+        run: OwnedRun,
         plan: Plan,
         *,
         message: int | None = None,
@@ -232,218 +232,220 @@ class Runner:
         if plan.entry is None and message is None and expiry is None:
             return
         entry = plan.entry
-        unit = PendingWrite(held.id, held, plan, ROW_BYTES + (len(entry.data) if entry else 0))
+        write = PendingWrite(run.id, run, plan, ROW_BYTES + (len(entry.data) if entry else 0))
         if message is not None:
-            unit.consumed = (message,)
-        unit.expiry, unit.recorded = expiry, recorded
+            write.consumed = (message,)
+        write.expiry, write.recorded = expiry, recorded
         if callbacks:
-            unit.callbacks.extend(callbacks)
+            write.callbacks.extend(callbacks)
         if plan.end is not None:
-            unit.end = self.end_row(held, plan)
-            if continued is not None and held.successor is not None:
-                self._continue(unit, held, held.successor, continued)
+            write.end = self.end_row(run, plan)
+            if continued is not None and run.successor is not None:
+                self._continue(write, run, run.successor, continued)
             else:
-                unit.messages = end_messages(held.state, plan.end)
-            unit.size += sum(len(message.data) for message in unit.messages)
-        held.pending += 1
-        self._mark(held, resting=False)
-        self._add(unit)
+                write.messages = end_messages(run.state, plan.end)
+            write.size += sum(len(message.data) for message in write.messages)
+        run.pending += 1
+        self._mark(run, resting=False)
+        self._add(write)
 
-    def _continue(self, unit: PendingWrite, held: OwnedRun, successor: Successor, continued: Continued) -> None:
+    def _continue(self, write: PendingWrite, run: OwnedRun, successor: Successor, continued: Continued) -> None:
         """Start the successor in the flush that ends this run."""
-        assert unit.end is not None
-        unit.successor = successor.build(signals_left(held.state, continued.taken))
-        unit.end = unit.end._replace(successor=successor.id)
-        unit.messages = continue_messages(held.state, successor.id)
-        unit.size += unit.successor.size
+        assert write.end is not None
+        write.successor = successor.build(signals_left(run.state, continued.taken))
+        write.end = write.end._replace(successor=successor.id)
+        write.messages = continue_messages(run.state, successor.id)
+        write.size += write.successor.size
 
-    def _add(self, unit: PendingWrite) -> None:
-        self.committer.add(unit)
+    def _add(self, write: PendingWrite) -> None:
+        self.committer.add(write)
 
-    def end_row(self, held: OwnedRun, plan: Plan) -> End:
+    def end_row(self, run: OwnedRun, plan: Plan) -> End:
         """Build the row of a run's end."""
         assert plan.end is not None
         status, output, error = plan.end
         ended_at = plan.entry.at if plan.entry else self._time.now()
-        return End(held.id, held.generation, str(status), ended_at, output, error)
+        return End(run.id, run.generation, str(status), ended_at, output, error)
 
     # -- after a flush
 
-    def on_durable(self, unit: PendingWrite, flushed: Flushed) -> None:
+    def on_durable(self, write: PendingWrite, flushed: Flushed) -> None:
         """Run the plan of a write, because its rows are committed now."""
-        if unit.done is not None and not unit.done.done():
-            unit.done.set_result(flushed)
-        if unit.start is not None and unit.run in flushed.refused:
-            self._was_not_started(unit)
+        if write.done is not None and not write.done.done():
+            write.done.set_result(flushed)
+        if write.start is not None and write.run in flushed.refused:
+            self._was_not_started(write)
         else:
-            self._is_written(unit, flushed)
-        if unit.successor is not None:
-            self._has_continued(unit, unit.successor, flushed)
+            self._is_written(write, flushed)
+        if write.successor is not None:
+            self._has_continued(write, write.successor, flushed)
         self._attempts.let_waiting_in()  # attempts that waited until the write queue had room
 
-    def _is_written(self, unit: PendingWrite, flushed: Flushed) -> None:
+    def _is_written(self, write: PendingWrite, flushed: Flushed) -> None:
         if heard():
-            self._tell_written(unit)
-        if unit.messages or unit.successor is not None:
+            self._emit_written(write)
+        if write.messages or write.successor is not None:
             self.nudge()  # the messages may be for runs of this node
-            if unit.end is not None:
-                self._family.was_told(unit.messages)
-        if unit.held is None:
-            self.leaving.has_left(unit)
-        elif not unit.held.gone:
-            self._carry_out(unit, unit.held, flushed)
+            if write.end is not None:
+                self._children.follow_cancels(write.messages)
+        if write.owned is None:
+            self.releases.has_left(write)
+        elif not write.owned.gone:
+            self._run_plan(write, write.owned, flushed)
 
-    def _has_continued(self, unit: PendingWrite, successor: PendingWrite, flushed: Flushed) -> None:
+    def _has_continued(self, write: PendingWrite, successor: PendingWrite, flushed: Flushed) -> None:
         self.on_durable(successor, flushed)
-        emit("run.started", run=successor.run, workflow=None if unit.held is None else unit.held.state.facts.workflow)
-        if unit.held is not None:
-            self._family.has_continued(unit.held.state.facts, successor.run)
+        emit(
+            "run.started", run=successor.run, workflow=None if write.owned is None else write.owned.state.facts.workflow
+        )
+        if write.owned is not None:
+            self._children.has_continued(write.owned.state.facts, successor.run)
 
-    def _was_not_started(self, unit: PendingWrite) -> None:
+    def _was_not_started(self, write: PendingWrite) -> None:
         """Forget a run whose start the store refused."""
-        self.awaited.is_not_there(unit.run)
-        if unit.held is not None and not unit.held.gone:
-            self._forget(unit.held)
+        self.awaited.is_not_there(write.run)
+        if write.owned is not None and not write.owned.gone:
+            self._forget(write.owned)
 
-    def _tell_written(self, unit: PendingWrite) -> None:
-        written = unit.entries if unit.plan.entry is None else (*unit.entries, unit.plan.entry)
+    def _emit_written(self, write: PendingWrite) -> None:
+        written = write.entries if write.plan.entry is None else (*write.entries, write.plan.entry)
         for entry in written:
-            emit("entry.written", run=unit.run, entry=entry)
-            tell_trouble(unit.run, entry)
+            emit("entry.written", run=write.run, entry=entry)
+            emit_trouble(write.run, entry)
 
-    def _carry_out(self, unit: PendingWrite, held: OwnedRun, flushed: Flushed) -> None:
-        held.pending -= 1
-        if unit.plan.entry is not None:
-            carried(held, unit.plan.entry)
-        if unit.end is not None:
-            self._forget(held)
-            self._tell_ended(unit)
+    def _run_plan(self, write: PendingWrite, run: OwnedRun, flushed: Flushed) -> None:
+        run.pending -= 1
+        if write.plan.entry is not None:
+            carried(run, write.plan.entry)
+        if write.end is not None:
+            self._forget(run)
+            self._notify_end(write)
             return
-        if unit.expiry is not None:
-            self._expiry_answered(held, unit.expiry, flushed)
-        if held.stopping is not None and held.stopping.events:
-            self._waits.go_on(held, held.stopping)
-        if unit.recorded is not None:
-            self._begin_recorded(held, unit.recorded)
-        if held.is_in_lane:
-            self._suspects.look_at(held)
-        self._start(held, unit.plan.start)
-        self._start_ready(held)
-        self._rest(held)
+        if write.expiry is not None:
+            self._expiry_answered(run, write.expiry, flushed)
+        if run.stopping is not None and run.stopping.events:
+            self._waits.go_on(run, run.stopping)
+        if write.recorded is not None:
+            self._begin_recorded(run, write.recorded)
+        if run.is_in_lane:
+            self._suspects.look_at(run)
+        self._start(run, write.plan.start)
+        self._start_ready(run)
+        self._rest(run)
 
-    def refused(self, unit: PendingWrite, error: StoreError) -> None:
+    def refused(self, write: PendingWrite, error: StoreError) -> None:
         """Fail the run of a write that the database rejects, which is a bug. The other runs continue."""
-        if unit.done is not None and not unit.done.done():
-            unit.done.set_exception(error)
-        emit("run.refused", run=unit.run, error=error.message)
-        self.leaving.has_left(unit)
-        if unit.successor is not None and unit.successor.held is not None:
-            self._forget(unit.successor.held)
-        held = unit.held
-        if held is None or held.gone:
+        if write.done is not None and not write.done.done():
+            write.done.set_exception(error)
+        emit("run.refused", run=write.run, error=error.message)
+        self.releases.has_left(write)
+        if write.successor is not None and write.successor.owned is not None:
+            self._forget(write.successor.owned)
+        run = write.owned
+        if run is None or run.gone:
             return
-        self._attempts.stop(held)
-        self._forget(held)
-        self.leaving.fail(held, f"internal error: {error.message}")
+        self._attempts.stop(run)
+        self._forget(run)
+        self.releases.fail(run, f"internal error: {error.message}")
 
-    def _expiry_answered(self, held: OwnedRun, wait: int | str, flushed: Flushed) -> None:
-        expired = (held.id, held.wait_name(wait)) in flushed.expired
-        if not self._waits.is_stopping(held, wait, expired=expired) and expired:
-            self.handle(held, events.WaitExpired(wait) if isinstance(wait, int) else timed_out(wait))
+    def _expiry_answered(self, run: OwnedRun, wait: int | str, flushed: Flushed) -> None:
+        expired = (run.id, run.wait_name(wait)) in flushed.expired
+        if not self._waits.is_stopping(run, wait, expired=expired) and expired:
+            self.handle(run, events.WaitExpired(wait) if isinstance(wait, int) else timed_out(wait))
         # Otherwise the payload came first: it is in the inbox and will be read there.
 
     # -- attempts
 
-    def _start_ready(self, held: OwnedRun) -> None:
+    def _start_ready(self, run: OwnedRun) -> None:
         """Start the steps that became ready without a journal entry.
 
         If a write of the run is pending, do nothing: they may depend on it. They start when it is durable.
         """
-        if held.state.ready and not held.pending:
-            self._start(held, take_ready(held.prepared, held.state))
+        if run.state.ready and not run.pending:
+            self._start(run, take_ready(run.prepared, run.state))
 
-    def _start(self, held: OwnedRun, starts: list[StartAttempt]) -> None:
+    def _start(self, run: OwnedRun, starts: list[StartAttempt]) -> None:
         for start in starts:
-            if self.is_draining or held.gone or held.state.is_over or not self._may_act():
+            if self.is_draining or run.gone or run.state.is_over or not self._may_act():
                 return
-            if not is_wanted(held.state, start):
+            if not is_wanted(run.state, start):
                 continue
-            if held.state.paused_by is not None or not self._placement.is_here(held, start.step):
-                put_back(held.state, start.step)
+            if run.state.paused_by is not None or not self._placement.is_here(run, start.step):
+                put_back(run.state, start.step)
                 continue
             if start.suspect:
-                self._suspects.add(held, start)
-            elif not start.on_record or not self._record(held, start):
-                self._attempts.admit(held, start)
+                self._suspects.add(run, start)
+            elif not start.on_record or not self._record(run, start):
+                self._attempts.admit(run, start)
 
-    def _record(self, held: OwnedRun, start: StartAttempt) -> bool:
+    def _record(self, run: OwnedRun, start: StartAttempt) -> bool:
         """Journal the start of an attempt. Return false if the journal has it already.
 
         That is so if an earlier owner journalled it, and released the run before the attempt began.
         """
         event = events.AttemptStarting(start.step)
-        plan = advance(held.prepared, held.state, event=event, now=self._time.now())
+        plan = advance(run.prepared, run.state, event=event, now=self._time.now())
         if plan.entry is None:
             return False
-        self.write(held, plan, recorded=start)
+        self.write(run, plan, recorded=start)
         return True
 
-    def _begin_suspect(self, held: OwnedRun, start: StartAttempt) -> bool:
+    def _begin_suspect(self, run: OwnedRun, start: StartAttempt) -> bool:
         """Begin a suspect attempt that has its turn. Return false if it may not begin."""
-        if not self._may_begin(held, start):
+        if not self._may_begin(run, start):
             return False
-        if not self._record(held, start):
-            self._attempts.begin_alone(held, start, partial(self._suspects.leave, held, start))
+        if not self._record(run, start):
+            self._attempts.begin_alone(run, start, partial(self._suspects.leave, run, start))
         return True
 
-    def _begin_recorded(self, held: OwnedRun, start: StartAttempt) -> None:
+    def _begin_recorded(self, run: OwnedRun, start: StartAttempt) -> None:
         """Begin an attempt, because its start is in the journal now."""
-        if self._may_begin(held, start):
+        if self._may_begin(run, start):
             if start.suspect:
-                self._attempts.begin_alone(held, start, partial(self._suspects.leave, held, start))
+                self._attempts.begin_alone(run, start, partial(self._suspects.leave, run, start))
             else:
-                self._attempts.admit(held, start)
+                self._attempts.admit(run, start)
         elif start.suspect:
-            self._suspects.leave(held, start)
-            self.handle(held, events.Released(start.step))
+            self._suspects.leave(run, start)
+            self.handle(run, events.Released(start.step))
 
-    def _may_begin(self, held: OwnedRun, start: StartAttempt) -> bool:
-        if self.is_draining or held.gone or held.state.is_over or not is_wanted(held.state, start):
+    def _may_begin(self, run: OwnedRun, start: StartAttempt) -> bool:
+        if self.is_draining or run.gone or run.state.is_over or not is_wanted(run.state, start):
             return False
-        if held.state.paused_by is not None:
-            put_back(held.state, start.step)
-            self._rest(held)
+        if run.state.paused_by is not None:
+            put_back(run.state, start.step)
+            self._rest(run)
             return False
         # If the lease is in doubt, the engine is about to replace this node, and another node will claim the run.
         return self._may_act()
 
-    def _attempt_ended(self, held: OwnedRun, index: int, number: int, outcome: Outcome, ms: float) -> None:
-        if held.state.paused_by is not None and isinstance(outcome, Continued):
+    def _attempt_ended(self, run: OwnedRun, index: int, number: int, outcome: Outcome, ms: float) -> None:
+        if run.state.paused_by is not None and isinstance(outcome, Continued):
             # The successor would not be paused. Suspend instead: after the resume, the function ends so again.
-            outcome = Suspend(self._time.now(), len(held.state.history))
-        self.handle(held, events.AttemptEnded(index, number, outcome, ms))
+            outcome = Suspend(self._time.now(), len(run.state.history))
+        self.handle(run, events.AttemptEnded(index, number, outcome, ms))
 
-    def _handle_kept(self, held: OwnedRun, event: events.Event, *, message: int | None = None) -> None:
+    def _handle_deferred(self, run: OwnedRun, event: events.Event, *, message: int | None = None) -> None:
         """Handle an event that had to wait for callbacks to be closed. The run may have been paused meanwhile."""
         if isinstance(event, events.AttemptEnded):
-            self._attempt_ended(held, event.step, event.attempt, event.outcome, event.ms)
+            self._attempt_ended(run, event.step, event.attempt, event.outcome, event.ms)
         else:
-            self.handle(held, event, message=message)
+            self.handle(run, event, message=message)
 
     # -- time
 
-    def _look_at(self, held: OwnedRun) -> None:
+    def _look_at(self, run: OwnedRun) -> None:
         """Handle the time that a run waited for: its expiry, its opening, or steps that are due."""
         now = self._time.now()
-        expires = held.state.facts.expires_at
+        expires = run.state.facts.expires_at
         if expires is not None and expires <= now:
-            self.handle(held, events.Expired())
+            self.handle(run, events.Expired())
             return
-        if held.state.may_open(now):
-            self.handle(held, events.Opened())
-        for index in held.state.due(now):
-            self.handle(held, events.Woke(index))
-        self._rest(held)
+        if run.state.may_open(now):
+            self.handle(run, events.Opened())
+        for index in run.state.due(now):
+            self.handle(run, events.Woke(index))
+        self._rest(run)
 
     def _move(self, old: OwnedRun, state: RunState) -> OwnedRun:
         """Replace the object of a run that continues with another graph.
@@ -451,78 +453,78 @@ class Runner:
         Attempts and timers of the old object are dropped: they mean nothing to the new graph.
         """
         prepared = graph_of(old.prepared, state)
-        held = OwnedRun(old.id, old.generation, prepared, state, old.row_status, old.placed, read=old.read)
-        self.let_go(old)
-        self.held[held.id] = held
+        run = OwnedRun(old.id, old.generation, prepared, state, old.row_status, old.placed, read=old.read)
+        self.drop(old)
+        self.owned[run.id] = run
         if old.stopping is not None:
             old.deferred += old.stopping.events
-        self._locks.hand_over(old, held)
-        return held
+        self._locks.move_deferred(old, run)
+        return run
 
     # -- runs leave
 
-    def _rest(self, held: OwnedRun) -> None:
+    def _rest(self, run: OwnedRun) -> None:
         """Set the timer of a run after an event, or park it if it has no work."""
-        if held.gone or held.state.is_over:
+        if run.gone or run.state.is_over:
             return
         if self.is_draining:
-            self._leave(held)
+            self._leave(run)
             return
-        if self._placement.is_for_others(held):
-            self._park(held, self._time.now())
+        if self._placement.is_for_others(run):
+            self._park(run, self._time.now())
             return
-        wake = held.state.next_wake()
-        if held.has_work():
+        wake = run.state.next_wake()
+        if run.has_work():
             # A run that only waits for its turn in the suspect lane must not block the claim of other runs.
-            self._mark(held, resting=held.is_in_lane and not held.attempts)
-            self._timers.set(held, wake)
+            self._mark(run, resting=run.is_in_lane and not run.attempts)
+            self._timers.set(run, wake)
             return
-        self._mark(held, resting=True)
+        self._mark(run, resting=True)
         soon = wake is not None and wake - self._time.now() < micros(self._tuning.park_after)
         # A run that was paused or resumed is parked once, so that its row gets the new status. After the next claim
         # the row has that status, and the run waits in memory as usual.
-        if soon and held.row_status == held.state.status:
-            self._timers.set(held, wake)
+        if soon and run.row_status == run.state.status:
+            self._timers.set(run, wake)
         else:
-            self._park(held, wake)
+            self._park(run, wake)
 
-    def _leave(self, held: OwnedRun) -> None:
+    def _leave(self, run: OwnedRun) -> None:
         """While draining, park a run that has nothing in flight. It is due at once if it has work."""
-        if held.attempts or held.pending:
+        if run.attempts or run.pending:
             return
-        unstarted = held.state.running or held.state.ready
-        self._park(held, self._time.now() if unstarted else held.state.next_wake())
+        unstarted = run.state.running or run.state.ready
+        self._park(run, self._time.now() if unstarted else run.state.next_wake())
 
-    def _park(self, held: OwnedRun, wake: int | None) -> None:
-        self._forget(held)
-        queue, priority = queue_and_priority(held)
-        park = Park(held.id, held.generation, wake, str(held.state.status), queue, priority)
-        self.leaving.park(park, held.state.facts.tenant, held)
+    def _park(self, run: OwnedRun, wake: int | None) -> None:
+        self._forget(run)
+        queue, priority = queue_and_priority(run)
+        park = Park(run.id, run.generation, wake, str(run.state.status), queue, priority)
+        self.releases.park(park, run.state.facts.tenant, run)
 
-    def _forget(self, held: OwnedRun) -> None:
-        held.gone = True
-        if held.port is not None:
-            held.port.close()
-            held.port = None
-        self._mark(held, resting=False)
-        self._timers.set(held, None)
-        if held.is_in_lane:
-            self._suspects.leave(held)
-        if self.held.get(held.id) is held:
-            del self.held[held.id]
+    def _forget(self, run: OwnedRun) -> None:
+        run.gone = True
+        if run.port is not None:
+            run.port.close()
+            run.port = None
+        self._mark(run, resting=False)
+        self._timers.set(run, None)
+        if run.is_in_lane:
+            self._suspects.leave(run)
+        if self.owned.get(run.id) is run:
+            del self.owned[run.id]
 
-    def let_go(self, held: OwnedRun) -> None:
+    def drop(self, run: OwnedRun) -> None:
         """Forget a run without writing anything."""
-        self._attempts.stop(held)
-        self._forget(held)
+        self._attempts.stop(run)
+        self._forget(run)
 
-    def drop_message(self, held: OwnedRun, message: int) -> None:
+    def drop_message(self, run: OwnedRun, message: int) -> None:
         """Delete a message from the inbox that means nothing to this run."""
-        self.write(held, NOTHING, message=message)
+        self.write(run, NOTHING, message=message)
 
-    def _mark(self, held: OwnedRun, *, resting: bool) -> None:
-        if held.resting is not resting:
-            held.resting = resting
+    def _mark(self, run: OwnedRun, *, resting: bool) -> None:
+        if run.resting is not resting:
+            run.resting = resting
             self._resting += 1 if resting else -1
 
     @property
@@ -532,35 +534,35 @@ class Runner:
 
     def knows(self, run: bytes, generation: int) -> bool:
         """Return whether this node has the run with that generation in memory, or has a last write of it pending."""
-        held = self.held.get(run)
-        return (held is not None and held.generation == generation) or self.leaving.knows(run, generation)
+        owned = self.owned.get(run)
+        return (owned is not None and owned.generation == generation) or self.releases.knows(run, generation)
 
     def runnable(self) -> int:
         """Return the number of owned runs with work. Runs that are in memory only for their timer do not count."""
-        return len(self.held) - self._resting
+        return len(self.owned) - self._resting
 
-    def _set_aside(self, held: OwnedRun, event: events.Event, message: int | None, error: Exception) -> None:
-        emit("run.quarantined", run=held.id, error=release.reason(error))
-        self.let_go(held)
-        self.leaving.set_aside(held, event, message, error)
+    def _quarantine(self, run: OwnedRun, event: events.Event, message: int | None, error: Exception) -> None:
+        emit("run.quarantined", run=run.id, error=release.reason(error))
+        self.drop(run)
+        self.releases.quarantine(run, event, message, error)
 
     def drop_all(self) -> None:
         """Stop everything, because this node was removed. Other nodes will claim the runs."""
         self._timers.stop()
-        for held in list(self.held.values()):
-            self._attempts.stop(held)
-            held.gone = True
-        self.held.clear()
+        for run in list(self.owned.values()):
+            self._attempts.stop(run)
+            run.gone = True
+        self.owned.clear()
         self._attempts.forget_waiting()
 
     def drain(self) -> None:
         """Begin nothing new, and park every run that has nothing in flight."""
         self.is_draining = True
         self._attempts.forget_waiting()
-        for held in list(self.held.values()):
-            self._leave(held)
-            if held.port is not None:
-                held.port.look()
+        for run in list(self.owned.values()):
+            self._leave(run)
+            if run.port is not None:
+                run.port.look()
 
     def release(self) -> None:
         """End the drain: stop the attempts in flight and park every run, due at once.
@@ -568,15 +570,15 @@ class Runner:
         This is not an adoption, so no step gets a strike. A run with an attempt in flight that must not be repeated is
         not parked. It is left to an adoption, because only an adoption fails such a step or asks a user.
         """
-        for held in list(self.held.values()):
-            if held.state.is_over or any(_must_not_be_repeated(held, index) for index in held.attempts):
+        for run in list(self.owned.values()):
+            if run.state.is_over or any(_must_not_be_repeated(run, index) for index in run.attempts):
                 continue
-            self._attempts.stop(held)
-            for index in list(held.state.begun):
-                self.handle(held, events.Released(index))
-            self._park(held, self._time.now())
+            self._attempts.stop(run)
+            for index in list(run.state.begun):
+                self.handle(run, events.Released(index))
+            self._park(run, self._time.now())
 
-    def _tell_ended(self, unit: PendingWrite) -> None:
-        assert unit.end is not None
-        tell_end(unit.end)
-        self.awaited.has_ended(unit.run)
+    def _notify_end(self, write: PendingWrite) -> None:
+        assert write.end is not None
+        emit_end(write.end)
+        self.awaited.has_ended(write.run)

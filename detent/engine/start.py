@@ -101,10 +101,10 @@ async def start_run(engine: Engine, request: PreparedStart) -> AcceptedRun:
         raise Unavailable("the write queue of this node is full; try again in a moment")
     if node.committer.is_overdue():
         raise Unavailable(f"{node.committer.outage()}; nothing was written, try again")
-    unit, started = _prepare(engine, node, request)
-    unit.done = asyncio.get_running_loop().create_future()
-    node.committer.add(unit)
-    flushed = await unit.done
+    write, started = _prepare(engine, node, request)
+    write.done = asyncio.get_running_loop().create_future()
+    node.committer.add(write)
+    flushed = await write.done
     if started.id in flushed.refused:
         raise StartRefused
     reach("after_start")
@@ -153,21 +153,21 @@ def _prepare(engine: Engine, node: Node, request: PreparedStart) -> tuple[Pendin
     owned = plan.end is not None or (not later and _is_kept(engine, node, request, state, plan, now))
     wake_at = None if owned else now if plan.start else state.next_wake()
     row = _row(request, facts, opened.opening, Status.PENDING if later else Status.RUNNING, wake_at, owned=owned)
-    held = _held(request, state) if owned else None
+    run = _build_owned(request, state) if owned else None
     size = ROW_BYTES + len(request.input) + sum(ROW_BYTES + len(entry.data) for entry in opened.entries)
-    unit = PendingWrite(facts.id, held, plan, size, start=row, entries=opened.entries)
-    unit.callbacks = _callbacks(request, facts.id)
-    if held is not None:
-        node.runner.add(held)
+    write = PendingWrite(facts.id, run, plan, size, start=row, entries=opened.entries)
+    write.callbacks = _callbacks(request, facts.id)
+    if run is not None:
+        node.runner.add(run)
         if plan.end is not None:
             # The planner decided everything at once: the run begins and ends in one flush.
-            unit.end = node.runner.end_row(held, plan)
-            unit.messages = end_messages(state, plan.end)
+            write.end = node.runner.end_row(run, plan)
+            write.messages = end_messages(state, plan.end)
     ended = node.runner.awaited.end_of(facts.id) if request.watch else None
-    return unit, AcceptedRun(facts.id, facts.started_at, ended, Status(row.status))
+    return write, AcceptedRun(facts.id, facts.started_at, ended, Status(row.status))
 
 
-def _held(request: PreparedStart, state: RunState) -> OwnedRun:
+def _build_owned(request: PreparedStart, state: RunState) -> OwnedRun:
     placed, known = _placed(request), len(state.history)
     return OwnedRun(state.facts.id, 1, request.prepared, state, placed=placed, pending=1, known=known)
 

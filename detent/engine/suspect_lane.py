@@ -26,25 +26,25 @@ class SuspectLane:
         """Return the number of attempts that wait or have their turn."""
         return sum(map(len, self._waiting.values())) + (self._current is not None)
 
-    def add(self, held: OwnedRun, start: StartAttempt) -> None:
+    def add(self, run: OwnedRun, start: StartAttempt) -> None:
         """Queue an attempt until it has its turn."""
-        held.is_in_lane = True
-        self._waiting.setdefault(held.state.facts.tenant, deque()).append((held, start))
+        run.is_in_lane = True
+        self._waiting.setdefault(run.state.facts.tenant, deque()).append((run, start))
         self._go_on()
 
-    def look_at(self, held: OwnedRun) -> None:
+    def look_at(self, run: OwnedRun) -> None:
         """After a write of the run, end its turn if its attempt is no longer suspect.
 
         A durable function may continue for days after its first step has ended, and must not block the lane.
         """
-        if self._current is not None and self._current[0] is held and not is_suspect(held.state, self._current[1].step):
-            self.leave(held, self._current[1])
+        if self._current is not None and self._current[0] is run and not is_suspect(run.state, self._current[1].step):
+            self.leave(run, self._current[1])
 
-    def leave(self, held: OwnedRun, start: StartAttempt | None = None) -> None:
+    def leave(self, run: OwnedRun, start: StartAttempt | None = None) -> None:
         """End the turn of this attempt, which is not in flight any more. Without an attempt: the run was released."""
-        if self._current is not None and self._current[0] is held and start in (None, self._current[1]):
+        if self._current is not None and self._current[0] is run and start in (None, self._current[1]):
             self._current = None
-            held.is_in_lane = False
+            run.is_in_lane = False
             self._go_on()
 
     def _go_on(self) -> None:
@@ -54,8 +54,8 @@ class SuspectLane:
             self._current = waiting.popleft()
             if waiting:
                 self._waiting[tenant] = waiting
-            held, start = self._current
-            held.is_in_lane = True
-            if held.gone or not self._begin(held, start):
+            run, start = self._current
+            run.is_in_lane = True
+            if run.gone or not self._begin(run, start):
                 self._current = None
-                held.is_in_lane = False
+                run.is_in_lane = False

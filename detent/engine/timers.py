@@ -32,16 +32,16 @@ class Timers:
         self._handle: asyncio.TimerHandle | None = None
         self._armed: int | None = None
 
-    def set(self, held: OwnedRun, at: int | None) -> None:
+    def set(self, run: OwnedRun, at: int | None) -> None:
         """Call `due` for the run at that time, or never if `at` is None. The latest call counts."""
-        if held.timer == at:
+        if run.timer == at:
             return
-        if held.timer is not None:
+        if run.timer is not None:
             self._stale += 1
-        held.timer = at
+        run.timer = at
         if at is not None:
             self._count += 1
-            heappush(self._heap, (at, self._count, held))
+            heappush(self._heap, (at, self._count, run))
             self._ring_by(at)
         if self._stale > KEPT and 2 * self._stale > len(self._heap):
             self._forget()
@@ -51,7 +51,7 @@ class Timers:
 
     def _forget(self) -> None:
         """Remove stale entries. Most runs end in milliseconds, but their expiry would hold them for a month."""
-        self._heap = [place for place in self._heap if place[2].timer == place[0]]
+        self._heap = [entry for entry in self._heap if entry[2].timer == entry[0]]
         heapify(self._heap)
         self._stale = 0
 
@@ -73,10 +73,10 @@ class Timers:
         self._armed, self._handle = None, None
         now = self._time.now()
         while self._heap and self._heap[0][0] <= now:
-            at, _, held = heappop(self._heap)
-            if held.timer == at and not held.gone:
-                held.timer = None
-                self._due(held)
+            at, _, run = heappop(self._heap)
+            if run.timer == at and not run.gone:
+                run.timer = None
+                self._due(run)
             elif self._stale:
                 self._stale -= 1
         # A run that was due may have armed the timer for its own next time. Other runs may be due before that.

@@ -21,11 +21,11 @@ LONGEST_ERROR: Final = 4_000
 class PendingWrite(msgspec.Struct, eq=False):
     """The rows of one event. `done` is the future of a caller that waits for the flush.
 
-    `held` is None for a run that this node does not own after the flush.
+    `owned` is None for a run that this node does not own after the flush.
     """
 
     run: bytes
-    held: OwnedRun | None
+    owned: OwnedRun | None
     plan: Plan
     size: int
     start: NewRun | None = None
@@ -38,7 +38,7 @@ class PendingWrite(msgspec.Struct, eq=False):
     expiry: int | str | None = None  # a wait step, or a wait of a durable function
     recorded: StartAttempt | None = None  # the attempt whose start this write journals
     done: asyncio.Future[Flushed] | None = None
-    tenant: int = 0  # used if neither `held`, `start` nor the entry has one
+    tenant: int = 0  # used if neither `owned`, `start` nor the entry has one
     successor: PendingWrite | None = None  # the start of the run that continues the one that ends here
 
     def rows(self) -> int:
@@ -47,8 +47,8 @@ class PendingWrite(msgspec.Struct, eq=False):
 
     def of_tenant(self) -> int:
         """Return the tenant that this write counts for when tenants take turns."""
-        if self.held is not None:
-            return self.held.state.facts.tenant
+        if self.owned is not None:
+            return self.owned.state.facts.tenant
         if self.start is not None:
             return self.start.tenant
         return self.tenant if self.plan.entry is None else self.plan.entry.tenant
@@ -78,8 +78,8 @@ class PendingWrite(msgspec.Struct, eq=False):
             flush.parks.append(self.park)
         flush.messages.extend(self.messages)
         flush.consumed.extend(self.consumed)
-        if self.expiry is not None and self.held is not None:
-            flush.expiries.append((self.run, self.held.wait_name(self.expiry)))
+        if self.expiry is not None and self.owned is not None:
+            flush.expiries.append((self.run, self.owned.wait_name(self.expiry)))
 
 
 class Successor(Protocol):

@@ -103,9 +103,9 @@ def _drawn(follows: Mapping[str | None, list[str]]) -> list[tuple[str, str | Non
 def _also(edges: list[Edge], parent: str | None, join: Join) -> str:
     """Describe how a step is reached, if the drawing does not show it."""
     others = [edge.source for edge in edges if edge.source != parent]
-    ways = {_on(edge.on) for edge in edges if edge.on not in (ON_SUCCESS, ON_ANY)}
+    endings = {_on(edge.on) for edge in edges if edge.on not in (ON_SUCCESS, ON_ANY)}
     conditions = [f"when {edge.condition}" for edge in edges if edge.condition]
-    words = [*sorted(ways), *conditions, *([_OTHERS[join].format(", ".join(others))] if others else [])]
+    words = [*sorted(endings), *conditions, *([_OTHERS[join].format(", ".join(others))] if others else [])]
     return f"  ({_shortened('; '.join(words), most=120)})" if words else ""
 
 

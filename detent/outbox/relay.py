@@ -139,11 +139,11 @@ class Relay:
 
     def __init__(self, outbox: Outbox, commands: Commands) -> None:
         self._outbox, self._commands = outbox, commands
-        self._held_up = ContendedRows()
+        self._contended = ContendedRows()
 
     async def poll(self) -> float:
-        rows = await self._outbox.read(self._held_up.not_now(self._commands.now()))
-        self._held_up.were_read(rows)
+        rows = await self._outbox.read(self._contended.not_now(self._commands.now()))
+        self._contended.were_read(rows)
         started: list[int] = []
         try:
             for row in rows:
@@ -166,12 +166,12 @@ class Relay:
         """Start a row. Return False if another transaction blocks it."""
         request = _start_request(row)
         about = _about(request)
-        if not self._held_up.is_behind(row.seq, about):
+        if not self._contended.is_behind(row.seq, about):
             with suppress(StartBlocked):
                 await self._begin(request)
-                self._held_up.forget(row.seq)
+                self._contended.forget(row.seq)
                 return True
-        if not self._held_up.add(row.seq, about, self._commands.now()):
+        if not self._contended.add(row.seq, about, self._commands.now()):
             raise StartBlocked
         return False
 
@@ -188,7 +188,7 @@ class Relay:
     async def _refuse(self, row: OutboxRow, error: Exception) -> None:
         code = error.code if isinstance(error, DetentError) else type(error).__name__
         reason = _that_can_be_kept(f"{code}: {error}")
-        self._held_up.forget(row.seq)
+        self._contended.forget(row.seq)
         emit("outbox.refused", outbox_id=row.id, workflow=row.workflow, error=reason)
         await self._outbox.refuse(row.seq, reason)
 

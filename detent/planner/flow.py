@@ -26,7 +26,7 @@ from detent.run.state import Phase, RunState
 FlowOutcome = Skip | Reattempt | Cancel | Pause | Finish | Move | Suspend
 
 #: The phases of a current step: the run has reached it and not passed it. The most likely "current step" is first.
-_AT_HAND: Final = (Phase.UNCERTAIN, Phase.RUNNING, Phase.READY, Phase.RETRYING, Phase.WAITING, Phase.SLEEPING)
+_CURRENT: Final = (Phase.UNCERTAIN, Phase.RUNNING, Phase.READY, Phase.RETRYING, Phase.WAITING, Phase.SLEEPING)
 _TRIABLE: Final = (Phase.UNCERTAIN, Phase.RUNNING, Phase.READY, Phase.RETRYING)
 
 
@@ -101,15 +101,15 @@ def finished(event: events.Finished, prepared: Prepared, state: RunState, now: I
 
 def can_skip(state: RunState, step: int | None) -> int | None:
     """Return the step that a skip applies to: that one, or the current one. Return None if it cannot be skipped."""
-    return _at_hand(state, step, _AT_HAND)
+    return _current_step(state, step, _CURRENT)
 
 
 def can_reattempt(state: RunState, step: int | None) -> int | None:
     """Return the step that a reattempt applies to, or None if there is none. A failing run begins nothing."""
-    return None if state.failing else _at_hand(state, step, _TRIABLE)
+    return None if state.failing else _current_step(state, step, _TRIABLE)
 
 
-def _at_hand(state: RunState, step: int | None, phases: Sequence[Phase]) -> int | None:
+def _current_step(state: RunState, step: int | None, phases: Sequence[Phase]) -> int | None:
     if state.opens_at is not None or state.is_over:
         return None
     if step is not None:

@@ -64,7 +64,7 @@ _BY_ENDING: Final[dict[Ending, _Verdict]] = {
     Ending.CANCELLED: _CANCELLED,
     **dict.fromkeys(FAILURES, _FAILED),
 }
-_NOT_AT_HAND: Final = (Phase.PENDING, Phase.ENDED)
+_NOT_CURRENT: Final = (Phase.PENDING, Phase.ENDED)
 _WAITING: Final = (StepKind.SLEEP, StepKind.WAIT, StepKind.FUNCTION)
 #: The entries that end a whole run, and how the current steps end with it.
 _STOPS: Final = {Kind.CANCELLED: _CANCELLED, Kind.EXPIRED: _CANCELLED, Kind.FINISHED: _SKIPPED}
@@ -74,27 +74,27 @@ def history(prepared: Prepared, facts: RunFacts, opening: bytes | None, entries:
     """Return the attempts of a run that are over, in the order in which they ended."""
     decided = decode_opening(opening)
     opened = facts.started_at
-    told = _Telling(opened)
-    told.look_at(prepared)
-    rows = list(told.decided(decided, opened))
-    for place, entry in enumerate(entries):
+    tracker = _Tracker(opened)
+    tracker.look_at(prepared)
+    rows = list(tracker.decided(decided, opened))
+    for index, entry in enumerate(entries):
         data = decode_data(entry.data)
-        rows.extend(told.entry(entry, data))
+        rows.extend(tracker.entry(entry, data))
         if entry.kind == Kind.MOVED:
-            told.look_at(prepared_of(data.graph))
+            tracker.look_at(prepared_of(data.graph))
         if entry.step is None and entry.kind in _STOPS:
-            state = fold(prepared, facts, opening, entries[:place])
+            state = fold(prepared, facts, opening, entries[:index])
             at = graph_of(prepared, state)
             for step in at.steps:
-                if state.phase[step.index] not in _NOT_AT_HAND:
+                if state.phase[step.index] not in _NOT_CURRENT:
                     verdict = _STOPS[Kind(entry.kind)]
                     number = state.attempt_number(step.index)
-                    rows.extend((*told.lost(step.name, number), told.row(step.name, number, verdict, entry.at)))
-    return sorted(rows, key=lambda row: row.ended_at) if told.deaths else rows
+                    rows.extend((*tracker.lost(step.name, number), tracker.row(step.name, number, verdict, entry.at)))
+    return sorted(rows, key=lambda row: row.ended_at) if tracker.deaths else rows
 
 
 @dataclass(slots=True)
-class _Telling:
+class _Tracker:
     """What is remembered from one entry to the next: when steps ended, and when others were due."""
 
     opened: int

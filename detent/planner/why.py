@@ -296,7 +296,7 @@ LONGEST: Final = 50
 #: At most this many steps are named in one reason.
 NAMED: Final = 5
 
-_ORDER: Final = {kind: place for place, kind in enumerate(ReasonKind)}
+_ORDER: Final = {kind: index for index, kind in enumerate(ReasonKind)}
 _DOES: Final = {
     ReasonKind.CALLBACK: "waits for its callback",
     ReasonKind.SLEEP: "sleeps",

@@ -99,7 +99,7 @@ class Transactions:
                 place = self._noted(connection.engine.url, _located(connection))
             said = user_connection.statements(place.dialect, place.schema)
             with bounded(connection, call.timeout):
-                if not connection.execute(said.hold, _held(call, generation, place)).fetchall():
+                if not connection.execute(said.hold, _run_values(call, generation, place)).fetchall():
                     raise RunLost
                 found = connection.execute(said.kept, _named(call, place)).fetchall()
                 if found:
@@ -121,7 +121,7 @@ class Transactions:
                 place = self._noted(connection.engine.url, await connection.run_sync(_located))
             said = user_connection.statements(place.dialect, place.schema)
             async with bounded_async(connection, call.timeout):
-                if not (await connection.execute(said.hold, _held(call, generation, place))).fetchall():
+                if not (await connection.execute(said.hold, _run_values(call, generation, place))).fetchall():
                     raise RunLost
                 found = (await connection.execute(said.kept, _named(call, place))).fetchall()
                 if found:
@@ -166,7 +166,7 @@ def _answered(talk: Script[Installation], connection: Any) -> Installation:
         came = connection.execute(ask.clause, dict(ask.values)).fetchall()
 
 
-def _held(call: StepCall, generation: int, place: Installation) -> dict[str, Any]:
+def _run_values(call: StepCall, generation: int, place: Installation) -> dict[str, Any]:
     return user_connection.looked_up(schema.run, {"id": call.run_id, "epoch": generation}, place.dialect)
 
 

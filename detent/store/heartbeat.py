@@ -19,7 +19,7 @@ class HeartbeatStore(Protocol):
     async def beat(self, node: bytes, *, ttl: float) -> int | None: ...
 
 
-class TaskHeart:
+class TaskHeartbeat:
     """A heartbeat as a task on the engine's own loop: for in-process stores and under simulated time."""
 
     def __init__(
@@ -114,7 +114,7 @@ class HeartbeatConnection(Protocol):
     async def close(self) -> None: ...
 
 
-class ThreadHeart:
+class ThreadHeartbeat:
     """A thread that extends the lease every `interval` seconds.
 
     It ends when it is stopped, or when the node has lost its lease. It pauses while the engine does not touch it."""

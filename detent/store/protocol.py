@@ -65,7 +65,7 @@ class Heartbeat(Protocol):
 class NodeStore(Protocol):
     """The verbs that an engine node uses."""
 
-    def heart(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
+    def heartbeat(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
         """Return a heartbeat for that registered node, on its own connection."""
 
     async def register(

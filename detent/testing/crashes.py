@@ -97,7 +97,7 @@ def crash_matrix(
             hint = f"; if that is expected, pass ending={str(learnt.status)!r}"
             raise AssertionError(f"undisturbed, the run is {learnt.status}, not {ending}{hint}\n{learnt!r}")
         with _tidied() as tidy:
-            points = tuple(tidy(matrix.kill_at(place)) for place in range(len(matrix.names)))
+            points = tuple(tidy(matrix.kill_at(index)) for index in range(len(matrix.names)))
     return CrashMatrix(learnt, points, SystemClock().monotonic() - begun)
 
 
@@ -144,25 +144,25 @@ class _Matrix:
         self.names, self._ran, self._expected = moments.names, moments.ran, self._same(ending)
         return ending
 
-    def kill_at(self, place: int) -> CrashPoint:
+    def kill_at(self, index: int) -> CrashPoint:
         """Run the trial and kill it at that moment. Raise AssertionError if its end differs."""
-        moments = _Moments(place)
+        moments = _Moments(index)
         self._setup()
         try:
             ending = self._trial.run(moments.watch)
         except Exception as error:
-            raise AssertionError(f"killed {self.names[place]}, the run does not end: {error}") from error
+            raise AssertionError(f"killed {self.names[index]}, the run does not end: {error}") from error
         if not moments.is_over:
             raise AssertionError(
-                f"the run did not reach the moment {self.names[place]} again: it does not do the same each time"
+                f"the run did not reach the moment {self.names[index]} again: it does not do the same each time"
             )
         found = self._same(ending)
         if found != self._expected:
             raise AssertionError(
-                f"killed {moments.names[place]}, the end of the run differs\n"
+                f"killed {moments.names[index]}, the end of the run differs\n"
                 f"  expected: {self._expected!r}\n  found:    {found!r}\n{ending!r}"
             )
-        return CrashPoint(moments.names[place], tuple((moments.ran - self._ran).keys()))
+        return CrashPoint(moments.names[index], tuple((moments.ran - self._ran).keys()))
 
 
 class _Moments:
@@ -175,7 +175,7 @@ class _Moments:
         self.is_over = False
 
     def watch(self, world: World) -> None:
-        world.store.checkpoint = lambda when, flush: self._pass(world, f"{when} checkpoint {_told(flush)}")
+        world.store.checkpoint = lambda when, flush: self._pass(world, f"{when} checkpoint {_describe(flush)}")
         world.stage.effect = lambda when, step: self._pass(world, f"{when} the effect of {step!r}")
         self.ran = world.stage.ran
 
@@ -188,7 +188,7 @@ class _Moments:
             world.kill()
 
 
-def _told(flush: Flush) -> str:
+def _describe(flush: Flush) -> str:
     words = ["start"] if flush.starts else []
     words += [" ".join(filter(None, (entry.step, entry.outcome or entry.kind))) for entry in flush.entries]
     words += ["end"] if flush.ends else []

@@ -16,7 +16,7 @@ from detent.errors import InvalidInput
 from detent.run.status import TERMINAL, Status
 from detent.steps.actions import CORE_PREFIX
 from detent.testing.export_errors import Code, call, failure, failure_of_class
-from detent.testing.export_function import FunctionAnswers, named, on_route, told
+from detent.testing.export_function import FunctionAnswers, collect_from_function, named, on_route
 
 # The answers and the route of a test, from the steps of a past run of a definition or a workflow class.
 
@@ -29,7 +29,7 @@ _OF_TIME: Final = "sleep"
 _OK: Final = 200
 
 
-def told_by_steps(
+def collect_from_steps(
     steps: Mapping[str, Document], events: Sequence[Document], own: set[str], *, headers: bool = False
 ) -> FunctionAnswers:
     """Return the answers and the route of a definition.
@@ -83,7 +83,7 @@ def _last_error(step: Document) -> Document | None:
 # -- workflow classes
 
 
-def told_by_chain(
+def collect_from_class(
     steps: Mapping[str, Document], events: Sequence[Document], paused_by: str | None
 ) -> tuple[FunctionAnswers, str | None]:
     """Return the answers and the route of a class, and the step at which its run stopped or None."""
@@ -141,7 +141,7 @@ class _Saved:
     workflow: str
     imports: set[str] = field(default_factory=lambda: {"from detent.testing import speedrun"})
     definition: str | None = None
-    told: FunctionAnswers = field(default_factory=FunctionAnswers)
+    recorded: FunctionAnswers = field(default_factory=FunctionAnswers)
     in_order: bool = False  # whether its steps can end in one order only
     stopped: str | None = None  # the step at which the run stopped
     goes_on: bool = False  # whether it continued as a new run
@@ -158,15 +158,15 @@ def as_test(run: Document, definition: Document, entries: Iterable[Document], *,
     saved = _begun(definition)
     _check(run, events, definition)
     if definition.get("function"):
-        saved.told = told(events, run["started_at"])
+        saved.recorded = collect_from_function(events, run["started_at"])
         saved.goes_on = _is_continued(run)
         saved.edited = edited
     elif definition.get("class"):
-        saved.told, saved.stopped = told_by_chain(run["tasks"], events, run["paused_by"])
+        saved.recorded, saved.stopped = collect_from_class(run["tasks"], events, run["paused_by"])
         saved.in_order = True
     else:
         headers = "headers" in json.dumps(definition)
-        saved.told = told_by_steps(run["tasks"], events, _own_actions(definition), headers=headers)
+        saved.recorded = collect_from_steps(run["tasks"], events, _own_actions(definition), headers=headers)
     return _written(saved, run, definition)
 
 
@@ -228,8 +228,8 @@ def _written(saved: _Saved, run: Document, definition: Document) -> str:
     arguments = _arguments(saved, run, definition)
     checks = [*_checks(saved, run), *_output_lines(saved, run)]
     name = re.sub(r"\W+", "_", run["workflow"]).strip("_").lower() or "workflow"
-    told = f"Run {run['id']} of the workflow {run['workflow']!r}, saved as a test."
-    lines = [_docstring(told), "", *_imports(saved.imports), ""]
+    title = f"Run {run['id']} of the workflow {run['workflow']!r}, saved as a test."
+    lines = [_docstring(title), "", *_imports(saved.imports), ""]
     if saved.definition is not None:
         lines += [f"WORKFLOW = {saved.definition}", ""]
     lines += ["", f"def test_{name}_takes_the_same_route_again():", "    run = speedrun("]
@@ -243,7 +243,7 @@ def _arguments(saved: _Saved, run: Document, definition: Document) -> list[str]:
     given: dict[str, Any] = {"input": _input(run["input"], definition)}
     if run["hero"]:
         given["hero"] = (run["hero"]["type"], run["hero"]["id"])
-    answers = named(saved.told.answers) if definition.get("function") else saved.told.answers
+    answers = named(saved.recorded.answers) if definition.get("function") else saved.recorded.answers
     if answers:
         given["answers"] = answers
     if run["started_at"]:
@@ -266,7 +266,7 @@ def _input(given: Document, definition: Document) -> Any:
 def _checks(saved: _Saved, run: Document) -> list[str]:
     """Return the assertions about status and route."""
     lines = [f"assert run.status == {run['status']!r}, run"]
-    route, unsure = saved.told.route, sorted(saved.told.unsure)
+    route, unsure = saved.recorded.route, sorted(saved.recorded.unsure)
     if saved.edited:
         lines.append("# its code was edited while it ran, so steps that were removed may be missing")
         lines.append(f"assert {{*run.route}} <= {{*{_indented(_shown(sorted(route)), 4)}}}")
@@ -291,7 +291,7 @@ def _output_lines(saved: _Saved, run: Document) -> list[str]:
         return ["assert run.output is None"]
     if saved.goes_on:
         return ['assert "continued_as" in run.output']
-    known = json.dumps([run["input"], saved.told.answers], default=repr)
+    known = json.dumps([run["input"], saved.recorded.answers], default=repr)
     varying = [found for found in _VARIES.findall(json.dumps(output)) if found not in known]
     if varying:
         return [f"# the output has {varying[0]!r} in it, which differs each time: assert only what must be equal"]

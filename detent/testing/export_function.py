@@ -14,7 +14,7 @@ from detent.testing.export_errors import Code, call, failure
 Document = Mapping[str, Any]
 
 _SUCCESS, _CANCELLED = "success", "cancelled"
-_TOLD: Final = (Op.STEP, Op.WAIT, Op.SIGNAL, Op.CHILD)
+_ANSWERED: Final = (Op.STEP, Op.WAIT, Op.SIGNAL, Op.CHILD)
 _FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 _GIVEN_UP: Final = "given_up"
 NOTHING_COMES: Final = Code("TimeoutError")
@@ -35,7 +35,7 @@ class FunctionAnswers:
     unsure: set[str] = field(default_factory=set)
 
 
-def told(events: Sequence[Document], started_at: str) -> FunctionAnswers:
+def collect_from_function(events: Sequence[Document], started_at: str) -> FunctionAnswers:
     """Return the answers and the route of a journal.
 
     If operations ran in parallel, or the function called `run.now`, the answers also have the times at which they came.
@@ -50,7 +50,7 @@ def told(events: Sequence[Document], started_at: str) -> FunctionAnswers:
         elif event["kind"] in ("ended", "cancelled") and event["error"]:
             found.route.append(on_route(key, event["status"] or event["kind"]))  # the function itself
     for key, event in ended.items():
-        if op_of(key) in _TOLD or op_of(key) is Op.ASK:
+        if op_of(key) in _ANSWERED or op_of(key) is Op.ASK:
             found.route.append(on_route(_label(key), event["status"]))
             if event["error"] and event["error"]["code"] == _GIVEN_UP:
                 found.unsure.add(found.route[-1])
@@ -112,7 +112,7 @@ def _add_answers(
 ) -> None:
     for key in (*ended, *(key for key in begun if key not in ended)):
         op = op_of(key)
-        if op not in _TOLD or op is Op.SIGNAL:
+        if op not in _ANSWERED or op is Op.SIGNAL:
             continue
         end = ended.get(key)
         if end is not None:

@@ -48,34 +48,34 @@ class StagedRegistry(PythonRegistry):
         known = registry.find(name)
         if known is not None and name not in self._staged:
             if known.kind is CodeKind.CHAIN:
-                target: Any = SimpleNamespace(__chain__=self._on_stage(known.target.__chain__))
+                target: Any = SimpleNamespace(__compiled__=self._on_stage(known.target.__compiled__))
             else:
                 target = _listening(known.target, self._stage)
             self._staged[name] = replace(known, target=target)
         return self._staged.get(name)
 
-    def _on_stage(self, chain: CompiledClass) -> CompiledClass:
-        links = [_staged(link, self._stage) for link in chain.links.values()]
-        state = chain.state if self._initial_state is None else _Beginning(chain.state, self._initial_state)
-        return CompiledClass(chain.target, chain.settings, links, state, chain.graph, chain.fingerprint)
+    def _on_stage(self, compiled: CompiledClass) -> CompiledClass:
+        steps = [_staged(step, self._stage) for step in compiled.steps.values()]
+        state = compiled.state if self._initial_state is None else _Beginning(compiled.state, self._initial_state)
+        return CompiledClass(compiled.target, compiled.settings, steps, state, compiled.graph, compiled.fingerprint)
 
 
-def _staged(link: CompiledStep, stage: Stage) -> CompiledStep:
-    name, body = link.name, link.body
+def _staged(step: CompiledStep, stage: Stage) -> CompiledStep:
+    name, body = step.name, step.body
 
     def call(workflow: Any) -> Any:
         if not stage.begins(name):
-            return _nobody_hears(stage, body.is_async)
+            return _stop_silently(stage, body.is_async)
         run = partial(_answer, stage.answers, name) if name in stage.answers else body.call
         try:
             output = stage.performed(name, partial(run, workflow))
         except Killed:
-            return _nobody_hears(stage, body.is_async)
+            return _stop_silently(stage, body.is_async)
         return stage.waited_for(name, output) if inspect.isawaitable(output) else output
 
     # An answer instead of a body changes nothing in a database, and needs none.
-    is_transactional = link.is_transactional and name not in stage.answers
-    return replace(link, body=replace(body, call=call), is_transactional=is_transactional)
+    is_transactional = step.is_transactional and name not in stage.answers
+    return replace(step, body=replace(body, call=call), is_transactional=is_transactional)
 
 
 def _answer(answers: Answers, name: str, workflow: Any) -> Any:
@@ -93,7 +93,7 @@ def _played(workflow: Any, given: Any) -> Any:
         return given
     if given.state is not UNSET:
         kept = b'{"state":%b,"state_number":1}' % msgspec.json.encode(given.state)
-        workflow.state = type(workflow).__chain__.state.read([kept])[0]
+        workflow.state = type(workflow).__compiled__.state.read([kept])[0]
     match given.then:
         case None:
             return given.value
@@ -130,7 +130,7 @@ def _listening(target: FunctionWorkflow, stage: Stage) -> FunctionWorkflow:
     return staged
 
 
-def _nobody_hears(stage: Stage, is_async: bool) -> Any:
+def _stop_silently(stage: Stage, is_async: bool) -> Any:
     if is_async:
         return stage.for_ever()
     raise Killed
@@ -157,7 +157,7 @@ def check_state(workflow: str, given: Any) -> None:
     known = registry.find(workflow)
     if known is None or known.kind is not CodeKind.CHAIN:
         raise InvalidInput(f"state: only a Workflow class has one, and {workflow or 'a definition'!r} is not a class")
-    _Beginning(known.target.__chain__.state, given)
+    _Beginning(known.target.__compiled__.state, given)
 
 
 class StagedBodies(StepRunner):
@@ -175,7 +175,7 @@ class StagedBodies(StepRunner):
             return _nothing
         silence, is_answered = stage.answers.silence(key), key in stage.answers
 
-        def tell(given: StepResult | Fail) -> None:
+        def report(given: StepResult | Fail) -> None:
             if stage.ended(key):
                 ended(given)
                 if is_answered and work.function.transactional:
@@ -183,12 +183,12 @@ class StagedBodies(StepRunner):
 
         if silence is not None:
             nothing_came = Fail(StepError("timeout", silence), timed_out=True)
-            return asyncio.get_running_loop().call_later(stage.time_left(key), tell, nothing_came).cancel
+            return asyncio.get_running_loop().call_later(stage.time_left(key), report, nothing_came).cancel
         if is_answered and (left := stage.time_left(key)):
-            return _later(left, lambda: self._perform(work, context, tell, unlocked))
-        return self._perform(work, context, tell, unlocked)
+            return _later(left, lambda: self._perform(work, context, report, unlocked))
+        return self._perform(work, context, report, unlocked)
 
-    def _perform(self, work: StepWork, context: StepContext, tell: Ended, unlocked: Callable[[], None]) -> CancelStep:
+    def _perform(self, work: StepWork, context: StepContext, report: Ended, unlocked: Callable[[], None]) -> CancelStep:
         stage, key = self._stage, context.step
         is_answered = key in stage.answers
         body = _answered(work, stage, context) if is_answered else work.function.function
@@ -198,15 +198,15 @@ class StagedBodies(StepRunner):
             context=None if is_answered else work.function.context,
             transactional=work.function.transactional and not is_answered,
         )
-        return super().begin(_with(work, staged), context, tell, unlocked)
+        return super().begin(_with(work, staged), context, report, unlocked)
 
 
 def _later(seconds: float, begin: Callable[[], CancelStep]) -> CancelStep:
     """Start a step after that many seconds, unless it is cancelled before."""
-    ways: list[CancelStep] = []
-    timer = asyncio.get_running_loop().call_later(seconds, lambda: ways.append(begin()))
-    ways.append(timer.cancel)
-    return lambda: [way() for way in ways]
+    cancels: list[CancelStep] = []
+    timer = asyncio.get_running_loop().call_later(seconds, lambda: cancels.append(begin()))
+    cancels.append(timer.cancel)
+    return lambda: [cancel() for cancel in cancels]
 
 
 def _answered(work: StepWork, stage: Stage, context: StepContext) -> Callable[..., Any]:

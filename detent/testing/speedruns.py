@@ -313,14 +313,14 @@ class Trial:
 
     async def _complaint(self, world: World, run: bytes, ending: Speedrun) -> str:
         _, _, reasons = await world.commands.runs.why(show(RUN, run))
-        told = "\n".join(f"  {reason.message}" for reason in reasons)
+        messages = "\n".join(f"  {reason.message}" for reason in reasons)
         waits = _awaited(world, run)
         limit = timedelta(microseconds=self._longest)
         hint = f"\nPass max_wait= with more than {limit}"
         if waits:
             given = ", ".join(f"{name!r}: ..." for name in waits)
             hint = f"\nPass its answers: answers={{{given}}}, or TimeoutError for no answer within its time"
-        return f"the run does not end.\n{told}{hint}\n{ending!r}"
+        return f"the run does not end.\n{messages}{hint}\n{ending!r}"
 
 
 def _takes_over(world: World, run: bytes) -> bool:

@@ -100,10 +100,10 @@ class World:
         if self._life is not None:
             self.loop.bury(self._life)
         with outside_of_loops():
-            self.loop.run_until_complete(self._let_go())
+            self.loop.run_until_complete(self._close_all())
             self.loop.close()
 
-    async def _let_go(self) -> None:
+    async def _close_all(self) -> None:
         for executor in self._executors:
             await executor.close()
         await self.loop.shutdown_asyncgens()

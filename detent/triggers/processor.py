@@ -105,10 +105,10 @@ class Processor:
 
     async def fail(self, firing: FiringRow, error: Exception) -> None:
         """End a firing that failed because of a bug of ours. A retry would meet the bug again."""
-        told = (
+        message = (
             error.message if isinstance(error, DetentError) else "something went wrong inside Detent; its log says more"
         )
-        await self._end(firing, FiringState.ERRORED, reason("internal", told))
+        await self._end(firing, FiringState.ERRORED, reason("internal", message))
 
     async def _end(
         self, firing: FiringRow, state: FiringState, why: FiringReason | None, run: bytes | None = None

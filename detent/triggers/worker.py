@@ -116,7 +116,7 @@ class Schedules:
             self._new(trigger, FiringState.DUE, jittered(trigger.id, slot, jitter), slot=slot) for slot in taken.slots
         ]
         if taken.passed:
-            message = _told(taken, since, now, str(config["missed"]))
+            message = _missed_message(taken, since, now, str(config["missed"]))
             firings.insert(0, self._new(trigger, FiringState.MISSED, now, message=message))
         return taken.next_at, firings
 
@@ -128,7 +128,7 @@ def _after(cron: str, timezone: str, slot: Instant) -> Instant | None:
     return next(iter(next_slots(cron, timezone, slot)), None)
 
 
-def _told(taken: Taken, since: Instant, now: Instant, policy: str) -> str:
+def _missed_message(taken: Taken, since: Instant, now: Instant, policy: str) -> str:
     count = f"more than {MOST_SLOTS}" if taken.passed_more else str(taken.passed)
     slots = "slot" if count == "1" else "slots"
     return (

@@ -78,7 +78,7 @@ class EndWatcher:
             found = False
             try:
                 for first in range(0, len(waiting), _AT_ONCE):
-                    found |= self._tell(await self._store.ended(waiting[first : first + _AT_ONCE]))
+                    found |= self._notify(await self._store.ended(waiting[first : first + _AT_ONCE]))
                 is_away = False
             except StoreError as error:
                 if not is_away:
@@ -89,7 +89,7 @@ class EndWatcher:
             else:
                 await self._pace.nudged()
 
-    def _tell(self, ended: set[bytes]) -> bool:
+    def _notify(self, ended: set[bytes]) -> bool:
         for run in ended:
             watched = self._watched.get(run)
             if watched is not None and not watched.over.done():

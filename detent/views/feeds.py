@@ -134,7 +134,7 @@ class Feed:
         self.is_closed = True
         self._over.remove_done_callback(self._hear_end)
         self._reading.cancel()
-        self._tell()
+        self._notify()
         return self._reading
 
     def _hear_end(self, over: asyncio.Future[None]) -> None:
@@ -149,7 +149,7 @@ class Feed:
         except Exception as error:  # noqa: BLE001 - readers must not wait for a dead feed
             emit("engine.error", where="feed", error="".join(traceback.format_exception(error))[-4000:])
             self.is_closed = True
-            self._tell()
+            self._notify()
 
     async def _begin(self, start: int) -> None:
         """Begin at the cursor of the first reader, if the journal has an entry with that number."""
@@ -157,7 +157,7 @@ class Feed:
             page = await self._pages.read_patiently(start - 1, limit=1)
             if page.entries:
                 self.low = self.high = start
-                self._tell()
+                self._notify()
 
     async def _read(self) -> None:
         self._pace.look()
@@ -170,7 +170,7 @@ class Feed:
             self.is_over = True
         if page.entries or self.is_over:
             self._wanted.clear()
-            self._tell()
+            self._notify()
         if page.is_last and not self.is_over:
             await self._pace.rest(found=bool(page.entries))
 
@@ -186,7 +186,7 @@ class Feed:
             gone += 1
         del ring[:gone]
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         if not self._changed.done():
             self._changed.set_result(None)
         self._changed = asyncio.get_running_loop().create_future()

@@ -98,7 +98,7 @@ def entry_document(entry: Entry) -> EntryDocument:
         finished=data.finished,
         carried=list(data.carried),
         skipped=list(dict.fromkeys([*decided.skipped, *decided.given_up])),
-        failed={step: _told(error) for step, error in {**data.crashed, **decided.errors}.items()},
+        failed={step: _as_failure(error) for step, error in {**data.crashed, **decided.errors}.items()},
         sleep_until={step: as_datetime(until) for step, until in sleep.items()},
         wait_until={step: _when(until) for step, until in wait.items()},
         run_status=decided.run,
@@ -120,10 +120,10 @@ def _by(entry: Entry, data: EntryData) -> str | None:
 
 
 def _failure(error: StepError | None) -> StepFailure | None:
-    return None if error is None else _told(error)
+    return None if error is None else _as_failure(error)
 
 
-def _told(error: StepError) -> StepFailure:
+def _as_failure(error: StepError) -> StepFailure:
     return StepFailure(error.code, error.message, error.detail)
 
 

@@ -124,8 +124,8 @@ class Routes:
     async def facts(self, request: web.Request) -> web.StreamResponse:
         ready = self._engine.is_ready
         node = self._engine.node if ready else None
-        held, busy = (len(node.runner.held), node.runner.busy) if node else (0, 0)
-        found = {"ready": ready, "node": node.id.hex() if node else None, "held": held, "busy": busy}
+        owned, busy = (len(node.runner.owned), node.runner.busy) if node else (0, 0)
+        found = {"ready": ready, "node": node.id.hex() if node else None, "held": owned, "busy": busy}
         return web.json_response({**found, "counts": self._voice.counts})
 
 

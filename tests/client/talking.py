@@ -87,8 +87,8 @@ class Stage(Driver):
         self.mock.now += seconds
 
     def all(self, told: ManyAnswers[T]) -> list[T]:
-        return list(self.tell(told))
+        return list(self.stream(told))
 
     def collect(self, told: ManyAnswers[T], found: list[T]) -> None:
         """Everything that is yielded goes into `found`, also if it ends with an error."""
-        found.extend(self.tell(told))
+        found.extend(self.stream(told))

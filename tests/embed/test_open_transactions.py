@@ -105,7 +105,7 @@ async def test_a_run_whose_function_failed_beside_a_transaction_can_be_cancelled
         await run.cancel()
         assert (await run.wait(timeout=60)).status == "cancelled"
         assert app.engine.node is not None
-        assert not app.engine.node.runner.held
+        assert not app.engine.node.runner.owned
 
 
 async def test_a_cancel_waits_for_every_transaction_of_a_function(database: str) -> None:

@@ -37,7 +37,7 @@ from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
 from detent.run.status import TERMINAL
 from detent.steps.protocol import Needs
-from detent.store.heartbeat import TaskHeart
+from detent.store.heartbeat import TaskHeartbeat
 from detent.store.memory.store import MemoryStore
 from detent.store.protocol import Heartbeat, Store
 from detent.store.rows import Flush, MessageKind, NewVersion, Receipt, RunRow
@@ -131,8 +131,8 @@ class Line:
     def break_next(self, verb: str, *faults: Fault) -> None:
         self.faults.setdefault(verb, deque()).extend(faults)
 
-    def heart(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
-        return TaskHeart(cast(Any, self), node, clock=self._clock, ttl=ttl, interval=interval)
+    def heartbeat(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
+        return TaskHeartbeat(cast(Any, self), node, clock=self._clock, ttl=ttl, interval=interval)
 
     def __getattr__(self, verb: str) -> Callable[..., Coroutine[Any, Any, Any]]:
         return functools.partial(self._send, verb)
@@ -307,7 +307,7 @@ class Rig:
         return [(str(entry.kind), entry.step) for _, entry in sorted(self.store.entries.get(run, {}).items())]
 
     def held_by(self, engine: Engine, run: bytes) -> bool:
-        return run in engine.node.runner.held
+        return run in engine.node.runner.owned
 
     async def send(self, run: bytes, kind: MessageKind, by: str = "ann") -> bool:
         return await self.store.send(TENANT, run, kind, json.dumps({"by": by}).encode())

@@ -94,14 +94,14 @@ class Counted:
 
 
 def taken(queue: WriteQueue, rows: int, size: int = 1_000_000) -> list[tuple[int, int, int]]:
-    units: list[Any] = list(queue.take(rows, size))
-    return [unit.name for unit in units]
+    writes: list[Any] = list(queue.take(rows, size))
+    return [write.name for write in writes]
 
 
-def queued(*units: Any) -> WriteQueue:
+def queued(*writes: Any) -> WriteQueue:
     queue = WriteQueue()
-    for unit in units:
-        queue.add(unit)
+    for write in writes:
+        queue.add(write)
     return queue
 
 
@@ -126,8 +126,8 @@ def test_the_writes_of_one_run_keep_their_order_whatever_comes_between() -> None
             numbers[run] = numbers.get(run, 0) + 1
             queue.add(Counted(run % 3, run, numbers[run]))  # type: ignore[arg-type]
         written += taken(queue, chance.choice((1, 5, 50)))
-    units: list[Any] = queue.take_all()
-    written += [unit.name for unit in units]
+    writes: list[Any] = queue.take_all()
+    written += [write.name for write in writes]
     assert len(queue) == 0
     for run, last in numbers.items():
         assert [number for _, one, number in written if one == run] == list(range(1, last + 1))
@@ -206,7 +206,7 @@ async def test_while_nothing_can_be_written_starts_are_refused_and_nothing_of_th
         assert await world.ended(later) == "completed"
         found = await world.store.runs(TENANT, limit=100)
         assert {row.id for row in found} == {under_way, later}
-        assert not engine.node.runner.held
+        assert not engine.node.runner.owned
 
 
 @virtual
@@ -368,7 +368,7 @@ async def test_a_start_that_waits_for_another_transaction_holds_up_no_others_and
         assert await world.ended(await plain) == "completed"
         assert world.clock.monotonic() - begun < 2 + 1
         assert len(world.store.table) == 21
-        assert not engine.node.runner.held
+        assert not engine.node.runner.owned
         _let_go(other)
         run = await start(engine, "w", commands=commands, hero=("User", "held"))
         assert await world.ended(run.run) == "completed"

@@ -182,7 +182,7 @@ async def test_a_run_knows_its_hero_where_it_is_started_claimed_and_looked_at() 
         world.engines.remove(engine)
         await world.call_back(run.run, "w")
         await world.until(lambda: world.held_by(other, run.run))
-        assert other.node.runner.held[run.run].state.facts.hero == ANN
+        assert other.node.runner.owned[run.run].state.facts.hero == ANN
         gate.set()
         assert await world.ended(run.run) == "completed"
 

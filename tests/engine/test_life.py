@@ -244,7 +244,7 @@ async def test_a_callback_accepted_in_the_last_moment_wins_over_the_time_limit()
         await asyncio.sleep(4.999)
         assert await world.call_back(run, "w") is Receipt.ACCEPTED
         assert await world.ended(run) == "completed"
-        assert engine.node.runner.held == {}
+        assert engine.node.runner.owned == {}
 
 
 # -- control
@@ -305,7 +305,7 @@ async def test_a_sleep_goes_on_while_its_run_is_paused(seconds: float) -> None:
         assert (await world.row(run)).generation < 8, "it is not claimed in a circle"
         await world.send(run, MessageKind.RESUME)
         assert await world.ended(run, 1) == "completed"
-        assert engine.node.runner.held == {}
+        assert engine.node.runner.owned == {}
 
 
 @virtual

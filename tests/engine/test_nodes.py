@@ -222,7 +222,7 @@ async def test_a_drain_lets_attempts_end_and_leaves_the_rest_to_others() -> None
             assert world.kinds(run) == [("ended", "a"), ("ended", "b"), ("ended", "c")], "nothing was adopted"
         assert await world.ended(nap) == "completed"
         assert len(world.hands.calls) == 9
-        assert len(second.node.runner.held) == 0
+        assert len(second.node.runner.owned) == 0
 
 
 @virtual

@@ -64,7 +64,7 @@ async def test_a_refused_start_leaves_nothing_in_memory() -> None:
         await save(world, "w", {"nap": {"sleep": "5s"}})
         one = await start(engine, "w", request_id="r1")
         await start(engine, "w", request_id="r1")
-        assert list(engine.node.runner.held) == [one.run]
+        assert list(engine.node.runner.owned) == [one.run]
 
 
 @virtual

@@ -236,7 +236,7 @@ async def test_a_run_paused_while_the_start_of_its_suspect_is_written_is_not_str
         line.holds_up = lambda flush: any(entry.kind == "started" for entry in flush.entries)
         await world.until(lambda: bool(line.waits))
         await world.send(run, MessageKind.PAUSE)
-        await world.until(lambda: engine.node.runner.held[run].state.paused_by is not None)
+        await world.until(lambda: engine.node.runner.owned[run].state.paused_by is not None)
         line.holds_up = lambda flush: False
         await world.until(lambda: world.store.table[run].status == "paused")
         assert world.kinds(run)[-3:] == [("started", "a"), ("paused", None), ("retry", "a")]

@@ -42,6 +42,6 @@ async def test_runs_that_ended_long_before_they_would_expire_leave_memory() -> N
         runs = [await world.start(steps) for _ in range(3 * KEPT)]
         for run in runs:
             assert await world.ended(run, 60) == "completed"
-        assert not engine.node.runner.held
+        assert not engine.node.runner.owned
         gc.collect()
         assert sum(isinstance(thing, OwnedRun) for thing in gc.get_objects()) <= 2 * KEPT

@@ -8,11 +8,11 @@ from detent.store.rows import End, Flush
 
 
 def test_an_error_text_that_no_database_column_could_hold_is_made_to_fit() -> None:
-    unit = PendingWrite(
+    write = PendingWrite(
         b"r" * 16, None, Plan(None, [], [], []), 0, end=End(b"r" * 16, 1, "failed", 1, None, "a\0b" + "x" * 10_000)
     )
     flush = Flush()
-    unit.add_to(flush)
+    write.add_to(flush)
     error = flush.ends[0].error
     assert error is not None
     assert error.startswith("a\ufffdb")

@@ -53,7 +53,7 @@ def call_of(
     graph: Graph | None = None,
 ) -> StepCall:
     """A call as the planner would make it; `results` are of steps that have succeeded."""
-    chain = workflow.__chain__
+    chain = workflow.__compiled__
     assert chain is not None
     known = results or {}
     facts = RunFacts(RUN_ID, 1, workflow.name, json.dumps({"body": body}).encode(), 0, None, str, hero)

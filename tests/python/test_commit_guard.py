@@ -110,7 +110,7 @@ async def test_a_transaction_whose_time_is_over_while_it_waits_for_a_thread_neve
         await asyncio.to_thread(ledger.entered.wait, 5)
         await asyncio.sleep(0.4)
         assert app.engine.node is not None
-        [held] = app.engine.node.runner.held.values()
+        [held] = app.engine.node.runner.owned.values()
         assert held.locks == 1, "what never began is counted as open"
         ledger.may_end.set()
         document = await until(app, run, lambda document: document["status"] == "completed")

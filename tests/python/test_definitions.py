@@ -95,8 +95,8 @@ def test_every_length_of_time_is_a_wait(code: PythonRegistry) -> None:
         step("c", lambda self: 1, wait=5)
         step("d", lambda self: 1, wait=hours(1) + minutes(1) + seconds(1))
 
-    assert Waits.__chain__ is not None
-    graph = Waits.__chain__.graph
+    assert Waits.__compiled__ is not None
+    graph = Waits.__compiled__.graph
     assert [one.delay for one in graph.steps] == [172_800.0, 5_400.0, 5.0, 3_661.0]
     assert graph.max_duration == 604_800.0
 
@@ -148,7 +148,7 @@ def test_a_subclass_never_changes_its_parent(code: PythonRegistry) -> None:
         def more(self) -> None: ...
 
     assert code.find("Parent") == was
-    parent, child = Parent.__chain__, Child.__chain__
+    parent, child = Parent.__compiled__, Child.__compiled__
     assert parent is not None
     assert child is not None
     assert names(Child) == ["welcome", "remind", "more"]
@@ -174,9 +174,9 @@ def test_a_method_that_is_overridden_without_a_decorator_stays_the_step(code: Py
         def welcome(self) -> str:
             return "child of " + super().welcome()
 
-    child = Child.__chain__
+    child = Child.__compiled__
     assert child is not None
-    assert child.links["welcome"].body.call is Child.welcome
+    assert child.steps["welcome"].body.call is Child.welcome
     assert child.graph.steps[0].delay == 86_400.0
 
 
@@ -254,7 +254,7 @@ def test_a_fingerprint_follows_the_code_and_not_its_lines() -> None:
 
 
 def test_two_classes_cannot_have_one_name(code: PythonRegistry) -> None:
-    assert made("First", code, name="signup", a=step(method())).__chain__ is not None
+    assert made("First", code, name="signup", a=step(method())).__compiled__ is not None
     with pytest.raises(Conflict, match="signup"):
         made("Second", code, name="signup", a=step(method()))
     # A module that is loaded again defines the same class again.

@@ -246,8 +246,8 @@ def test_a_step_may_be_named_by_itself_where_another_stands_beside_it(code: Pyth
         @step(before_step=Signup.welcome)
         def greet(self) -> None: ...
 
-    assert Longer.__chain__ is not None
-    assert list(Longer.__chain__.links) == ["greet", "welcome", "remind", "thank", "said-goodbye"]
+    assert Longer.__compiled__ is not None
+    assert list(Longer.__compiled__.steps) == ["greet", "welcome", "remind", "thank", "said-goodbye"]
 
 
 def test_a_class_that_is_made_without_a_class_statement_is_told_how(code: PythonRegistry) -> None:

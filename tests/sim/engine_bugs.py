@@ -114,10 +114,10 @@ async def _take_refusal_for_success(
             return flushed or Flushed(self._time.now(), frozenset())
 
 
-def _start_before_the_flush(self: Runner, held: OwnedRun, plan: Plan, **rest: Any) -> None:
+def _start_before_the_flush(self: Runner, run: OwnedRun, plan: Plan, **rest: Any) -> None:
     starts, plan.start = plan.start, []
-    _write(self, held, plan, **rest)
-    self._start(held, starts)
+    _write(self, run, plan, **rest)
+    self._start(run, starts)
 
 
 def _consume_without_deleting(self: PendingWrite, flush: Flush) -> None:
@@ -130,19 +130,19 @@ def _leave_skipped_waits_open(self: PendingWrite, flush: Flush) -> None:
     _add_to(self, flush)
 
 
-def _stop_at_once(self: WaitCloser, held: OwnedRun, event: events.Event, message: int | None) -> bool:
+def _stop_at_once(self: WaitCloser, run: OwnedRun, event: events.Event, message: int | None) -> bool:
     return False
 
 
-def _start_ready_at_once(self: Runner, held: OwnedRun) -> None:
-    self._start(held, _take_ready(held.prepared, held.state))
+def _start_ready_at_once(self: Runner, run: OwnedRun) -> None:
+    self._start(run, _take_ready(run.prepared, run.state))
 
 
 def _go_before_the_adoption(self: Claims, run: Any, *rest: Any) -> None:
     _bring_in(self, run, *rest)
-    held = self._runner.held[run.id]
-    begun = [index for index, phase in enumerate(held.state.phase) if phase is Phase.RUNNING]
-    self._runner._start(held, [StartAttempt(index, held.state.attempt_number(index), False) for index in begun])
+    owned = self._runner.owned[run.id]
+    begun = [index for index, phase in enumerate(owned.state.phase) if phase is Phase.RUNNING]
+    self._runner._start(owned, [StartAttempt(index, owned.state.attempt_number(index), False) for index in begun])
 
 
 def _always_sure(self: Node) -> bool:
@@ -150,8 +150,8 @@ def _always_sure(self: Node) -> bool:
 
 
 def _sure_again(self: Node) -> bool:
-    until = self._heart.confirmed() + self._tuning.lease - self._tuning.margin
-    return self._clock.monotonic() < until and not self._heart.lost()
+    until = self._heartbeat.confirmed() + self._tuning.lease - self._tuning.margin
+    return self._clock.monotonic() < until and not self._heartbeat.lost()
 
 
 async def _sleeping_watchdog(self: Watchdog) -> float:
@@ -184,18 +184,18 @@ def _drop_early(event: events.Received, prepared: Prepared, state: RunState, now
     return _received(event, prepared, state, now)
 
 
-def _park_for_ever(self: Runner, held: OwnedRun, wake: int | None) -> None:
-    _park(self, held, None)
+def _park_for_ever(self: Runner, run: OwnedRun, wake: int | None) -> None:
+    _park(self, run, None)
 
 
 def _ring_for_the_last(self: Timers) -> None:
     self._armed, self._handle = None, None
     now = self._time.now()
     while self._heap and self._heap[0][0] <= now:
-        at, _, held = self._heap.pop(0)
-        if held.timer == at and not held.gone:
-            held.timer = None
-            self._due(held)
+        at, _, run = self._heap.pop(0)
+        if run.timer == at and not run.gone:
+            run.timer = None
+            self._due(run)
 
 
 def _due_all_at_once(self: RunState, now: int) -> list[int]:
@@ -207,8 +207,8 @@ def _leak_slots(self: Attempts, attempt: asyncio.Task[Any], *rest: Any) -> None:
     self.in_flight += attempt.cancelled()
 
 
-def _ignore_pause(self: Runner, held: OwnedRun, index: int) -> bool:
-    return not (self.is_draining or held.gone or held.state.is_over) and self._may_act()
+def _ignore_pause(self: Runner, run: OwnedRun, index: int) -> bool:
+    return not (self.is_draining or run.gone or run.state.is_over) and self._may_act()
 
 
 def _keep_paused(event: events.Resumed, prepared: Prepared, state: RunState, now: int) -> Change | None:
@@ -219,27 +219,27 @@ def _start_unrecorded(prepared: Prepared, state: RunState) -> list[StartAttempt]
     return [start._replace(on_record=False) for start in _take_ready(prepared, state)]
 
 
-def _keep_what_was_refused(self: Runner, unit: PendingWrite) -> None:
+def _keep_what_was_refused(self: Runner, write: PendingWrite) -> None:
     return None
 
 
 def _open_at_once(self: Claims, run: Any, *rest: Any) -> None:
     _bring_in(self, run, *rest)
-    held = self._runner.held[run.id]
-    if held.state.opens_at is not None:
-        self._runner.handle(held, events.Opened())
+    owned = self._runner.owned[run.id]
+    if owned.state.opens_at is not None:
+        self._runner.handle(owned, events.Opened())
 
 
 def _open_before_its_time(event: events.Opened, prepared: Prepared, state: RunState, now: int) -> Any:
     return None if state.opens_at is None else Change(Kind.OPENED, None, 0, None, None)
 
 
-def _forget_those_who_wait(self: Runner, unit: PendingWrite, flushed: Flushed) -> None:
-    if unit.run in flushed.refused and unit.done is not None:
-        unit.done.set_result(flushed)
-        self._was_not_started(unit)
+def _forget_those_who_wait(self: Runner, write: PendingWrite, flushed: Flushed) -> None:
+    if write.run in flushed.refused and write.done is not None:
+        write.done.set_result(flushed)
+        self._was_not_started(write)
     else:
-        _durable(self, unit, flushed)
+        _durable(self, write, flushed)
 
 
 def _reuse_every_success(prepared: Prepared, state: RunState) -> Reuse:
@@ -261,22 +261,22 @@ def _release_nothing(self: Runner) -> None:
     return None
 
 
-def _all_at_once(self: SuspectLane, held: OwnedRun, start: StartAttempt) -> None:
-    held.is_in_lane = True
-    self._begin(held, start)
+def _all_at_once(self: SuspectLane, run: OwnedRun, start: StartAttempt) -> None:
+    run.is_in_lane = True
+    self._begin(run, start)
 
 
-def _first_come(self: SuspectLane, held: OwnedRun, start: StartAttempt) -> None:
-    held.is_in_lane = True
-    self._waiting.setdefault(0, deque()).append((held, start))
+def _first_come(self: SuspectLane, run: OwnedRun, start: StartAttempt) -> None:
+    run.is_in_lane = True
+    self._waiting.setdefault(0, deque()).append((run, start))
     self._go_on()
 
 
-def _keep_the_turn(self: SuspectLane, held: OwnedRun, start: StartAttempt | None = None) -> None:
+def _keep_the_turn(self: SuspectLane, run: OwnedRun, start: StartAttempt | None = None) -> None:
     return None
 
 
-def _begin_unrecorded(self: Runner, held: OwnedRun, start: StartAttempt) -> bool:
+def _begin_unrecorded(self: Runner, run: OwnedRun, start: StartAttempt) -> bool:
     return False
 
 
@@ -311,7 +311,7 @@ def _forget_release(event: events.Released, prepared: Prepared, state: RunState,
 
 
 def _empty_while_claiming(self: Node) -> bool:
-    return not self.runner.held and not self.runner.leaving and self.committer.is_idle() and not self._followed
+    return not self.runner.owned and not self.runner.releases and self.committer.is_idle() and not self._followed
 
 
 OF_STOPS: Final[dict[str, Patches]] = {

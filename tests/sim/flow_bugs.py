@@ -63,7 +63,7 @@ def _forget_the_step(state: RunState, change: Change) -> None:
         state.attempts[change.step] += 1
 
 
-def _keep_in_flight(self: Attempts, held: OwnedRun, step: int) -> None:
+def _keep_in_flight(self: Attempts, run: OwnedRun, step: int) -> None:
     return None
 
 

@@ -162,11 +162,11 @@ def _left(sim: SimNode) -> dict[str, int]:
         return {}
     runner = node.runner
     left = {
-        "runs": len(runner.held),
+        "runs": len(runner.owned),
         "attempts": runner.busy,
         "waiting attempts": len(runner._attempts._waiting),
         "writes": 0 if node.committer.is_idle() else 1,
-        "leaving runs": len(runner.leaving),
+        "leaving runs": len(runner.releases),
         "resting runs": runner._resting,
     }
     return {name: count for name, count in left.items() if count}

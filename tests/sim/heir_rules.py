@@ -69,7 +69,7 @@ class HeirRules:
 class KeptKey(ModelStore):
     """Lets an heir begin, and the other run keep its key."""
 
-    def _hand_over(self, start: NewRun) -> None:
+    def _pass_key(self, start: NewRun) -> None:
         return None
 
 
@@ -80,8 +80,8 @@ class LostKey(ModelStore):
         super().__init__(clock)
         self._lost: list[bytes] = []
 
-    def _hand_over(self, start: NewRun) -> None:
-        super()._hand_over(start)
+    def _pass_key(self, start: NewRun) -> None:
+        super()._pass_key(start)
         self._lost.append(start.id)
 
     async def flush(self, *args: Any, **kwargs: Any) -> Flushed | None:

@@ -94,8 +94,8 @@ class SimNode:
     def _begins(self) -> Callable[[StepCall], Effect]:
         def begins(call: StepCall) -> Effect:
             node = self.engine._node
-            held = None if node is None else node.runner.held.get(call.run_id)
-            return self._world.effect(call, node.id if node else b"", held.generation if held else None)
+            run = None if node is None else node.runner.owned.get(call.run_id)
+            return self._world.effect(call, node.id if node else b"", run.generation if run else None)
 
         return begins
 

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar, cast
 from detent.clock import Clock
 from detent.errors import CommitUnknown, DetentError, StoreBusy, StoreLocked
 from detent.instant import SECOND
-from detent.store.heartbeat import TaskHeart
+from detent.store.heartbeat import TaskHeartbeat
 from detent.store.memory.store import MemoryStore
 from detent.store.protocol import Heartbeat, Store
 from detent.store.rows import Flush
@@ -223,9 +223,9 @@ class Connection:
         self._database, self._process, self._clock = database, process, clock
         self._registered: dict[bytes, float] = {}
 
-    def heart(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
+    def heartbeat(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
         sent = self._registered.get(node)
-        return TaskHeart(self, node, clock=self._clock, ttl=ttl, interval=interval, confirmed=sent)
+        return TaskHeartbeat(self, node, clock=self._clock, ttl=ttl, interval=interval, confirmed=sent)
 
     async def register(
         self, node: bytes, *, ttl: float, queues: Sequence[str] | None = None, actions: Sequence[str] = ()

@@ -132,9 +132,9 @@ class LostPayload(ModelStore):
 class OpenEnd(ModelStore):
     """A run's end leaves its callbacks open."""
 
-    def _let_go(self, node: bytes, flush: Flush) -> None:
+    def _release_runs(self, node: bytes, flush: Flush) -> None:
         before = {key: callback.state for key, callback in self.waits.items()}
-        super()._let_go(node, flush)
+        super()._release_runs(node, flush)
         for key, state in before.items():
             self.waits[key].state = state
 

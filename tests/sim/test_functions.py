@@ -39,8 +39,8 @@ _end = functions.EnginePort.end
 
 def _told_at_once(self: Any, checkpoint: Any, ms: float | None = None) -> None:
     _end(self, checkpoint, ms)
-    if self._listener is not None and checkpoint.key in self._held.state.history:
-        self._listener.ended(self._held.state.history[checkpoint.key])
+    if self._listener is not None and checkpoint.key in self._run.state.history:
+        self._listener.ended(self._run.state.history[checkpoint.key])
 
 
 def _by_order_of_call(self: OperationLog) -> Any:
@@ -64,9 +64,9 @@ def _asleep_for_good(prepared: Any, state: Any, index: int, until: int | None, s
     return Plan(None, [], [], [])
 
 
-def _forgets(mail: Any, held: Any) -> Any:
-    event: Any = _operation_event(mail, held)
-    return None if event is not None and held.port is None and event.key.startswith("@signal") else event
+def _forgets(mail: Any, run: Any) -> Any:
+    event: Any = _operation_event(mail, run)
+    return None if event is not None and run.port is None and event.key.startswith("@signal") else event
 
 
 _operation_event = inbox.operation_event
@@ -80,15 +80,15 @@ async def _as_a_rival(self: Any, run: Any, child: Any) -> Any:
     return replace(prepared, request=replace(prepared.request, successor_of=None))
 
 
-def _continue_while_paused(self: Any, held: Any, index: int, number: int, outcome: Any, ms: float) -> None:
-    self.handle(held, events.AttemptEnded(index, number, outcome, ms))
+def _continue_while_paused(self: Any, run: Any, index: int, number: int, outcome: Any, ms: float) -> None:
+    self.handle(run, events.AttemptEnded(index, number, outcome, ms))
 
 
 def _read_after_the_end(self: Any, mail: Any) -> bool:
-    held = self._runner.held.get(mail.run)
-    if held is not None and held.state.is_over and held.generation == mail.generation and mail.id not in held.read:
-        held.read.add(mail.id)
-        self._runner.drop_message(held, mail.id)
+    run = self._runner.owned.get(mail.run)
+    if run is not None and run.state.is_over and run.generation == mail.generation and mail.id not in run.read:
+        run.read.add(mail.id)
+        self._runner.drop_message(run, mail.id)
         return True
     return _read(self, mail)
 

@@ -226,15 +226,15 @@ class World:
         assert node is not None
         if node.runner._attempts._waiting:
             self.counters.add("step waited for a slot")
-        for held in list(node.runner.held.values()):
-            row = self.database.model.table.get(held.id)
-            if row is None or held.pending or held.gone or (row.owner, row.generation) != (node.id, held.generation):
+        for run in list(node.runner.owned.values()):
+            row = self.database.model.table.get(run.id)
+            if row is None or run.pending or run.gone or (row.owner, row.generation) != (node.id, run.generation):
                 continue
             self.counters.add("memory compared with the journal")
-            memory, journal = comparable(held.state), comparable(self.checks.stories[held.id].state())
+            memory, journal = comparable(run.state), comparable(self.checks.stories[run.id].state())
             if memory != journal:
                 differing = {key: (memory[key], journal[key]) for key in memory if memory[key] != journal[key]}
-                self.fail(f"memory and journal of run {short(held.id)} differ: {differing}")
+                self.fail(f"memory and journal of run {short(run.id)} differ: {differing}")
 
     # -- telling
 

@@ -101,8 +101,8 @@ async def test_b5_a_store_outlives_the_killing_of_all_its_connections(
 ) -> None:
     node = await Node.register(mariadb_store)
     run = await node.started()
-    heart = mariadb_store.heart(node.id, ttl=5, interval=0.05)
-    heart.start()
+    heartbeat = mariadb_store.heartbeat(node.id, ttl=5, interval=0.05)
+    heartbeat.start()
     written, seq = [], 1
     async with wire(mariadb_database) as killer:
         for _ in range(10):
@@ -117,8 +117,8 @@ async def test_b5_a_store_outlives_the_killing_of_all_its_connections(
                 await asyncio.sleep(0.01)
     assert await node.flush(again=True, entries=[entry(run, seq)])
     assert [found.seq for found in await mariadb_store.journal(run)] == [*written, seq]
-    assert not heart.lost()
-    await heart.stop()
+    assert not heartbeat.lost()
+    await heartbeat.stop()
 
 
 async def test_what_a_killed_server_acknowledged_is_there_when_it_is_back() -> None:

@@ -90,8 +90,8 @@ async def test_b5_a_store_outlives_the_killing_of_all_its_connections(
 ) -> None:
     node = await Node.register(postgres_store)
     run = await node.started()
-    heart = postgres_store.heart(node.id, ttl=5, interval=0.1)
-    heart.start()
+    heartbeat = postgres_store.heartbeat(node.id, ttl=5, interval=0.1)
+    heartbeat.start()
     ended = asyncio.Event()
     outcomes: list[str] = []
 
@@ -125,11 +125,11 @@ async def test_b5_a_store_outlives_the_killing_of_all_its_connections(
         await asyncio.gather(kill(), write(), read())
     assert "ok" in outcomes
     assert set(outcomes) & {"CommitUnknown", "StoreBusy", "read again"}
-    confirmed = heart.confirmed()
+    confirmed = heartbeat.confirmed()
     await asyncio.sleep(0.5)
-    assert heart.confirmed() > confirmed, "the heart beats again"
-    assert not heart.lost()
-    await heart.stop()
+    assert heartbeat.confirmed() > confirmed, "the heart beats again"
+    assert not heartbeat.lost()
+    await heartbeat.stop()
     written = outcomes.count("ok")
     assert [found.seq for found in await postgres_store.journal(run)][:written] == list(range(1, written + 1))
 
@@ -168,8 +168,8 @@ async def test_b7_a_database_that_swallows_everything_is_given_up(far: PostgresS
     node = await Node.register(far)
     run = await node.started()
     await far.run(1, run)
-    heart = far.heart(node.id, ttl=1.5, interval=0.1)
-    heart.start()
+    heartbeat = far.heartbeat(node.id, ttl=1.5, interval=0.1)
+    heartbeat.start()
     proxy.fault = BlackHole()
     began = time.monotonic()
 
@@ -190,12 +190,12 @@ async def test_b7_a_database_that_swallows_everything_is_given_up(far: PostgresS
 
     took = await asyncio.gather(write(), read(), takes_over())
     assert max(took) <= 60, "it was waited for"
-    assert heart.confirmed() < began + 0.5, "no beat is taken for confirmed"
+    assert heartbeat.confirmed() < began + 0.5, "no beat is taken for confirmed"
     with pytest.raises(StoreBusy):
         await far.raise_epoch(node.id, node.epoch)  # not even a connection is to be had
     proxy.heal()
     assert await far.raise_epoch(node.id, node.epoch) == 2
-    await heart.stop()
+    await heartbeat.stop()
 
 
 async def test_b8_commands_that_exhaust_the_pool_neither_stop_flushes_nor_deadlock(postgres_database: str) -> None:
@@ -240,9 +240,9 @@ async def test_b10_a_store_works_through_a_pooler_that_changes_the_session_with_
         url = postgres_database.replace(f":{postgres.port}/", f":{pooler.port}/")
         store = await PostgresStore.open(f"{url}?pooling=transaction", SystemClock())
         node = await Node.register(store, ttl=5)
-        heart = store.heart(node.id, ttl=5, interval=0.05)
-        heart.start()
-        began = heart.confirmed()
+        heartbeat = store.heartbeat(node.id, ttl=5, interval=0.05)
+        heartbeat.start()
+        began = heartbeat.confirmed()
         for number in range(1, 6):
             run = start(owned=True)
             assert await node.flush(starts=[run], entries=entries(run.id, number))
@@ -255,9 +255,9 @@ async def test_b10_a_store_works_through_a_pooler_that_changes_the_session_with_
         assert await store.setting("a", "b") == "b"
         assert await store.examine()
         await store.tidy()
-        assert heart.confirmed() > began
+        assert heartbeat.confirmed() > began
         assert pooler.switches > 20
-        await heart.stop()
+        await heartbeat.stop()
         await store.close()
 
 

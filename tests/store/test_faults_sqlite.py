@@ -224,12 +224,12 @@ async def test_a_new_engine_finds_the_nodes_of_the_last_one_gone_and_adopts_thei
 async def test_the_lease_of_a_node_with_a_heart_does_not_end_by_time(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "detent.db", SystemClock())
     node = await Node.register(store, ttl=0.05)
-    heart = store.heart(node.id, ttl=0.05, interval=0.01)
-    heart.start()
+    heartbeat = store.heartbeat(node.id, ttl=0.05, interval=0.01)
+    heartbeat.start()
     await asyncio.sleep(0.1)
     assert await store.overdue() == []
-    assert not heart.lost()
-    await heart.stop()
+    assert not heartbeat.lost()
+    await heartbeat.stop()
     await store.close()
 
 

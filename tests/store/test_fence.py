@@ -155,13 +155,13 @@ async def test_of_two_rescuers_one_takes_over(store: Store) -> None:
 
 async def test_a_heart_keeps_its_node_alive(store: Store) -> None:
     node = await Node.register(store, ttl=2)
-    heart = store.heart(node.id, ttl=60, interval=0.1)
-    heart.start()
-    began = heart.confirmed()
+    heartbeat = store.heartbeat(node.id, ttl=60, interval=0.1)
+    heartbeat.start()
+    began = heartbeat.confirmed()
     async with asyncio.timeout(60):
-        while heart.confirmed() <= began + 2:  # beyond the time it was registered for
-            heart.touch()
+        while heartbeat.confirmed() <= began + 2:  # beyond the time it was registered for
+            heartbeat.touch()
             await asyncio.sleep(0.1)
-    assert not heart.lost()
+    assert not heartbeat.lost()
     assert await store.overdue() == []
-    await heart.stop()
+    await heartbeat.stop()

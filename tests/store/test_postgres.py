@@ -166,12 +166,12 @@ async def test_a_heart_that_is_not_touched_stops_beating(postgres_database: str)
     clock = Moving()
     store = await PostgresStore.open(postgres_database, clock)
     node = await Node.register(store, ttl=0.3)
-    heart = store.heart(node.id, ttl=0.3, interval=0.02)
-    heart.start()
-    before = heart.confirmed()
+    heartbeat = store.heartbeat(node.id, ttl=0.3, interval=0.02)
+    heartbeat.start()
+    before = heartbeat.confirmed()
 
     async def beats() -> bool:
-        return heart.confirmed() > before
+        return heartbeat.confirmed() > before
 
     await eventually(beats, "the heart does not beat")
     clock.pushed = STANDSTILL + 1
@@ -180,41 +180,41 @@ async def test_a_heart_that_is_not_touched_stops_beating(postgres_database: str)
         return await store.overdue() == [node.id]
 
     await eventually(is_overdue, "the heart beats although nobody touches it")
-    heart.touch()
+    heartbeat.touch()
 
     async def is_alive() -> bool:
         return await store.overdue() == []
 
     await eventually(is_alive, "the heart does not beat again")
-    await heart.stop()
+    await heartbeat.stop()
     await store.close()
 
 
 async def test_a_heart_says_that_its_node_was_taken_over(postgres_store: PostgresStore) -> None:
     node = await Node.register(postgres_store, ttl=-1)
     assert await postgres_store.take_over(node.id)
-    heart = postgres_store.heart(node.id, ttl=5, interval=0.02)
-    heart.start()
+    heartbeat = postgres_store.heartbeat(node.id, ttl=5, interval=0.02)
+    heartbeat.start()
 
     async def is_lost() -> bool:
-        return heart.lost()
+        return heartbeat.lost()
 
     await eventually(is_lost, "nobody told the heart")
-    await heart.stop()
+    await heartbeat.stop()
 
 
 @pytest.mark.case("A8")
 async def test_a_heart_beats_while_the_engines_loop_is_blocked(postgres_store: PostgresStore) -> None:
     node = await Node.register(postgres_store, ttl=30)
-    heart = postgres_store.heart(node.id, ttl=30, interval=0.05)
-    heart.start()
-    before = heart.confirmed()
+    heartbeat = postgres_store.heartbeat(node.id, ttl=30, interval=0.05)
+    heartbeat.start()
+    before = heartbeat.confirmed()
     end = SystemClock().monotonic() + 60.0
-    while heart.confirmed() <= before + 0.5 and SystemClock().monotonic() < end:
+    while heartbeat.confirmed() <= before + 0.5 and SystemClock().monotonic() < end:
         sum(range(1000))  # a step that keeps the loop for itself
-    assert heart.confirmed() > before + 0.5
+    assert heartbeat.confirmed() > before + 0.5
     assert await postgres_store.overdue() == []
-    await heart.stop()
+    await heartbeat.stop()
 
 
 async def test_b1_a_store_outlives_crashes_of_its_server_and_loses_nothing() -> None:

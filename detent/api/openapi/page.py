@@ -229,9 +229,9 @@ def _body(body: dict[str, Any], schemas: Schemas) -> str:
 
 
 def _answers(responses: dict[str, Any], schemas: Schemas) -> str:
-    told = sorted(responses.items())
-    good = "".join(_good(status, answer, schemas) for status, answer in told if status < "300")
-    return f"<h5>Answers</h5>{good}{_errors([each for each in told if each[0] >= '300'])}"
+    ordered = sorted(responses.items())
+    good = "".join(_good(status, answer, schemas) for status, answer in ordered if status < "300")
+    return f"<h5>Answers</h5>{good}{_errors([each for each in ordered if each[0] >= '300'])}"
 
 
 def _good(status: str, answer: dict[str, Any], schemas: Schemas) -> str:

@@ -67,10 +67,10 @@ _TIMELINE: Final[dict[str, Any]] = {
 )
 async def tell_hero_timeline(request: AnyRequest, hero_type: FromPath[str], hero_id: FromPath[str]) -> Timeline:
     """List the journal entries of all runs of a hero in the order of time, with the start of each run."""
-    told = await _timeline(request, (hero_type, hero_id))
-    if not told.content.data:
+    timeline = await _timeline(request, (hero_type, hero_id))
+    if not timeline.content.data:
         raise NotFound(f"no run is about {hero_type[:80]} {hero_id[:80]}")
-    return told
+    return timeline
 
 
 @get(

@@ -116,7 +116,7 @@ def _actions(document: RunDocument) -> list[ActionDocument]:
     return sorted(found, key=lambda action: (action.finished_at, action.step))
 
 
-async def family(commands: Commands, row: RunRow) -> tuple[RunTree, bool]:
+async def read_tree(commands: Commands, row: RunRow) -> tuple[RunTree, bool]:
     """Return the tree of runs a run belongs to, and whether it is complete."""
     top = await _first(commands, row)
     root = _tree(top)
@@ -260,7 +260,7 @@ async def explain_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
 async def get_run_hierarchy(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
     """Return the whole tree of parents and children of a run. Its root is the run that was started first."""
     row = await commands(request).runs.row(run)
-    root, is_complete = await family(commands(request), row)
+    root, is_complete = await read_tree(commands(request), row)
     document = HierarchyDocument(run_id=show(RUN, row.id), complete=is_complete, root=root)
     return run_answer(request, document)
 

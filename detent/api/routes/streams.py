@@ -59,14 +59,14 @@ class _Streaming(ASGIResponse):
 
     async def send_body(self, send: Send, receive: Receive) -> None:
         sending = asyncio.create_task(self._send(send))
-        leaving = asyncio.create_task(_left(receive))
+        disconnected = asyncio.create_task(_left(receive))
         try:
-            await asyncio.wait([sending, leaving], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([sending, disconnected], return_when=asyncio.FIRST_COMPLETED)
         finally:
-            leaving.cancel()
+            disconnected.cancel()
             if not sending.done():
                 sending.cancel()
-            await asyncio.gather(sending, leaving, return_exceptions=True)
+            await asyncio.gather(sending, disconnected, return_exceptions=True)
         if not sending.cancelled():
             sending.result()
 

@@ -112,16 +112,16 @@ class Screen:
     def watching(self, shown: Sequence[Shown]) -> Iterator[Callable[[], None]]:
         """Yield a function that draws the runs as they are now."""
         if not self._console.is_terminal:
-            told: set[str] = set()
-            yield lambda: self._tell(shown, told)
+            printed: set[str] = set()
+            yield lambda: self._print_ended(shown, printed)
             return
         with Live(console=self._console, auto_refresh=False, vertical_overflow="crop") as live:
             yield lambda: live.update(self._drawn(shown), refresh=True)
 
-    def _tell(self, shown: Sequence[Shown], told: set[str]) -> None:
+    def _print_ended(self, shown: Sequence[Shown], printed: set[str]) -> None:
         for each in shown:
-            if each.document and each.document["finished_at"] and each.run not in told:
-                told.add(each.run)
+            if each.document and each.document["finished_at"] and each.run not in printed:
+                printed.add(each.run)
                 self.line(each.document)
 
     def _drawn(self, shown: Sequence[Shown]) -> RenderableType:
@@ -256,7 +256,7 @@ class _Show:
             await self._watch(shown)
             if not self._stopping.done():
                 self._screen.foot()
-            await self._tell_others({each.run for each in shown})
+            await self._print_others({each.run for each in shown})
         finally:
             stop()
 
@@ -287,7 +287,7 @@ class _Show:
                     return
                 await asyncio.wait([self._stopping], timeout=REFRESH)
 
-    async def _tell_others(self, known: set[str]) -> None:
+    async def _print_others(self, known: set[str]) -> None:
         while not self._stopping.done():
             ended = asyncio.create_task(self._ended.get())
             await asyncio.wait([ended, self._stopping], return_when=asyncio.FIRST_COMPLETED)

@@ -237,8 +237,8 @@ def init(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for file, text in (steps_project if steps else project)(chosen).items():
-            _tell(folder / file, "wrote" if _write(folder / file, text) else "kept")
-        _tell(folder / ".gitignore", _ignore(folder / ".gitignore"))
+            _print_file(folder / file, "wrote" if _write(folder / file, text) else "kept")
+        _print_file(folder / ".gitignore", _ignore(folder / ".gitignore"))
     except OSError as error:
         raise InvalidInput(f"cannot write {error.filename or folder}: {error.strerror or error}") from None
     go = "" if folder.resolve() == Path.cwd() else f"cd {escape(quote(str(folder)))} && "
@@ -280,7 +280,7 @@ def _ignore(file: Path) -> str:
     return "added to"
 
 
-def _tell(file: Path, what: str) -> None:
+def _print_file(file: Path, what: str) -> None:
     colour = "bright_black" if what == "kept" else "green"
     out.print(f"[{colour}]{what:<8}[/]  {escape(str(file))}")
 

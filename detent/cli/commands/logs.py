@@ -33,13 +33,13 @@ def logs(
         if follow and document["status"] not in ENDED:
             client.need_engine("to follow a run")
         try:
-            _tell(client, document, since, follow=follow, as_json=as_json)
+            _print_entries(client, document, since, follow=follow, as_json=as_json)
         except KeyboardInterrupt:
             err.print("the run goes on")
             raise typer.Exit(130) from None
 
 
-def _tell(client: CommandClient, document: Document, since: int, *, follow: bool, as_json: bool) -> None:
+def _print_entries(client: CommandClient, document: Document, since: int, *, follow: bool, as_json: bool) -> None:
     paper = _Paper(max(map(len, document["tasks"]), default=0))
     begun = document["started_at"] or document["start_at"]
     if not as_json and not since and begun:

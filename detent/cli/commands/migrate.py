@@ -27,8 +27,8 @@ def migrate(
     if not after:
         out.print("a store in memory has no tables")
         return
-    told = f"is at revision {after} already" if before == after else f"went from {before or 'nothing'} to {after}"
-    out.print(f"the database {escape(told)}")
+    change = f"is at revision {after} already" if before == after else f"went from {before or 'nothing'} to {after}"
+    out.print(f"the database {escape(change)}")
     newest = newest_revision()
     if to is None and after < newest:
         out.print(f"migration {newest} waits until nodes of older code have ended: then run `detent migrate` again")

@@ -20,7 +20,7 @@ from detent.cli.fast_clock import Jumper, JumpingClock, JumpingLoop, asked_name,
 from detent.cli.options import Database, Hero, Imports, Input, decode_value, read_hero, read_input, settings_of
 from detent.cli.output.progress import LineView, LiveView, View, user_traceback
 from detent.cli.output.terminal import duration, marked, out, plain, warn
-from detent.cli.output.watch import print_tracebacks, tell_result
+from detent.cli.output.watch import print_result, print_tracebacks
 from detent.cli.targets import compile_file, python_workflow
 from detent.clock import Clock, SystemClock
 from detent.documents.answers import as_json
@@ -104,7 +104,7 @@ class Watching:
         self._app, self._order, self._clock = app, order, clock
         self._commands = app.commands.for_caller(local_caller("detent run"))
         self._changed = asyncio.Event()
-        self._told: set[str] = set()
+        self._handled: set[str] = set()
         self._view: View = LineView(out, clock.wall)
 
     async def until_ended(self, stopping: asyncio.Task[None]) -> str:
@@ -128,7 +128,7 @@ class Watching:
         finally:
             stop()
             self._view.close()
-        self._tell_end(document, started.started_at)
+        self._print_end(document, started.started_at)
         return str(document["status"])
 
     async def _documents(self, run: str, stopping: asyncio.Task[None]) -> AsyncIterator[Document]:
@@ -164,9 +164,9 @@ class Watching:
     async def _deliver_answers(self, document: Document, run: bytes) -> None:
         for callback in document["callbacks"]:
             step, name = callback["step"], asked_name(callback["step"])
-            if callback["status"] != "active" or step in self._told:
+            if callback["status"] != "active" or step in self._handled:
                 continue
-            self._told.add(step)
+            self._handled.add(step)
             if name in self._order.answers:
                 await self._commands.callbacks.deliver(
                     self._app.engine.tokens.token(run, step),
@@ -178,8 +178,8 @@ class Watching:
             else:
                 self._view.note(f"{name} waits for a POST to {callback['url']}")
         for key, step in document["tasks"].items():
-            if step["type"] == "signal" and step["status"] == "waiting" and key not in self._told:
-                self._told.add(key)
+            if step["type"] == "signal" and step["status"] == "waiting" and key not in self._handled:
+                self._handled.add(key)
                 await self._signal(document["id"], key)
 
     async def _signal(self, run: str, key: str) -> None:
@@ -189,20 +189,20 @@ class Watching:
         else:
             self._view.note(f"{name} waits for a signal: detent runs signal {run} {name} --url {self._app.local_url}")
 
-    def _tell_end(self, document: Document, started_at: int) -> None:
+    def _print_end(self, document: Document, started_at: int) -> None:
         status = document["status"]
         took = duration((self._clock.wall() - started_at) / SECOND)
         if document["paused_step"] is not None:
-            self._tell_pause(document, took)
+            self._print_pause(document, took)
             return
         if status not in TERMINAL:
             out.print("interrupted: the run goes on where it stopped when an engine opens its database")
             return
         out.print(f"\n{marked(status)} [bright_black]in {took}[/]")
-        tell_result(document)
+        print_result(document)
         print_tracebacks(document)
 
-    def _tell_pause(self, document: Document, took: str) -> None:
+    def _print_pause(self, document: Document, took: str) -> None:
         """Print why its code paused the run, and how to go on with it."""
         out.print(f"\n{marked('paused')} [bright_black]in {took}[/]: {plain(document['paused_by'] or '')}")
         error = document["tasks"][document["paused_step"]]["error"]
@@ -244,17 +244,17 @@ def run(
     request = StartRequest(target.compiled.name, read_input(input_), hero=about, trigger="manual")
     order = RunOptions(target, request, read_answers(answer or (), target), fast, settings)
     if fast:
-        status = _carry_out(replace(order, settings=_private(settings, "memory://")))
+        status = _execute(replace(order, settings=_private(settings, "memory://")))
     else:
-        status = _carry_out(order) if database else _carry_out_privately(order)
+        status = _execute(order) if database else _execute_privately(order)
     raise typer.Exit(0 if status == Status.COMPLETED else 1)
 
 
-def _carry_out_privately(order: RunOptions) -> str:
+def _execute_privately(order: RunOptions) -> str:
     """Run the workflow in a private SQLite file. Remove the file if the run completed. Return its last status."""
     folder, status = Path(tempfile.mkdtemp(prefix="detent-run-")), None
     try:
-        status = _carry_out(replace(order, settings=_private(order.settings, f"sqlite:///{folder / 'run.db'}")))
+        status = _execute(replace(order, settings=_private(order.settings, f"sqlite:///{folder / 'run.db'}")))
     finally:
         if status in (Status.COMPLETED, None):
             shutil.rmtree(folder, ignore_errors=True)
@@ -269,7 +269,7 @@ def _private(settings: Settings, url: str) -> Settings:
     return replace(settings, database_url=url, base_url=None, queues=(), outbox_urls=())
 
 
-def _carry_out(order: RunOptions) -> str:
+def _execute(order: RunOptions) -> str:
     """Run the workflow on a new event loop. Return its last status."""
     with asyncio.Runner(loop_factory=JumpingLoop if order.fast else None) as runner:
         return runner.run(_run(order))

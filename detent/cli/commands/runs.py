@@ -32,7 +32,7 @@ from detent.cli.output.terminal import (
     show_table,
     warn,
 )
-from detent.cli.output.watch import step_lines, tell_result, watch
+from detent.cli.output.watch import print_result, step_lines, watch
 from detent.cli.run_filter import Hero, Labels, RequestId, Since, Status, Trigger, Until, chosen
 from detent.client import runs
 from detent.client.calls import Call, Pages, page, url_path
@@ -118,7 +118,7 @@ def _print_traceback(row: Document) -> None:
         out.print(plain(row["error_traceback"].rstrip()), style=_FAINT)
 
 
-def tell_timeline(
+def list_timeline(
     hero: Annotated[str, typer.Argument(metavar="TYPE:ID", help="What the runs are about, User:42.")],
     limit: Limit = 1_000,
     as_json: Json = False,
@@ -153,13 +153,13 @@ def _lines(found: list[Document], ids: list[str]) -> Iterator[Text]:
             last = day(one["at"])
             yield Text(f"── {datetime.fromisoformat(one['at']).astimezone():%A} {last} ──", style=_FAINT)
         colour = _COLOURS[ids.index(one["run_id"]) % len(_COLOURS)]
-        for line in _told(one):
+        for line in _journal_lines(one):
             text = drawn(line, width)
             column = text.plain.index("  ") + 2
             yield text[:column] + Text(f"▌{names[one['run_id']]:<{longest}}  ", style=colour) + text[column:]
 
 
-def _told(one: Document) -> Iterator[JournalLine]:
+def _journal_lines(one: Document) -> Iterator[JournalLine]:
     if one["kind"] == _RUN_STARTED:
         yield JournalLine(one["at"], "", "running", f"run begins  {one['run_id']}")
     else:
@@ -277,7 +277,7 @@ def show_run(
         out.print(row)
     if document["error"] or document["output"] is not None:
         out.print()
-        tell_result(document)
+        print_result(document)
 
 
 def _relatives(tree: Document, run: str) -> list[tuple[str, str | None]]:
@@ -360,9 +360,9 @@ def _reason(reason: Document) -> Text:
     said = Text(one_line(reason["message"]), style="bright_black" if waits else "default")
     if reason["step"]:
         said.highlight_words([f"'{reason['step']}'"], "bold" if not waits else "default")
-    told = said.plain.find("Last error: ")
-    if told >= 0:
-        said.stylize("red", told)
+    index = said.plain.find("Last error: ")
+    if index >= 0:
+        said.stylize("red", index)
     return text + said
 
 
@@ -394,5 +394,5 @@ def add_to(app: typer.Typer) -> None:
     app.command("why")(explain_run)
     app.command("wait")(wait_for_run)
     app.command("history")(show_history)
-    app.command("timeline")(tell_timeline)
+    app.command("timeline")(list_timeline)
     runs_control.add_to(app)

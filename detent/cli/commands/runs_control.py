@@ -237,14 +237,14 @@ def _each(client: CommandClient, wish: Action, ids: list[str], *, as_json: bool)
             continue
         done.append(document)
         if not as_json:
-            _tell(wish, document, many=len(ids) > 1)
+            _print_outcome(wish, document, many=len(ids) > 1)
     if as_json:
         print_json(done[0] if len(ids) == 1 else done)
     if refused:
         raise typer.Exit(1)
 
 
-def _tell(wish: Action, document: Document, *, many: bool) -> None:
+def _print_outcome(wish: Action, document: Document, *, many: bool) -> None:
     if wish == "retry":
         out.print(document.get("id") or document["run_id"])
         return

@@ -77,7 +77,7 @@ def trigger(
             client.need_engine("to wait for a run")
         started = client.ask(call)
         if seconds is not None:
-            _tell(started, quiet=as_json)
+            _print_started(started, quiet=as_json)
             watch(client, started["run_id"], seconds=seconds, as_json=as_json)
         elif as_json:
             print_json(started)
@@ -95,7 +95,7 @@ def _start(text: str) -> datetime | timedelta:
         return read_moment(text, "--at", ago=False)
 
 
-def _tell(started: dict[str, Any], *, quiet: bool) -> None:
+def _print_started(started: dict[str, Any], *, quiet: bool) -> None:
     if not quiet:
         out.print(started["run_id"], style="bright_black")
 

@@ -112,12 +112,12 @@ def pause_trigger(
     database: Database = None,
 ) -> None:
     """Pause a trigger until it is resumed. Its earlier firings and their runs go on."""
-    _tell(_ask(triggers.pause(trigger, note), url, database), as_json=as_json)
+    _print_trigger(_ask(triggers.pause(trigger, note), url, database), as_json=as_json)
 
 
 def resume_trigger(trigger: Trigger, as_json: Json = False, url: Url = None, database: Database = None) -> None:
     """Resume a trigger from now on."""
-    _tell(_ask(triggers.resume(trigger), url, database), as_json=as_json)
+    _print_trigger(_ask(triggers.resume(trigger), url, database), as_json=as_json)
 
 
 def next_slots(
@@ -153,7 +153,7 @@ def _ask(call: Call[Any], url: str | None, database: str | None) -> Document:
         return document
 
 
-def _tell(trigger: Document, *, as_json: bool) -> None:
+def _print_trigger(trigger: Document, *, as_json: bool) -> None:
     if as_json:
         print_json(trigger)
         return

@@ -48,14 +48,14 @@ async def _work(settings: Settings, *, migrate: bool) -> None:
     stop_logs = log_events(settings.log_format)
     stopping = asyncio.create_task(wait_for_signal())
     async with run_app(settings, address=(settings.host, settings.port), migrate=migrate) as app:
-        _tell(app)
+        _print_ready(app)
         await stopping
         err.print("stopping: attempts in flight get their time")
         await app.drain()
     stop_logs()
 
 
-def _tell(app: App) -> None:
+def _print_ready(app: App) -> None:
     show_served(app.settings)
     err.print("the worker is ready")
 

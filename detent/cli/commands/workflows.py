@@ -122,12 +122,12 @@ def _version(version: Document) -> list[str | Text]:
 
 def enable_workflow(workflow: Workflow, as_json: Json = False, url: Url = None, database: Database = None) -> None:
     """Allow a workflow to be started again."""
-    _tell(_ask(workflows.enable(workflow), url, database), as_json=as_json)
+    _print_workflow(_ask(workflows.enable(workflow), url, database), as_json=as_json)
 
 
 def disable_workflow(workflow: Workflow, as_json: Json = False, url: Url = None, database: Database = None) -> None:
     """Allow no start of a workflow. Its runs in flight go on."""
-    _tell(_ask(workflows.disable(workflow), url, database), as_json=as_json)
+    _print_workflow(_ask(workflows.disable(workflow), url, database), as_json=as_json)
 
 
 def delete_workflow(
@@ -150,7 +150,7 @@ def _ask(call: Call[Any], url: str | None, database: str | None) -> Document:
         return document
 
 
-def _tell(document: Document, *, as_json: bool) -> None:
+def _print_workflow(document: Document, *, as_json: bool) -> None:
     if as_json:
         print_json(document)
     else:

@@ -37,7 +37,7 @@ def lines_of(entry: Document) -> Iterator[JournalLine]:
     for step in entry["skipped"]:
         yield JournalLine(at, step, "skipped", "skipped")
     for step, error in entry["failed"].items():
-        yield JournalLine(at, step, "failed", "failed", error=_told(error))
+        yield JournalLine(at, step, "failed", "failed", error=_error_text(error))
     for step, until in entry["sleep_until"].items():
         yield JournalLine(at, step, "sleeping", f"sleeps {_span(at, until)}, until {clock(until)}")
     for step, until in entry["wait_until"].items():
@@ -83,7 +83,9 @@ def _ended(entry: Document) -> Iterator[JournalLine]:
         words.append(f"by {one_line(entry['by'])}")
     if entry.get("finished"):
         words.append("and finished the run")
-    yield JournalLine(entry["at"], entry["step"], str(status), " ".join(words), _took(entry), _told(entry["error"]))
+    yield JournalLine(
+        entry["at"], entry["step"], str(status), " ".join(words), _took(entry), _error_text(entry["error"])
+    )
 
 
 def _retry(entry: Document) -> Iterator[JournalLine]:
@@ -91,7 +93,7 @@ def _retry(entry: Document) -> Iterator[JournalLine]:
     by = f", requested by {one_line(entry['by'])}" if entry["by"] else ""
     ended = f"attempt {entry['attempt']} {entry['status'] or 'over'}, " if entry["attempt"] else ""
     words = f"{ended}{again}{by}"
-    yield JournalLine(entry["at"], entry["step"], "scheduled", words, _took(entry), _told(entry["error"]))
+    yield JournalLine(entry["at"], entry["step"], "scheduled", words, _took(entry), _error_text(entry["error"]))
 
 
 def _started(entry: Document) -> Iterator[JournalLine]:
@@ -129,15 +131,17 @@ def _moved(entry: Document) -> Iterator[JournalLine]:
 def _paused(entry: Document) -> Iterator[JournalLine]:
     words = f"paused the run: {one_line(entry['by'] or '')}" if entry["step"] else ""
     by = f" by {one_line(entry['by'])}" if entry["by"] else ""
-    yield JournalLine(entry["at"], entry["step"] or "", "paused", words or f"paused{by}", error=_told(entry["error"]))
+    yield JournalLine(
+        entry["at"], entry["step"] or "", "paused", words or f"paused{by}", error=_error_text(entry["error"])
+    )
 
 
 def _said(status: str, words: str) -> Callable[[Document], Iterator[JournalLine]]:
-    def told(entry: Document) -> Iterator[JournalLine]:
+    def lines(entry: Document) -> Iterator[JournalLine]:
         by = f" by {one_line(entry['by'])}" if entry["by"] else ""
-        yield JournalLine(entry["at"], entry["step"] or "", status, f"{words}{by}", error=_told(entry["error"]))
+        yield JournalLine(entry["at"], entry["step"] or "", status, f"{words}{by}", error=_error_text(entry["error"]))
 
-    return told
+    return lines
 
 
 def _adopted(entry: Document) -> Iterator[JournalLine]:
@@ -149,7 +153,11 @@ def _cancelled(entry: Document) -> Iterator[JournalLine]:
     reason = one_line(entry["by"] or "")
     words = f"cancelled the run: {reason}" if entry["step"] else f"cancelled by {reason}"
     yield JournalLine(
-        entry["at"], entry["step"] or "", "cancelled", words if reason else "cancelled", error=_told(entry["error"])
+        entry["at"],
+        entry["step"] or "",
+        "cancelled",
+        words if reason else "cancelled",
+        error=_error_text(entry["error"]),
     )
 
 
@@ -185,5 +193,5 @@ def _span(begin: str, end: str) -> str:
     return duration(max(0, instant(end) - instant(begin)) / SECOND)
 
 
-def _told(error: Document | None) -> str:
+def _error_text(error: Document | None) -> str:
     return "" if not error else one_line(str(error["message"]))[:_LONGEST]

@@ -129,7 +129,7 @@ def step_rows(
     """Render the steps of a run, one line each, with their branches of the tree. Name and status are never cut. An
     error is at the end of the line, or with `below` on a line of its own."""
     cells = [_cells(document["tasks"][name], name, lead, now, spinner) for name, lead in lines]
-    widths = [max((row[place].cell_len for row in cells), default=0) for place in range(3)]
+    widths = [max((row[index].cell_len for row in cells), default=0) for index in range(3)]
     rows = []
     for (name, lead), row in zip(lines, cells, strict=True):
         step = document["tasks"][name]

@@ -151,18 +151,18 @@ def show_table(
 
 def _natural(rows: Sequence[Sequence[Text]], *, titled: bool) -> dict[int, int]:
     """Return the natural width of each column. Empty columns are left out."""
-    places = range(len(rows[0]))
+    indexes = range(len(rows[0]))
     below = rows[1:] if titled else rows
-    return {place: max(row[place].cell_len for row in rows) for place in places if any(row[place] for row in below)}
+    return {index: max(row[index].cell_len for row in rows) for index in indexes if any(row[index] for row in below)}
 
 
 def _fit(widths: dict[int, int], columns: Sequence[Column], room: int) -> None:
     """Cut the columns with `gives`, the widest first. If that is not enough, remove the last of them."""
     while (excess := sum(widths.values()) + _GAP * (len(widths) - 1) - room) > 0:
-        giving = [place for place in widths if columns[place].gives]
+        giving = [index for index in widths if columns[index].gives]
         if not giving:
             return
-        widest = max(giving, key=lambda place: widths[place])
+        widest = max(giving, key=lambda index: widths[index])
         if widths[widest] > _LEAST:
             widths[widest] -= min(excess, widths[widest] - _LEAST)
         else:
@@ -171,11 +171,11 @@ def _fit(widths: dict[int, int], columns: Sequence[Column], room: int) -> None:
 
 def _line(row: Sequence[Text], columns: Sequence[Column], widths: dict[int, int]) -> Text:
     parts: list[Text] = []
-    for place, width in widths.items():
-        cell = row[place].copy()
+    for index, width in widths.items():
+        cell = row[index].copy()
         cell.truncate(width, overflow="ellipsis")
         blank = " " * (width - cell.cell_len)
-        parts.append(Text(blank) + cell if columns[place].right else cell + Text(blank))
+        parts.append(Text(blank) + cell if columns[index].right else cell + Text(blank))
     line = Text(" " * _GAP).join(parts)
     line.rstrip()
     return line

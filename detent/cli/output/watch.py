@@ -37,7 +37,7 @@ def watch(client: CommandClient, run: str, *, seconds: float | None, as_json: bo
     if as_json:
         print_json(document)
     elif document["status"] in ENDED:
-        tell_end(document)
+        print_end(document)
     if document["status"] not in ENDED:
         raise DetentError(
             f"the run is still {document['status']}; it goes on, and `detent runs wait {run}` waits again"
@@ -62,12 +62,12 @@ def _follow(client: CommandClient, document: Document, seconds: float | None, *,
     return document
 
 
-def tell_end(document: Document) -> None:
+def print_end(document: Document) -> None:
     """Print the status, the duration and the result of a run that has ended."""
     begun, ended = document["started_at"], document["finished_at"]
     took = duration(max(0, instant(ended) - instant(begun)) / SECOND) if begun and ended else "0 ms"
     out.print(f"\n{marked(document['status'])} [bright_black]in {took}[/]")
-    tell_result(document)
+    print_result(document)
     print_tracebacks(document)
 
 
@@ -80,7 +80,7 @@ def print_tracebacks(document: Document) -> None:
             out.print(plain(found), style="bright_black")
 
 
-def tell_result(document: Document) -> None:
+def print_result(document: Document) -> None:
     """Print the error and the output of a run, if there are any."""
     if document["error"]:
         out.print(plain(str(document["error"])), style="red")

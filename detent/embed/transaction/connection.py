@@ -179,7 +179,7 @@ class ConnectionAdapter(ABC):
         return isinstance(self, AsyncConnectionAdapter)
 
 
-class BlockingHand(ConnectionAdapter):
+class BlockingAdapter(ConnectionAdapter):
     @abstractmethod
     def run(self, clause: ClauseElement, values: dict[str, Any]) -> Rows:
         """Run a statement and return its rows, if it has any."""
@@ -219,7 +219,7 @@ def is_taken(error: Exception) -> bool:
 # -- SQLAlchemy
 
 
-class SqlAlchemyHand(BlockingHand):
+class SqlAlchemyAdapter(BlockingAdapter):
     """A Connection of SQLAlchemy."""
 
     def __init__(self, connection: Any) -> None:
@@ -232,7 +232,7 @@ class SqlAlchemyHand(BlockingHand):
         return result.fetchall() if result.returns_rows else ()
 
 
-class AwaitedSqlAlchemyHand(AsyncConnectionAdapter):
+class AwaitedSqlAlchemyAdapter(AsyncConnectionAdapter):
     """An AsyncConnection of SQLAlchemy."""
 
     def __init__(self, connection: Any) -> None:
@@ -248,7 +248,7 @@ class AwaitedSqlAlchemyHand(AsyncConnectionAdapter):
 # -- drivers
 
 
-class DriverHand(BlockingHand):
+class DriverAdapter(BlockingAdapter):
     """A DB-API connection, or one of Django."""
 
     def __init__(
@@ -270,7 +270,7 @@ class DriverHand(BlockingHand):
             cursor.close()
 
 
-class AwaitedDriverHand(AsyncConnectionAdapter):
+class AwaitedDriverAdapter(AsyncConnectionAdapter):
     """An async connection of a driver: psycopg's AsyncConnection, asyncmy, aiosqlite."""
 
     def __init__(
@@ -294,7 +294,7 @@ class AwaitedDriverHand(AsyncConnectionAdapter):
             await cursor.close()
 
 
-class AsyncpgHand(AsyncConnectionAdapter):
+class AsyncpgAdapter(AsyncConnectionAdapter):
     """A connection of asyncpg."""
 
     dialect: DialectName = "postgresql"
@@ -318,7 +318,7 @@ def dialect_of(name: str) -> DialectName:
 # Which kind of connection the caller passed.
 
 
-def adapt(connection: Any, using: str | None) -> BlockingHand | AsyncConnectionAdapter | AwaitedSession:
+def adapt(connection: Any, using: str | None) -> BlockingAdapter | AsyncConnectionAdapter | AwaitedSession:
     """Return the adapter of a connection. `using` is the alias of a connection of Django. Raise InvalidInput."""
     if using is not None:
         if connection is not None:
@@ -339,20 +339,20 @@ class AwaitedSession:
     def __init__(self, session: Any) -> None:
         self._session = session
 
-    async def hand(self) -> AsyncConnectionAdapter:
-        return AwaitedSqlAlchemyHand(await self._session.connection())
+    async def adapter(self) -> AsyncConnectionAdapter:
+        return AwaitedSqlAlchemyAdapter(await self._session.connection())
 
 
-def _sqlalchemy(given: Any) -> BlockingHand | AsyncConnectionAdapter | AwaitedSession:
+def _sqlalchemy(given: Any) -> BlockingAdapter | AsyncConnectionAdapter | AwaitedSession:
     """Return the adapter of a Connection, AsyncConnection, Session, AsyncSession or scoped session."""
     if hasattr(given, "get_bind"):  # a session
         if inspect.iscoroutinefunction(_method(given, "connection")):
             return AwaitedSession(given)
-        return SqlAlchemyHand(given.connection())
+        return SqlAlchemyAdapter(given.connection())
     if not hasattr(given, "execute") or not hasattr(given, "dialect"):
         raise InvalidInput(f"{given!r:.100} is not a connection; give a Connection or a Session, in its transaction")
     is_awaited = inspect.iscoroutinefunction(_method(given, "execute"))
-    return AwaitedSqlAlchemyHand(given) if is_awaited else SqlAlchemyHand(given)
+    return AwaitedSqlAlchemyAdapter(given) if is_awaited else SqlAlchemyAdapter(given)
 
 
 def _method(given: Any, name: str) -> Any:
@@ -362,11 +362,11 @@ def _method(given: Any, name: str) -> Any:
     return getattr(type(target), name, None)
 
 
-def _django(connection: Any) -> BlockingHand:
+def _django(connection: Any) -> BlockingAdapter:
     dialect = dialect_of(connection.vendor)
     where = connection.settings_dict
     database = f"django:{dialect}:{where.get('HOST')}:{where.get('PORT')}:{where.get('NAME')}"
-    return DriverHand("django", connection, dialect, speller(dialect, "format", texts=True), database)
+    return DriverAdapter("django", connection, dialect, speller(dialect, "format", texts=True), database)
 
 
 def _django_connections() -> Any:
@@ -376,7 +376,7 @@ def _django_connections() -> Any:
     return module.connections
 
 
-def _driver(given: Any) -> BlockingHand | AsyncConnectionAdapter:
+def _driver(given: Any) -> BlockingAdapter | AsyncConnectionAdapter:
     found = driver_of(given)
     if found is None:
         raise InvalidInput(
@@ -386,6 +386,6 @@ def _driver(given: Any) -> BlockingHand | AsyncConnectionAdapter:
     root, dialect = found
     connection = connection_of(root, given)
     if root == "asyncpg":
-        return AsyncpgHand(connection)
-    kind = AwaitedDriverHand if is_awaited(root, connection) else DriverHand
+        return AsyncpgAdapter(connection)
+    kind = AwaitedDriverAdapter if is_awaited(root, connection) else DriverAdapter
     return kind(root, connection, dialect, driver_speller(root, dialect), driver_database(connection))

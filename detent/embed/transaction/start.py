@@ -20,7 +20,7 @@ from detent.embed.config import configured
 from detent.embed.transaction.connection import (
     AsyncConnectionAdapter,
     AwaitedSession,
-    BlockingHand,
+    BlockingAdapter,
     ConnectionAdapter,
     adapt,
 )
@@ -50,33 +50,33 @@ _TENANT: Final = local_caller("python").tenant
 def put(order: StartRequest, connection: Any, using: str | None) -> bytes:
     """Write the start and return the run's id. Raise InvalidInput if the connection is async."""
     checked = _checked(order)
-    hand = adapt(connection, using)
-    if not isinstance(hand, BlockingHand):
+    adapter = adapt(connection, using)
+    if not isinstance(adapter, BlockingAdapter):
         raise InvalidInput("this connection is async; use `await detent.start(..., connection=...)`")
-    return _carry_out(hand, _written(order, checked, hand))
+    return _execute(adapter, _written(order, checked, adapter))
 
 
 async def put_awaited(order: StartRequest, connection: Any, using: str | None) -> bytes:
     """Write the start on an event loop and return the run's id. A blocking connection blocks the loop."""
     checked = _checked(order)
-    hand = adapt(connection, using)
-    if isinstance(hand, AwaitedSession):
-        hand = await hand.hand()
-    talk = _written(order, checked, hand)
-    return _carry_out(hand, talk) if isinstance(hand, BlockingHand) else await _await_out(hand, talk)
+    adapter = adapt(connection, using)
+    if isinstance(adapter, AwaitedSession):
+        adapter = await adapter.adapter()
+    talk = _written(order, checked, adapter)
+    return _execute(adapter, talk) if isinstance(adapter, BlockingAdapter) else await _execute_async(adapter, talk)
 
 
-def _carry_out(hand: BlockingHand, talk: Script[T]) -> T:
+def _execute(adapter: BlockingAdapter, talk: Script[T]) -> T:
     came: Any = None
     try:
         while True:
-            came = hand.ask(talk.send(came))
+            came = adapter.ask(talk.send(came))
     except StopIteration as end:
         done: T = end.value
         return done
 
 
-async def _await_out(hand: AsyncConnectionAdapter, talk: Script[T]) -> T:
+async def _execute_async(adapter: AsyncConnectionAdapter, talk: Script[T]) -> T:
     came: Any = None
     while True:
         try:
@@ -84,7 +84,7 @@ async def _await_out(hand: AsyncConnectionAdapter, talk: Script[T]) -> T:
         except StopIteration as end:
             done: T = end.value
             return done
-        came = await hand.ask(ask)
+        came = await adapter.ask(ask)
 
 
 class _Checked(NamedTuple):
@@ -112,12 +112,12 @@ _places: Final[OrderedDict[tuple[str, str | None], Installation]] = OrderedDict(
 _lock: Final = Lock()
 
 
-def _written(order: StartRequest, checked: _Checked, hand: ConnectionAdapter) -> Script[bytes]:
+def _written(order: StartRequest, checked: _Checked, adapter: ConnectionAdapter) -> Script[bytes]:
     preferred = _preferred_schema()
-    key = None if hand.database is None else (hand.database, preferred)
+    key = None if adapter.database is None else (adapter.database, preferred)
     place = None if key is None else _places.get(key)
     if place is None:
-        place = yield from user_connection.locate(hand.dialect, preferred)
+        place = yield from user_connection.locate(adapter.dialect, preferred)
         if key is not None:
             with _lock:
                 _places[key] = place

@@ -40,20 +40,20 @@ class ClassAttempt:
         "_state_number",
         "asked",
         "call",
-        "chain",
+        "compiled",
         "guard",
         "hero",
         "is_over",
-        "link",
         "session",
+        "step",
         "unawaited",
         "view",
     )
 
     def __init__(
-        self, chain: CompiledClass, link: CompiledStep, call: StepCall, view: RunView, now: Callable[[], Instant]
+        self, compiled: CompiledClass, step: CompiledStep, call: StepCall, view: RunView, now: Callable[[], Instant]
     ) -> None:
-        self.chain, self.link, self.call, self.view = chain, link, call, view
+        self.compiled, self.step, self.call, self.view = compiled, step, call, view
         self._now = now
         self.hero: Any = None
         self.session: Any = None
@@ -79,21 +79,21 @@ class ClassAttempt:
     def state(self) -> Any:
         if self._state is _UNREAD:
             view = self.view
-            results = [left_state(view.graph), *map(view.result_of, self.link.earlier)]
+            results = [left_state(view.graph), *map(view.result_of, self.step.earlier)]
             try:
-                self._state, self._state_number = self.chain.state.read(results)
+                self._state, self._state_number = self.compiled.state.read(results)
             except (msgspec.MsgspecError, TypeError, ValueError) as error:
                 raise StateDoesNotFit(
-                    f"the stored state of {self.chain.target.__qualname__} is not a valid "
-                    f"{self.chain.state.name}: {error_message(error)}; give new fields a default and old ones a type "
-                    "that accepts the stored value, then resume"
+                    f"the stored state of {self.compiled.target.__qualname__} is not a valid "
+                    f"{self.compiled.state.name}: {error_message(error)}; give new fields a default and old ones a "
+                    "type that accepts the stored value, then resume"
                 ) from None
         return self._state
 
     @state.setter
     def state(self, value: Any) -> None:
-        if not self.chain.state.fits(value):
-            of, wanted = self.chain.target.__qualname__, self.chain.state.name
+        if not self.compiled.state.fits(value):
+            of, wanted = self.compiled.target.__qualname__, self.compiled.state.name
             raise StateDoesNotFit(f"the state of {of} is a {wanted}, not a {type(value).__qualname__}")
         _ = self.state  # reads the number of the stored state, which the new one continues
         self._state = value
@@ -119,15 +119,15 @@ class Results(Mapping[str, Any]):
         self._attempt = attempt
 
     def __getitem__(self, name: str) -> Any:
-        view, links = self._attempt.view, self._attempt.chain.links
+        view, steps = self._attempt.view, self._attempt.compiled.steps
         if view.ending_of(name) is None:
-            if name in links:
+            if name in steps:
                 raise KeyError(f"the step {name!r} has not ended yet")
-            meant = nearest(str(name), links)
+            meant = nearest(str(name), steps)
             raise KeyError(f"there is no step {name!r}" + (f"; did you mean {meant!r}?" if meant else ""))
         raw = view.result_of(name)
-        link = links.get(name)
-        return None if not raw else (plain if link is None else link.decode)(raw)
+        step = steps.get(name)
+        return None if not raw else (plain if step is None else step.decode)(raw)
 
     def __iter__(self) -> Iterator[str]:
         view = self._attempt.view

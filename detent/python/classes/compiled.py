@@ -70,19 +70,19 @@ class CompiledClass:
         self,
         target: type[Any],
         settings: WorkflowSettings,
-        links: Sequence[CompiledStep],
+        steps: Sequence[CompiledStep],
         state: StateType,
         graph: Graph,
         fingerprint: str,
     ) -> None:
         self.target, self.settings, self.state = target, settings, state
-        self.links = {link.name: link for link in links}
+        self.steps = {step.name: step for step in steps}
         self.graph, self.fingerprint = graph, fingerprint
         self.drift = DriftCheck(settings.name, settings.drift, graph)
         self.may_proceed_without_hero = settings.may_proceed_without_hero
 
 
-def build_chain(
+def compile_class(
     target: type[Any],
     base: type[Any],
     settings: WorkflowSettings,
@@ -90,7 +90,7 @@ def build_chain(
     state: StateType,
     problems: Problems,
 ) -> CompiledClass:
-    """Return the chain of a class below `base`. Add a problem for each named method that does not exist."""
+    """Compile a class below `base`. Add a problem for each named method that does not exist."""
     find = _Finder(target, problems)
     conditions = tuple(
         found
@@ -99,14 +99,14 @@ def build_chain(
     )
     is_hooked = inspect.getattr_static(target, HOOK) is not vars(base)[HOOK]
     before = find.stage(HOOK, HOOK) if is_hooked else None
-    links: list[CompiledStep] = []
+    steps: list[CompiledStep] = []
     for one in definitions.steps:
-        earlier = tuple(link.name for link in links)
-        link = find.link(one, settings, conditions, before, earlier)
-        if link is not None:
-            links.append(link)
+        earlier = tuple(step.name for step in steps)
+        step = find.step(one, settings, conditions, before, earlier)
+        if step is not None:
+            steps.append(step)
     of_code = fingerprint(_functions(target, base, definitions), described(settings, definitions))
-    return CompiledClass(target, settings, links, state, _graph(settings, definitions, of_code), of_code)
+    return CompiledClass(target, settings, steps, state, _graph(settings, definitions, of_code), of_code)
 
 
 class _Finder:
@@ -115,7 +115,7 @@ class _Finder:
     def __init__(self, target: type[Any], problems: Problems) -> None:
         self._target, self._problems = target, problems
 
-    def link(
+    def step(
         self,
         one: StepDefinition,
         settings: WorkflowSettings,
@@ -233,8 +233,8 @@ def _step_document(one: StepDefinition) -> dict[str, Any]:
 def _functions(target: type[Any], base: type[Any], definitions: Definitions) -> list[Callable[..., Any]]:
     """Return all code of the class and its parents, and the functions that its steps and conditions call."""
     found: list[Callable[..., Any]] = []
-    family = target.__mro__[: target.__mro__.index(base)]
-    for name in sorted({name for one in family for name in vars(one)}):
+    classes = target.__mro__[: target.__mro__.index(base)]
+    for name in sorted({name for one in classes for name in vars(one)}):
         value = inspect.getattr_static(target, name)
         function = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
         if inspect.isfunction(function):
@@ -283,16 +283,16 @@ FORM: Final = "python"
 _LONGEST_DESCRIPTION: Final = 10_000
 
 
-def registered(chain: CompiledClass, definitions: Definitions) -> Registered:
+def registered(compiled_class: CompiledClass, definitions: Definitions) -> Registered:
     """Return the entry of the class for the registry."""
-    settings, target = chain.settings, chain.target
+    settings, target = compiled_class.settings, compiled_class.target
     place = f"{target.__module__}:{target.__qualname__}"
     description = _description(target)
-    pinned = chain.fingerprint if settings.drift is DriftPolicy.PIN else None
+    pinned = compiled_class.fingerprint if settings.drift is DriftPolicy.PIN else None
     compiled = Compiled(
         name=settings.name,
         form=FORM,
-        graph=chain.graph,
+        graph=compiled_class.graph,
         description=description,
         code=(code_name(settings.name, pinned),),
         queue=settings.queue,
@@ -301,9 +301,9 @@ def registered(chain: CompiledClass, definitions: Definitions) -> Registered:
     document: dict[str, Any] = {"form": FORM, "name": settings.name, "class": place}
     if description is not None:
         document["description"] = description
-    document |= {**described(settings, definitions), "fingerprint": chain.fingerprint}
+    document |= {**described(settings, definitions), "fingerprint": compiled_class.fingerprint}
     source = json.dumps(document, ensure_ascii=False)
-    return Registered(settings.name, CodeKind.CHAIN, target, compiled, source, chain.fingerprint, place)
+    return Registered(settings.name, CodeKind.CHAIN, target, compiled, source, compiled_class.fingerprint, place)
 
 
 def _description(target: type[Any]) -> str | None:

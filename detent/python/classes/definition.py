@@ -55,11 +55,11 @@ def ordered(names: Sequence[str], anchors: Mapping[str, Anchor]) -> tuple[list[s
 
 
 def _place(order: list[str], name: str, anchor: Anchor, behind: dict[str, int]) -> None:
-    place = order.index(anchor.name)
+    index = order.index(anchor.name)
     if not anchor.is_before:
-        place += 1 + behind.get(anchor.name, 0)
+        index += 1 + behind.get(anchor.name, 0)
         behind[anchor.name] = behind.get(anchor.name, 0) + 1
-    order.insert(place, name)
+    order.insert(index, name)
 
 
 def _unknown(anchor: Anchor, names: Sequence[str]) -> str:

@@ -63,19 +63,19 @@ class ClassExecutor:
             return Reattempt(ELSEWHERE)
         if known.kind is not CodeKind.CHAIN:
             return Pause(f"{known.name!r} is a durable function now, and this run is of a class")
-        chain: CompiledClass = known.target.__chain__
-        drifted: Outcome | None = chain.drift.answer(view)
+        compiled: CompiledClass = known.target.__compiled__
+        drifted: Outcome | None = compiled.drift.answer(view)
         if drifted is not None:
             return drifted
-        link = chain.links.get(call.step)
-        if link is None:
+        step = compiled.steps.get(call.step)
+        if step is None:
             return Fail(StepError("unknown_step", f"{known.place} has no step {call.step!r}"), retry=False)
-        attempt = ClassAttempt(chain, link, call, view, self._now)
+        attempt = ClassAttempt(compiled, step, call, view, self._now)
         load = None if view.facts.hero is None else self._heroes.find_loader(view.facts.hero[0])
         stages = sequence(attempt, load, self._transactions)
-        in_thread = link.in_thread[0] if load is None else not _is_async(load)
+        in_thread = step.in_thread[0] if load is None else not _is_async(load)
         found: Awaited | None = None
-        if not (in_thread or link.body.is_async or load is not None):
+        if not (in_thread or step.body.is_async or load is not None):
             resumed = _resume(stages.send, None)
             if not isinstance(resumed, tuple):
                 return resumed
@@ -89,13 +89,13 @@ class ClassExecutor:
     def _run(
         self, attempt: ClassAttempt, stages: Sequence, found: Awaited | None, in_thread: bool
     ) -> Coroutine[Any, Any, Outcome]:
-        link = attempt.link
-        if link.is_transactional and not link.body.is_async:
+        step = attempt.step
+        if step.is_transactional and not step.body.is_async:
             attempt.guard = CommitGuard()
         return run_on_loop(
             lambda: self._drive(attempt, stages, found, in_thread),
             lambda error: failed(attempt, error),
-            limit=link.timeout,
+            limit=step.timeout,
             guard=attempt.guard,
         )
 
@@ -103,7 +103,7 @@ class ClassExecutor:
         """Run the stages to their outcome: await what they await, and resume each in a thread or on the loop."""
         resume: Callable[[Any], Awaited] = stages.send
         value: Any = None
-        visits = attempt.link.in_thread
+        visits = attempt.step.in_thread
         try:
             while True:
                 if found is None:

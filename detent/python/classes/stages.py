@@ -56,28 +56,28 @@ def _stages(
     attempt: ClassAttempt, load: Loader | None, transactions: StepTransactions | None
 ) -> Generator[Awaited, Any, Outcome | None]:
     """Return the outcome, or None if the step asked for one itself."""
-    chain, link = attempt.chain, attempt.link
-    workflow = chain.target()
+    compiled, step = attempt.compiled, attempt.step
+    workflow = compiled.target()
     workflow._attempt = attempt  # noqa: SLF001 - they belong together
     if attempt.view.facts.hero is not None:
         yield from _find_hero(attempt, attempt.view.facts.hero, load)
-        if attempt.hero is None and not chain.may_proceed_without_hero:
+        if attempt.hero is None and not compiled.may_proceed_without_hero:
             return Cancel("its hero is gone")
-    if link.is_checked:
+    if step.is_checked:
         found = yield from _checks(attempt, workflow)
         if found is not None or attempt.asked is not None:
             return found
-    number = len(link.cancel_if) + (link.skip_if is not None)
-    if link.before is not None:
+    number = len(step.cancel_if) + (step.skip_if is not None)
+    if step.before is not None:
         number += 1
-        waited = link.before.call(workflow, link.name)
+        waited = step.before.call(workflow, step.name)
         if is_awaitable(waited):
             yield waited, number
         if attempt.asked is not None:
             return None
-    if link.is_transactional:
+    if step.is_transactional:
         return (yield from _transactional(attempt, workflow, transactions, number + 1, owner_of(load)))
-    output = link.body.call(workflow)
+    output = step.body.call(workflow)
     if is_awaitable(output):
         output = yield output, number + 1
     return None if attempt.asked is not None else Done(attempt.result(output))
@@ -93,8 +93,8 @@ def _find_hero(attempt: ClassAttempt, known: tuple[str, str], load: Loader | Non
 
 def _checks(attempt: ClassAttempt, workflow: Any) -> Generator[Awaited, Any, Outcome | None]:
     """Return the outcome of the first condition that holds. Return None if none holds, or if one made a request."""
-    link, number = attempt.link, 0
-    for stage in link.cancel_if:
+    step, number = attempt.step, 0
+    for stage in step.cancel_if:
         number += 1
         holds = stage.call(workflow)
         if is_awaitable(holds):
@@ -103,10 +103,10 @@ def _checks(attempt: ClassAttempt, workflow: Any) -> Generator[Awaited, Any, Out
             return None
         if holds:
             return Cancel(f"cancel_if {stage.name!r}")
-    if link.always_skipped:
+    if step.always_skipped:
         return _skipped(attempt)
-    if link.skip_if is not None:
-        holds = link.skip_if.call(workflow)
+    if step.skip_if is not None:
+        holds = step.skip_if.call(workflow)
         if is_awaitable(holds):
             holds = yield holds, number + 1
         if holds and attempt.asked is None:
@@ -127,8 +127,8 @@ def _transactional(
     """
     if transactions is None:
         raise RuntimeError("a transactional step needs a database: call detent.transactions(sessionmaker) first")
-    link, guard, generation = attempt.link, attempt.guard, attempt.view.generation
-    body, call = link.body, msgspec.structs.replace(attempt.call, timeout=link.timeout)
+    step, guard, generation = attempt.step, attempt.guard, attempt.view.generation
+    body, call = step.body, msgspec.structs.replace(attempt.call, timeout=step.timeout)
 
     def run(session: Any) -> bytes:
         attempt.session = session
@@ -158,7 +158,7 @@ def _transactional(
 def _take(attempt: ClassAttempt, hero: Any) -> None:
     """Use the hero as the transaction sees it. It may have been deleted since it was first loaded."""
     attempt.hero = hero
-    if hero is None and not attempt.chain.may_proceed_without_hero:
+    if hero is None and not attempt.compiled.may_proceed_without_hero:
         attempt.asked = RunAsked(Cancel("its hero is gone"))
         raise attempt.asked
 
@@ -204,8 +204,8 @@ def failed(attempt: ClassAttempt, error: BaseException) -> Outcome:
         return Pause(str(error), error_of(error))
     if type(error) is TimeLimit:
         error = TimeoutError(*error.args)  # policies and people know this class
-    where = f"step {attempt.link.name!r}"
-    return outcome_of(attempt.link.policies, error, error_of(error), attempt=attempt.call.attempt, where=where)
+    where = f"step {attempt.step.name!r}"
+    return outcome_of(attempt.step.policies, error, error_of(error), attempt=attempt.call.attempt, where=where)
 
 
 def error_of(error: BaseException) -> StepError:

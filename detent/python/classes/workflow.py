@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, TypeVar
 from detent.errors import InvalidDefinition, InvalidInput
 from detent.graph.check import check
 from detent.python.classes.attempt import ClassAttempt, Results, RunLog, log
-from detent.python.classes.compiled import CompiledClass, build_chain, registered
+from detent.python.classes.compiled import CompiledClass, compile_class, registered
 from detent.python.classes.definition import ClassReader, Definitions
 from detent.python.classes.state import StateType
 from detent.python.decorators import ClassBody
@@ -53,7 +53,7 @@ class WorkflowType(ABCMeta):
     """The metaclass of workflow classes. It reads, checks and registers each class."""
 
     __definitions__: Definitions
-    __chain__: CompiledClass | None
+    __compiled__: CompiledClass | None
     __state__: StateType
     __registry__: PythonRegistry
 
@@ -79,7 +79,7 @@ class WorkflowType(ABCMeta):
                 "lose its steps"
             )
         made = super().__new__(cls, name, bases, dict(body), **options)
-        made.__chain__ = None
+        made.__compiled__ = None
         if not any(isinstance(base, WorkflowType) for base in bases):
             made.__definitions__, made.__state__ = Definitions(), StateType()
             return made
@@ -103,11 +103,11 @@ def _define(made: WorkflowType, body: ClassBody, frame: FrameType, *, abstract: 
     if abstract or not definitions.steps:
         _refuse(made, problems)
         return
-    chain = build_chain(made, Workflow, settings, definitions, made.__state__, problems)
-    problems.found += check(chain.graph)
+    compiled = compile_class(made, Workflow, settings, definitions, made.__state__, problems)
+    problems.found += check(compiled.graph)
     _refuse(made, problems)
-    made.__chain__ = chain
-    made.__registry__.add(registered(chain, definitions))
+    made.__compiled__ = compiled
+    made.__registry__.add(registered(compiled, definitions))
 
 
 def _check_names(body: ClassBody, problems: Problems) -> None:
@@ -214,7 +214,7 @@ class Workflow(FlowVerbs, metaclass=WorkflowType):
 
     @property
     def step_name(self) -> str:
-        return self._now_running().link.name
+        return self._now_running().step.name
 
     @property
     def attempt(self) -> int:
@@ -238,7 +238,7 @@ class Workflow(FlowVerbs, metaclass=WorkflowType):
     def log(self) -> logging.LoggerAdapter[logging.Logger]:
         """Return a logger (`detent.workflow`) whose records have the run, workflow, step and attempt."""
         now = self._now_running()
-        return RunLog(log, {"run": now.run_id, "workflow": self.name, "step": now.link.name, "attempt": self.attempt})
+        return RunLog(log, {"run": now.run_id, "workflow": self.name, "step": now.step.name, "attempt": self.attempt})
 
     def now(self) -> datetime:
         """Return the current time in UTC."""
@@ -264,7 +264,7 @@ class Workflow(FlowVerbs, metaclass=WorkflowType):
         raise asked
 
     def _where(self) -> str:
-        return f"step {self._attempt.link.name!r}" if self._attempt is not None else ""
+        return f"step {self._attempt.step.name!r}" if self._attempt is not None else ""
 
 
 RESERVED: Final = frozenset(name for name in (*vars(Workflow), *vars(FlowVerbs)) if not name.startswith("__")) - {

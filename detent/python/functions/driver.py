@@ -110,17 +110,17 @@ class FunctionDriver:
         self._outside = asyncio.get_running_loop()
         self.outcome: asyncio.Future[Outcome] = self._outside.create_future()
         self._work = OperationRunner(port, facts, steps, self.look, monotonic=monotonic, generation=generation)
-        self.book = self._work.book = OperationLog(facts.started_at, self._work.give_up, keeps_asked=strict)
-        self._watch = Watch(self.book) if strict else None
+        self.log = self._work.log = OperationLog(facts.started_at, self._work.give_up, keeps_asked=strict)
+        self._watch = Watch(self.log) if strict else None
         self._is_turning = self._is_over = False
 
     # -- life
 
     def start(self, main: Coroutine[Any, Any, Any]) -> None:
         """Start the function in the next iteration of the engine's loop."""
-        self._main = self.book.loop.create_task(main)
+        self._main = self.log.loop.create_task(main)
         for checkpoint in self.port.history():
-            self.book.add(checkpoint)
+            self.log.add(checkpoint)
         self.port.listen(self)
         self.look()
 
@@ -129,7 +129,7 @@ class FunctionDriver:
         if not self._is_over:
             self._is_over = True
             self._work.close()
-            self.book.close()
+            self.log.close()
 
     async def unlocked(self) -> None:
         """Wait until no transaction of a step locks the run. The attempt is not over before that."""
@@ -144,17 +144,17 @@ class FunctionDriver:
 
     def leave(self, asked: BaseException) -> None:
         """Note that the function has asked to end its run, by raising `asked`."""
-        self.book.leaving = Exit(asked, asyncio.current_task(), self._main)
+        self.log.exit = Exit(asked, asyncio.current_task(), self._main)
 
     # -- notifications of the engine
 
     def ended(self, checkpoint: Checkpoint) -> None:
         """Handle the end of an operation that is now in the journal."""
         self._work.ended(checkpoint.key)
-        pending = self.book.add(checkpoint)
+        pending = self.log.add(checkpoint)
         if pending is not None:
             self._work.call_off(pending)  # its body may still be in flight, if something else ended it
-        if len(self.book.records) == LONG:
+        if len(self.log.records) == LONG:
             emit("function.history_long", run=self.facts.id, checkpoints=LONG)
         self.look()
 
@@ -187,10 +187,10 @@ class FunctionDriver:
 
     def _go_on(self) -> bool:
         """Run the function to the end of its records. Return False if it is over."""
-        book, watch = self.book, self._watch
+        log, watch = self.log, self._watch
         while True:
-            book.loop.run()
-            if (self._main.done() or book.leaving is not None) and self._is_through():
+            log.loop.run()
+            if (self._main.done() or log.exit is not None) and self._is_through():
                 if self._has_children_to_start():
                     return True  # the function sees no further ends before its children are started
                 if watch is not None:
@@ -199,29 +199,29 @@ class FunctionDriver:
                 return False
             if watch is not None:
                 watch.at_rest(self.port.operations())
-            found = book.next_ended()
+            found = log.next_ended()
             if found is None:
                 return True
             pending, record = found
-            book.loop.now = max(book.loop.now, record.at / SECOND)
-            resolve(book.loop, pending, record)
+            log.loop.now = max(log.loop.now, record.at / SECOND)
+            resolve(log.loop, pending, record)
 
     def _is_through(self) -> bool:
         """Return whether the function has ended or left.
 
         If it succeeded, steps that it asked for and did not await run first. If it failed or left, they are given up.
         """
-        main, leaving = self._main, self.book.leaving
+        main, exit_ = self._main, self.log.exit
         if not main.done():
-            return leaving is not None and leaving.has_left()
-        return not (self._has_succeeded() and any(one.op is Op.STEP for one in self.book.waiting.values()))
+            return exit_ is not None and exit_.has_left()
+        return not (self._has_succeeded() and any(one.op is Op.STEP for one in self.log.waiting.values()))
 
     def _has_children_to_start(self) -> bool:
         """Return whether children that the function did not await must still be started.
 
         They need not end first. Their start is not recorded, but starting them again is harmless.
         """
-        return self._has_succeeded() and any(map(self._work.must_start, self.book.waiting.values()))
+        return self._has_succeeded() and any(map(self._work.must_start, self.log.waiting.values()))
 
     def _has_succeeded(self) -> bool:
         main = self._main
@@ -229,13 +229,13 @@ class FunctionDriver:
 
     def _act(self) -> None:
         """Start the operations that the function waits for. Suspend the run if the wait is long or the node stops."""
-        book, work = self.book, self._work
+        log, work = self.log, self._work
         if self.port.must_stop():
             if not work.is_busy():
-                self._end(Suspend(self.port.now(), len(book.records)))
+                self._end(Suspend(self.port.now(), len(log.records)))
             return
-        if book.fresh or book.to_open or book.decided or work.given_up:
-            if len(book.records) >= TOO_LONG:
+        if log.fresh or log.to_open or log.decided or work.given_up:
+            if len(log.records) >= TOO_LONG:
                 self._pause("history_full", f"its history has {TOO_LONG:,} entries: use run.continue_as_new earlier")
                 return
             if not work.begin_all():
@@ -245,8 +245,8 @@ class FunctionDriver:
         earliest = work.next_time()
         if work.is_busy() or (earliest is not None and earliest - self.port.now() <= self.port.patience()):
             work.set_alarm(earliest)
-        elif book.waiting:
-            self._end(Suspend(earliest, len(book.records)))
+        elif log.waiting:
+            self._end(Suspend(earliest, len(log.records)))
         else:
             self._pause("stuck", "the function waits for something that can never happen: no operation is open")
 

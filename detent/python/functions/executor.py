@@ -175,8 +175,8 @@ class _Attempt:
             except DetentError as error:
                 return self._failed(ChildFailed("continue_as_new", StepError(error.code, error.message)))
             else:
-                return Continued(encode_output({"continued_as": successor}), driver.book.signals_taken())
-        return Suspend(port.now(), len(driver.book.records))
+                return Continued(encode_output({"continued_as": successor}), driver.log.signals_taken())
+        return Suspend(port.now(), len(driver.log.records))
 
     def outcome(self, ended: FunctionTask) -> Outcome:
         """Return the outcome for the end of the function. A request counts, even if the function went on after it."""

@@ -99,7 +99,7 @@ class FunctionLoop(asyncio.AbstractEventLoop):
             sys.set_asyncgen_hooks(*hooks)
             self._queue.clear()
             self.tasks.clear()
-            self._timer = self._called_off = _tell_nobody  # drops the references to objects that have ended
+            self._timer = self._called_off = _ignore  # drops the references to objects that have ended
 
     def refuse(self, what: str) -> NoReturn:
         """Raise NotInFunction: the function itself did what only its steps may do."""
@@ -165,7 +165,7 @@ class FunctionLoop(asyncio.AbstractEventLoop):
         """Ignore errors that were never retrieved, so that a live function and its replay behave alike."""
 
 
-def _tell_nobody(_: asyncio.TimerHandle) -> None:
+def _ignore(_: asyncio.TimerHandle) -> None:
     """Ignore the timers of a closed loop."""
 
 

@@ -41,16 +41,16 @@ _OF_VALUES: Final = (
 class Pending(asyncio.Future[Any]):
     """One operation that has not ended.
 
-    `number` counts operations in the order of the calls. It calls `told` if the function cancels it. `unwanted` has
-    the operations that were never awaited; the operation removes itself when it is awaited.
+    `number` counts operations in the order of the calls. It calls `on_cancel` if the function cancels it. `unwanted`
+    has the operations that were never awaited; the operation removes itself when it is awaited.
     """
 
-    __slots__ = ("child", "handle", "key", "number", "op", "seconds", "told", "until", "unwanted", "work")
+    __slots__ = ("child", "handle", "key", "number", "on_cancel", "op", "seconds", "until", "unwanted", "work")
 
-    def __init__(self, loop: FunctionLoop, op: Op, key: str, number: int, told: Callable[[Pending], None]) -> None:
+    def __init__(self, loop: FunctionLoop, op: Op, key: str, number: int, on_cancel: Callable[[Pending], None]) -> None:
         self.number = number
         super().__init__(loop=loop)
-        self.op, self.key, self.told = op, key, told
+        self.op, self.key, self.on_cancel = op, key, on_cancel
         self.until: int | None = None  # when its time ends
         self.seconds: float | None = None  # its duration from its start, until `until` is known
         self.handle: asyncio.TimerHandle | None = None
@@ -90,7 +90,7 @@ class Pending(asyncio.Future[Any]):
     def cancel(self, msg: Any | None = None) -> bool:
         if not super().cancel(msg):
             return False
-        self.told(self)
+        self.on_cancel(self)
         return True
 
 
@@ -132,16 +132,16 @@ class StepWork:
 
 
 class Signals:
-    """The signals of a run and the operations that wait for one. A place is the index of a signal's record."""
+    """The signals of a run, by the index of their record, and the operations that wait for one."""
 
     def __init__(self) -> None:
         self.taken: dict[str, int] = {}  # how many of each name
         self._came: dict[str, deque[int]] = {}
         self._asked: dict[str, dict[str, Pending]] = {}
 
-    def came(self, key: str, place: int) -> None:
+    def came(self, key: str, index: int) -> None:
         """Add a signal that is recorded."""
-        self._came.setdefault(name_of(key), deque()).append(place)
+        self._came.setdefault(name_of(key), deque()).append(index)
 
     def asked(self, pending: Pending) -> None:
         """Add a waiter."""
@@ -154,10 +154,10 @@ class Signals:
     def first(self) -> tuple[int, Pending] | None:
         """Return the earliest signal that has a waiter, and that waiter, or None."""
         best: tuple[int, Pending] | None = None
-        for name, places in self._came.items():
+        for name, indexes in self._came.items():
             waiting = self._asked.get(name)
-            if places and waiting and (best is None or places[0] < best[0]):
-                best = places[0], next(iter(waiting.values()))
+            if indexes and waiting and (best is None or indexes[0] < best[0]):
+                best = indexes[0], next(iter(waiting.values()))
         return best
 
     def take(self, pending: Pending) -> None:
@@ -235,14 +235,14 @@ class OperationLog:
         )
         self._left, self._keeps_asked = left, keeps_asked
         self.records: list[Checkpoint] = []
-        self.places: dict[str, int] = {}  # of the records, by key
+        self.indexes: dict[str, int] = {}  # of the records, by key
         self.waiting: dict[str, Pending] = {}  # by key: asked for, and not ended
         self.asked: dict[str, None] = {}  # every key in order, if `keeps_asked`
         self.fresh: list[Pending] = []  # asked for, and not started yet
         self.to_open: list[str] = []  # keys of callbacks
         self.decided: list[Checkpoint] = []  # values the function got at once, not recorded yet
-        self.leaving: Exit | None = None  # set when the function asks to end its run
-        self._due: list[tuple[int, int, Pending]] = []  # recorded and asked for, by place in the journal
+        self.exit: Exit | None = None  # set when the function asks to end its run
+        self._due: list[tuple[int, int, Pending]] = []  # recorded and asked for, by index
         self._signals = Signals()
         self._timers: dict[int, Pending] = {}  # by the identity of their handle
         self._counts: dict[str, int] = {}
@@ -251,31 +251,31 @@ class OperationLog:
     def close(self) -> None:
         """Close the function. From now on `left` is not called any more."""
         self.loop.close()
-        self.leaving = None
-        self._left = _tell_nobody
+        self.exit = None
+        self._left = _ignore
 
     # -- the record
 
     def add(self, checkpoint: Checkpoint) -> Pending | None:
         """Add a record. Return the operation that it ends, or None if the function does not wait for it."""
         key = checkpoint.key
-        if key in self.places:
+        if key in self.indexes:
             return None
-        place = self.places[key] = len(self.records)
+        index = self.indexes[key] = len(self.records)
         self.records.append(checkpoint)
         if key.startswith(Op.SIGNAL):
-            self._signals.came(key, place)
+            self._signals.came(key, index)
         pending = self.waiting.get(key)
         if pending is not None:
-            heappush(self._due, (place, pending.number, pending))
+            heappush(self._due, (index, pending.number, pending))
         return pending
 
     def signals_taken(self) -> dict[str, int]:
         """Return how many signals of each name the function has received. They are the first ones of that name."""
         return self._signals.taken
 
-    def next_place(self) -> int | None:
-        """Return the place of the record that the function receives next, or None."""
+    def next_index(self) -> int | None:
+        """Return the index of the record that the function receives next, or None."""
         due, signal = self._still_due(), self._signals.first()
         if signal is None:
             return due[0][0] if due else None
@@ -285,14 +285,14 @@ class OperationLog:
         """Return the operation that the function waits for and that ended first in the journal, with its record."""
         due, signal = self._still_due(), self._signals.first()
         if signal is not None and (not due or signal[0] < due[0][0]):
-            place, pending = signal
+            index, pending = signal
             self._signals.take(pending)
         elif due:
-            place, _, pending = heappop(due)
+            index, _, pending = heappop(due)
         else:
             return None
         self._is_over(pending)
-        return pending, self.records[place]
+        return pending, self.records[index]
 
     def _still_due(self) -> list[tuple[int, int, Pending]]:
         """Return what is due, after removing given-up operations from its head."""
@@ -310,7 +310,7 @@ class OperationLog:
 
     def is_open(self, pending: Pending) -> bool:
         """Return whether the function waits for it and it has not ended."""
-        return self.waiting.get(pending.key) is pending and pending.key not in self.places
+        return self.waiting.get(pending.key) is pending and pending.key not in self.indexes
 
     # -- what the function asks for
 
@@ -320,27 +320,27 @@ class OperationLog:
         return base if count == 1 else f"{base}#{count}"
 
     def ask(self, op: Op, key: str) -> Pending:
-        """Return a new operation of that key. It starts with `let_go`."""
+        """Return a new operation of that key. It starts with `release`."""
         self._numbers += 1
         return Pending(self.loop, op, key, self._numbers, self._is_given_up)
 
-    def let_go(self, pending: Pending) -> Pending:
+    def release(self, pending: Pending) -> Pending:
         """Release a complete operation: from now on it may start and end."""
         if self.loop.is_closing:
             return pending  # it never ends
-        if self.leaving is not None:
-            self.leaving.asked_for_more()
+        if self.exit is not None:
+            self.exit.asked_for_more()
         key = pending.key
         self.waiting[key] = pending
         if pending.op is Op.ASK:
             self._signals.asked(pending)
         if self._keeps_asked:
             self.asked[key] = None
-        place = self.places.get(key)
-        if place is None:
+        index = self.indexes.get(key)
+        if index is None:
             self.fresh.append(pending)
         else:
-            heappush(self._due, (place, pending.number, pending))
+            heappush(self._due, (index, pending.number, pending))
         return pending
 
     def open(self, key: str) -> None:
@@ -361,7 +361,7 @@ class OperationLog:
         seconds = in_seconds(max(0.0, handle.when() - self.loop.now))
         pending = self.ask(Op.TIMER, self.next_key(Op.TIMER.value))
         pending.handle, pending.seconds = handle, seconds
-        self._timers[id(handle)] = self.let_go(pending)
+        self._timers[id(handle)] = self.release(pending)
 
     def _timer_was_called_off(self, handle: asyncio.TimerHandle) -> None:
         pending = self._timers.pop(id(handle), None)
@@ -369,7 +369,7 @@ class OperationLog:
             pending.cancel()
 
 
-def _tell_nobody(_: Pending) -> None:
+def _ignore(_: Pending) -> None:
     """Ignore the operations of a closed function."""
 
 
@@ -398,8 +398,8 @@ class ReplayMismatch(Exception):
 class Watch:
     """Compares the operations of a strict function with its records."""
 
-    def __init__(self, book: OperationLog) -> None:
-        self._book = book
+    def __init__(self, log: OperationLog) -> None:
+        self._log = log
         self._checked = 0  # how many records
         self._is_live = False
 
@@ -409,32 +409,32 @@ class Watch:
         Raise ReplayMismatch unless it asked for every record before the one it receives next. If it receives none, it
         must have asked for all of them.
         """
-        place = self._book.next_place()
-        if place is None:
+        index = self._log.next_index()
+        if index is None:
             self.at_the_end(begun)
         else:
-            self._check_records(place)
+            self._check_records(index)
 
     def at_the_end(self, begun: Iterable[str]) -> None:
         """Raise ReplayMismatch unless the function asked for everything."""
-        self._check_records(len(self._book.records))
+        self._check_records(len(self._log.records))
         if not self._is_live:
             self._is_live = True  # from now on only operations that it asks for are started
             self._check(begun)
 
-    def _check_records(self, place: int) -> None:
-        if self._checked < place:
-            self._check(checkpoint.key for checkpoint in self._book.records[self._checked : place])
-            self._checked = place
+    def _check_records(self, index: int) -> None:
+        if self._checked < index:
+            self._check(checkpoint.key for checkpoint in self._log.records[self._checked : index])
+            self._checked = index
 
     def _check(self, keys: Iterable[str]) -> None:
         for key in keys:
-            if key not in self._book.asked and not key.startswith(_FREE):
+            if key not in self._log.asked and not key.startswith(_FREE):
                 raise ReplayMismatch(self._error(key))
 
     def _error(self, record: str) -> StepError:
-        recorded = [checkpoint.key for checkpoint in self._book.records]
-        asked = list(self._book.asked)
+        recorded = [checkpoint.key for checkpoint in self._log.records]
+        asked = list(self._log.asked)
         lines = list(difflib.unified_diff(recorded, asked, "on record", "asked for", lineterm="", n=2))
         message = f"the record has {record!r} next, and the function does not ask for it; it asks for {_listed(asked)}"
         return StepError("drift", message, {"diff": lines[:200], "recorded": recorded[-200:], "asked": asked[-200:]})

@@ -59,7 +59,7 @@ class Run(FlowVerbs):
     def __init__(
         self, driver: FunctionDriver, call: StepCall, body: Any, hero_of: Callable[[Any], tuple[str, str]]
     ) -> None:
-        self._driver, self._book = driver, driver.book
+        self._driver, self._log = driver, driver.log
         self._call, self._body, self._hero_of = call, body, hero_of
         self._random: chance.Random | None = None
         self._open: dict[str, deque[str]] = {}  # callbacks that were opened and are not waited for yet
@@ -140,10 +140,10 @@ class Run(FlowVerbs):
         an exception. A step that fails and is not retried raises `StepFailed` here.
         """
         self._must_be_inside("step")
-        known, book = step_function(function), self._book
+        known, log = step_function(function), self._log
         if name is not None or not known.is_named:
             name = check_name(known.name if name is None else name, "a step; give it a `name=`")
-        pending = book.ask(Op.STEP, book.next_key(name or known.name))
+        pending = log.ask(Op.STEP, log.next_key(name or known.name))
         pending.work = StepWork(
             known,
             args,
@@ -151,32 +151,32 @@ class Run(FlowVerbs):
             known.retry if retry is None else read_retry(retry),
             known.timeout if timeout is None else in_seconds(timeout, zero=False),
         )
-        return self._let_go(pending)
+        return self._release(pending)
 
     def sleep(self, duration: Duration) -> asyncio.Future[None]:
         """Wait that long. A long sleep parks the run: it is one row in the database and uses no memory."""
         self._must_be_inside("sleep")
-        pending = self._book.ask(Op.SLEEP, self._book.next_key(Op.SLEEP.value))
+        pending = self._log.ask(Op.SLEEP, self._log.next_key(Op.SLEEP.value))
         pending.seconds = in_seconds(duration)
-        return self._let_go(pending)
+        return self._release(pending)
 
     def sleep_until(self, when: datetime) -> asyncio.Future[None]:
         """Wait until that time. Raise InvalidInput if it has no time zone."""
         self._must_be_inside("sleep_until")
         if when.tzinfo is None:
             raise InvalidInput("sleep_until takes a datetime with a time zone")
-        in_seconds(max(0.0, when.timestamp() - self._book.loop.now))  # raises if it is too far away
-        pending = self._book.ask(Op.SLEEP, self._book.next_key(Op.SLEEP.value))
+        in_seconds(max(0.0, when.timestamp() - self._log.loop.now))  # raises if it is too far away
+        pending = self._log.ask(Op.SLEEP, self._log.next_key(Op.SLEEP.value))
         pending.until = round(when.timestamp() * SECOND)
-        return self._let_go(pending)
+        return self._release(pending)
 
     async def callback(self, name: str) -> WaitCallback:
         """Return the URL that ends the next `wait` of that name."""
         self._must_be_inside("callback")
         name = check_name(name, "a wait")
-        key = self._book.next_key(f"{Op.WAIT}:{name}")
+        key = self._log.next_key(f"{Op.WAIT}:{name}")
         self._open.setdefault(name, deque()).append(key)
-        self._book.open(key)
+        self._log.open(key)
         return WaitCallback(name, self._driver.facts.callback_url(key))
 
     def wait(self, name: str, timeout: Duration | None = None) -> asyncio.Future[Any]:
@@ -184,10 +184,10 @@ class Run(FlowVerbs):
         self._must_be_inside("wait")
         name = check_name(name, "a wait")
         opened = self._open.get(name)
-        key = opened.popleft() if opened else self._book.next_key(f"{Op.WAIT}:{name}")
-        pending = self._book.ask(Op.WAIT, key)
+        key = opened.popleft() if opened else self._log.next_key(f"{Op.WAIT}:{name}")
+        pending = self._log.ask(Op.WAIT, key)
         pending.seconds = None if timeout is None else in_seconds(timeout)
-        return self._let_go(pending)
+        return self._release(pending)
 
     def signal(self, name: str, timeout: Duration | None = None) -> asyncio.Future[Any]:
         """Wait for the next signal of that name and return its data. Raise `WaitTimeout`.
@@ -195,9 +195,9 @@ class Run(FlowVerbs):
         A signal that came before this call counts too.
         """
         self._must_be_inside("signal")
-        pending = self._book.ask(Op.ASK, self._book.next_key(f"{Op.ASK}:{check_name(name, 'a signal')}"))
+        pending = self._log.ask(Op.ASK, self._log.next_key(f"{Op.ASK}:{check_name(name, 'a signal')}"))
         pending.seconds = None if timeout is None else in_seconds(timeout)
-        return self._let_go(pending)
+        return self._release(pending)
 
     def child(
         self,
@@ -216,37 +216,37 @@ class Run(FlowVerbs):
         """
         self._must_be_inside("child")
         name, body = self.bind(workflow, *args, **kwargs)
-        pending = self._book.ask(Op.CHILD, self._book.next_key(f"{Op.CHILD}:{name}"))
+        pending = self._log.ask(Op.CHILD, self._log.next_key(f"{Op.CHILD}:{name}"))
         about = None if hero is None else self._hero_of(hero)
         pending.child = StartRequest(name, body, about, priority, dict(labels or {}))
-        return self._let_go(pending)
+        return self._release(pending)
 
     def _must_be_inside(self, verb: str) -> None:
         """Raise RuntimeError if a step, or any other code outside of the function, calls this.
 
         A replay would not repeat that call.
         """
-        if _running() is not self._book.loop:
+        if _running() is not self._log.loop:
             raise RuntimeError(f"run.{verb} can only be called in the function itself; a step can only return or raise")
 
-    def _let_go(self, pending: Pending) -> Pending:
+    def _release(self, pending: Pending) -> Pending:
         pending.unwanted = self.unwanted
         self.unwanted[pending.number] = pending
-        return self._book.let_go(pending)
+        return self._log.release(pending)
 
     # -- what would differ in a replay
 
     def now(self) -> datetime:
         """Return the current time. A replay returns the recorded one."""
         self._must_be_inside("now")
-        book = self._book
-        key = book.next_key(Op.NOW.value)
-        place = book.places.get(key)
-        if place is not None:
-            return as_datetime(_decode(book.records[place].result)["output"])
+        log = self._log
+        key = log.next_key(Op.NOW.value)
+        index = log.indexes.get(key)
+        if index is not None:
+            return as_datetime(_decode(log.records[index].result)["output"])
         now = self._driver.port.now()
-        if not book.loop.is_closing:
-            book.decided.append(Checkpoint(key, Ending.SUCCESS, encode_output(now), None, now))
+        if not log.loop.is_closing:
+            log.decided.append(Checkpoint(key, Ending.SUCCESS, encode_output(now), None, now))
         return as_datetime(now)
 
     def random(self) -> float:

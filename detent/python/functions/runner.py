@@ -28,7 +28,7 @@ _GIVEN_UP: Final = StepError("given_up", "the function does not wait for it any 
 class OperationRunner:
     """Starts operations and journals their ends. It calls `look` when the driver must look again."""
 
-    book: OperationLog
+    log: OperationLog
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class OperationRunner:
 
     def must_start(self, pending: Pending) -> bool:
         """Return whether it is a child that this attempt has not started yet."""
-        return pending.op is Op.CHILD and pending.key not in self._started and pending.key not in self.book.places
+        return pending.op is Op.CHILD and pending.key not in self._started and pending.key not in self.log.indexes
 
     def ended(self, key: str) -> None:
         """Handle the end of an operation that is now in the journal."""
@@ -98,15 +98,15 @@ class OperationRunner:
 
     def begin_all(self) -> bool:
         """Start the operations that were asked for. Return False if some must wait for a journal write."""
-        book = self.book
-        if book.decided or book.to_open:
+        log = self.log
+        if log.decided or log.to_open:
             self._put_on_record()
         if self.given_up:
             self._end_given_up()
-        fresh, book.fresh = book.fresh, []
+        fresh, log.fresh = log.fresh, []
         steps: list[Pending] = []
         for pending in fresh:
-            if not book.is_open(pending):
+            if not log.is_open(pending):
                 continue
             if pending.op is Op.STEP:
                 steps.append(pending)
@@ -117,20 +117,20 @@ class OperationRunner:
             any(not key.startswith(_SLEEPS) for key in self._beginning)
             or any(key.startswith(Op.NOW) for key in self._writing)
         ):
-            book.fresh += steps
+            log.fresh += steps
             return False
         for pending in steps:
             self._begin_step(pending)
         return True
 
     def _put_on_record(self) -> None:
-        book = self.book
-        decided, book.decided = book.decided, []
+        log = self.log
+        decided, log.decided = log.decided, []
         for checkpoint in decided:
             self._record(checkpoint)
-        opened, book.to_open = book.to_open, []
+        opened, log.to_open = log.to_open, []
         for key in opened:
-            if key not in book.places and key not in self._port.operations() and key not in self._beginning:
+            if key not in log.indexes and key not in self._port.operations() and key not in self._beginning:
                 self._announce(key, None, callback=True)
 
     def _end_given_up(self) -> None:
@@ -142,7 +142,7 @@ class OperationRunner:
         given_up, self.given_up = self.given_up, []
         begun, now = self._port.operations(), self._port.now()
         for key, op in ((pending.key, pending.op) for pending in given_up):
-            if key not in begun or key in self.book.places or key in self._writing or op is Op.CHILD:
+            if key not in begun or key in self.log.indexes or key in self._writing or op is Op.CHILD:
                 continue
             if op is Op.WAIT:
                 self._writing[key] = None
@@ -173,7 +173,7 @@ class OperationRunner:
         """
         timers, self._timers = self._timers, []
         for pending in timers:
-            if self.book.is_open(pending):
+            if self.log.is_open(pending):
                 self._announce(pending.key, pending.until, callback=False)
 
     def _settle_time(self, pending: Pending, known: Operation | None) -> None:
@@ -258,14 +258,14 @@ class OperationRunner:
             return
         self._beginning[pending.key] = None
         self._port.begin(Operation(pending.key, again, None, work.attempt, given.error, now))
-        self.book.fresh.append(pending)  # `_begin_step` schedules its retry once that is recorded
+        self.log.fresh.append(pending)  # `_begin_step` schedules its retry once that is recorded
 
     # -- time
 
     def next_time(self) -> int | None:
         """Return the earliest time that an open operation waits for, or None."""
         times = self._times
-        while times and not self.book.is_open(times[0][2]):
+        while times and not self.log.is_open(times[0][2]):
             heappop(times)
         return times[0][0] if times else None
 
@@ -282,7 +282,7 @@ class OperationRunner:
         now = self._port.now()
         while self._times and self._times[0][0] <= now and not self._is_over:
             pending = heappop(self._times)[2]
-            if self.book.is_open(pending):
+            if self.log.is_open(pending):
                 self._time_is_over(pending, now)
         self._look()
 
@@ -290,7 +290,7 @@ class OperationRunner:
         if pending.op is Op.STEP:
             assert pending.work is not None
             if self._port.must_stop():
-                self.book.fresh.append(pending)  # nothing starts while the node stops; the next attempt starts it
+                self.log.fresh.append(pending)  # nothing starts while the node stops; the next attempt starts it
             else:
                 self._begin_body(pending, pending.work)
         elif pending.op is Op.WAIT:
@@ -305,11 +305,11 @@ class OperationRunner:
     # -- children
 
     def _start_child(self, pending: Pending) -> None:
-        task = self._outside.create_task(self._start_and_tell(pending))
+        task = self._outside.create_task(self._start_and_record(pending))
         self._children[pending.key] = task
         task.add_done_callback(lambda _: self._child_was_started(pending.key))
 
-    async def _start_and_tell(self, pending: Pending) -> None:
+    async def _start_and_record(self, pending: Pending) -> None:
         assert pending.child is not None
         key, now = pending.key, self._port.now
         while True:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from detent.errors import StoreError
 from detent.instant import micros
 from detent.run.journal import Entry
-from detent.store.heartbeat import TaskHeart
+from detent.store.heartbeat import TaskHeartbeat
 from detent.store.memory.commands import MemoryCommandStore
 from detent.store.memory.tables import StoredCallback, StoredRun
 from detent.store.memory.triggers import MemoryTriggers
@@ -37,8 +37,8 @@ class MemoryStore(MemoryCommandStore, MemoryTriggers):
 
     # -- nodes
 
-    def heart(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
-        return TaskHeart(self, node, clock=self.clock, ttl=ttl, interval=interval)
+    def heartbeat(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
+        return TaskHeartbeat(self, node, clock=self.clock, ttl=ttl, interval=interval)
 
     async def register(
         self, node: bytes, *, ttl: float, queues: Sequence[str] | None = None, actions: Sequence[str] = ()
@@ -96,7 +96,7 @@ class MemoryStore(MemoryCommandStore, MemoryTriggers):
         now = self.clock.wall()
         for start in flush.starts:
             if self._inherits(node, start):
-                self._hand_over(start)
+                self._pass_key(start)
             owner = node if start.owned else None
             self.table.setdefault(start.id, StoredRun(start, owner, int(start.owned), start.status, start.wake_at))
         for callback in flush.callbacks:
@@ -110,7 +110,7 @@ class MemoryStore(MemoryCommandStore, MemoryTriggers):
         for mail in flush.consumed:
             self.inbox.pop(mail, None)
         self._change_callbacks(flush)
-        self._let_go(node, flush)
+        self._release_runs(node, flush)
         return Flushed(now, frozenset(key for key in flush.expiries if self._is_expired(key)), refused)
 
     def _without_refused(self, node: bytes, flush: Flush) -> tuple[Flush, frozenset[bytes]]:
@@ -125,8 +125,8 @@ class MemoryStore(MemoryCommandStore, MemoryTriggers):
                 for name, value in (("request_id", start.request_id), ("active_key", start.active_key))
                 if value is not None
             }
-            in_the_way = self._is_active(start) and not self._inherits(node, start)
-            taken = not asked.isdisjoint(unique) or self._has_request(start) or in_the_way
+            has_active = self._is_active(start) and not self._inherits(node, start)
+            taken = not asked.isdisjoint(unique) or self._has_request(start) or has_active
             if taken or (start.current and not self._is_current(start)):
                 refused.add(start.id)
             else:
@@ -179,7 +179,7 @@ class MemoryStore(MemoryCommandStore, MemoryTriggers):
             return False
         return (row.new.tenant, row.new.active_key) == (start.tenant, start.active_key)
 
-    def _hand_over(self, start: NewRun) -> None:
+    def _pass_key(self, start: NewRun) -> None:
         assert start.successor_of is not None
         row = self.table[start.successor_of]
         row.new = row.new._replace(active_key=released_key(start.successor_of))
@@ -202,7 +202,7 @@ class MemoryStore(MemoryCommandStore, MemoryTriggers):
         callback = self.waits.get(key)
         return callback is not None and callback.state is CallbackState.EXPIRED
 
-    def _let_go(self, node: bytes, flush: Flush) -> None:
+    def _release_runs(self, node: bytes, flush: Flush) -> None:
         for park in flush.parks:
             run = self._mine(node, park.run, park.generation)
             if run:

@@ -79,8 +79,8 @@ class MemoryTables:
 
     def holder(self, tenant: int, key: str) -> bytes | None:
         """Return the open run that has that active key."""
-        held = (run for run in self.table.values() if run.is_open() and run.new.active_key == key)
-        return next((run.new.id for run in held if run.new.tenant == tenant), None)
+        runs = (run for run in self.table.values() if run.is_open() and run.new.active_key == key)
+        return next((run.new.id for run in runs if run.new.tenant == tenant), None)
 
     def post(self, run: bytes, kind: str, step: str | None, data: bytes) -> None:
         """Put a message into a run's inbox."""

@@ -102,8 +102,8 @@ def _migration(scripts: ScriptDirectory, dialect: str, before: str, after: str) 
         FIRST if one == BASE else str(scripts.get_revision(one).module.oldest_code) for one in (before, after)
     )
     buffer = io.StringIO()
-    way = command.downgrade if is_down else command.upgrade
-    way(_config(dialect, buffer), f"{before}:{after}", sql=True)
+    migrate = command.downgrade if is_down else command.upgrade
+    migrate(_config(dialect, buffer), f"{before}:{after}", sql=True)
     *changes, note = split(buffer.getvalue())
     if after == BASE:
         statements = [*changes, "drop table alembic_version"]  # without tables there is no revision to store

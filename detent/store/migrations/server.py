@@ -90,8 +90,8 @@ class _Code(NamedTuple):
 
 
 async def _nodes(server: MigrationServer) -> list[_Code]:
-    told = [msgspec.json.decode(offers) if offers else {} for offers in await server.offers()]
-    return [_Code(one.get("revision", schema.FIRST), one.get("version", "unknown")) for one in told]
+    decoded = [msgspec.json.decode(offers) if offers else {} for offers in await server.offers()]
+    return [_Code(one.get("revision", schema.FIRST), one.get("version", "unknown")) for one in decoded]
 
 
 async def repeat(work: Callable[[], Awaitable[None]]) -> None:

@@ -25,32 +25,32 @@ class Closable(Protocol):
 L = TypeVar("L", bound=Closable)
 
 
-class LinkPool(Generic[L]):
+class ConnectionPool(Generic[L]):
     """A fixed set of connections. A caller that waits longer than `patience` seconds for one gets StoreBusy."""
 
-    def __init__(self, links: Iterable[L], patience: float) -> None:
-        self._free = list(links)
+    def __init__(self, connections: Iterable[L], patience: float) -> None:
+        self._free = list(connections)
         self._all = tuple(self._free)
         self._room = asyncio.Semaphore(len(self._free))
         self._patience = patience
 
     @asynccontextmanager
-    async def link(self) -> AsyncIterator[L]:
+    async def connection(self) -> AsyncIterator[L]:
         try:
             async with asyncio.timeout(self._patience):  # `wait_for` of Python 3.11 can lose a cancellation
                 await self._room.acquire()
         except TimeoutError:
             raise StoreBusy("every connection to the database is in use") from None
-        link = self._free.pop()
+        connection = self._free.pop()
         try:
-            yield link
+            yield connection
         finally:
-            self._free.append(link)
+            self._free.append(connection)
             self._room.release()
 
     async def close(self) -> None:
-        for link in self._all:
-            await link.close()
+        for connection in self._all:
+            await connection.close()
 
 
 T = TypeVar("T")

@@ -75,10 +75,10 @@ def in_order(starts: Sequence[NewRun]) -> list[NewRun]:
 
     Every node uses the same order, so that two nodes seldom deadlock. Of several starts with one key, the successor
     that inherits it comes first."""
-    return sorted(starts, key=_place)
+    return sorted(starts, key=_sort_key)
 
 
-def _place(start: NewRun) -> tuple[int, str, bool, str]:
+def _sort_key(start: NewRun) -> tuple[int, str, bool, str]:
     return start.tenant, start.active_key or "", start.successor_of is None, start.request_id or ""
 
 

@@ -494,9 +494,9 @@ def filter_values(where: RunCriteria) -> Values:
     values.pop("statuses", None)
     values.pop("labels", None)
     values.pop("owned", None)
-    values |= {f"status_{place}": str(status) for place, status in enumerate(where.statuses)}
-    for place, (key, value) in enumerate(where.labels):
-        values |= {f"label_{place}": key, f"label_value_{place}": value}
+    values |= {f"status_{index}": str(status) for index, status in enumerate(where.statuses)}
+    for index, (key, value) in enumerate(where.labels):
+        values |= {f"label_{index}": key, f"label_value_{index}": value}
     return values
 
 
@@ -535,7 +535,7 @@ def _conditions(shape: _Shape) -> list[ColumnElement[bool]]:
     conditions = [tenant == bindparam("tenant")]
     conditions += [run.c[name] == bindparam(name) for name in _EQUAL if name in names]
     if statuses:
-        conditions.append(run.c.status.in_([bindparam(f"status_{place}") for place in range(statuses)]))
+        conditions.append(run.c.status.in_([bindparam(f"status_{index}") for index in range(statuses)]))
     if is_troubled:  # the exact condition of the index; written differently, the index is not used
         conditions.append(run.c.status.not_in([literal_column("'running'"), literal_column("'completed'")]))
     if owned is not None:
@@ -544,5 +544,5 @@ def _conditions(shape: _Shape) -> list[ColumnElement[bool]]:
         conditions.append(run.c.started_at >= bindparam("started_after"))
     if "started_before" in names:
         conditions.append(run.c.started_at < bindparam("started_before"))
-    conditions += [HasLabel(run.c.labels, f"label_{place}", f"label_value_{place}") for place in range(labels)]
+    conditions += [HasLabel(run.c.labels, f"label_{index}", f"label_value_{index}") for index in range(labels)]
     return conditions

@@ -15,7 +15,7 @@ class SqlStore:
     ) -> None:
         triggers = TriggerVerbs(access)
 
-        self.heart = nodes.heart
+        self.heartbeat = nodes.heartbeat
         self.register = nodes.register
         self.beat = nodes.beat
         self.raise_epoch = nodes.raise_epoch

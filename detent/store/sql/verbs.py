@@ -531,9 +531,9 @@ def offered(queues: Sequence[str] | None, actions: Sequence[str]) -> str:
 
 
 def _offer(node: bytes, offers: str | None, until: int) -> NodeOffer:
-    told = msgspec.json.decode(offers) if offers else {}
-    queues = told.get("queues")
-    return NodeOffer(node, None if queues is None else tuple(queues), tuple(told.get("actions", ())), until)
+    decoded = msgspec.json.decode(offers) if offers else {}
+    queues = decoded.get("queues")
+    return NodeOffer(node, None if queues is None else tuple(queues), tuple(decoded.get("actions", ())), until)
 
 
 def _run(row: Sequence[Any]) -> RunRow:

@@ -70,8 +70,8 @@ class MysqlCommandStore(SharedVerbs):
             await wire.send_all((*_receipts(received), COMMIT))
             return {(one.run, one.step): _receipt(state) for one, _, state in received}
 
-        async with self._pool.link() as link:
-            answers = await link.call(work)
+        async with self._pool.connection() as connection:
+            answers = await connection.call(work)
         return [answers.get((one.run, one.step)) for one in deliveries]
 
     async def send(self, tenant: int, run: bytes, kind: MessageKind, data: bytes) -> bool:
@@ -85,12 +85,12 @@ _text = data  # `deliver` has an argument named `data`
 
 
 def _delivery(one: Delivery, now: int | None) -> tuple[str, str, str]:
-    place = {"run": blob(one.run), "step": quote(one.step)}
+    key = {"run": blob(one.run), "step": quote(one.step)}
     moment = NOW if now is None else number(now)
     return (
-        RECEIVE.format(message_id=quote(one.message_id), is_open=_OPEN, now=moment, **place),
-        POST.format(data=_text(one.data), now=NOW, **place),
-        ANSWER.format(**place),
+        RECEIVE.format(message_id=quote(one.message_id), is_open=_OPEN, now=moment, **key),
+        POST.format(data=_text(one.data), now=NOW, **key),
+        ANSWER.format(**key),
     )
 
 

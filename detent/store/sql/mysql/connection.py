@@ -19,7 +19,7 @@ from sqlalchemy import ClauseElement
 from detent.errors import CommitUnknown, StoreBusy, StoreError, StoreFull, StoreLocked
 from detent.instant import micros
 from detent.store.heartbeat import patience
-from detent.store.sql.access import LinkPool, Rows, Script, SqlAccess
+from detent.store.sql.access import ConnectionPool, Rows, Script, SqlAccess
 from detent.store.sql.compiler import Values
 from detent.store.sql.mysql.flush import NOW, SELECT_NOW, blob
 from detent.store.sql.mysql.statements import spoken
@@ -80,9 +80,9 @@ class Address:
 class StatementRefused(Exception):
     """The server refused a statement of a packet. Those before it were executed, those after it were not."""
 
-    def __init__(self, code: int | None, reason: str, place: int) -> None:
+    def __init__(self, code: int | None, reason: str, index: int) -> None:
         super().__init__(code, reason)
-        self.code, self.reason, self.place = code, reason, place
+        self.code, self.reason, self.index = code, reason, index
 
 
 #: The server did not apply the call, and the same call may be repeated.
@@ -137,11 +137,11 @@ def translated(*, writing: bool, address: Address) -> Iterator[None]:
     """Translate every failure of the driver into one of our errors.
 
     `writing`: a statement that was sent may have been applied."""
-    told = times_told_to_stop()
+    before = pending_cancellations()
     try:
         yield
     except _DRIVER_ERRORS as error:
-        if times_told_to_stop() > told:
+        if pending_cancellations() > before:
             # A caller that was cancelled meanwhile must get CancelledError, not a consequence of it.
             raise asyncio.CancelledError from error
         raise _said(error, writing=writing, address=address) from error
@@ -149,7 +149,7 @@ def translated(*, writing: bool, address: Address) -> Iterator[None]:
         raise StoreError(f"a text cannot be sent to the database: {error}") from error
 
 
-def times_told_to_stop() -> int:
+def pending_cancellations() -> int:
     """Return how many cancellations of the current task are pending."""
     this = asyncio.current_task()
     return this.cancelling() if this else 0
@@ -266,7 +266,7 @@ class Wire(Connection):
                 size += 4 * len(statement) + 1
             return answers + await self.send(";".join(packet))
         except StatementRefused as refusal:
-            refusal.place += len(answers)
+            refusal.index += len(answers)
             raise
 
     @property
@@ -303,7 +303,7 @@ async def connect(address: Address, *, patient: bool = True) -> Wire:
         program_name="detent",
         ssl=None if address.tls is None else ssl.create_default_context(cafile=address.tls or None),
     )
-    told = times_told_to_stop()
+    before = pending_cancellations()
     try:
         with translated(writing=False, address=address):
             async with asyncio.timeout(CONNECT_TIMEOUT):
@@ -311,7 +311,7 @@ async def connect(address: Address, *, patient: bool = True) -> Wire:
                 await _prepare(wire, address, patient=patient)
         # The driver connects with `asyncio.wait_for`. Before Python 3.12 that loses a cancellation that arrives at the
         # moment in which the connection is ready. A lost cancellation is never repeated.
-        if times_told_to_stop() > told:
+        if pending_cancellations() > before:
             raise asyncio.CancelledError
     except RuntimeError as error:  # the driver lacks the package that encrypts a password
         wire.cut()
@@ -387,10 +387,10 @@ class MysqlConnection:
             try:
                 answers = await wire.send_all((BEGIN, *checks, *statements, COMMIT))
             except StatementRefused as refusal:
-                if refusal.code != OUT_OF_RANGE or refusal.place > len(checks):
+                if refusal.code != OUT_OF_RANGE or refusal.index > len(checks):
                     raise
                 await wire.send(ROLLBACK)
-                return refusal.place - 1
+                return refusal.index - 1
             return answers[1 + len(checks) : -1]
 
         return await self.call(work)
@@ -472,23 +472,23 @@ async def _or_nothing(wire: Wire, work: Work[T]) -> T:
         raise
 
 
-class Pool(LinkPool[MysqlConnection]):
+class Pool(ConnectionPool[MysqlConnection]):
     """A few connections for the commands."""
 
     def __init__(self, address: Address, size: int, patience: float = 5.0) -> None:
         super().__init__((MysqlConnection(address) for _ in range(size)), patience)
 
     async def send(self, *statements: str, writing: bool = True) -> list[StatementResult]:
-        async with self.link() as link:
-            return await link.send(*statements, writing=writing)
+        async with self.connection() as connection:
+            return await connection.send(*statements, writing=writing)
 
     async def commit(self, *statements: str) -> list[StatementResult]:
-        async with self.link() as link:
-            return await link.commit(*statements)
+        async with self.connection() as connection:
+            return await connection.commit(*statements)
 
     async def transaction(self, work: Work[T]) -> T:
-        async with self.link() as link:
-            return await link.transaction(work)
+        async with self.connection() as connection:
+            return await connection.transaction(work)
 
 
 # The heartbeat on MariaDB or MySQL.
@@ -503,14 +503,14 @@ class MysqlPulse:
     """The connection of one heartbeat."""
 
     def __init__(self, address: Address, node: bytes, ttl: float) -> None:
-        self._link, self._statement = MysqlConnection(address, limit=patience(ttl)), beat(node, ttl)
+        self._connection, self._statement = MysqlConnection(address, limit=patience(ttl)), beat(node, ttl)
 
     async def beat(self) -> bool:
-        [answer] = await self._link.send(self._statement)
+        [answer] = await self._connection.send(self._statement)
         return answer.matched > 0
 
     async def close(self) -> None:
-        await self._link.close()
+        await self._connection.close()
 
 
 class MysqlAccess(SqlAccess):

@@ -191,10 +191,12 @@ class Packet:
             for start in flush.starts
             if start.request_id is not None or start.active_key is not None or (choosy and start.current)
         }
-        heirs = [start for start in successors(flush.starts) if start.id not in without] if self.doubtful else []
-        self.heirs = frozenset(start.id for start in heirs)
+        successor_starts = (
+            [start for start in successors(flush.starts) if start.id not in without] if self.doubtful else []
+        )
+        self.successors = frozenset(start.id for start in successor_starts)
         #: Statements that hand keys over to successors and insert these; the last is a check that all were inserted.
-        self.inheritance = list(self._inheritance(heirs)) if heirs else []
+        self.inheritance = list(self._inheritance(successor_starts)) if successor_starts else []
         self.statements: list[str] = []
         self._refused_at = self._expired_at = -1
         self._write()
@@ -231,22 +233,23 @@ class Packet:
             statements.append(f"select run, step from callback where {places} and state = 'expired'")
         statements.append(SELECT_NOW)
 
-    def _inheritance(self, heirs: list[NewRun]) -> Iterator[str]:
-        for part in in_parts(heirs):
+    def _inheritance(self, starts: list[NewRun]) -> Iterator[str]:
+        for part in in_parts(starts):
             places = any_of(
-                f"id = {blob(heir.successor_of)} and tenant = {heir.tenant:d} and active_key = {quote(heir.active_key)}"
-                for heir in part
+                f"id = {blob(start.successor_of)} and tenant = {start.tenant:d}"
+                f" and active_key = {quote(start.active_key)}"
+                for start in part
             )
             yield (
                 f"update {_RUNS} set active_key = lower(hex(id))"
                 f" where {places} and owner = {blob(self._node)} and ended_at is null"
             )
-        yield from self._made(heirs)
-        ids = listed(heir.id for heir in heirs)
-        yield f"select 9223372036854775807 + (count(*) < {len(heirs)}) from run where id in ({ids})"
+        yield from self._made(starts)
+        ids = listed(start.id for start in starts)
+        yield f"select 9223372036854775807 + (count(*) < {len(starts)}) from run where id in ({ids})"
 
     def _starts(self) -> Iterator[str]:
-        out = self._without | self.heirs
+        out = self._without | self.successors
         return self._made([start for start in self._flush.starts if start.id not in out])
 
     def _made(self, starts: list[NewRun]) -> Iterator[str]:

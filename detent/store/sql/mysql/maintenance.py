@@ -181,8 +181,8 @@ class MysqlMaintenance(SharedMaintenance):
         async def work(wire: Wire) -> list[Finding]:
             return await examine(wire, self._clock)
 
-        async with self._pool.link() as link:
-            return await link.call(work, writing=False)
+        async with self._pool.connection() as connection:
+            return await connection.call(work, writing=False)
 
 
 def _deletion(table: str, column: str, gone: str) -> str:

@@ -73,11 +73,11 @@ async def revision(address: Address) -> StoredRevision:
 
 
 async def _once(address: Address, work: Work[T], *, writing: bool) -> T:
-    link = MysqlConnection(address, limit=3600 if writing else COMMAND_TIMEOUT)
+    connection = MysqlConnection(address, limit=3600 if writing else COMMAND_TIMEOUT)
     try:
-        return await link.call(work, writing=writing)
+        return await connection.call(work, writing=writing)
     finally:
-        await link.close()
+        await connection.close()
 
 
 class _Server:
@@ -110,18 +110,18 @@ class _Server:
     async def apply(self, migration: Migration) -> None:
         from detent.store.migrations.server import repeat
 
-        wire, way = self._wire, quote(f"{migration.current}:{migration.goal}")
+        wire, goal = self._wire, quote(f"{migration.current}:{migration.goal}")
         await wire.send(_LOG)
-        await wire.send(f"delete from migration_step where goal <> {way}")  # the log of an abandoned migration
-        [noted] = await wire.send(f"select done from migration_step where goal = {way}")
+        await wire.send(f"delete from migration_step where goal <> {goal}")  # the log of an abandoned migration
+        [noted] = await wire.send(f"select done from migration_step where goal = {goal}")
         done = noted.rows[0][0] if noted.rows else 0
         if not noted.rows:
-            await wire.send(f"insert into migration_step (goal, done) values ({way}, 0)")
+            await wire.send(f"insert into migration_step (goal, done) values ({goal}, 0)")
         for number, statement in enumerate(migration.statements[done:], done + 1):
             is_perhaps_done = bool(noted.rows) and number == done + 1
             await repeat(lambda: self._step(statement, is_perhaps_done=is_perhaps_done))  # noqa: B023
-            await wire.send(f"update migration_step set done = {number} where goal = {way}")
-        await wire.send(f"delete from migration_step where goal = {way}")
+            await wire.send(f"update migration_step set done = {number} where goal = {goal}")
+        await wire.send(f"delete from migration_step where goal = {goal}")
 
     async def _step(self, statement: str, *, is_perhaps_done: bool) -> None:
         # A schema change that waits for a lock blocks every flush behind it. So it gives up soon and is repeated.

@@ -11,7 +11,7 @@ from detent.clock import Clock
 from detent.errors import SchemaMismatch
 from detent.instant import micros
 from detent.run.journal import Entry
-from detent.store.heartbeat import ThreadHeart
+from detent.store.heartbeat import ThreadHeartbeat
 from detent.store.protocol import Heartbeat
 from detent.store.rows import NO_ID, ClaimedRun, ClaimResult, Flush, Flushed, Mail
 from detent.store.sql.mysql.connection import (
@@ -212,7 +212,7 @@ select i.id, i.run, r.epoch, i.kind, i.step, i.data, i.at
 from run r force index (run_due) straight_join inbox i force index (inbox_run) on i.run = r.id
 where r.owner = {node} order by i.id limit {limit:d}"""
 RELEASE: Final = """
-update run force index (primary) set owner = {nobody}, wake_at = {now}
+update run force index (primary) set owner = {no_owner}, wake_at = {now}
 where {places} and owner = {node} and ended_at is null"""
 JOURNALS: Final = """
 select tenant, run, seq, at, kind, step, attempt, outcome, data from journal where run in ({runs}) order by run, seq"""
@@ -235,9 +235,9 @@ class MysqlNodes(SharedNodeVerbs):
         self._owners: list[bytes] = []
         self._walked_to = NO_ID  # the next claim reads the inbox from after this run
 
-    def heart(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
+    def heartbeat(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
         sent = self._registered.get(node, self._clock.monotonic())
-        return ThreadHeart(
+        return ThreadHeartbeat(
             lambda: MysqlPulse(self._address, node, ttl), clock=self._clock, interval=interval, confirmed=sent
         )
 
@@ -308,7 +308,7 @@ class MysqlNodes(SharedNodeVerbs):
             if current and done == 1:
                 current, choosy = None, True  # a workflow has changed: every start checks its own
             else:
-                without |= packet.heirs  # one successor was refused: refuse all, hand nothing over
+                without |= packet.successors  # one successor was refused: refuse all, hand nothing over
         answers = [answer.rows for answer in done]
         return Flushed(answers[-1][0][0], packet.expired(answers), packet.refused(answers))
 
@@ -333,10 +333,10 @@ class MysqlNodes(SharedNodeVerbs):
 
         async def look(wire: Wire) -> tuple[list[Candidate], StatementResult, int]:
             gone = await self._walk(wire)
-            held = f"select 1 from node where id = {blob(node)} and epoch = {epoch:d}"
+            registered = f"select 1 from node where id = {blob(node)} and epoch = {epoch:d}"
             looks, walked = asked.looks(self._lanes, gone, self._walked_to), asked.walk(self._walked_to)
             last = f"select run from ({walked}) m limit 1 offset {asked.window - 1:d}"
-            *found, walked_to, here, now = await wire.send_all((*looks, last, held, SELECT_NOW))
+            *found, walked_to, here, now = await wire.send_all((*looks, last, registered, SELECT_NOW))
             self._walked_to = walked_to.rows[0][0] if walked_to.rows else NO_ID
             return chosen([row for answer in found for row in answer.rows], limit * 2), here, now.rows[0][0]
 
@@ -360,7 +360,7 @@ class MysqlNodes(SharedNodeVerbs):
         if not runs:
             return
         places = any_of(f"id = {blob(run)} and epoch = {generation:d}" for run, generation in runs)
-        statement = RELEASE.format(places=places, nobody=blob(NO_ID), now=NOW, node=blob(node))
+        statement = RELEASE.format(places=places, no_owner=blob(NO_ID), now=NOW, node=blob(node))
         await self._claims.commit_if([fence(node, epoch)], [statement])
 
     async def journals(self, runs: Sequence[bytes]) -> dict[bytes, list[Entry]]:

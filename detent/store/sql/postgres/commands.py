@@ -74,8 +74,8 @@ class PostgresCommandStore(SharedVerbs):
         runs, steps, data, message_ids = (list(column) for column in zip(*deliveries, strict=True))
         rows = await self._pool.fetch(DELIVER_MANY, runs, steps, [str(part, "utf-8") for part in data], message_ids)
         answers: list[Receipt | None] = [None] * len(deliveries)
-        for place, answer in rows:
-            answers[place - 1] = Receipt(answer)
+        for position, answer in rows:
+            answers[position - 1] = Receipt(answer)
         return answers
 
     async def send(self, tenant: int, run: bytes, kind: MessageKind, data: bytes) -> bool:

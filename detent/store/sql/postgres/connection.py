@@ -18,7 +18,7 @@ from sqlalchemy.dialects import postgresql
 
 from detent.errors import CommitUnknown, StoreBusy, StoreError, StoreFull, StoreLocked
 from detent.store.heartbeat import patience
-from detent.store.sql.access import LinkPool, Rows, Script, SqlAccess
+from detent.store.sql.access import ConnectionPool, Rows, Script, SqlAccess
 from detent.store.sql.compiler import Values, compiled
 
 # How values are encoded, how connections are opened, and what their errors mean.
@@ -179,11 +179,11 @@ def translated(*, writing: bool, where: str = "") -> Iterator[None]:
 
     `writing`: a statement that was sent may have been applied. `where` is part of the message if the server cannot be
     reached."""
-    told = _times_told_to_stop()
+    before = _pending_cancellations()
     try:
         yield
     except _DRIVER_ERRORS as error:
-        if _times_told_to_stop() > told:
+        if _pending_cancellations() > before:
             # A caller that was cancelled meanwhile must get CancelledError. A consequence of the cancellation, such as
             # a rollback that failed on a broken connection, would look like an error of the database, and the caller
             # would continue for ever.
@@ -201,7 +201,7 @@ _DRIVER_ERRORS: Final = (
 )
 
 
-def _times_told_to_stop() -> int:
+def _pending_cancellations() -> int:
     this = asyncio.current_task()
     return this.cancelling() if this else 0
 
@@ -311,19 +311,19 @@ async def _in_transaction(connection: Connection, work: Work[T]) -> T:
         return await work(connection)
 
 
-class Pool(LinkPool[PostgresConnection]):
+class Pool(ConnectionPool[PostgresConnection]):
     """A few connections for the commands."""
 
     def __init__(self, address: Address, size: int, patience: float = 5.0) -> None:
         super().__init__((PostgresConnection(address) for _ in range(size)), patience)
 
     async def fetch(self, sql: str, *arguments: Any, writing: bool = True) -> Records:
-        async with self.link() as link:
-            return await link.fetch(sql, *arguments, writing=writing)
+        async with self.connection() as connection:
+            return await connection.fetch(sql, *arguments, writing=writing)
 
     async def transaction(self, work: Work[T]) -> T:
-        async with self.link() as link:
-            return await link.transaction(work)
+        async with self.connection() as connection:
+            return await connection.transaction(work)
 
 
 # The heartbeat on PostgreSQL.
@@ -337,13 +337,13 @@ class PostgresPulse:
     """The connection of one heartbeat."""
 
     def __init__(self, address: Address, node: bytes, ttl: float) -> None:
-        self._link, self._node, self._ttl = PostgresConnection(address, limit=patience(ttl)), node, ttl
+        self._connection, self._node, self._ttl = PostgresConnection(address, limit=patience(ttl)), node, ttl
 
     async def beat(self) -> bool:
-        return bool(await self._link.fetch(BEAT, self._node, self._ttl))
+        return bool(await self._connection.fetch(BEAT, self._node, self._ttl))
 
     async def close(self) -> None:
-        await self._link.close()
+        await self._connection.close()
 
 
 class PostgresAccess(SqlAccess):

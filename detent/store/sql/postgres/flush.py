@@ -23,7 +23,7 @@ from detent.store.sql.compiler import checking, in_order, once_and_again, read_s
 
 
 _PART: Final = re.compile(r"^-- part (\w+)$\n", re.MULTILINE)
-_HELD: Final = "\nselect (select count(*) from fence) as held, clock_timestamp() as now"
+_FENCED: Final = "\nselect (select count(*) from fence) as held, clock_timestamp() as now"
 _REFUSED: Final = ",\n       array(select id from refused) as refused"
 _EXPIRED: Final = """,
        array(select run from known where state = 'expired') as expired_runs,
@@ -41,7 +41,7 @@ _ENDS: Final = ("ended", "closed", "dropped")
 _REST: Final = ("awaited", "activated", "lapsed", "parked", *_ENDS, "posted", "consumed", "known")
 
 
-def _of(*names: str, answer: str = _HELD, checked: bool = False) -> dict[bool, str]:
+def _of(*names: str, answer: str = _FENCED, checked: bool = False) -> dict[bool, str]:
     numbers = count(3)  # $1 and $2 are the node and its epoch, in every part
     text = "with " + ",\n".join(_ALL[name] for name in ("fence", *names)) + answer
     return once_and_again(checking(re.sub(r"\$\?", lambda _: f"${next(numbers)}", text), checked=checked))
@@ -52,10 +52,10 @@ APPEND: Final = _of("written")
 #: Starts, entries, ends: most flushes.
 USUAL: Final = _of(*_STARTS[False], "written", *_ENDS)
 #: The same, with starts that may be refused.
-CHECKED_USUAL: Final = _of(*_STARTS[True], "written", *_ENDS, answer=_HELD + _REFUSED, checked=True)
+CHECKED_USUAL: Final = _of(*_STARTS[True], "written", *_ENDS, answer=_FENCED + _REFUSED, checked=True)
 #: Everything.
-FLUSH: Final = _of(*_STARTS[False], "written", *_REST, answer=_HELD + _EXPIRED)
-CHECKED_FLUSH: Final = _of(*_STARTS[True], "written", *_REST, answer=_HELD + _REFUSED + _EXPIRED, checked=True)
+FLUSH: Final = _of(*_STARTS[False], "written", *_REST, answer=_FENCED + _EXPIRED)
+CHECKED_FLUSH: Final = _of(*_STARTS[True], "written", *_REST, answer=_FENCED + _REFUSED + _EXPIRED, checked=True)
 
 
 Columns = list[list[Any]]

@@ -145,8 +145,8 @@ class PostgresMaintenance(SharedMaintenance):
         async def work(connection: Connection) -> None:
             await partitions.create_ahead(connection, await connection.fetchval("select clock_timestamp()"))
 
-        async with self._pool.link() as link:
-            await link.call(work)
+        async with self._pool.connection() as connection:
+            await connection.call(work)
 
     async def compact(self) -> int:
         if self._is_pooled:
@@ -175,8 +175,8 @@ class PostgresMaintenance(SharedMaintenance):
         async def work(connection: Connection) -> list[Finding]:
             return await examine(connection, self._clock)
 
-        async with self._pool.link() as link:
-            return await link.call(work, writing=False)
+        async with self._pool.connection() as connection:
+            return await connection.call(work, writing=False)
 
 
 async def _shrink(connection: Connection, week: Week) -> int:

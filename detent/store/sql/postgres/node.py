@@ -12,7 +12,7 @@ from detent.clock import Clock
 from detent.errors import SchemaMismatch, StoreError
 from detent.instant import SECOND
 from detent.run.journal import Entry
-from detent.store.heartbeat import ThreadHeart
+from detent.store.heartbeat import ThreadHeartbeat
 from detent.store.protocol import Heartbeat
 from detent.store.rows import (
     FORWARDED,
@@ -62,7 +62,7 @@ LOCK_LEASE: Final = "select 1 from lease where node = $1 and until < clock_times
 REMOVE_NODE: Final = "delete from node where id = $1"
 REMOVE_LEASE: Final = "delete from lease where node = $1"
 
-HAND_OVER: Final = """
+PASS_KEY: Final = """
 with fence as (select 1 from node where id = $1 and epoch = $2 for key share)
 update run r set active_key = t.spent
 from fence, unnest($3::uuid[], $4::int[], $5::text[], $6::text[]) as t(run, tenant, key, spent)
@@ -120,9 +120,9 @@ class PostgresNodes(SharedNodeVerbs):
         self._registered: dict[bytes, float] = {}
         self._walked_to = NO_ID  # the next claim reads the inbox from after this run
 
-    def heart(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
+    def heartbeat(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
         sent = self._registered.get(node, self._clock.monotonic())
-        return ThreadHeart(
+        return ThreadHeartbeat(
             lambda: PostgresPulse(self._address, node, ttl), clock=self._clock, interval=interval, confirmed=sent
         )
 
@@ -183,10 +183,12 @@ class PostgresNodes(SharedNodeVerbs):
         else:
             statement = CHECKED_FLUSH if checked else FLUSH
             columns = flush_columns(flush, again=again, checked=checked)
-        heirs = successors(flush.starts) if checked else []
+        successor_starts = successors(flush.starts) if checked else []
         continued = flush.continued() if flush.ends else []
-        if heirs or continued:
-            [row] = await self._sent_with_heirs(patience, heirs, continued, statement[again], node, epoch, *columns)
+        if successor_starts or continued:
+            [row] = await self._sent_with_successors(
+                patience, successor_starts, continued, statement[again], node, epoch, *columns
+            )
         else:
             [row] = await self._sent(patience, statement[again], node, epoch, *columns)
         return _flushed(flush, row) if row["held"] else None
@@ -201,10 +203,10 @@ class PostgresNodes(SharedNodeVerbs):
 
         return await self._lane.transaction(work)
 
-    async def _sent_with_heirs(
+    async def _sent_with_successors(
         self,
         patience: float | None,
-        heirs: Sequence[NewRun],
+        successor_starts: Sequence[NewRun],
         continued: Sequence[End],
         statement: str,
         *arguments: Any,
@@ -219,17 +221,18 @@ class PostgresNodes(SharedNodeVerbs):
                 await connection.execute(_patience(patience))
             if continued:
                 await _forward(connection, node, epoch, continued)
-            if heirs:
+            if successor_starts:
                 handed = zip(
-                    *((one.successor_of, one.tenant, one.active_key, _spent(one)) for one in heirs), strict=True
+                    *((one.successor_of, one.tenant, one.active_key, _spent(one)) for one in successor_starts),
+                    strict=True,
                 )
-                await connection.fetch(HAND_OVER, node, epoch, *(list(column) for column in handed))
+                await connection.fetch(PASS_KEY, node, epoch, *(list(column) for column in handed))
             rows = await connection.fetch(statement, *arguments)
             refused = frozenset(rows[0].get("refused", ())) if rows[0]["held"] else frozenset()
             for one in continued:
                 if one.successor in refused:
                     raise StoreError(f"run {one.run.hex()} cannot end: its successor was refused")
-            if not refused.isdisjoint(heir.id for heir in heirs):
+            if not refused.isdisjoint(start.id for start in successor_starts):
                 raise _NotInherited
             return rows
 
@@ -237,7 +240,7 @@ class PostgresNodes(SharedNodeVerbs):
             return await self._lane.transaction(work)
         except _NotInherited:
             if continued:  # their mail is still to be forwarded
-                return await self._sent_with_heirs(patience, (), continued, statement, *arguments)
+                return await self._sent_with_successors(patience, (), continued, statement, *arguments)
             return await self._sent(patience, statement, *arguments)
 
     async def claim(
@@ -295,9 +298,9 @@ async def _forward(connection: Connection, node: bytes, epoch: int, continued: S
     await connection.fetch(FORWARD, [one.run for one in ending], successors, [str(kind) for kind in FORWARDED])
 
 
-def _spent(heir: NewRun) -> str:
-    assert heir.successor_of is not None
-    return released_key(heir.successor_of)
+def _spent(start: NewRun) -> str:
+    assert start.successor_of is not None
+    return released_key(start.successor_of)
 
 
 def _patience(seconds: float) -> str:

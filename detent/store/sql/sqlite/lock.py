@@ -86,9 +86,9 @@ class FileLock:
 
     def _is_held_by(self, pid: object) -> bool:
         try:
-            place, locks = self._path.stat().st_ino, _LOCKS.read_text().splitlines()
+            inode, locks = self._path.stat().st_ino, _LOCKS.read_text().splitlines()
         except OSError:
             return False
         # "6: FLOCK  ADVISORY  WRITE 2872 fe:00:2662338 0 EOF". A process that waits has "->" before the kind.
         held = [words for line in locks if len(words := line.split()) == 8 and words[1] == "FLOCK"]
-        return any((words[4], words[5].rpartition(":")[2]) == (str(pid), str(place)) for words in held)
+        return any((words[4], words[5].rpartition(":")[2]) == (str(pid), str(inode)) for words in held)

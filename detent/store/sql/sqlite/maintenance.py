@@ -109,8 +109,8 @@ class SqliteMaintenance(SharedMaintenance):
         if self._file.lock.held:
             findings.append(await self._file.write(_durability))
         if log_bytes > 4 * CHECKPOINT_BYTES:
-            held = f"the log has grown to {log_bytes >> 20} MB: some process reads the file and does not end"
-            findings.append(Finding("warning", "log", held))
+            problem = f"the log has grown to {log_bytes >> 20} MB: some process reads the file and does not end"
+            findings.append(Finding("warning", "log", problem))
         return findings
 
 

@@ -136,7 +136,7 @@ where id in (select substr(:bytes, value, 16) from json_each(:places))
 returning id, tenant, workflow, version, status, input, opening, epoch, 0, expires_at, wake_at, queue, priority,
           started_at, parent, hero_type, hero_id"""
 REFUSED: Final = "select id from refused"
-HAND_OVER: Final = """
+PASS_KEY: Final = """
 update run set active_key = ? where id = ? and tenant = ? and active_key = ? and +owner = ? and ended_at is null"""
 FORWARD: Final = f"""
 update inbox set run = :successor where run = :run and kind in ({", ".join(f"'{kind}'" for kind in FORWARDED)})
@@ -177,7 +177,7 @@ class SqliteNodes(SharedNodeVerbs):
         self._clock = clock
         self._walked_to = NO_ID  # the next claim reads the inbox from after this run
 
-    def heart(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
+    def heartbeat(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
         until = self._access.time() + micros(FOREVER)
         self._access.post(lambda db: db.execute("update lease set until = ? where node = ?", (until, node)))
         return NoHeartbeat(self._clock)
@@ -229,8 +229,8 @@ class SqliteNodes(SharedNodeVerbs):
         self, node: bytes, epoch: int, flush: Flush, *, again: bool = False, patience: float | None = None
     ) -> Flushed | None:
         now, checked = self._access.time(), is_checked(flush)
-        expiries, heirs = list(flush.expiries), successors(flush.starts) if checked else []
-        if heirs:
+        expiries, successor_starts = list(flush.expiries), successors(flush.starts) if checked else []
+        if successor_starts:
             flush = replace(flush, starts=in_order(flush.starts))
         arguments = flush_arguments(node, epoch, flush, again=again, checked=checked, now=now)
         continued = [_forwarding(node, epoch, one) for one in flush.continued()] if flush.ends else []
@@ -245,7 +245,7 @@ class SqliteNodes(SharedNodeVerbs):
             expired = frozenset(key for key in expiries if db.execute(EXPIRED, key).fetchone())
             return Flushed(now, expired, frozenset(row[0] for row in db.execute(REFUSED)) if checked else frozenset())
 
-        if not heirs and not continued:
+        if not successor_starts and not continued:
             return await self._access.write(work)
 
         def forwarding(db: sqlite3.Connection) -> Flushed | None:
@@ -255,7 +255,7 @@ class SqliteNodes(SharedNodeVerbs):
                 flush.check_successors(flushed.refused)
             return flushed
 
-        return await self._access.write(lambda db: _with_heirs(db, node, heirs, forwarding))
+        return await self._access.write(lambda db: _with_successors(db, node, successor_starts, forwarding))
 
     async def claim(
         self,
@@ -328,18 +328,20 @@ def _remove(db: sqlite3.Connection, node: bytes, overdue_at: int | None) -> bool
     return bool(over)
 
 
-def _with_heirs(
-    db: sqlite3.Connection, node: bytes, heirs: Sequence[NewRun], flush: Work[Flushed | None]
+def _with_successors(
+    db: sqlite3.Connection, node: bytes, successor_starts: Sequence[NewRun], flush: Work[Flushed | None]
 ) -> Flushed | None:
     """Flush in one transaction, after the keys were handed over to successors.
 
     If a successor is refused, roll back and flush again without handing over."""
     db.execute("begin immediate")
-    for heir in heirs:
-        assert heir.successor_of is not None
-        db.execute(HAND_OVER, (released_key(heir.successor_of), heir.successor_of, heir.tenant, heir.active_key, node))
+    for start in successor_starts:
+        assert start.successor_of is not None
+        db.execute(
+            PASS_KEY, (released_key(start.successor_of), start.successor_of, start.tenant, start.active_key, node)
+        )
     flushed = flush(db)
-    if flushed is not None and flushed.refused.isdisjoint(heir.id for heir in heirs):
+    if flushed is not None and flushed.refused.isdisjoint(start.id for start in successor_starts):
         db.execute("commit")
         return flushed
     db.execute("rollback")
