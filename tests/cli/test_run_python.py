@@ -133,6 +133,31 @@ def test_the_clock_jumps_over_the_sleeps_of_children_too(shop: Path) -> None:
     assert (done.returncode, "completed in 30d" in done.stdout, "awake" in done.stdout) == (0, True, True), done.stdout
 
 
+#: A child is on record before its own run is written. Here every run but the first is there at the second look only.
+LATE = """\
+from detent.commands.runs import RunCommands
+from detent.errors import NotFound
+from shop.workflows import family
+
+get, seen = RunCommands.get, []
+
+async def late(self, run):
+    if run not in seen:
+        seen.append(run)
+        if len(seen) > 1:
+            raise NotFound(run)
+    return await get(self, run)
+
+RunCommands.get = late
+"""
+
+
+def test_a_child_that_is_not_written_yet_is_waited_for(shop: Path) -> None:
+    (shop / "late.py").write_text(LATE)
+    done = detent(shop, "run", "late:family", "--fast")
+    assert (done.returncode, "awake" in done.stdout) == (0, True), done.stdout + done.stderr
+
+
 def test_a_run_that_its_code_paused_is_shown_with_its_reason_and_kept(shop: Path) -> None:
     done = detent(shop, "run", "shop.workflows:Paying", TMPDIR=str(shop))
     assert done.returncode == 1

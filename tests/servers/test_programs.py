@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -39,8 +40,9 @@ def test_a_forked_program_does_what_a_started_one_does(tmp_path: Path, name: str
     for words in (["script.py", "a"], ["-m", "script", "b"]):
         command = [sys.executable, *options, *words]
         real = subprocess.run(
-            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, input="given"
-        )
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, input="given",
+            preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # a shell's background ignores it
+        )  # fmt: skip
         forked = programs.run(command, cwd=tmp_path, env=environment, given="given")
         assert (forked.returncode, forked.stdout) == (real.returncode, real.stdout)
         assert forked.stderr.splitlines()[-1:] == real.stderr.splitlines()[-1:]

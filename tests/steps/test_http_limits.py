@@ -161,24 +161,24 @@ async def forever(writer: asyncio.StreamWriter, data: bytes, pause: float) -> No
 
 
 @pytest.mark.parametrize(
-    ("head", "data"),
+    ("head", "data", "limit", "code"),
     [
-        (b"HTTP/1.1 200 OK\r\n\r\n", b"x"),
-        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n"),
-        (b"HTTP/1.1 200 OK\r\n", b"x"),
-        (b"", b"H"),
+        (b"HTTP/1.1 200 OK\r\n\r\n", b"x", 0.2, "timeout"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n", 0.2, "timeout"),
+        (b"HTTP/1.1 200 OK\r\n", b"x", 0.2, "timeout"),
+        (b"", b"H", 50.0, "protocol"),
     ],
 )
 async def test_e3_a_server_that_drips_is_ended_by_the_steps_time_limit(
-    http: HttpExecutor, head: bytes, data: bytes
+    http: HttpExecutor, head: bytes, data: bytes, limit: float, code: str
 ) -> None:
     async def drip(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(head)
         await forever(writer, data, 0.01)
 
     async with listening(drip) as server:
-        outcome = await asyncio.wait_for(request(http, server.url, timeout=0.2), 60)
-    assert failed(outcome, "protocol" if data == b"H" else "timeout").timed_out is (data != b"H")
+        outcome = await asyncio.wait_for(request(http, server.url, timeout=limit), 60)
+    assert failed(outcome, code).timed_out is (code == "timeout")
 
 
 async def test_e3_an_endless_chunked_body_is_cut(http: HttpExecutor) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -24,7 +24,7 @@ from detent.cli.output.watch import print_result, print_tracebacks
 from detent.cli.targets import compile_file, python_workflow
 from detent.clock import Clock, SystemClock
 from detent.documents.answers import as_json
-from detent.errors import InvalidInput, Problem, StoreInUse
+from detent.errors import InvalidInput, NotFound, Problem, StoreInUse
 from detent.forms.compiled import Compiled
 from detent.graph.draw import outline
 from detent.graph.model import StepKind
@@ -144,11 +144,13 @@ class Watching:
             if document["status"] in TERMINAL or document["paused_step"] is not None or stopping.done():
                 return
             if jumper is not None:
-                jumper.look(document, await self._children(document))
+                with suppress(NotFound):  # a child is on record before its own run is written
+                    jumper.look(document, await self._children(document))
             await self._pause(stopping)
 
     async def _children(self, document: Document) -> list[Document]:
-        """Return the child runs that the run waits for, and those that they wait for."""
+        """Return the child runs that the run waits for, and those that they wait for. Raise NotFound if one is not
+        written yet."""
         found: list[Document] = []
         for step in document["tasks"].values():
             if step["status"] == "waiting" and "run_id" in step:
