@@ -13,7 +13,8 @@ from detent.graph.model import Ending
 from detent.ids import RUN, show
 from detent.instant import Instant, as_datetime
 from detent.python.classes.compiled import CompiledClass, CompiledStep
-from detent.python.classes.state import encode_result, left_state
+from detent.python.classes.drift import left_state
+from detent.python.classes.state import encode_result
 from detent.python.flow import FlowControl
 from detent.python.results import plain
 from detent.run.call import RunView, StepCall

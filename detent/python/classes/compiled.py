@@ -16,7 +16,8 @@ from typing import Any, Final
 from detent.forms.compiled import Compiled
 from detent.graph.model import Edge, Ending, FailurePolicy, Graph, Step, StepKind
 from detent.python.classes.definition import Definitions, StepDefinition
-from detent.python.classes.state import DriftCheck, StateType
+from detent.python.classes.drift import DriftCheck
+from detent.python.classes.state import StateType
 from detent.python.fingerprint import fingerprint
 from detent.python.flow import Policies
 from detent.python.registry import CodeKind, Registered, code_name

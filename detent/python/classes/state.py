@@ -6,20 +6,12 @@ newest state, even if the steps were reordered since.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
-from difflib import unified_diff
 from typing import Any, Final, get_origin, is_typeddict
 
 import msgspec
 
 from detent.errors import InvalidInput
-from detent.graph import codec
-from detent.graph.model import Graph
-from detent.python.settings import DriftPolicy
-from detent.run.call import RunView
-from detent.run.outcomes import Move, Pause, StepError
 from detent.steps.errors import OutputTooLarge, Unserialisable
 from detent.steps.output import encode_output
 
@@ -105,69 +97,3 @@ def _foreign(kind: type[Any], value: Any) -> Any:
     if validate is None:
         raise TypeError(f"values of {kind.__qualname__} cannot be made from JSON")
     return validate(value)
-
-
-# Drift: what happens to a run whose class has changed since the run began.
-#
-# The check compares the steps in their order and the waits between them. Bodies may change at any time: a step that
-# has not run yet runs the current code. With `pin` the code is always the same here: a node with other code does not
-# claim the run.
-
-
-_MOST_KNOWN: Final = 64
-LEFT: Final = "left"  # in the config of the first step of a moved graph: the newest result of the removed steps
-
-
-class DriftCheck:
-    """Compares the graphs of runs with the graph of one class, and caches the answers."""
-
-    def __init__(self, name: str, drift: DriftPolicy, graph: Graph) -> None:
-        self._name, self._drift, self._graph = name, drift, graph
-        self._answers: dict[int, tuple[Graph, Move | Pause | None]] = {}
-
-    def answer(self, view: RunView) -> Move | Pause | None:
-        """Return what to do with that run, or None if it may continue."""
-        answer = self._known(view.graph)
-        return self._with_state(view, answer) if isinstance(answer, Move) else answer
-
-    def _known(self, graph: Graph) -> Move | Pause | None:
-        known = self._answers.get(id(graph))
-        if known is not None:  # the cache also stores the graph, so no other object can get its id
-            return known[1]
-        if len(self._answers) >= _MOST_KNOWN:
-            self._answers.clear()
-        answer = self._compare(graph)
-        self._answers[id(graph)] = graph, answer
-        return answer
-
-    def _compare(self, graph: Graph) -> Move | Pause | None:
-        was, now = _lines(graph), _lines(self._graph)
-        if was == now:
-            return None
-        if self._drift is not DriftPolicy.STRICT:
-            return Move(codec.encode(self._graph))
-        diff = "\n".join(unified_diff(was, now, "when the run began", "now", lineterm="", n=len(was) + len(now)))
-        message = f"the steps of {self._name!r} have changed since the run began"
-        return Pause("changed code", StepError("drift", message, {"diff": diff}))
-
-    def _with_state(self, view: RunView, move: Move) -> Move:
-        """Return the move. Add the newest state to it if the step that stored this state is gone."""
-        left = {step.name: view.result_of(step.name) for step in view.graph.steps}
-        kept = newest([*left.values(), left_state(view.graph)])
-        names = {step.name for step in self._graph.steps}
-        if kept is None or any(raw == kept and name in names for name, raw in left.items()):
-            return move
-        first, *others = self._graph.steps
-        text = base64.b64encode(kept).decode()  # no template can be in it
-        carrying = replace(first, config={**first.config, LEFT: text})
-        return Move(codec.encode(replace(self._graph, steps=(carrying, *others))))
-
-
-def left_state(graph: Graph) -> bytes | None:
-    """Return the result, with its state, of a step that the graph of a moved run no longer has."""
-    text = graph.steps[0].config.get(LEFT) if graph.steps else None
-    return None if text is None else base64.b64decode(text)
-
-
-def _lines(graph: Graph) -> list[str]:
-    return [f"{step.name}" + (f" after {step.delay:g} s" if step.delay else "") for step in graph.steps]
