@@ -23,7 +23,7 @@ def test_a_second_start_for_a_hero_is_refused_unless_it_is_allowed(served: Serve
     found = served.tells("runs", "list", "--hero", "user:1", "--status", "active")
     assert {one["id"] for one in found} == {run, other}
     assert served.tells("runs", "list", "--hero", "user:1", "--status", "finished") == []
-    assert "stand alone" in served.says("runs", "list", "--status", "ready,paused", code=2)
+    assert "cannot be combined" in served.says("runs", "list", "--status", "ready,paused", code=2)
 
 
 def test_a_timeline_tells_all_runs_of_a_hero(served: Served) -> None:

@@ -222,5 +222,5 @@ def test_the_address_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch,
     assert connect("http://other").url == "http://other"
     monkeypatch.delenv("DETENT_URL")
     assert connect(None).url == "http://127.0.0.1:8080"
-    with pytest.raises(Exception, match="not an address"):
+    with pytest.raises(Exception, match="not a valid address"):
         connect("ftp://x")
