@@ -101,6 +101,7 @@ class HttpTransport:
         self._host, self._port, self._prefix = parts.hostname or "", parts.port, parts.path
         self._url, self._lock, self._process = url, Lock(), os.getpid()
         self._idle: list[tuple[HTTPConnection, float]] = []
+        self._is_closed = False
 
     def send(self, request: Request) -> Answer:
         until = time.monotonic() + request.timeout
@@ -121,8 +122,9 @@ class HttpTransport:
         return self._guarded(connection, begin)
 
     def close(self) -> None:
-        """Close the idle connections."""
+        """Close the idle connections now, and connections in use after their answers."""
         with self._lock:
+            self._is_closed = True
             idle, self._idle = self._idle, []
         for connection, _ in idle:
             connection.close()
@@ -133,7 +135,7 @@ class HttpTransport:
         if connection.sock is None:
             return answer  # the server asked to close the connection
         with self._lock:
-            if len(self._idle) < MOST_IDLE and self._process == os.getpid():
+            if not self._is_closed and len(self._idle) < MOST_IDLE and self._process == os.getpid():
                 self._idle.append((connection, time.monotonic()))
                 return answer
         connection.close()

@@ -205,6 +205,20 @@ def test_closing_lets_go_who_waits_for_another_try(player: Player) -> None:
             asked.result(timeout=60)
 
 
+def test_a_connection_that_was_in_use_when_the_client_was_closed_is_closed_after_its_answer(player: Player) -> None:
+    hold = threading.Event()
+    player.plays(Play(body=WORKFLOW, hold=hold))
+    client = Client(player.url)
+    with ThreadPoolExecutor(1) as threads:
+        asked = threads.submit(client.workflows.get, "order")
+        while not player.heard:
+            threading.Event().wait(0.01)
+        client.close()
+        hold.set()
+        assert asked.result(timeout=60).id == "wf_1"
+    assert vars(client.driver)["transport"]._idle == []  # noqa: SLF001
+
+
 def test_a_forked_process_does_not_share_its_parents_connections(player: Player) -> None:
     player.plays(OK)
     with Client(player.url) as client:

@@ -6,6 +6,7 @@ of the tests and go on with `-m MODULE` or a file. A test of the start itself (w
 """
 
 import atexit
+import contextlib
 import json
 import os
 import select
@@ -134,7 +135,8 @@ class Process:
 
     def send_signal(self, how: int) -> None:
         if self.poll() is None:
-            os.kill(self.pid, how)
+            with contextlib.suppress(ProcessLookupError):  # it has ended since
+                os.kill(self.pid, how)
 
     def terminate(self) -> None:
         self.send_signal(signal.SIGTERM)
