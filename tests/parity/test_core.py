@@ -71,7 +71,10 @@ def test_wait_times_between_steps(user: User) -> None:
     for before, after in ((write, send), (send, file)):
         assert before.completed_at is not None
         assert after.started_at is not None
-        assert after.scheduled_for == before.completed_at + timedelta(seconds=0.15)
+        assert after.completed_at is not None
+        due = before.completed_at + timedelta(seconds=0.15)
+        # The node estimates the database's time again with every answer, so an end may be dated a little before its due.
+        assert after.scheduled_for == min(due, after.completed_at)
         assert after.started_at >= after.scheduled_for
 
 
