@@ -142,8 +142,9 @@ def _tell_something_else(evidence: Evidence) -> None:
 
 def _hurry_a_courier(evidence: Evidence) -> None:
     """Let the last run of the busiest courier have begun before his first."""
-    heroes = Counter(run.hero for run in evidence.runs.values() if (run.number, "leave") in evidence.hits)
-    runs = [run for run in evidence.runs.values() if run.hero == heroes.most_common(1)[0][0]]
+    left = [run for run in evidence.runs.values() if evidence.hits.get((run.number, "leave"))]
+    [(busiest, _)] = Counter(run.hero for run in left).most_common(1)
+    runs = [run for run in left if run.hero == busiest]
     last = max(runs, key=lambda run: evidence.hits[run.number, "leave"][0].time)
     hits = evidence.hits[last.number, "leave"]
     hits[0] = replace(hits[0], time=0.0)

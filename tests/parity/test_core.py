@@ -73,7 +73,7 @@ def test_wait_times_between_steps(user: User) -> None:
         assert after.started_at is not None
         assert after.completed_at is not None
         due = before.completed_at + timedelta(seconds=0.15)
-        # The node estimates the database's time again with every answer, so an end may be dated a little before its due.
+        # The node corrects its estimate of the database's time, so an end may be dated a little before it was due.
         assert after.scheduled_for == min(due, after.completed_at)
         assert after.started_at >= after.scheduled_for
 
