@@ -17,7 +17,12 @@ from detent.clock import SystemClock
 from detent.errors import InvalidInput
 from detent.instant import as_datetime
 
-COLUMNS = (Column("run"), Column("workflow", gives=True), Column("took", right=True), Column("error", gives=True))
+COLUMNS = (
+    Column("run"),
+    Column("workflow", may_shrink=True),
+    Column("took", right=True),
+    Column("error", may_shrink=True),
+)
 ID = "run_01m7h0cc29ekvs1bgyvj1nnhm6"
 ROWS = [[ID, "order-processing-of-the-shop", "1 ms", "no money left"], [ID, "echo", "12.0 s", ""]]
 

@@ -52,13 +52,13 @@ _RUN_STARTED: Final = "run_started"
 _ENDS: Final = ("completed_at", "failed_at", "skipped_at", "cancelled_at")
 _HISTORY_COLUMNS: Final = (
     Column("ended"),
-    Column("step", gives=True),
+    Column("step", may_shrink=True),
     Column("attempt", right=True),
     Column("state"),
     Column("outcome"),
     Column("late", right=True),
     Column("took", right=True),
-    Column("error", gives=True),
+    Column("error", may_shrink=True),
 )
 #: Each run of a timeline has its own colour.
 _COLOURS: Final = ("cyan", "magenta", "green", "yellow", "blue", "bright_cyan", "bright_magenta")
@@ -171,12 +171,12 @@ _RUNS_PAGE: Final = 100
 _MOST_REASONS: Final = 50
 _RUN_COLUMNS: Final = (
     Column("run"),
-    Column("workflow", gives=True),
+    Column("workflow", may_shrink=True),
     Column("status"),
     Column("started"),
     Column("took", right=True),
-    Column("hero", gives=True),
-    Column("error", gives=True),
+    Column("hero", may_shrink=True),
+    Column("error", may_shrink=True),
 )
 _MOST_CHILDREN: Final = 20
 _DIFF: Final = {"+": "green", "-": "red"}

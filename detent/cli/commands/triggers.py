@@ -35,13 +35,13 @@ from detent.forms.definition import read_definition
 
 _TRIGGER_COLUMNS: Final = (
     Column("trigger"),
-    Column("workflow", gives=True),
+    Column("workflow", may_shrink=True),
     Column("type"),
     Column("state"),
-    Column("what", gives=True),
-    Column("next", gives=True),
-    Column("last", gives=True),
-    Column("note", gives=True),
+    Column("what", may_shrink=True),
+    Column("next", may_shrink=True),
+    Column("last", may_shrink=True),
+    Column("note", may_shrink=True),
 )
 
 Trigger = Annotated[str, typer.Argument(help="The id of a trigger, trg_...")]
@@ -206,9 +206,9 @@ _FIRING_COLUMNS: Final = (
     Column("firing"),
     Column("result"),
     Column("run"),
-    Column("received", gives=True),
-    Column("why", gives=True),
-    Column("for the slot", gives=True),
+    Column("received", may_shrink=True),
+    Column("why", may_shrink=True),
+    Column("for the slot", may_shrink=True),
 )
 _COLOURS: Final = {"started": "green", "refused": "red", "errored": "red", "missed": "yellow", "skipped": "yellow"}
 _MOST_SHOWN: Final = 5

@@ -28,13 +28,13 @@ from detent.client import workflows
 from detent.client.calls import Call, Pages, page, url_path
 
 _COLUMNS: Final = (
-    Column("name", gives=True),
+    Column("name", may_shrink=True),
     Column("version", right=True),
     Column("state"),
     Column("trigger"),
     Column("steps", right=True),
     Column("changed"),
-    Column("description", gives=True),
+    Column("description", may_shrink=True),
 )
 _VERSIONS: Final = (
     Column("version", right=True),

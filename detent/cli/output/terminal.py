@@ -122,10 +122,10 @@ _DAY: Final = 86_400.0
 
 
 class Column(NamedTuple):
-    """A column of a table. A column with `gives` is cut if the table is too wide; other columns are never cut."""
+    """A column of a table. A column with `may_shrink` is cut if the table is too wide; other columns are never cut."""
 
     title: str
-    gives: bool = False
+    may_shrink: bool = False
     right: bool = False
 
 
@@ -157,16 +157,16 @@ def _natural(rows: Sequence[Sequence[Text]], *, titled: bool) -> dict[int, int]:
 
 
 def _fit(widths: dict[int, int], columns: Sequence[Column], room: int) -> None:
-    """Cut the columns with `gives`, the widest first. If that is not enough, remove the last of them."""
+    """Cut the columns with `may_shrink`, the widest first. If that is not enough, remove the last of them."""
     while (excess := sum(widths.values()) + _GAP * (len(widths) - 1) - room) > 0:
-        giving = [index for index in widths if columns[index].gives]
-        if not giving:
+        shrinking = [index for index in widths if columns[index].may_shrink]
+        if not shrinking:
             return
-        widest = max(giving, key=lambda index: widths[index])
+        widest = max(shrinking, key=lambda index: widths[index])
         if widths[widest] > _LEAST:
             widths[widest] -= min(excess, widths[widest] - _LEAST)
         else:
-            del widths[giving[-1]]
+            del widths[shrinking[-1]]
 
 
 def _line(row: Sequence[Text], columns: Sequence[Column], widths: dict[int, int]) -> Text:
