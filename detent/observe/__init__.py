@@ -1,4 +1,4 @@
-"""One `emit` for named events; logs, metrics and progress only listen.
+"""One `emit` for named events; logs, feeds and progress only listen.
 
 `EVENTS` is the public list. Engine code formats nothing and counts nothing. A listener must be fast and must not raise.
 A listener that raises is removed; the engine's work continues.

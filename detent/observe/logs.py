@@ -11,7 +11,7 @@ import structlog
 from detent.ids import show
 from detent.observe import listen
 
-#: The events that are logged, with their level. The others are for metrics.
+#: The events that are logged, with their level. The others are for feeds and progress.
 LEVELS: Final = {
     "engine.started": "info",
     "engine.stopped": "info",

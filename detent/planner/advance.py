@@ -15,16 +15,14 @@ from detent.graph.model import Ending, OnCrash
 from detent.instant import Instant
 from detent.planner import flow, functions
 from detent.planner.apply import Change, apply, pause_reason, pauses_on_failure
-from detent.planner.calls import make_call
 from detent.planner.judge import TEMPLATE_ERROR, LiveJudge
 from detent.planner.moves import moved_state, open_moved, prepared_of
 from detent.planner.prepared import Prepared
 from detent.planner.retry import retry_at
 from detent.planner.rollup import run_end
 from detent.planner.settle import Settling
-from detent.planner.suspects import SUSPECT_AFTER, is_suspect, struck_by_crash, suspect_delay
+from detent.planner.suspects import SUSPECT_AFTER, is_suspect, judge_crash
 from detent.run import events
-from detent.run.call import StepCall
 from detent.run.journal import NO_DATA, Decided, Entry, EntryData, Kind, encode_data
 from detent.run.outcomes import EMPTY_RESULT, Done, Fail, StepError, result_of
 from detent.run.plan import NOTHING, Plan, RunEnd, StartAttempt
@@ -249,24 +247,10 @@ def _stood(state: RunState, index: int, now: Instant) -> float:
 
 
 def _adopted(event: events.Adopted, prepared: Prepared, state: RunState, now: Instant) -> Change:
-    data, strikes = EntryData(by=event.by), 0
-    for index in struck_by_crash(prepared, state):
-        strikes = state.strikes.get(index, 0) + 1
-        if strikes >= event.poison_after:
-            data.crashed[prepared.steps[index].name] = _poison(prepared, state, index, strikes)
-    if strikes or state.strikes or state.stalled + 1 >= SUSPECT_AFTER:
-        data.until = now + suspect_delay(strikes, event.poison_delay)
+    data = EntryData(by=event.by)
+    data.crashed, delay = judge_crash(prepared, state, event.poison_after, event.poison_delay)
+    data.until = None if delay is None else now + delay
     return Change(Kind.ADOPTED, None, 0, None, data)
-
-
-def _poison(prepared: Prepared, state: RunState, index: int, strikes: int) -> StepError:
-    """Build the error of a step that is given up as poison: its payload, its attempts, and its own last failure."""
-    name, call, last = prepared.steps[index].name, make_call(prepared, state, index), state.errors.get(index)
-    times = "once" if strikes == 1 else f"{strikes} times"
-    message = f"the node of '{name}' died {times} while this step was in flight alone; it is not tried again"
-    payload = call.parameters if isinstance(call, StepCall) else None
-    attempts = state.attempt_number(index)
-    return StepError("poison", message, {"attempts": attempts, "payload": payload, "last_error": last and last.message})
 
 
 def _released(event: events.Released, prepared: Prepared, state: RunState, now: Instant) -> Change | None:

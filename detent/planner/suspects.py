@@ -12,7 +12,10 @@ from typing import Final
 
 from detent.graph.model import OnCrash
 from detent.instant import Instant, micros
+from detent.planner.calls import make_call
 from detent.planner.prepared import Prepared
+from detent.run.call import StepCall
+from detent.run.outcomes import StepError
 from detent.run.state import Phase, RunState
 
 #: A run is suspect after this many adoptions without progress.
@@ -49,6 +52,32 @@ def struck_by_crash(prepared: Prepared, state: RunState) -> list[int]:
     Steps that must not be repeated have such an entry too, but they fail or wait for a user instead of a retry.
     """
     return [index for index in state.begun if prepared.steps[index].on_crash is OnCrash.RETRY]
+
+
+def judge_crash(
+    prepared: Prepared, state: RunState, poison_after: int, longest: float
+) -> tuple[dict[str, StepError], int | None]:
+    """Judge the death of a run's node: which steps end as poison, and how long suspect attempts wait, in microseconds.
+
+    A step is poison with its `poison_after`-th strike. The delay is None if nothing of the run is suspect.
+    """
+    poison, strikes = {}, 0
+    for index in struck_by_crash(prepared, state):
+        strikes = state.strikes.get(index, 0) + 1
+        if strikes >= poison_after:
+            poison[prepared.steps[index].name] = _poison(prepared, state, index, strikes)
+    is_any_suspect = strikes or state.strikes or state.stalled + 1 >= SUSPECT_AFTER
+    return poison, suspect_delay(strikes, longest) if is_any_suspect else None
+
+
+def _poison(prepared: Prepared, state: RunState, index: int, strikes: int) -> StepError:
+    """Build the error of a step that is given up as poison: its payload, its attempts, and its own last failure."""
+    name, call, last = prepared.steps[index].name, make_call(prepared, state, index), state.errors.get(index)
+    times = "once" if strikes == 1 else f"{strikes} times"
+    message = f"the node of '{name}' died {times} while this step was in flight alone; it is not tried again"
+    payload = call.parameters if isinstance(call, StepCall) else None
+    attempts = state.attempt_number(index)
+    return StepError("poison", message, {"attempts": attempts, "payload": payload, "last_error": last and last.message})
 
 
 def suspect_delay(strikes: int, longest: float) -> int:

@@ -35,6 +35,7 @@ from detent.run.state import Phase, RunState
 from detent.store.rows import Flush, Flushed
 
 planning = import_module("detent.planner.advance")
+suspecting = import_module("detent.planner.suspects")
 applying = import_module("detent.planner.apply")
 running = import_module("detent.engine.runner")
 living = import_module("detent.engine.node")
@@ -44,7 +45,7 @@ doing_again = import_module("detent.commands.rerun")
 
 Patches = tuple[tuple[Any, Any, Any], ...]
 
-_struck = planning.struck_by_crash
+_struck = suspecting.struck_by_crash
 _delay = applying.delay_suspects
 _write = Runner.write
 _durable = Runner.on_durable
@@ -324,13 +325,13 @@ OF_SUSPECTS: Final[dict[str, Patches]] = {
     "a suspect starts unrecorded": ((Runner, "_record", _begin_unrecorded),),
     "a suspect starts without a delay": ((applying, "delay_suspects", _delay_nothing),),
     "a suspect with strikes goes before those without": ((applying, "delay_suspects", _delay_alike),),
-    "the delay of a suspect does not grow": ((planning, "suspect_delay", _always_a_second),),
+    "the delay of a suspect does not grow": ((suspecting, "suspect_delay", _always_a_second),),
     "a step that was only ready is struck": (
-        (planning, "struck_by_crash", _strike_the_ready),
+        (suspecting, "struck_by_crash", _strike_the_ready),
         (applying, "struck_by_crash", _strike_the_ready),
     ),
     "a sleep or a wait is struck": (
-        (planning, "struck_by_crash", _strike_the_waiting),
+        (suspecting, "struck_by_crash", _strike_the_waiting),
         (applying, "struck_by_crash", _strike_the_waiting),
     ),
 }
