@@ -13,7 +13,8 @@
     |  `- RequestIdReused      the same request id was used with another body
     |- LimitExceeded           this caller has sent too many requests; `retry_after` says when to try again
     |- Unavailable             the node is full, draining or without its database; try again
-    |  `- StartBlocked         another open transaction starts the same run
+    |  |- StartBlocked         another open transaction starts the same run
+    |  `- UnknownGraph         a graph that only a newer version of Detent can read
     |- StoreError              the database refused or failed
     |  |- CommitUnknown        it is unknown whether the last statement was applied
     |  |- StoreBusy            a lock or a conflict; nothing was applied and the call may be retried
@@ -161,6 +162,12 @@ class Unavailable(DetentError):
 
 class StartBlocked(Unavailable):
     """another open transaction starts the same run; try again"""
+
+
+class UnknownGraph(Unavailable):
+    """this version of Detent cannot read the workflow's graph; it was written by a newer one"""
+
+    code = "unknown_graph"
 
 
 class StoreError(DetentError):

@@ -99,8 +99,7 @@ class RunCommands(CommandPart):
 
     async def prepared(self, row: RunRow) -> Prepared:
         """Return the graph of a run."""
-        graphs = await self._engine.graphs.get([(row.workflow, row.version)])
-        return graphs[row.workflow, row.version][1]
+        return await self._engine.graphs.one((row.workflow, row.version))
 
     async def was_one_of_several(self, row: RunRow) -> bool:
         """Return whether a run was allowed beside another run of its hero."""

@@ -173,7 +173,7 @@ def new_version(tenant: int, id_: bytes, compiled: Compiled, data: bytes | str) 
 def _facts(compiled: Compiled) -> dict[str, Any]:
     """Collect what a start of this version reads beside its graph."""
     trigger = compiled.trigger
-    facts: dict[str, Any] = {"type": str(trigger.type), "code": compiled.code}
+    facts: dict[str, Any] = {"type": str(trigger.type), "code": (*codec.features(compiled.graph), *compiled.code)}
     if trigger.config:
         facts["config"] = dict(trigger.config)
     if trigger.condition is not None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, Generic, TypeVar
 
-from detent.errors import NotFound, NotStartable
+from detent.errors import NotFound, NotStartable, UnknownGraph
 from detent.forms.payload_schema import PayloadSchema
 from detent.graph import codec
 from detent.ids import WORKFLOW, InvalidId, parse, show
@@ -80,8 +80,26 @@ class GraphCache:
         self._store = store
         self._kept: ByteCache[Version, tuple[str, Prepared]] = ByteCache()
 
+    async def one(self, version: Version) -> Prepared:
+        """Return the prepared graph of a version. Raise NotFound, or UnknownGraph if this code cannot read it."""
+        found, unreadable = await self.load([version])
+        if version in unreadable:
+            raise unreadable[version]
+        if version not in found:
+            raise NotFound(f"there is no version {version[1]} of that workflow")
+        return found[version][1]
+
     async def get(self, versions: Sequence[Version]) -> dict[Version, tuple[str, Prepared]]:
-        """Return (workflow name, prepared graph) of each version that can be read. Load missing ones in one query."""
+        """Return (workflow name, prepared graph) of each version that can be read."""
+        return (await self.load(versions))[0]
+
+    async def load(
+        self, versions: Sequence[Version]
+    ) -> tuple[dict[Version, tuple[str, Prepared]], dict[Version, UnknownGraph]]:
+        """Return (workflow name, prepared graph) of each version, and why others cannot be read by this code.
+
+        Missing ones are loaded in one query.
+        """
         wanted = list(dict.fromkeys(versions))
         found: dict[Version, tuple[str, Prepared]] = {}
         for version in wanted:
@@ -90,6 +108,7 @@ class GraphCache:
                 found[version] = kept
                 self._kept.renew(version)
         missing = [version for version in wanted if version not in found]
+        unreadable: dict[Version, UnknownGraph] = {}
         if missing:
             for version, (name, raw) in (await self._store.graphs(missing)).items():
                 try:
@@ -97,7 +116,8 @@ class GraphCache:
                 except Exception as error:  # noqa: BLE001 - one bad graph must not block the others
                     message = f"{name} version {version[1]} cannot be read: {error}"
                     emit("engine.error", where="graphs", error=message)
-        return found
+                    unreadable[version] = error if isinstance(error, UnknownGraph) else UnknownGraph(message)
+        return found, unreadable
 
     def put(self, version: Version, name: str, raw: bytes) -> Prepared:
         """Return the prepared graph of a version. Decode `raw` if the graph is not cached."""

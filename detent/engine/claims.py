@@ -8,7 +8,7 @@ from detent.engine.inbox import Mailbox
 from detent.engine.owned_run import OwnedRun
 from detent.engine.release import is_quarantined
 from detent.engine.runner import Runner
-from detent.errors import EngineError, UnknownEntry
+from detent.errors import EngineError, UnknownEntry, UnknownGraph
 from detent.instant import micros
 from detent.observe import emit
 from detent.observe.failpoints import reach
@@ -66,7 +66,7 @@ class Claims:
         return 0.0 if len(claims.runs) == room else self._tuning.poll
 
     async def _take(self, runs: list[ClaimedRun]) -> None:
-        graphs = await self._graphs.get([(run.workflow, run.version) for run in runs])
+        graphs, unreadable = await self._graphs.load([(run.workflow, run.version) for run in runs])
         journals = await self._store.journals([run.id for run in runs])
         broken: list[tuple[ClaimedRun, list[Entry], Exception]] = []
         for run in runs:
@@ -74,7 +74,8 @@ class Claims:
             entries = journals.get(run.id, [])
             try:
                 if known is None:
-                    raise EngineError(f"version {run.version} of its workflow is missing or cannot be read")
+                    why = unreadable.get((run.workflow, run.version))
+                    raise why or EngineError(f"version {run.version} of its workflow is missing")
                 self._bring_in(run, *known, entries)
             except Exception as error:  # noqa: BLE001 - one unreadable run must not stop the claims of the others
                 broken.append((run, entries, error))
@@ -118,7 +119,7 @@ class Claims:
             owned = self._runner.owned.get(run.id)
             if owned is not None:
                 self._runner.drop(owned)
-            if isinstance(error, UnknownEntry):
+            if isinstance(error, UnknownEntry | UnknownGraph):
                 if run.adopted:
                     # Its adoption is not journalled. The watchdog releases it, and it still counts as a dead node's.
                     continue

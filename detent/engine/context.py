@@ -9,18 +9,19 @@ from detent.clock import Clock, DatabaseTime
 from detent.engine.cache import GraphCache
 from detent.engine.children import Children
 from detent.engine.tuning import Tuning
+from detent.graph.codec import FEATURES
 from detent.graph.model import StepKind
 from detent.steps.protocol import StepExecutor
 from detent.store.protocol import Store
 
-# The user's code that an engine can run, by the names that runs require.
+# The user's code that an engine can run, and the features of graphs, by the names that runs require.
 
 
 class AvailableCode:
     """The names of the user code in this process. More code may be defined while the engine works."""
 
     def __init__(self, known: Collection[str]) -> None:
-        self._first = frozenset(known)
+        self._first = frozenset((*known, *FEATURES))
         self._known, self._sorted = self._first, sorted(self._first)
         self._more: Callable[[], Iterable[str]] = tuple
 

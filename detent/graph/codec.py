@@ -2,6 +2,9 @@
 
 Defaults are left out, so a default must never change under the same `v`. The fingerprint of the bytes is the version's
 checksum. It does not depend on the order of the keys of a mapping.
+
+A graph that uses something which the first release did not have needs a *feature*. Its runs name the feature as code
+that they require, so that only nodes which know it claim them.
 """
 
 from __future__ import annotations
@@ -14,10 +17,25 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any, Final
 
-from detent.errors import EngineError
-from detent.graph.model import Edge, Ending, FailurePolicy, Graph, Join, OnCrash, Retry, Route, Step, StepKind
+from detent.errors import UnknownGraph
+from detent.graph.model import (
+    GRAPH_SCOPE,
+    Edge,
+    Ending,
+    FailurePolicy,
+    Graph,
+    Join,
+    OnCrash,
+    Retry,
+    Route,
+    Step,
+    StepKind,
+)
 
 VERSION: Final = 1
+#: The features that this code can run.
+FEATURES: Final = ("detent/2",)
+_NEWER_KINDS: Final = (StepKind.CONDITION, StepKind.SUBWORKFLOW)
 
 # Keys stay in their order, because the body of a request is sent in that order. Only the fingerprint ignores it.
 _write = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
@@ -31,12 +49,28 @@ def encode(graph: Graph) -> bytes:
 
 
 def decode(data: bytes) -> Graph:
-    """Decode a graph. Raise EngineError for another format, such as that of a newer Detent."""
+    """Decode a graph. Raise UnknownGraph for another format, or for a field or word of a newer Detent."""
     document = json.loads(data)
     version = document.pop("v", None) if isinstance(document, dict) else None
     if version != VERSION:
-        raise EngineError(f"this Detent reads graphs of format {VERSION}, and this one has format {version!r}")
-    return Graph(**_read(document, _READ_GRAPH))
+        raise UnknownGraph(f"this Detent reads graphs of format {VERSION}, and this one has format {version!r}")
+    try:
+        return Graph(**_read(document, _READ_GRAPH))
+    except (TypeError, KeyError, ValueError, AttributeError) as error:
+        raise UnknownGraph(f"this Detent cannot read a part of the graph: {error}; a newer one wrote it") from None
+
+
+def features(graph: Graph) -> tuple[str, ...]:
+    """Return the features that a node must know to run this graph."""
+    is_newer = (
+        graph.scope == GRAPH_SCOPE
+        or graph.language > 1
+        or graph.parallel is not None
+        or graph.vars
+        or any(edge.otherwise or not edge.handles for edge in graph.edges)
+        or any(step.rerender or step.kind in _NEWER_KINDS for step in graph.steps)
+    )
+    return FEATURES if is_newer else ()
 
 
 def fingerprint(data: bytes) -> str:
@@ -75,7 +109,7 @@ def _retry(items: tuple[tuple[str, Any], ...]) -> Retry:
 def _defaults(kind: type[Graph | Step | Edge | Retry]) -> dict[str, Any]:
     """Return each field with its default. A missing default is a value equal to nothing, so the field is always
     written."""
-    return {one.name: {} if one.name == "config" else one.default for one in fields(kind)}
+    return {one.name: {} if one.name in ("config", "vars") else one.default for one in fields(kind)}
 
 
 def _value(member: Enum) -> Any:

@@ -13,9 +13,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
+#: The names that expressions of the graph form use (see `Graph.scope`).
+GRAPH_SCOPE: Final = "graph"
+
 
 class StepKind(StrEnum):
-    """What a step does. Sleep and wait have no executor: the planner decides them."""
+    """What a step does. Sleep, wait and condition have no executor: the planner decides them."""
 
     HTTP = "http"
     ACTION = "action"
@@ -99,9 +102,11 @@ class Step:
 
     `config` has what its kind needs, as JSON with `{{ }}` templates: http `url method headers body`; action `action
     with`; sleep `seconds` (a number, or a text that renders to a duration); wait `timeout` (seconds or `None`) and
-    `early` (`buffer` or `reject`); python and function `workflow` (the name its code is registered with) and `drift`.
+    `early` (`buffer` or `reject`); condition `expression`; python and function `workflow` (the name its code is
+    registered with) and `drift`.
     `guard` is evaluated last, when the join is met; false skips the step. `delay` is the pause before the first
-    attempt; it is added to a sleep and to the time limit of a wait.
+    attempt; it is added to a sleep and to the time limit of a wait. With `rerender`, templates read the number and time
+    of the attempt at hand; otherwise those of the first one, so every attempt sends the same.
     """
 
     name: str
@@ -116,11 +121,16 @@ class Step:
     route: Route = Route.PARALLEL
     queue: str | None = None
     priority: int | None = None
+    rerender: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """An edge from a step to one that depends on it. `on` has the endings of the source that satisfy it."""
+    """An edge from a step to one that depends on it. `on` has the endings of the source that satisfy it.
+
+    An edge with `otherwise` is considered last: it is taken only if no edge before it handles the ending. An edge
+    without `handles` is followed, but a failure that takes only such edges is unhandled (cleanup, logging).
+    """
 
     source: str
     target: str
@@ -128,6 +138,8 @@ class Edge:
     condition: str | None = None
     order: int = 0
     false_on_error: bool = False
+    otherwise: bool = False
+    handles: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +148,8 @@ class Graph:
 
     `scope` names the aliases its expressions use (`steps`: trigger.body, tasks.X; `graph`: context.data['X'], ...).
     `max_duration` is in seconds; with `None` a run may last forever. `output` is a template for the run's output.
-    `one_per_hero`: a hero has at most one open run of this workflow.
+    `one_per_hero`: a hero has at most one open run of this workflow. `parallel`: at most so many attempts of a run are
+    in flight at once. `vars` has constants that expressions read.
     """
 
     steps: tuple[Step, ...]
@@ -147,3 +160,5 @@ class Graph:
     max_duration: float | None = None
     language: int = 1
     one_per_hero: bool = False
+    parallel: int | None = None
+    vars: Mapping[str, Any] = field(default_factory=dict)

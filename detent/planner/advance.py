@@ -7,6 +7,7 @@ decided because of it. Late events (of a step that has ended, of a run that is o
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -114,11 +115,14 @@ def is_wanted(state: RunState, start: StartAttempt) -> bool:
 
 
 def may_start(state: RunState) -> list[int]:
-    """Return the ready steps that may start: none in a paused run, one at a time after adoptions without progress."""
+    """Return the ready steps that may start: none in a paused run, one at a time after adoptions without progress, and
+    no more at once than the graph allows."""
     if not state.ready or state.paused_by is not None:
         return []
     if state.stalled >= SUSPECT_AFTER:
         return [] if state.running else [next(iter(state.ready))]
+    if state.parallel is not None:
+        return list(islice(state.ready, max(0, state.parallel - state.running)))
     return list(state.ready)
 
 

@@ -42,7 +42,7 @@ def apply(prepared: Prepared, state: RunState, change: Change, judge: Judge, now
         case Kind.CHECKPOINT | Kind.BEGAN:
             _operation(prepared, state, change, now)
         case Kind.RETRY:
-            _retry(state, change)
+            _retry(prepared, state, change)
         case Kind.STARTED | Kind.RECEIVED | Kind.REUSED:
             _noted(state, change)
         case Kind.ADOPTED:
@@ -141,7 +141,7 @@ def _ended(prepared: Prepared, state: RunState, change: Change, settling: Settli
         _unpause(state)  # the doubt was the only reason for the pause
 
 
-def _retry(state: RunState, change: Change) -> None:
+def _retry(prepared: Prepared, state: RunState, change: Change) -> None:
     index, data = change.step, change.data
     assert index is not None
     assert data is not None
@@ -149,6 +149,8 @@ def _retry(state: RunState, change: Change) -> None:
         state.stalled = 0
         state.strikes.pop(index, None)
     _has_tried(state, index, data.error, counts=change.attempt > 0)
+    if data.retry_at is not None and prepared.steps[index].rerender:
+        state.retried_at[index] = data.retry_at
     state.set_timer(index, Phase.RETRYING, data.retry_at)
     _go_on(state, data)
 

@@ -30,6 +30,8 @@ class Judge(Protocol):
 
     def passes(self, step: PreparedStep) -> bool | StepError: ...
 
+    def answers(self, step: PreparedStep) -> bool | StepError: ...
+
     def sleeps_until(self, step: PreparedStep) -> Instant | StepError: ...
 
     def waits_until(self, step: PreparedStep) -> Instant | StepError | None: ...
@@ -67,6 +69,7 @@ class LiveJudge:
                 self.decided.errors[self._prepared.steps[edge.target].name] = failure
                 return failure
             answer = False
+            self.decided.notes[edge.index] = error.message
         self.decided.edges[edge.index] = answer
         return answer
 
@@ -76,6 +79,15 @@ class LiveJudge:
             return step.guard.test(self.scope())
         except ExpressionError as error:
             return self._refuse(step, CONDITION_ERROR, error.message)
+
+    def answers(self, step: PreparedStep) -> bool | StepError:
+        assert step.question is not None
+        try:
+            answer = step.question.test(self.scope())
+        except ExpressionError as error:
+            return self._refuse(step, CONDITION_ERROR, error.message)
+        self.decided.answers[step.name] = answer
+        return answer
 
     def sleeps_until(self, step: PreparedStep) -> Instant | StepError:
         seconds = self._length(step, "seconds") if step.kind is StepKind.SLEEP else 0
@@ -138,6 +150,10 @@ class RecordedJudge:
         if error is not None and error.code == CONDITION_ERROR:
             return error
         return step.name not in self._skipped
+
+    def answers(self, step: PreparedStep) -> bool | StepError:
+        answer = self._decided.answers.get(step.name)
+        return self._decided.errors[step.name] if answer is None else answer
 
     def sleeps_until(self, step: PreparedStep) -> Instant | StepError:
         return self._decided.errors.get(step.name) or self._decided.sleep[step.name]

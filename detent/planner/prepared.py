@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from detent.expressions import Expression, Template, compile_expression, compile_template
-from detent.graph.model import Ending, Graph, Join, OnCrash, Route, StepKind
+from detent.graph.model import Edge, Ending, Graph, Join, OnCrash, Route, StepKind
 from detent.run.state import RunFacts, RunState
 
 
@@ -19,6 +19,8 @@ class PreparedEdge:
     on: frozenset[Ending]
     condition: Expression | None
     false_on_error: bool
+    otherwise: bool
+    handles: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,8 @@ class PreparedStep:
     timeout: float | None
     delay: float | None
     accepts_early: bool  # a wait stores a callback that arrives before the wait is active
+    question: Expression | None  # of a condition step
+    rerender: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,7 @@ class Prepared:
 
     def new_state(self, facts: RunFacts) -> RunState:
         """Build the state of a run before anything is decided."""
-        return RunState(facts, undecided=[step.incoming for step in self.steps])
+        return RunState(facts, undecided=[step.incoming for step in self.steps], parallel=self.graph.parallel)
 
     def waits(self) -> list[PreparedStep]:
         return list(self.wait_steps.values())
@@ -81,6 +85,8 @@ def prepare(graph: Graph) -> Prepared:
             timeout=step.timeout,
             delay=step.delay,
             accepts_early=step.config.get("early") != "reject",
+            question=compile_expression(step.config["expression"]) if step.kind is StepKind.CONDITION else None,
+            rerender=step.rerender,
         )
         for index, step in enumerate(graph.steps)
     )
@@ -91,12 +97,18 @@ def prepare(graph: Graph) -> Prepared:
 
 def _outgoing(graph: Graph, numbers: dict[str, int]) -> list[list[PreparedEdge]]:
     outgoing: list[list[PreparedEdge]] = [[] for _ in graph.steps]
-    for index, edge in sorted(enumerate(graph.edges), key=lambda pair: (pair[1].order, pair[0])):
+    for index, edge in sorted(enumerate(graph.edges), key=_by_order):
         condition = None if edge.condition is None else compile_expression(edge.condition)
         outgoing[numbers[edge.source]].append(
-            PreparedEdge(index, numbers[edge.target], edge.on, condition, edge.false_on_error)
+            PreparedEdge(
+                index, numbers[edge.target], edge.on, condition, edge.false_on_error, edge.otherwise, edge.handles
+            )
         )
     return outgoing
+
+
+def _by_order(pair: tuple[int, Edge]) -> tuple[bool, int, int]:
+    return pair[1].otherwise, pair[1].order, pair[0]
 
 
 def _order(steps: tuple[PreparedStep, ...]) -> tuple[int, ...]:

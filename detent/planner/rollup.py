@@ -30,17 +30,20 @@ _encoder = msgspec.json.Encoder()
 
 
 def unhandled(prepared: Prepared, state: RunState) -> list[int]:
-    """Return the failures that no step handled. A failure is handled if a step that depends on it ran.
+    """Return the failures that no step handled. A failure is handled if a taken edge leads from it to a step that ran.
 
-    The step may depend on it through skipped steps.
+    Steps between them may be skipped. An edge without `handles` does not count.
     """
     if not state.failures:
         return []
     handled = [False] * len(prepared.steps)
     for index in reversed(prepared.order):
         for edge in prepared.steps[index].outgoing:
+            if not edge.handles or edge.index in state.not_taken:
+                continue
             ending = state.ending[edge.target]
-            if ending in _RAN or (ending is Ending.SKIPPED and handled[edge.target]):
+            was_taken = state.ending[index] in edge.on
+            if (was_taken and ending in _RAN) or (ending is Ending.SKIPPED and handled[edge.target]):
                 handled[index] = True
                 break
     return [index for index in state.failures if not handled[index]]

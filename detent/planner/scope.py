@@ -2,6 +2,11 @@
 
 A step result stays encoded until an expression reads it. The status of a wait step with a callback is `received`. A
 skipped step has `status: "skipped"` and null for the rest.
+
+`Graph.scope` chooses the names. In the steps form `trigger` has `body`, `headers` and `query`, and `tasks.X` is the
+view of a step. In the graph form `trigger` is the body, and `context.data['X']` is the output of X. If X has failed, it
+is `{error, errorNode}`, with `output` if there is one. If X was skipped, it is null. `steps.X` is the view of a step in
+both forms.
 """
 
 from __future__ import annotations
@@ -12,8 +17,9 @@ from typing import Any
 import msgspec
 
 from detent.expressions import Deferred, Headers, Scope, Truncated
-from detent.graph.model import Ending, StepKind
+from detent.graph.model import FAILURES, GRAPH_SCOPE, Ending, StepKind
 from detent.ids import RUN, show
+from detent.instant import iso
 from detent.planner.prepared import Prepared
 from detent.run.state import Phase, RunState
 
@@ -52,6 +58,25 @@ class _Steps(Mapping[str, object]):
 
     def __len__(self) -> int:
         return len(self._prepared.numbers)
+
+
+class _Data(_Steps):
+    """The outputs of the steps by name, as the graph form reads them."""
+
+    def __getitem__(self, name: str) -> object:
+        index = self._prepared.numbers[name]
+        return _Json(lambda: _step_data(self._prepared, self._state, index))
+
+
+def _step_data(prepared: Prepared, state: RunState, index: int) -> object:
+    ending = state.ending[index]
+    if ending is None or ending is Ending.SKIPPED:
+        return None
+    view = step_view(prepared, state, index)
+    if ending not in FAILURES:
+        return view["output"]
+    data = {"error": view["error"], "errorNode": prepared.steps[index].name}
+    return data if view["output"] is None else {**data, "output": view["output"]}
 
 
 class _Waits(Mapping[str, object]):
@@ -119,8 +144,8 @@ def _mirror_output(view: dict[str, object], result: dict[str, object]) -> None:
         view["body"] = result["output"]
 
 
-def build_scope(prepared: Prepared, state: RunState) -> Scope:
-    """Build everything that an expression of this run may read, with the names of every form."""
+def build_scope(prepared: Prepared, state: RunState, step: int | None = None) -> Scope:
+    """Build everything that an expression of this run may read. `step`: an attempt of it is about to begin."""
     facts = state.facts
 
     def trigger() -> dict[str, Any]:
@@ -131,13 +156,31 @@ def build_scope(prepared: Prepared, state: RunState) -> Scope:
 
     steps = _Steps(prepared, state)
     given = _Json(trigger)
-    return {
-        "trigger": given,
-        "tasks": steps,
+    scope: dict[str, object] = {
         "steps": steps,
         "wait": _Waits(prepared, state, "url"),
-        "$execution": _ResumeUrls(prepared, state, "resume_url"),
-        "$input": _Json(lambda: given.resolve().get("body")),
         "run": {"id": show(RUN, facts.id)},
         "workflow": {"name": facts.workflow},
     }
+    if prepared.graph.scope == GRAPH_SCOPE:
+        scope["trigger"] = _Json(lambda: given.resolve().get("body"))
+        scope["spec"] = _Json(lambda: given.resolve().get("spec"))
+        scope["headers"] = _Json(lambda: given.resolve()["headers"])
+        scope["query"] = _Json(lambda: given.resolve()["query"])
+        scope["context"] = {"data": _Data(prepared, state)}
+        scope["vars"] = prepared.graph.vars
+        if step is not None:
+            scope["attempt"] = _attempt(prepared, state, step)
+        return scope
+    scope["trigger"] = given
+    scope["tasks"] = steps
+    scope["$execution"] = _ResumeUrls(prepared, state, "resume_url")
+    scope["$input"] = _Json(lambda: given.resolve().get("body"))
+    return scope
+
+
+def _attempt(prepared: Prepared, state: RunState, step: int) -> dict[str, object]:
+    """Return what templates read of the attempt: always the first one, unless the step is rendered again."""
+    if not prepared.steps[step].rerender:
+        return {"number": 1, "at": iso(state.since[step])}
+    return {"number": state.attempt_number(step), "at": iso(state.retried_at.get(step, state.since[step]))}

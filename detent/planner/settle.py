@@ -97,10 +97,13 @@ class Settling:
                 self._give_up()
 
     def _decide_edges(self, step: PreparedStep, ending: Ending) -> bool:
-        state, took_one = self._state, False
+        """Decide the outgoing edges of a step that has ended. Return whether one of them is taken."""
+        state, took_one, is_handled = self._state, False, False
         for edge in step.outgoing:
             target = edge.target
-            taken = ending in edge.on and not (step.first_match and took_one)
+            taken = is_satisfied = ending in edge.on
+            if (step.first_match and took_one) or (edge.otherwise and is_handled):
+                taken = False
             if taken and edge.condition is not None:
                 answer = self._judge.takes(edge)
                 if isinstance(answer, StepError):
@@ -110,6 +113,9 @@ class Settling:
             if taken:
                 state.taken[target] += 1
                 took_one = True
+                is_handled = is_handled or edge.handles
+            elif is_satisfied:
+                state.not_taken.add(edge.index)
             state.undecided[target] -= 1
             if not state.undecided[target]:
                 self._decidable.append(target)
@@ -169,6 +175,8 @@ class Settling:
             self._end(index, Ending.SKIPPED)
         elif step.kind is StepKind.WAIT:
             self._wait(step)
+        elif step.kind is StepKind.CONDITION:
+            self._answer(step)
         elif step.kind is StepKind.SLEEP or (step.delay is not None and state.undelayed != index):
             until = self._judge.sleeps_until(step)
             if isinstance(until, StepError):
@@ -185,6 +193,15 @@ class Settling:
         if result:
             self._state.results[index] = result
         self._end(index, Ending.SUCCESS)
+
+    def _answer(self, step: PreparedStep) -> None:
+        """End a condition step at once: its output is true or false."""
+        answer = self._judge.answers(step)
+        if isinstance(answer, StepError):
+            self._end(step.index, Ending.FAILED, answer)
+        else:
+            self._state.results[step.index] = b'{"output":true}' if answer else b'{"output":false}'
+            self._end(step.index, Ending.SUCCESS)
 
     def _wait(self, step: PreparedStep) -> None:
         state, index = self._state, step.index

@@ -50,7 +50,8 @@ class Placed(msgspec.Struct, omit_defaults=True, frozen=True):
 class Decided(msgspec.Struct, omit_defaults=True):
     """The decisions because of an entry that do not follow from the graph alone.
 
-    `edges`: the answers of edge conditions, by the edge's index. `skipped`: every step that was decided not to run.
+    `edges`: the answers of edge conditions, by the edge's index. `notes`: why a condition could not be evaluated that
+    counts as false then. `answers`: those of condition steps. `skipped`: every step that was decided not to run.
     `given_up`: the steps skipped because the run is failing. `errors`: the steps that ended at once because a condition
     or a duration could not be evaluated. `sleep`, `wait`: until when a step sleeps or waits. `run`: the final status if
     this ended the run.
@@ -60,6 +61,8 @@ class Decided(msgspec.Struct, omit_defaults=True):
     """
 
     edges: dict[int, bool] = {}
+    notes: dict[int, str] = {}
+    answers: dict[str, bool] = {}
     skipped: list[str] = []
     given_up: list[str] = []
     errors: dict[str, StepError] = {}

@@ -82,6 +82,7 @@ class RunState:
 
     facts: RunFacts
     undecided: list[int]  # incoming edges not decided yet
+    parallel: int | None = None  # at most so many attempts at once
     phase: list[Phase] = field(init=False)
     ending: list[Ending | None] = field(init=False)
     taken: list[int] = field(init=False)  # incoming edges taken
@@ -94,6 +95,8 @@ class RunState:
     early: dict[int, bytes] = field(default_factory=dict)  # callbacks that arrived before their wait was active
     until: dict[int, int | None] = field(default_factory=dict)
     edge_errors: dict[int, StepError] = field(default_factory=dict)
+    not_taken: set[int] = field(default_factory=set)  # edges that were not taken although the ending satisfied them
+    retried_at: dict[int, int] = field(default_factory=dict)  # when the next attempt of a step became ready
     ready: dict[int, None] = field(default_factory=dict)  # in the order they became ready
     begun: dict[int, int] = field(default_factory=dict)  # steps with a `started` entry and no end: attempt
     strikes: dict[int, int] = field(default_factory=dict)  # steps with a `started` entry when a node died: how often

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from detent.errors import EngineError
+from detent.errors import UnknownGraph
 from detent.graph import codec
 from detent.graph.model import FAILURES, Edge, FailurePolicy, Graph, Join, OnCrash, Retry, Route, Step, StepKind
 from tests.graph.strategies import JSON, graphs
@@ -87,7 +87,7 @@ def test_a_fingerprint_differs_for_graphs_that_differ() -> None:
 
 @pytest.mark.parametrize("data", [b'{"v":2,"steps":[]}', b'{"steps":[]}', b"[]"])
 def test_bytes_of_another_format_are_refused(data: bytes) -> None:
-    with pytest.raises(EngineError, match="reads graphs of format 1"):
+    with pytest.raises(UnknownGraph, match="reads graphs of format 1"):
         codec.decode(data)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
-from detent.graph.model import FAILURES, Ending, Graph, Join, Route, Step, StepKind
+from detent.graph.model import FAILURES, Edge, Ending, Graph, Join, Route, Step, StepKind
 
 Endings = dict[str, Ending]
 #: Whether a condition holds, given what has ended so far; null if it cannot be answered.
@@ -12,9 +12,11 @@ Answer = Callable[[str, Mapping[str, Ending]], bool | None]
 RAN = FAILURES | {Ending.SUCCESS}
 
 
-def endings(graph: Graph, would: Mapping[str, Ending], answer: Answer) -> Endings:
-    """How every step ends if `would` says how each ends that runs. Only for graphs whose failures stop nothing."""
+def endings(graph: Graph, would: Mapping[str, Ending], answer: Answer) -> tuple[Endings, set[Edge]]:
+    """How every step ends if `would` says how each ends that runs, and the edges that were satisfied but not taken. Only
+    for graphs whose failures stop nothing."""
     found: Endings = {}
+    not_taken: set[Edge] = set()
     broken: set[str] = set()
     taken: dict[str, int] = {step.name: 0 for step in graph.steps}
     steps = {step.name: step for step in graph.steps}
@@ -23,9 +25,12 @@ def endings(graph: Graph, would: Mapping[str, Ending], answer: Answer) -> Ending
         step = next(step for step in left.values() if _needs(graph, step.name) <= set(found))
         del left[step.name]
         found[step.name] = _ending(graph, step, taken[step.name], step.name in broken, would, answer, found)
-        took_one = False
-        for edge in sorted((edge for edge in graph.edges if edge.source == step.name), key=lambda edge: edge.order):
-            if found[step.name] not in edge.on or (step.route is Route.FIRST_MATCH and took_one):
+        took_one = is_handled = False
+        for edge in sorted((edge for edge in graph.edges if edge.source == step.name), key=_order):
+            if found[step.name] not in edge.on:
+                continue
+            if (step.route is Route.FIRST_MATCH and took_one) or (edge.otherwise and is_handled):
+                not_taken.add(edge)
                 continue
             holds = True if edge.condition is None else answer(edge.condition, found)
             if holds is None and not edge.false_on_error:
@@ -33,7 +38,14 @@ def endings(graph: Graph, would: Mapping[str, Ending], answer: Answer) -> Ending
             if holds:
                 taken[edge.target] += 1
                 took_one = True
-    return found
+                is_handled |= edge.handles
+            else:
+                not_taken.add(edge)
+    return found, not_taken
+
+
+def _order(edge: Edge) -> tuple[bool, int]:
+    return edge.otherwise, edge.order
 
 
 def _needs(graph: Graph, name: str) -> set[str]:
@@ -60,15 +72,22 @@ def _ending(
         return Ending.FAILED
     if not holds:
         return Ending.SKIPPED
+    if step.kind is StepKind.CONDITION:
+        return Ending.FAILED if answer(step.config["expression"], found) is None else Ending.SUCCESS
     length = str(step.config.get("seconds" if step.kind is StepKind.SLEEP else "timeout"))
     return Ending.TEMPLATE_ERROR if "missing" in length or length == "soon" else would[step.name]
 
 
-def completed(graph: Graph, found: Mapping[str, Ending]) -> bool:
-    """Whether every failure is handled: a step that depends on it, directly or through skipped steps, ran."""
+def completed(graph: Graph, found: Mapping[str, Ending], not_taken: Collection[Edge]) -> bool:
+    """Whether every failure is handled: an edge that was taken leads from it to a step that ran, directly or through
+    skipped steps."""
 
     def is_handled(name: str) -> bool:
-        after = [edge.target for edge in graph.edges if edge.source == name]
-        return any(found[step] in RAN or (found[step] is Ending.SKIPPED and is_handled(step)) for step in after)
+        after = [edge for edge in graph.edges if edge.source == name and edge.handles and edge not in not_taken]
+        return any(
+            (found[edge.target] in RAN and found[name] in edge.on)
+            or (found[edge.target] is Ending.SKIPPED and is_handled(edge.target))
+            for edge in after
+        )
 
     return all(is_handled(name) for name, ending in found.items() if ending in FAILURES)

@@ -53,7 +53,19 @@ def settled(state: RunState, woken: frozenset[int] = frozenset()) -> dict[str, A
         phases[index] = Phase.READY
     names = (
         *("status", "ending", "taken", "undecided", "attempts", "adoptions_before", "since", "results", "errors"),
-        *("early", "edge_errors", "failures", "open", "seq", "adoptions", "stalled", "failing", "paused_by"),
+        *(
+            "early",
+            "edge_errors",
+            "not_taken",
+            "retried_at",
+            "failures",
+            "open",
+            "seq",
+            "adoptions",
+            "stalled",
+            "failing",
+            "paused_by",
+        ),
         *("strikes", "suspect_until"),
         *("paused_at", "paused_step", "opens_at", "reused", "reused_skips", "left_out", "doubts"),
         *("is_finished", "finisher", "carried", "left_behind", "passed", "undelayed", "moved_graph"),
@@ -157,6 +169,8 @@ class Play:
         self.woken = {index for index in self.woken if self.state.phase[index] in (Phase.READY, Phase.RUNNING)}
         if self.checks:
             self.check_fold()
+        most = self.prepared.graph.parallel
+        assert most is None or self.state.running <= most, "more attempts at once than the graph allows"
         for start in plan.start:
             assert runs_code(self.prepared.steps[start.step].kind), "a sleep or a wait was started as an attempt"
             self.started.append(self.prepared.steps[start.step].name)

@@ -31,6 +31,7 @@ from tests.planner.play import NOON, Play, answer, facts_of, failure
 ENDING_SETS = (ON_SUCCESS, ON_ANY, ON_RAN, FAILURES, frozenset({Ending.SKIPPED}), frozenset({Ending.TIMEOUT}))
 POLICIES = (FailurePolicy.SETTLE, FailurePolicy.FAIL_FAST)
 ALL_POLICIES = tuple(FailurePolicy)
+KINDS = (StepKind.ACTION, StepKind.ACTION, StepKind.HTTP, StepKind.SLEEP, StepKind.WAIT, StepKind.CONDITION)
 
 
 def random_graph(rng: random.Random, *, most: int = 9, policies: tuple[FailurePolicy, ...] = POLICIES) -> Graph:
@@ -45,13 +46,28 @@ def random_graph(rng: random.Random, *, most: int = 9, policies: tuple[FailurePo
     needs = {name: [edge.source for edge in edges if edge.target == name] for name in names}
     steps = [_step(rng, name, needs[name]) for name in names]
     rng.shuffle(steps)
-    return Graph(tuple(steps), tuple(edges), on_failure=rng.choice(policies), max_duration=rng.choice((None, 1e6)))
+    return Graph(
+        tuple(steps),
+        tuple(edges),
+        on_failure=rng.choice(policies),
+        max_duration=rng.choice((None, 1e6)),
+        parallel=rng.choice((None, None, 1, 2, 3)),
+    )
 
 
 def _edge(rng: random.Random, source: str, target: str) -> Edge:
     condition = rng.choice(_questions(source)) if rng.random() < 0.2 else None
     on = rng.choice(ENDING_SETS) if rng.random() < 0.4 else ON_ANY
-    return Edge(source, target, on, condition, order=rng.randint(0, 2), false_on_error=rng.random() < 0.5)
+    return Edge(
+        source,
+        target,
+        on,
+        condition,
+        order=rng.randint(0, 2),
+        false_on_error=rng.random() < 0.5,
+        otherwise=rng.random() < 0.1,
+        handles=rng.random() < 0.85,
+    )
 
 
 def _questions(source: str) -> tuple[str, ...]:
@@ -60,12 +76,12 @@ def _questions(source: str) -> tuple[str, ...]:
 
 
 def _step(rng: random.Random, name: str, needs: list[str]) -> Step:
-    kind = rng.choice((StepKind.ACTION, StepKind.ACTION, StepKind.HTTP, StepKind.SLEEP, StepKind.WAIT))
+    kind = rng.choice(KINDS)
     guards = _questions(rng.choice(needs)) if needs else ("1 == 1", "1 == 2", "trigger.body.missing")
     return Step(
         name,
         kind,
-        _config(rng, kind),
+        {"expression": rng.choice(guards)} if kind is StepKind.CONDITION else _config(rng, kind),
         guard=rng.choice(guards) if rng.random() < 0.25 else None,
         join=rng.choice(tuple(Join)),
         retry=Retry(attempts=rng.choice((1, 2, 3)), delay=rng.choice((0.0, 1.0, 60.0))),
