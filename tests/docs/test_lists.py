@@ -11,7 +11,7 @@ from litestar.testing import RequestFactory
 from detent import errors
 from detent.api.app import ROUTES
 from detent.api.errors import REFUSALS, on_detent_error
-from detent.forms import triggers
+from detent.forms import kinds, triggers
 from detent.forms.steps import form, step
 from detent.graph.model import Ending, OnCrash, StepKind
 from detent.observe import EVENTS
@@ -39,7 +39,7 @@ def test_every_kind_of_step_has_its_heading() -> None:
 def test_every_key_of_the_steps_form_has_a_row() -> None:
     rows = {row[0] for one in tables("steps.md") if one.header[0] == "key" for row in one.rows}
     known = _words(form, "_FIELDS") | _words(step, "_ALL_FIELDS") | _words(step, "_BLOCK_FIELDS")
-    known |= _words(step, "_WAIT_FIELDS") | _words(triggers, "_BLOCK_FIELDS")
+    known |= _words(kinds, "_WAIT_FIELDS") | _words(triggers, "_BLOCK_FIELDS")
     known |= _words(triggers, "_SIGNATURE_FIELDS")
     # Other spellings, and what a heading is about, stand in the text.
     text = (DOCS / "steps.md").read_text()
@@ -53,7 +53,7 @@ def _words(module: object, name: str) -> set[str]:
 
 
 def test_every_built_in_action_has_a_row() -> None:
-    assert set(table("steps.md", "built in", "does")) == {*step.CORE_ACTIONS, *CORE.names()}
+    assert set(table("steps.md", "built in", "does")) == {*kinds.CORE_ACTIONS, *CORE.names()}
 
 
 def test_every_outcome_and_status_has_a_row() -> None:

@@ -13,8 +13,9 @@ RAN = FAILURES | {Ending.SUCCESS}
 
 
 def endings(graph: Graph, would: Mapping[str, Ending], answer: Answer) -> tuple[Endings, set[Edge]]:
-    """How every step ends if `would` says how each ends that runs, and the edges that were satisfied but not taken. Only
-    for graphs whose failures stop nothing."""
+    """How every step ends if `would` says how each ends that runs, and the edges that were satisfied but not taken.
+
+    Only for graphs whose failures stop nothing."""
     found: Endings = {}
     not_taken: set[Edge] = set()
     broken: set[str] = set()

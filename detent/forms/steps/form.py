@@ -15,37 +15,19 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from detent.forms.compiled import Compiled, Limits, TriggerDefinition, TriggerType
+from detent.forms.compiled import Compiled, Limits
 from detent.forms.definition import checked_document
+from detent.forms.kinds import user_actions
 from detent.forms.names import read_name, read_priority, read_queue
-from detent.forms.payload_schema import PayloadSchema, check_schema
 from detent.forms.steps.scope import StepsScope
 from detent.forms.steps.step import WrittenStep, read_step
 from detent.forms.templates import template_reads
 from detent.forms.triggers import TRIGGER_FIELDS, read_trigger
+from detent.forms.workflow_fields import placed, read_description, read_labels, read_trigger_schema
 from detent.graph.check import cycles, describe_cycle, same_name, upstream
-from detent.graph.model import ON_ANY, ON_SUCCESS, Edge, Graph, Step, StepKind
+from detent.graph.model import ON_ANY, ON_SUCCESS, Edge, Graph
 from detent.values.durations import SECONDS
 from detent.values.fields import Fields, Problems, described, inside, shown
-
-# `trigger_schema` of a definition: the JSON Schema that validates the body of every start.
-
-
-def read_trigger_schema(fields: Fields, trigger: TriggerDefinition) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
-    """Return the schema, and a warning if the body of its trigger can never be valid."""
-    schema = fields.get("trigger_schema")
-    if schema is None:
-        return None, ()
-    if problems := check_schema(schema, fields.at("trigger_schema")):
-        for problem in problems:
-            fields.problems.add(problem.field, problem.message)
-        return None, ()
-    if trigger.type is not TriggerType.CRON:
-        return schema, ()
-    refused = PayloadSchema(schema).problems({})
-    warning = "the body of a run that cron starts is {}, and this schema refuses it"
-    return schema, tuple(f"{fields.at('trigger_schema')}: {warning} ({problem})" for problem in refused[:1])
-
 
 FORM: Final = "steps"
 _LIMITS: Final = Limits()
@@ -55,11 +37,7 @@ _FIELDS: Final = (
     *TRIGGER_FIELDS,
     "trigger_schema",
 )
-DEFAULT_QUEUE: Final = "default"
-_LONGEST_DESCRIPTION: Final = 10_000
 _MAX_DURATION: Final = 30 * 86400.0
-_MOST_LABELS: Final = 64
-_LONGEST_LABEL: Final = 200
 
 
 def compile_steps(
@@ -77,7 +55,7 @@ def compile_steps(
     written = _read_steps(fields, limits, actions)
     place = read_queue(fields), read_priority(fields)
     graph = Graph(
-        steps=_placed([step.step() for step in written], *place),
+        steps=placed([step.step() for step in written], *place),
         edges=tuple(_edges(written, problems, limits)),
         output=fields.get("output"),
         max_duration=_max_duration(fields),
@@ -85,16 +63,16 @@ def compile_steps(
     )
     _check_graph(graph, written, fields)
     trigger = read_trigger(fields)
-    schema, remarks = read_trigger_schema(fields, trigger)
+    schema, remarks = read_trigger_schema(fields, "trigger_schema", trigger)
     compiled = Compiled(
         name=name,
         form=FORM,
         graph=graph,
         trigger=trigger,
-        description=fields.text("description", most=_LONGEST_DESCRIPTION, lines=True),
+        description=read_description(fields),
         enabled=fields.boolean("enabled", True),
-        code=_code(graph),
-        labels=_labels(fields),
+        code=user_actions(graph.steps),
+        labels=read_labels(fields),
         queue=place[0],
         priority=place[1],
         trigger_schema=schema,
@@ -102,24 +80,6 @@ def compile_steps(
     )
     problems.raise_if_any()
     return compiled
-
-
-def _placed(steps: list[Step], queue: str | None, priority: int | None) -> tuple[Step, ...]:
-    """Return the steps with their queue and priority.
-
-    A run stays in the queue of its last step. So if one step has its own queue, every other step must name its queue
-    too."""
-    own_queue = any(step.queue is not None for step in steps)
-    own_priority = any(step.priority is not None for step in steps)
-    usual = (queue or DEFAULT_QUEUE if own_queue else None, priority or 0 if own_priority else None)
-    return tuple(
-        replace(
-            step,
-            queue=usual[0] if step.queue is None else step.queue,
-            priority=usual[1] if step.priority is None else step.priority,
-        )
-        for step in steps
-    )
 
 
 def _read_steps(fields: Fields, limits: Limits, actions: Collection[str] | None) -> list[WrittenStep]:
@@ -216,24 +176,3 @@ def _max_duration(fields: Fields) -> float:
         return _MAX_DURATION
     seconds = fields.duration(written[0], unit=SECONDS, zero=False) if written else None
     return _MAX_DURATION if seconds is None else seconds
-
-
-def _labels(fields: Fields) -> dict[str, str]:
-    labels = fields.mapping("labels") or {}
-    if len(labels) > _MOST_LABELS:
-        fields.problems.add("labels", f"has {len(labels)} labels; at most {_MOST_LABELS} are allowed")
-        return {}
-    inner = Fields(labels, "labels", fields.problems)
-    for key in labels:
-        if not key.strip() or len(key) > _LONGEST_LABEL:
-            fields.problems.add(inner.at(key), f"the name of a label has 1 to {_LONGEST_LABEL} characters")
-        if labels[key] is None:
-            inner.wrong(key, "text")
-    found = {key: inner.text(key, most=_LONGEST_LABEL) for key in labels}
-    return {key: value for key, value in found.items() if value is not None}
-
-
-def _code(graph: Graph) -> tuple[str, ...]:
-    """Return the user's own actions: only a node that has them may run the workflow."""
-    names = {str(step.config.get("action", "")) for step in graph.steps if step.kind is StepKind.ACTION}
-    return tuple(sorted(name for name in names if name and not name.startswith("core.")))

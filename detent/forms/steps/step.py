@@ -2,119 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any, Final
-from urllib.parse import urlsplit
 
+from detent.forms.kinds import (
+    REQUEST_FIELDS,
+    TRIED_KINDS,
+    Work,
+    action_name_problem,
+    read_action,
+    read_request,
+    read_sleep,
+    read_wait,
+)
 from detent.forms.names import check_step_name, read_priority, read_queue
-from detent.forms.templates import Read, condition, template_reads
+from detent.forms.templates import Read, condition
+from detent.forms.workflow_fields import read_description
 from detent.graph.model import NO_RETRY, OnCrash, Retry, Step, StepKind
 from detent.values.durations import MILLISECONDS, SECONDS
-from detent.values.fields import Fields, Problems, described, inside, shown
-from detent.values.http_body import is_header_name
+from detent.values.fields import Fields, Problems, described
 from detent.values.nearest import nearest
-
-# The request of an HTTP step: url, method, headers, body.
-
-
-REQUEST_FIELDS: Final = ("url", "method", "headers", "body")
-METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
-MOST_HEADERS: Final = 64
-LARGEST_HEADERS: Final = 16 * 1024
-_LONGEST_URL: Final = 8_192
-_HEADER_BREAK: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-# These headers describe how the message is framed; the HTTP client sets them.
-_OURS: Final = frozenset({"connection", "content-length", "transfer-encoding", "upgrade"})
-
-
-def read_request(fields: Fields, default_method: str) -> dict[str, Any]:
-    """Read the config of an HTTP step: all four keys, headers and body as written."""
-    return {
-        "url": _url(fields),
-        "method": _method(fields, default_method),
-        "headers": _headers(fields),
-        "body": fields.get("body"),
-    }
-
-
-def _url(fields: Fields) -> str:
-    if fields.get("url") is None:
-        fields.problems.add(fields.at("url"), "is missing")
-    url = fields.text("url", most=_LONGEST_URL) or ""
-    if not url or url.startswith("{{"):
-        return url
-    if not url.lower().startswith(("http://", "https://")):
-        fields.problems.add(fields.at("url"), f"{shown(url)} must begin with http:// or https://")
-    elif "{{" not in url and (message := _constant_url_problem(url)):
-        fields.problems.add(fields.at("url"), f"{shown(url)} {message}")
-    return url
-
-
-def _constant_url_problem(url: str) -> str | None:
-    if re.search(r"\s", url):
-        return "has a blank in it; write %20"
-    try:
-        parts = urlsplit(url)
-        return None if parts.hostname and parts.port != 0 else "names no host"
-    except ValueError as error:
-        return f"is not a URL: {error}"
-
-
-def _method(fields: Fields, default: str) -> str:
-    value = fields.get("method")
-    if value is None:
-        return default
-    if not isinstance(value, str):
-        fields.wrong("method", f"one of {', '.join(METHODS)}")
-    elif value.upper() in METHODS:
-        return value.upper()
-    else:
-        hint = fields.problems.did_you_mean(value, METHODS)
-        fields.problems.add(fields.at("method"), f"{shown(value)} is not one of {', '.join(METHODS)}{hint}")
-    return default
-
-
-def _headers(fields: Fields) -> dict[str, str]:
-    headers = fields.mapping("headers") or {}
-    path = fields.at("headers")
-    if len(headers) > MOST_HEADERS:
-        fields.problems.add(path, f"has {len(headers)} headers; at most {MOST_HEADERS} are allowed")
-        return {}
-    seen: dict[str, str] = {}
-    for name, value in headers.items():
-        message = _header_problem(name, value) or _taken(name, seen)
-        if message:
-            fields.problems.add(inside(path, name), message)
-    size = sum(len(name.encode()) + len(str(value).encode()) for name, value in headers.items())
-    if size > LARGEST_HEADERS:
-        fields.problems.add(path, f"has {size} bytes; at most {LARGEST_HEADERS} are allowed")
-    return headers
-
-
-def _taken(name: str, seen: dict[str, str]) -> str | None:
-    """Return a problem if the header was written before in another case."""
-    first = seen.setdefault(name.lower(), name)
-    return None if first == name else f"is the same header as {first!r}"
-
-
-def _header_problem(name: str, value: object) -> str | None:
-    if not is_header_name(name):
-        return f"{shown(name)} cannot be the name of a header"
-    if name.lower() in _OURS:
-        return "is set by Detent and cannot be written"
-    if not isinstance(value, str):
-        return f'the value of a header must be text; write "{value}"' if is_scalar(value) else "must be text"
-    if _HEADER_BREAK.search(value):
-        return "has a control character, which is not allowed in a header"
-    return None
-
-
-def is_scalar(value: object) -> bool:
-    return isinstance(value, bool | int | float)
-
 
 # How often a step is retried: `retries: 3`, or `retries: {attempts: 3, delay: 5s, factor: 2, ...}`.
 
@@ -157,63 +65,8 @@ def _block(fields: Fields, default: Retry) -> Retry:
     return retry
 
 
-# Sleeps and waits. Numbers count seconds.
-
-
-_WAIT_FIELDS: Final = ("timeout", "early")
-
-
-class Early(StrEnum):
-    """What happens to a callback that arrives before its wait step is active."""
-
-    BUFFER = "buffer"
-    REJECT = "reject"
-
-
-def read_sleep(fields: Fields, name: str) -> dict[str, Any]:
-    """Read the config of a sleep. A text with a template stays text and becomes a duration when the step runs."""
-    value = fields.get(name)
-    if isinstance(value, str) and "{{" in value:
-        return {"seconds": value}
-    return {"seconds": fields.duration(name, unit=SECONDS)}
-
-
-def read_delay(fields: Fields) -> tuple[dict[str, Any], str]:
-    """Return the config of `core.delay` from its parameters, and the name of the parameter that was used."""
-    fields.refuse_unknown(("seconds", "duration"))
-    written = fields.written(("seconds", "duration"))
-    if len(written) != 1:
-        said = "one is enough" if written else "one is needed"
-        fields.problems.add(fields.path, f'write either "seconds" or "duration"; {said}')
-    name = written[0] if written else "duration"
-    return read_sleep(fields, name), name
-
-
-def read_wait(fields: Fields, name: str) -> dict[str, Any]:
-    """Read the config of a wait from `wait_for_webhook`: a mapping, only its timeout, or no value."""
-    value = fields.get(name)
-    if isinstance(value, dict):
-        return read_wait_block(Fields(value, fields.at(name), fields.problems))
-    if value is False:
-        fields.wrong(name, 'a mapping such as {timeout: "1h"}')
-    timeout = None if isinstance(value, bool) else fields.duration(name, unit=SECONDS, zero=False)
-    return {"timeout": timeout, "early": Early.BUFFER.value}
-
-
-def read_wait_block(fields: Fields) -> dict[str, Any]:
-    """Read the config of a wait from its own fields. Without a timeout it lasts until the run expires."""
-    fields.refuse_unknown(_WAIT_FIELDS)
-    timeout = fields.duration("timeout", unit=SECONDS, zero=False)
-    return {"timeout": timeout, "early": fields.choice("early", Early, Early.BUFFER).value}
-
-
-CORE_PREFIX: Final = "core."
-CORE_ACTIONS: Final = ("core.echo", "core.fail", "core.delay", "core.http.request", "core.wait")
-_ACTION_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.:/-]{0,127}")
-_LONGEST_DESCRIPTION: Final = 10_000
 _TIMEOUT: Final = 30.0
 _HASTY: Final = 0.1
-_METHOD: Final = "POST"
 _RETRY: Final = Retry()
 
 _KINDS: Final = ("url", "sleep", "wait_for_webhook", "action")
@@ -282,7 +135,7 @@ def read_step(name: str, raw: object, path: str, problems: Problems, actions: Co
     written.reads += reads
     written.queue = read_queue(fields)
     written.priority = read_priority(fields)
-    fields.text("description", most=_LONGEST_DESCRIPTION, lines=True)
+    read_description(fields)
     _read_kind(fields, written, actions)
     return written
 
@@ -311,12 +164,11 @@ def _read_kind(fields: Fields, written: WrittenStep, actions: Collection[str] | 
     match _kind(fields):
         case "url":
             _refuse_others(fields, "url")
-            _request(fields, written)
+            _set_work(written, read_request(fields))
             _tries(fields, written)
         case "sleep":
             _refuse_others(fields, "sleep")
-            written.kind, written.config = StepKind.SLEEP, read_sleep(fields, "sleep")
-            written.reads += template_reads(written.config["seconds"], fields.at("sleep"), fields.problems)
+            _set_work(written, read_sleep(fields, "sleep"))
         case "wait_for_webhook":
             _refuse_others(fields, "wait_for_webhook")
             written.kind, written.config = StepKind.WAIT, read_wait(fields, "wait_for_webhook")
@@ -347,14 +199,6 @@ def _refuse_others(fields: Fields, kind: str, *, tried: bool = True) -> None:
             fields.problems.add(fields.at(name), f"{name!r} has no meaning for a step with {kind!r}{hint}")
 
 
-def _request(fields: Fields, written: WrittenStep) -> None:
-    written.kind, written.config = StepKind.HTTP, read_request(fields, _METHOD)
-    for name in ("url", "headers", "body"):
-        written.reads += template_reads(written.config[name], fields.at(name), fields.problems)
-    if written.config["method"] in {"GET", "HEAD"} and written.config["body"] is not None:
-        written.warnings.append(f"{fields.at('body')}: many servers ignore the body of a {written.config['method']}")
-
-
 def _tries(fields: Fields, written: WrittenStep) -> None:
     timeout = fields.duration("timeout", unit=MILLISECONDS, zero=False)
     written.timeout = _TIMEOUT if timeout is None else timeout
@@ -370,33 +214,17 @@ def _action(fields: Fields, written: WrittenStep, actions: Collection[str] | Non
     action = fields.text("action", most=128)
     given = Fields(fields.mapping("with") or {}, fields.at("with"), fields.problems)
     _refuse_others(fields, "action", tried=action not in {"core.delay", "core.wait"})
-    match action:
-        case None:
-            written.kind = StepKind.ACTION
-        case "core.delay":
-            written.kind = StepKind.SLEEP
-            written.config, name = read_delay(given)
-            written.reads += template_reads(written.config["seconds"], given.at(name), fields.problems)
-        case "core.wait":
-            written.kind, written.config = StepKind.WAIT, read_wait_block(given)
-        case "core.http.request":
-            given.refuse_unknown(REQUEST_FIELDS)
-            _request(given, written)
-            _tries(fields, written)
-        case _:
-            _check_action_name(fields, action, actions)
-            written.kind, written.config = StepKind.ACTION, {"action": action, "with": given.values}
-            written.reads += template_reads(given.values, given.path, fields.problems)
-            _tries(fields, written)
-
-
-def _check_action_name(fields: Fields, action: str, actions: Collection[str] | None) -> None:
-    if not _ACTION_NAME.fullmatch(action):
-        fields.problems.add(fields.at("action"), f"{shown(action)} cannot be the name of an action")
+    written.kind = StepKind.ACTION
+    if action is None:
         return
-    # Names of core actions can always be checked, others only with a list of them.
-    is_core = action.startswith(CORE_PREFIX)
-    known = CORE_ACTIONS if is_core else sorted({*(actions or ()), *CORE_ACTIONS})
-    if action not in known and (is_core or actions is not None):
-        hint = fields.problems.did_you_mean(action, known)
-        fields.problems.add(fields.at("action"), f"no {'core ' if is_core else ''}action {shown(action)}{hint}")
+    if problem := action_name_problem(action, actions, fields.problems):
+        fields.problems.add(fields.at("action"), problem)
+    _set_work(written, read_action(action, given))
+    if written.kind in TRIED_KINDS:
+        _tries(fields, written)
+
+
+def _set_work(written: WrittenStep, work: Work) -> None:
+    written.kind, written.config = work.kind, work.config
+    written.reads += work.reads
+    written.warnings += work.warnings
