@@ -21,7 +21,7 @@ def make_call(prepared: Prepared, state: RunState, index: int, view: RunView | N
     parameters = step.config.source
     if not step.config.is_constant:
         try:
-            parameters = step.config.render(build_scope(prepared, state))
+            parameters = step.config.render(build_scope(prepared, state, state.since[index], step.name))
         except ExpressionError as error:
             return Fail(StepError(TEMPLATE_ERROR, error.message), retry=False)
     facts, number = state.facts, state.attempt_number(index)

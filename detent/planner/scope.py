@@ -11,14 +11,17 @@ from typing import Any
 
 import msgspec
 
-from detent.expressions import Deferred, Headers, Scope, Truncated
+from detent.expressions import NOW, SEED, Deferred, Headers, Scope, Truncated
 from detent.graph.model import Ending, StepKind
 from detent.ids import RUN, show
+from detent.instant import Instant
 from detent.planner.prepared import Prepared
 from detent.run.state import Phase, RunState
 
 _decode = msgspec.json.Decoder().decode
 
+#: The place of the workflow's output. No step has this name.
+OUTPUT = "output:"
 RESULT_KEYS = ("status", "status_code", "headers", "query", "body", "encoding", "output", "error")
 
 
@@ -42,10 +45,17 @@ class _Steps(Mapping[str, object]):
 
     def __init__(self, prepared: Prepared, state: RunState) -> None:
         self._prepared, self._state = prepared, state
+        self._ended: dict[str, _Json] = {}  # an arrow may read the same result for every element: decode it once
 
     def __getitem__(self, name: str) -> object:
+        known = self._ended.get(name)
+        if known is not None:
+            return known
         index = self._prepared.numbers[name]
-        return _Json(lambda: step_view(self._prepared, self._state, index))
+        view = _Json(lambda: step_view(self._prepared, self._state, index))
+        if self._state.phase[index] is Phase.ENDED:
+            self._ended[name] = view
+        return view
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._prepared.numbers)
@@ -119,8 +129,12 @@ def _mirror_output(view: dict[str, object], result: dict[str, object]) -> None:
         view["body"] = result["output"]
 
 
-def build_scope(prepared: Prepared, state: RunState) -> Scope:
-    """Build everything that an expression of this run may read, with the names of every form."""
+def build_scope(prepared: Prepared, state: RunState, now: Instant, place: str) -> Scope:
+    """Build everything that an expression of this run may read, with the names of every form.
+
+    `now` is what now() returns. `place` is the step whose templates are rendered, or `OUTPUT`: its ids of uuid() are
+    its own.
+    """
     facts = state.facts
 
     def trigger() -> dict[str, Any]:
@@ -140,4 +154,14 @@ def build_scope(prepared: Prepared, state: RunState) -> Scope:
         "$input": _Json(lambda: given.resolve().get("body")),
         "run": {"id": show(RUN, facts.id)},
         "workflow": {"name": facts.workflow},
+        NOW: now,
+        SEED: seed_of(state, place),
     }
+
+
+def seed_of(state: RunState, place: str) -> bytes:
+    """Return what uuid() derives its ids from: the run and the place, but not the attempt.
+
+    A repeated effect sends the same body.
+    """
+    return b"%b/%b" % (state.facts.id, place.encode())
