@@ -3,7 +3,7 @@
     tasks.charge.status_code == 200 && tasks.charge.body.items.length > 0
     "Order {{ trigger.body.order_id }}: {{ tasks.charge.body.note ?? 'no note' }}"
 
-It looks like JavaScript but is not JavaScript: no loops, no assignments, no objects of the host. It has:
+It looks like JavaScript but is not JavaScript: no statements, no assignments, no objects of the host. It has:
 
 - null, true, false, numbers, 'text' or "text", [arrays], {objects}; paths `a.b`, `a['b']`, `a[0]`, `a[expression]`,
   `a.length`; names may contain `-` and `$`, so a minus between names needs blanks;
@@ -22,13 +22,32 @@ Its rules:
   text or a number. A path through null is null in a condition (Mode.CONDITION) and an error in a template
   (Mode.TEMPLATE). On the left of `??` all of these return null. A truncated response is always an error.
 
-`REVISION` changes when the meaning of an expression changes; published versions pin it.
+Revision 2 of the language adds to this:
+
+    items.filter(i => i.qty > 0).map(i => i.sku)        addDays(now(), 14).format('yyyy-MM-dd', 'Europe/Zurich')
+
+- Arrows with one parameter, as the second argument of `map filter find any all sortBy groupBy`. An arrow is not a
+  value: it cannot be stored, returned or passed on, so there is no recursion. Its parameter hides other names. `??`
+  around a call does not reach into its arrow.
+- Functions of lists and objects (`lists`), dates (`dates`), digests and regular expressions (`digests`, `regex`).
+- `now()` and `uuid()` read the scope under the keys NOW and SEED, which are not names of the language. NOW has an
+  instant, SEED bytes: those of the run and the step. An id is derived from SEED, from the place of the call in the
+  definition, and from the indexes of the arrows around it. So it is the same at every attempt.
+
+It stays total. The source limits how many nodes there are. Each call of an arrow pays for the nodes of its body, so
+nested arrows share the one budget of the evaluation. What builds an array, an object or a text pays for it before it
+is built.
+
+A definition stores the revision that its expressions need, and is read with it. What revision 1 can read means the same
+in revision 2.
 """
 
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from detent.expressions.compiler import Mode, build
+from detent.expressions.dates import NOW
+from detent.expressions.digests import SEED
 from detent.expressions.errors import (
     Budget,
     EvaluationError,
@@ -41,7 +60,7 @@ from detent.expressions.errors import (
 )
 from detent.expressions.functions import FUNCTIONS
 from detent.expressions.lexer import tokenize
-from detent.expressions.parser import Reference, parse
+from detent.expressions.parser import LANGUAGE, Reference, parse
 from detent.expressions.paths import Evaluate, Scope
 from detent.expressions.template import Template, compile_template, template_problems
 from detent.expressions.values import SCALARS, Deferred, Headers, Truncated, measured, truthy
@@ -49,7 +68,9 @@ from detent.values.limits import SOURCE_LIMIT
 
 __all__ = [
     "FUNCTIONS",
-    "REVISION",
+    "LANGUAGE",
+    "NOW",
+    "SEED",
     "Deferred",
     "EvaluationError",
     "Expression",
@@ -78,11 +99,15 @@ CACHED_EXPRESSIONS = 4_096
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Expression:
-    """A compiled expression. The same scope always returns the same value. It raises only `ExpressionError`."""
+    """A compiled expression. The same scope always returns the same value. It raises only `ExpressionError`.
+
+    `language` is the lowest revision of the language that has everything in it.
+    """
 
     source: str
     mode: Mode
     references: tuple[Reference, ...]
+    language: int
     run: Evaluate = field(repr=False)
 
     def evaluate(self, scope: Scope) -> object:
@@ -97,19 +122,16 @@ class Expression:
         return value if type(value) is bool else truthy(value)
 
 
-def compile_expression(source: str, mode: Mode = Mode.CONDITION) -> Expression:
+def compile_expression(source: str, mode: Mode = Mode.CONDITION, language: int = LANGUAGE) -> Expression:
     """Compile an expression. The same source returns the same object. Raise SyntaxProblem if it cannot be parsed."""
     if not isinstance(source, str):
         raise SyntaxProblem("an expression must be text", 0)
     if len(source) > SOURCE_LIMIT:
         raise SyntaxProblem(f"the expression is longer than {SOURCE_LIMIT} characters", 0)
-    return _compiled(source, mode)
+    return _compiled(source, mode, language)
 
 
 @lru_cache(maxsize=CACHED_EXPRESSIONS)
-def _compiled(source: str, mode: Mode) -> Expression:
-    node, references = parse(source, tokenize(source))
-    return Expression(source, mode, references, build(node, mode))
-
-
-REVISION = 1
+def _compiled(source: str, mode: Mode, language: int) -> Expression:
+    parsed = parse(source, tokenize(source), language)
+    return Expression(source, mode, parsed.references, parsed.language, build(parsed.node, mode))

@@ -6,11 +6,13 @@ from enum import Enum
 from typing import cast
 
 from detent.expressions import values as operators
-from detent.expressions.errors import Budget, EvaluationError, SyntaxProblem
+from detent.expressions.arguments import Function
+from detent.expressions.errors import Budget, EvaluationError, MissingValue, SyntaxProblem
 from detent.expressions.functions import TABLE
 from detent.expressions.parser import (
     Arithmetic,
     Array,
+    ArrowCall,
     Choice,
     Compare,
     FunctionCall,
@@ -20,6 +22,7 @@ from detent.expressions.parser import (
     Node,
     Not,
     Object,
+    Parameter,
     Path,
 )
 from detent.expressions.paths import Evaluate, Key, Reading, Scope, as_key, follow, static_path
@@ -39,6 +42,7 @@ class _Context:
     mode: Mode
     lenient: bool = False
     depth: int = 0
+    arrows: int = 0  # around the node
 
 
 def build(node: Node, mode: Mode) -> Evaluate:
@@ -128,12 +132,14 @@ def _arithmetic(node: Arithmetic, context: _Context) -> Evaluate:
 def _compare(node: Compare, context: _Context) -> Evaluate:
     left, right = _build(node.left, context), _build(node.right, context)
     if node.operator in operators.ORDERS:
-        return _order(node, left, right)
+        return _order(node, _paid(left), _paid(right)) if context.arrows else _order(node, left, right)
     if node.operator == "in":
         return _contains(left, right, node.position)
     wanted = node.operator in ("==", "===")
     if isinstance(node.right, Literal):
         return _equals_literal(left, node.right.value, wanted)
+    if context.arrows:
+        left, right = _paid(left), _paid(right)
     return lambda scope, budget: equal(left(scope, budget), right(scope, budget), budget) is wanted
 
 
@@ -219,7 +225,11 @@ def _choice(node: Choice, context: _Context) -> Evaluate:
 
 def _call(node: FunctionCall, context: _Context) -> Evaluate:
     name, function, position = node.name, TABLE[node.name], node.position
+    if function.context is not None:
+        return _context_call(node, function, function.context, context)
     arguments = tuple(_build(argument, context) for argument in node.arguments)
+    if context.arrows:
+        arguments = tuple(map(_paid, arguments))
     answer, of_null, takes_null = function.run, function.of_null, function.takes_null
 
     def run(scope: Scope, budget: Budget) -> object:
@@ -234,7 +244,109 @@ def _call(node: FunctionCall, context: _Context) -> Evaluate:
             error.position = position
             raise
 
+    return _paid(run) if context.arrows else run
+
+
+def _paid(evaluate: Evaluate) -> Evaluate:
+    """Let a value of an arrow's body pay for its length if it is a long text. Outside of arrows that is not needed:
+    there the source limits how often a text can be read."""
+
+    def run(scope: Scope, budget: Budget) -> object:
+        value = evaluate(scope, budget)
+        if type(value) is str:
+            budget.spend_long(value)
+        return value
+
     return run
+
+
+def _context_call(node: FunctionCall, function: Function, key: str, context: _Context) -> Evaluate:
+    """Compile now() or uuid(): it depends on where and when the expression is evaluated, which the scope knows."""
+    name, answer, position, arrows = node.name, function.run, node.position, context.arrows
+
+    def run(scope: Scope, budget: Budget) -> object:
+        known = scope.get(key)
+        if known is None:
+            raise EvaluationError(f"{name}() is not known here", position)
+        indexes = tuple(frame[0] for frame in (budget.frames or [])[:arrows])
+        return answer(known, (budget.at, position, indexes))
+
+    return run
+
+
+def _parameter(node: Parameter, context: _Context) -> Evaluate:
+    slot = node.slot
+
+    def run(scope: Scope, budget: Budget) -> object:
+        assert budget.frames is not None
+        return budget.frames[slot][1]
+
+    return run
+
+
+def _arrow_call(node: ArrowCall, context: _Context) -> Evaluate:
+    """Compile a call with an arrow. Each call of the arrow pays for the nodes of its body, before it runs."""
+    name, function, position, slot = node.name, TABLE[node.name], node.position, node.slot
+    arguments = tuple(_build(argument, context) for argument in node.arguments)
+    # What `??` allows is a missing value in its operand, not in each element of an array in it.
+    inner = replace(context, arrows=context.arrows + 1, lenient=False)
+    body, cost = _build(node.body, inner), _cost(node.body)
+
+    def run(scope: Scope, budget: Budget) -> object:
+        values = [argument(scope, budget) for argument in arguments]
+        if values[0] is None:
+            return function.of_null
+        if budget.frames is None:
+            budget.frames = [(0, None)] * NESTING_LIMIT
+        frames = budget.frames
+
+        def each(index: int, item: object) -> object:
+            budget.spend(cost)
+            frames[slot] = (index, item)
+            try:
+                return body(scope, budget)
+            except EvaluationError as error:
+                if type(error) in (EvaluationError, MissingValue):
+                    error.message = f"{error.message} (element {index} of {name}())"
+                raise
+
+        try:
+            return function.run(budget, values[0], each, *values[1:])
+        except EvaluationError as error:
+            if error.position is None:
+                error.position = position
+                if type(error) is EvaluationError:
+                    error.message = f"{name}(): {error.message}"
+            raise
+
+    return run
+
+
+def _cost(node: Node) -> int:
+    """Return how many steps one evaluation of a node takes at most. The body of an arrow pays for itself."""
+    inner: tuple[Node, ...] = ()
+    match node:
+        case Path(base, keys):
+            nodes = tuple(key for key in keys if not isinstance(key, (str, int)))
+            inner = nodes if base is None else (base, *nodes)
+            return 1 + len(keys) // 4 + sum(map(_cost, inner)) - isinstance(base, Parameter)
+        case Not(operand) | Negate(operand):
+            inner = (operand,)
+        case Arithmetic(first, rest):
+            inner = (first, *(operand for _, operand in rest))
+        case Compare(_, left, right):
+            inner = (left, right)
+        case Logic(_, operands):
+            inner = operands
+        case Choice(test, then, otherwise):
+            inner = (test, then, otherwise)
+        case FunctionCall(_, arguments) | ArrowCall(_, arguments):
+            inner = arguments
+        case Array(items):
+            inner = items
+        case Object(entries):
+            inner = tuple(value for _, value in entries)
+    return 1 + sum(map(_cost, inner))
 
 
 def _array(node: Array, context: _Context) -> Evaluate:
@@ -257,6 +369,8 @@ BUILDERS: dict[type, object] = {
     Logic: _logic,
     Choice: _choice,
     FunctionCall: _call,
+    Parameter: _parameter,
+    ArrowCall: _arrow_call,
     Array: _array,
     Object: _object,
 }

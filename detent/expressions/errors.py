@@ -9,6 +9,8 @@ ExpressionError
     └── UnresolvedTemplate       a `{{ }}` inside a template failed
 """
 
+from typing import Any
+
 from detent.values.limits import CHARACTERS_PER_WORK, SIZE_LIMIT, WORK_LIMIT
 
 Place = tuple[str | int, ...]
@@ -56,17 +58,25 @@ class UnresolvedTemplate(EvaluationError):
 
 # How large an expression, its work and its results may be.
 #
-# There are no loops, so an expression takes at most one step for each of its nodes. The length of its source limits
-# their number. But the data can be large. So reading large texts, arrays and objects is paid from a budget of work.
-# Every value that an operation builds is measured before it is built.
+# Outside of arrows an expression takes at most one step for each of its nodes. The length of its source limits their
+# number. But the data can be large. So reading large texts, arrays and objects is paid from a budget of work. Every
+# value that an operation builds is measured before it is built. Each call of an arrow pays for the nodes of its body,
+# and inside of it every text that a function or a comparison reads or returns is paid.
 
 
 class Budget:
-    """What one evaluation may still use: `work` (about one per element) and `size` (bytes of JSON in the result)."""
+    """What one evaluation may still use: `work` (about one per element) and `size` (bytes of JSON in the result).
+
+    It also has what one evaluation shares: `at` is the path of the template under evaluation, `frames` the index and
+    the element of each arrow under way (the outermost first), `automata` the compiled regular expressions.
+    """
 
     # Class attributes instead of __init__: every evaluation creates a budget, and most never use it.
     work = WORK_LIMIT
     size = SIZE_LIMIT
+    at: Place = ()
+    frames: list[tuple[int, object]] | None = None
+    automata: dict[tuple[str, str], Any] | None = None
 
     def spend(self, work: int) -> None:
         self.work -= work
@@ -77,6 +87,11 @@ class Budget:
         """Pay for one pass over each text."""
         for text in texts:
             self.spend(1 + len(text) // CHARACTERS_PER_WORK)
+
+    def spend_long(self, value: object) -> None:
+        """Pay for one pass over a value if it is a long text. Everything else is free."""
+        if type(value) is str and len(value) >= CHARACTERS_PER_WORK:
+            self.spend(len(value) // CHARACTERS_PER_WORK)
 
     def take(self, size: int) -> None:
         self.size -= size

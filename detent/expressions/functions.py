@@ -1,5 +1,7 @@
 """The functions of the language. Each is pure and bounded. `lower(x)` and `x.lower()` are the same call.
 
+Those of revision 1 are here. `lists`, `dates` and `digests` have those of revision 2.
+
 If the first argument is null, a function returns null, or false if it answers yes or no. So a condition on a skipped
 step behaves like one on a path through null. Functions that accept null have `takes_null`.
 """
@@ -8,15 +10,25 @@ import decimal
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NoReturn
 
 from detent.expressions import values as operators
+from detent.expressions.arguments import (
+    ANY_NUMBER,
+    Function,
+    need_array,
+    need_number,
+    need_object,
+    need_text,
+    need_whole,
+)
+from detent.expressions.dates import DATE_FUNCTIONS
+from detent.expressions.digests import DIGEST_FUNCTIONS
 from detent.expressions.errors import Budget, EvaluationError, check_length
-from detent.expressions.values import NUMBERS, SMALL, as_json, as_text, kind_of, opened, settled, utf8_length
+from detent.expressions.lists import LIST_FUNCTIONS
+from detent.expressions.values import as_json, as_text, kind_of, opened, settled, utf8_length
 
-ANY_NUMBER = 50
 MOST_DIGITS = 15
 NUMBER_LETTERS = frozenset("0123456789+-.eE")
 LONGEST_NUMBER = 64
@@ -25,61 +37,16 @@ URL_TEXT = [chr(byte) if byte in URL_SAFE else f"%{byte:02X}" for byte in range(
 ROUNDING = decimal.Context(prec=60, rounding=decimal.ROUND_HALF_UP)
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
-    """One function. It returns `of_null` if its first argument is null, unless it `takes_null`."""
-
-    run: Callable[..., object]
-    least: int
-    most: int
-    description: str
-    of_null: object = None
-    takes_null: bool = False
-
-    @property
-    def arity(self) -> str:
-        if self.most == ANY_NUMBER:
-            return f"{self.least} or more arguments"
-        count = str(self.least) if self.least == self.most else f"{self.least} to {self.most}"
-        return f"{count} argument{'' if count == '1' else 's'}"
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise EvaluationError(f"needs text, not {kind_of(value)}")
-    return value
-
-
-def _array(value: object) -> list[object]:
-    if not isinstance(value, list):
-        raise EvaluationError(f"needs an array, not {kind_of(value)}")
-    return value
-
-
-def _object(value: object) -> Mapping[str, object]:
-    if not isinstance(value, Mapping):
-        raise EvaluationError(f"needs an object, not {kind_of(value)}")
-    return value
-
-
-def _number(value: object) -> int | float:
-    if type(value) is int and -SMALL < value < SMALL:
-        return value
-    if type(value) not in NUMBERS:
-        raise EvaluationError(f"needs a number, not {kind_of(value)}")
-    return operators.checked(value)  # type: ignore[arg-type]
-
-
 def _contains(budget: Budget, container: object, item: object) -> bool:
     return operators.contains(container, item, budget)
 
 
 def _starts_with(budget: Budget, text: object, start: object) -> bool:
-    return _text(text).startswith(_text(start))
+    return need_text(text).startswith(need_text(start))
 
 
 def _ends_with(budget: Budget, text: object, end: object) -> bool:
-    return _text(text).endswith(_text(end))
+    return need_text(text).endswith(need_text(end))
 
 
 def _recased(budget: Budget, text: str, change: Callable[[str], str]) -> str:
@@ -91,20 +58,20 @@ def _recased(budget: Budget, text: str, change: Callable[[str], str]) -> str:
 
 
 def _lower(budget: Budget, text: object) -> str:
-    return _recased(budget, _text(text), str.lower)
+    return _recased(budget, need_text(text), str.lower)
 
 
 def _upper(budget: Budget, text: object) -> str:
-    return _recased(budget, _text(text), str.upper)
+    return _recased(budget, need_text(text), str.upper)
 
 
 def _trim(budget: Budget, text: object) -> str:
-    budget.spend_text(_text(text))
-    return _text(text).strip()
+    budget.spend_text(need_text(text))
+    return need_text(text).strip()
 
 
 def _split(budget: Budget, text: object, separator: object) -> list[str]:
-    whole, mark = _text(text), _text(separator)
+    whole, mark = need_text(text), need_text(separator)
     if not mark:
         raise EvaluationError("needs a separator that is not empty")
     budget.spend_text(whole)
@@ -113,10 +80,10 @@ def _split(budget: Budget, text: object, separator: object) -> list[str]:
 
 
 def _join(budget: Budget, items: object, separator: object = ",") -> str:
-    mark = _text(separator)
+    mark = need_text(separator)
     pieces: list[str] = []
     length = 0
-    for item in _array(items):
+    for item in need_array(items):
         piece = as_text(opened(item), budget)
         budget.spend_text(piece)
         pieces.append(piece)
@@ -126,7 +93,7 @@ def _join(budget: Budget, items: object, separator: object = ",") -> str:
 
 
 def _replace(budget: Budget, text: object, old: object, new: object) -> str:
-    whole, wanted, instead = _text(text), _text(old), _text(new)
+    whole, wanted, instead = need_text(text), need_text(old), need_text(new)
     if not wanted:
         raise EvaluationError("needs a text to replace that is not empty")
     budget.spend_text(whole, whole)
@@ -137,17 +104,10 @@ def _replace(budget: Budget, text: object, old: object, new: object) -> str:
 def _slice(budget: Budget, value: object, start: object, end: object = None) -> object:
     if not isinstance(value, (str, list)):
         raise EvaluationError(f"needs text or an array, not {kind_of(value)}")
-    first = _whole(start)
-    last = len(value) if end is None else _whole(end)
+    first = need_whole(start)
+    last = len(value) if end is None else need_whole(end)
     budget.spend(len(value) if isinstance(value, list) else 1)
     return value[first:last]
-
-
-def _whole(value: object) -> int:
-    number = _number(value)
-    if not isinstance(number, int):
-        raise EvaluationError("needs a whole number")
-    return number
 
 
 def _size(budget: Budget, value: object) -> int:
@@ -157,25 +117,25 @@ def _size(budget: Budget, value: object) -> int:
 
 
 def _keys(budget: Budget, value: object) -> list[str]:
-    budget.spend(len(_object(value)))
-    return list(_object(value))
+    budget.spend(len(need_object(value)))
+    return list(need_object(value))
 
 
 def _values(budget: Budget, value: object) -> object:
-    return settled(list(_object(value).values()), budget)
+    return settled(list(need_object(value).values()), budget)
 
 
 def _first(budget: Budget, items: object) -> object:
-    return opened(_array(items)[0]) if _array(items) else None
+    return opened(need_array(items)[0]) if need_array(items) else None
 
 
 def _last(budget: Budget, items: object) -> object:
-    return opened(_array(items)[-1]) if _array(items) else None
+    return opened(need_array(items)[-1]) if need_array(items) else None
 
 
 def _to_number(budget: Budget, value: object) -> int | float:
     if not isinstance(value, str):
-        return _number(value)
+        return need_number(value)
     text = value.strip() if len(value) <= LONGEST_NUMBER else ""
     try:
         if not NUMBER_LETTERS.issuperset(text):
@@ -202,10 +162,10 @@ def _to_json(budget: Budget, value: object) -> str:
 
 
 def _parse_json(budget: Budget, text: object) -> object:
-    budget.spend_text(_text(text))
-    check_length(len(_text(text)))
+    budget.spend_text(need_text(text))
+    check_length(len(need_text(text)))
     try:
-        value = json.loads(_text(text), parse_constant=_refuse_constant)
+        value = json.loads(need_text(text), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         raise EvaluationError("the text is not JSON") from None
     return settled(value, budget)
@@ -217,7 +177,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _round(budget: Budget, value: object, digits: object = 0) -> int | float:
-    number, places = _number(value), _whole(digits)
+    number, places = need_number(value), need_whole(digits)
     if not 0 <= places <= MOST_DIGITS:
         raise EvaluationError(f"needs 0 to {MOST_DIGITS} digits")
     if isinstance(number, int) or abs(number) >= operators.EXACT_FLOAT:
@@ -228,21 +188,21 @@ def _round(budget: Budget, value: object, digits: object = 0) -> int | float:
 
 
 def _floor(budget: Budget, value: object) -> int | float:
-    return operators.checked(math.floor(_number(value)))
+    return operators.checked(math.floor(need_number(value)))
 
 
 def _ceil(budget: Budget, value: object) -> int | float:
-    return operators.checked(math.ceil(_number(value)))
+    return operators.checked(math.ceil(need_number(value)))
 
 
 def _abs(budget: Budget, value: object) -> int | float:
-    return operators.checked(abs(_number(value)))
+    return operators.checked(abs(need_number(value)))
 
 
 def _all_numbers(budget: Budget, values: tuple[object, ...]) -> list[int | float]:
-    items = _array(values[0]) if len(values) == 1 and isinstance(values[0], list) else list(values)
+    items = need_array(values[0]) if len(values) == 1 and isinstance(values[0], list) else list(values)
     budget.spend(len(items) + sum(type(item) is not int for item in items))
-    return [_number(item if type(item) is int else opened(item)) for item in items]
+    return [need_number(item if type(item) is int else opened(item)) for item in items]
 
 
 def _min(budget: Budget, *values: object) -> int | float | None:
@@ -254,7 +214,7 @@ def _max(budget: Budget, *values: object) -> int | float | None:
 
 
 def _sum(budget: Budget, items: object) -> int | float:
-    return operators.checked(sum(_all_numbers(budget, (_array(items),))))
+    return operators.checked(sum(_all_numbers(budget, (need_array(items),))))
 
 
 def _url_encode(budget: Budget, value: object) -> str:
@@ -300,6 +260,9 @@ TABLE: Mapping[str, Function] = {
     "max": Function(_max, 1, ANY_NUMBER, "the largest of some numbers or of an array, null if it is empty"),
     "sum": Function(_sum, 1, 1, "the sum of an array of numbers"),
     "urlEncode": Function(_url_encode, 1, 1, "the value as text that is safe as one part of a URL"),
+    **LIST_FUNCTIONS,
+    **DATE_FUNCTIONS,
+    **DIGEST_FUNCTIONS,
 }
 
 ALIASES: Mapping[str, str] = {
@@ -309,6 +272,9 @@ ALIASES: Mapping[str, str] = {
     "toString": "string",
     "replaceAll": "replace",
     "encodeURIComponent": "urlEncode",
+    "some": "any",
+    "every": "all",
+    "flat": "flatten",
 }
 
 FUNCTIONS: Mapping[str, str] = MappingProxyType({name: function.description for name, function in TABLE.items()})

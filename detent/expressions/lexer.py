@@ -12,7 +12,7 @@ DIGITS = frozenset("0123456789")
 HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
 ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", "/": "/", "\\": "\\", "'": "'", '"': '"'}
 OPERATORS = (
-    *("===", "!==", "==", "!=", "<=", ">=", "&&", "||", "??"),
+    *("===", "!==", "==", "!=", "<=", ">=", "=>", "&&", "||", "??"),
     *("<", ">", "!", "?", ":", "+", "-", "*", "/", "%", "(", ")", "[", "]", "{", "}", ",", "."),
 )
 HINTS = {"=": "; use == to compare", "&": "; use &&", "|": "; use ||", "`": "; write text as '...'"}
@@ -162,7 +162,7 @@ def _escape(source: str, position: int) -> tuple[str, int]:
             return chr(int(digits, 16)), position + 6
     elif letter in ESCAPES:
         return ESCAPES[letter], position + 2
-    raise SyntaxProblem(f"unknown escape '\\{letter}'", position)
+    raise SyntaxProblem(f"unknown escape '\\{letter}'; write \\\\ for a backslash", position)
 
 
 def _without_halves(text: str, position: int) -> str:

@@ -10,12 +10,16 @@ a ?? b             binds tighter than && and ||, where JavaScript requires paren
 * / %
 ! -                before their operand
 .name ['name'] [expression] name(...) .name(...)
+
+Revision 2 adds arrows, `items.map(item => item.sku)`. An arrow is only an argument of some functions, never a value.
+Its parameter hides a name of the scope or of an outer arrow. It is not a reference: it is not read from the scope.
 """
 
 from dataclasses import dataclass
 from typing import TypeGuard, Union
 
-from detent.expressions.errors import Place, SyntaxProblem
+from detent.expressions.arguments import Function
+from detent.expressions.errors import EvaluationError, Place, SyntaxProblem
 from detent.expressions.functions import ALIASES, TABLE
 from detent.expressions.lexer import Token, TokenKind
 from detent.values.limits import NESTING_LIMIT
@@ -104,6 +108,25 @@ class FunctionCall:
 
 
 @dataclass(frozen=True, slots=True)
+class Parameter:
+    """The element that an arrow is called with. `slot` counts the arrows around that arrow."""
+
+    slot: int
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowCall:
+    """A call of a function with an arrow: `arguments` has all others. `slot` is that of the arrow's parameter."""
+
+    name: str
+    arguments: tuple["Node", ...]
+    slot: int
+    body: "Node"
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
 class Array:
     items: tuple["Node", ...]
     position: int
@@ -115,7 +138,30 @@ class Object:
     position: int
 
 
-Node = Literal | Path | Not | Negate | Arithmetic | Compare | Logic | Choice | FunctionCall | Array | Object
+Node = (
+    Literal
+    | Path
+    | Not
+    | Negate
+    | Arithmetic
+    | Compare
+    | Logic
+    | Choice
+    | FunctionCall
+    | Parameter
+    | ArrowCall
+    | Array
+    | Object
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """The tree of an expression, every path it reads, in the order of the text, and the lowest revision that has it."""
+
+    node: Node
+    references: tuple[Reference, ...]
+    language: int
 
 
 CHOICE, OR, AND, COALESCE, EQUALITY, RELATION, SUM, PRODUCT, PREFIX = range(1, 10)
@@ -133,24 +179,31 @@ OPENING = ("(", "[", "{")
 WORDS = {"true": True, "false": False, "null": None}
 INSTEAD = {"and": "&&", "or": "||", "not": "!", "is": "==", "undefined": "null", "None": "null"}
 
+#: The newest revision of the language. What an older one has means the same in every newer one.
+LANGUAGE = 2
+
 Keys = tuple[str | int | Node, ...]
 
 
-def parse(source: str, tokens: list[Token]) -> tuple[Node, tuple[Reference, ...]]:
-    """Return the tree of an expression and every path it reads, in the order of the text."""
-    parser = _Parser(source, tokens)
+def parse(source: str, tokens: list[Token], language: int) -> Parsed:
+    """Parse an expression of a revision of the language."""
+    parser = _Parser(source, tokens, language)
     if tokens[0].kind is TokenKind.END:
         raise SyntaxProblem("the expression is empty", tokens[0].position)
     node = parser.expression()
     if parser.token.kind is not TokenKind.END:
         raise parser.unexpected()
-    return node, tuple(sorted(parser.references, key=lambda reference: reference.position))
+    references = sorted(parser.references, key=lambda reference: reference.position)
+    return Parsed(node, tuple(references), parser.needed)
 
 
 class _Parser:
-    def __init__(self, source: str, tokens: list[Token]) -> None:
+    def __init__(self, source: str, tokens: list[Token], language: int) -> None:
         self.source = source
         self.tokens = tokens
+        self.language = language
+        self.needed = 1
+        self.parameters: list[str] = []  # of the arrows around the current token
         self.index = 0
         self.token = tokens[0]
         self.depth = 0
@@ -182,6 +235,8 @@ class _Parser:
             return SyntaxProblem(f"the expression ends too early{hint}", token.position)
         if token.kind is TokenKind.NAME and token.value in INSTEAD:
             hint = f"; use {INSTEAD[str(token.value)]}"
+        if token.value == "=>" and token.kind is TokenKind.OPERATOR:
+            hint = "; use >= to compare, or an arrow as the argument of a function, as in items.map(item => item.id)"
         shown = self.source[token.position : token.end][:40]
         return SyntaxProblem(f"unexpected {shown}{hint}", token.position)
 
@@ -278,6 +333,8 @@ class _Parser:
             return base
         if base is not None:
             return Path(base, keys, start, self.source[start:base_end])
+        if keys[0] in self.parameters:
+            return self.of_parameter(str(keys[0]), keys[1:], start)
         static: list[str | int] = []
         for key in keys:
             if not isinstance(key, (str, int)):
@@ -285,6 +342,12 @@ class _Parser:
             static.append(key)
         self.references.append(Reference(tuple(static), start, self.source[start:end]))
         return Path(None, keys, start)
+
+    def of_parameter(self, name: str, keys: Keys, start: int) -> Node:
+        """Return the path from the parameter of the innermost arrow that has one of this name."""
+        slot = len(self.parameters) - 1 - self.parameters[::-1].index(name)
+        parameter = Parameter(slot, start)
+        return Path(parameter, keys, start, name) if keys else parameter
 
     def index_key(self) -> str | int | Node:
         node = self.expression()
@@ -319,6 +382,8 @@ class _Parser:
             return Literal(WORDS[name], token.position), ()
         if name in INSTEAD or name == "in":
             raise SyntaxProblem(f"unexpected {name}; use {INSTEAD.get(name, 'a in b')}", token.position)
+        if name.partition("-")[0] in self.parameters and name not in self.parameters:
+            raise SyntaxProblem(f"'{name[:40]}' is one name; put blanks around - to subtract", token.position)
         return None, (name,)
 
     def call(self, token: Token, subject: tuple[Node, ...]) -> Node:
@@ -328,11 +393,54 @@ class _Parser:
             meant = nearest(name, TABLE)
             hint = f"; did you mean '{meant}'?" if meant else ""
             raise SyntaxProblem(f"there is no function '{name[:40]}'{hint}", token.position)
+        if function.language > self.language:
+            needs = f"needs revision {function.language} of the language"
+            message = f"{name}() {needs}, and this definition has revision {self.language}; store it again to use it"
+            raise SyntaxProblem(message, token.position)
+        self.needed = max(self.needed, function.language)
         self.expect("(")
+        if function.has_arrow:
+            return self.arrow_call(name, function, token, subject)
         arguments = (*subject, *self.listed(")"))
-        if not function.least <= len(arguments) <= function.most:
-            raise SyntaxProblem(f"{name}() takes {function.arity}, not {len(arguments)}", token.position)
+        _check_count(name, function, len(arguments), token)
+        if function.check is not None and all(isinstance(one, Literal) for one in arguments[1:]):
+            _check_literals(name, function, arguments)
         return FunctionCall(name, arguments, token.position)
+
+    def arrow_call(self, name: str, function: Function, token: Token, subject: tuple[Node, ...]) -> Node:
+        """Parse the arguments of a function whose second argument is an arrow."""
+        arguments = list(subject)
+        body: Node | None = None
+        while not self.accept(")"):
+            count = len(arguments) + (body is not None)
+            if count > len(subject):
+                self.expect(",")
+            if count == 1:
+                body = self.arrow(name)
+            else:
+                arguments.append(self.expression())
+        _check_count(name, function, len(arguments) + (body is not None), token)
+        assert body is not None  # it is the second of at least two
+        return ArrowCall(name, tuple(arguments), len(self.parameters), body, token.position)
+
+    def arrow(self, name: str) -> Node:
+        """Parse `item => body` or `(item) => body`, and return the body."""
+        start = self.token
+        in_parentheses = self.accept("(")
+        parameter = self.token
+        if parameter.kind is TokenKind.NAME:
+            self.advance()
+        is_closed = not in_parentheses or self.accept(")")
+        if parameter.kind is not TokenKind.NAME or not is_closed or not self.accept("=>"):
+            message = f"{name}() takes an arrow with one parameter here, as in item => item.id"
+            raise SyntaxProblem(message, start.position)
+        word = str(parameter.value)
+        if word in WORDS or word in INSTEAD or word == "in" or "-" in word:
+            raise SyntaxProblem(f"'{word[:40]}' cannot be the parameter of an arrow", parameter.position)
+        self.parameters.append(word)
+        body = self.expression()
+        self.parameters.pop()
+        return body
 
     def listed(self, closing: str) -> tuple[Node, ...]:
         items: list[Node] = []
@@ -355,6 +463,20 @@ class _Parser:
             self.expect(":")
             entries.append((key, self.expression()))
         return Object(tuple(entries), brace.position)
+
+
+def _check_count(name: str, function: Function, count: int, token: Token) -> None:
+    if not function.least <= count <= function.most:
+        raise SyntaxProblem(f"{name}() takes {function.arity}, not {count}", token.position)
+
+
+def _check_literals(name: str, function: Function, arguments: tuple[Node, ...]) -> None:
+    """Report literal arguments that can never be right, such as a broken pattern."""
+    assert function.check is not None
+    try:
+        function.check(None, *(one.value for one in arguments[1:] if isinstance(one, Literal)))
+    except EvaluationError as error:
+        raise SyntaxProblem(f"{name}(): {error.message}", arguments[1].position) from None
 
 
 def _is_number(value: object) -> TypeGuard[int | float]:

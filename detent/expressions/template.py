@@ -12,7 +12,7 @@ from functools import lru_cache
 from detent.expressions.compiler import Mode, build
 from detent.expressions.errors import Budget, EvaluationError, Place, SyntaxProblem, TruncatedValue, UnresolvedTemplate
 from detent.expressions.lexer import tokenize_template
-from detent.expressions.parser import Reference, parse
+from detent.expressions.parser import LANGUAGE, Parsed, Reference, parse
 from detent.expressions.paths import Evaluate, Scope
 from detent.expressions.values import as_text, measured, utf8_length
 
@@ -24,11 +24,13 @@ Render = Callable[[Scope, Budget], object]
 class Template:
     """A compiled JSON value that can be rendered many times. Parts without `{{ }}` are reused, never copied.
 
-    `room` is how many bytes may be rendered in addition to the constant parts.
+    `language` is the lowest revision of the language that has everything in it. `room` is how many bytes may be
+    rendered in addition to the constant parts.
     """
 
     source: object
     references: tuple[Reference, ...]
+    language: int
     room: int
     run: Render | None = field(repr=False)
 
@@ -60,30 +62,32 @@ class _Text:
 
     pieces: tuple[str | _Hole, ...]
     references: tuple[Reference, ...]
+    language: int
 
 
-def compile_template(value: object) -> Template:
+def compile_template(value: object, language: int = LANGUAGE) -> Template:
     """Compile a JSON value to a template. Raise the first SyntaxProblem in it."""
-    template, problems = _compile(value)
+    template, problems = _compile(value, language)
     if problems:
         raise problems[0]
     return template
 
 
-def template_problems(value: object) -> tuple[SyntaxProblem, ...]:
+def template_problems(value: object, language: int = LANGUAGE) -> tuple[SyntaxProblem, ...]:
     """Return every problem of a template, each with its path `at` in the value."""
-    return _compile(value)[1]
+    return _compile(value, language)[1]
 
 
-def _compile(value: object) -> tuple[Template, tuple[SyntaxProblem, ...]]:
-    builder = _Builder([], [], budget := Budget())
+def _compile(value: object, language: int) -> tuple[Template, tuple[SyntaxProblem, ...]]:
+    builder = _Builder([], [], [], budget := Budget(), language)
     render: Render | None = None
     try:
         measured(value, budget)
         render = builder.value(value, ())
     except EvaluationError as error:
         builder.problems.append(SyntaxProblem(error.message))
-    return Template(value, tuple(builder.references), budget.size, render), tuple(builder.problems)
+    needed = max(builder.needed, default=1)
+    return Template(value, tuple(builder.references), needed, budget.size, render), tuple(builder.problems)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +95,10 @@ class _Builder:
     """Compiles a value recursively. Each method returns None for a constant part."""
 
     references: list[Reference]
+    needed: list[int]  # revisions of the language
     problems: list[SyntaxProblem]
     budget: Budget
+    language: int
 
     def value(self, value: object, at: Place) -> Render | None:
         if isinstance(value, str):
@@ -107,11 +113,12 @@ class _Builder:
         if "{{" not in text:
             return None
         try:
-            compiled = _compiled_text(text)
+            compiled = _compiled_text(text, self.language)
         except SyntaxProblem as problem:
             self.problems.append(SyntaxProblem(problem.message, problem.position, at))
             return None
         self.references.extend(replace(reference, at=at) for reference in compiled.references)
+        self.needed.append(compiled.language)
         self.budget.size += utf8_length(text)
         return _render_text(compiled.pieces, at)
 
@@ -156,6 +163,7 @@ def _render_text(pieces: tuple[str | _Hole, ...], at: Place) -> Render:
 
 def _fill(hole: _Hole, at: Place, scope: Scope, budget: Budget, shape: Callable[[object, Budget], object]) -> object:
     """Return the value of a hole. Raise an error that begins with the source of the hole."""
+    budget.at = at
     try:
         return shape(hole.run(scope, budget), budget)
     except TruncatedValue as error:
@@ -167,19 +175,21 @@ def _fill(hole: _Hole, at: Place, scope: Scope, budget: Budget, shape: Callable[
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
-def _compiled_text(text: str) -> _Text:
-    references: list[Reference] = []
-    return _Text(tuple(_pieces(text, references)), tuple(references))
+def _compiled_text(text: str, language: int) -> _Text:
+    found: list[Parsed] = []
+    pieces = tuple(_pieces(text, language, found))
+    references = tuple(reference for parsed in found for reference in parsed.references)
+    return _Text(pieces, references, max((parsed.language for parsed in found), default=1))
 
 
-def _pieces(text: str, references: list[Reference]) -> Iterator[str | _Hole]:
+def _pieces(text: str, language: int, found: list[Parsed]) -> Iterator[str | _Hole]:
     end = 0
     while (start := text.find("{{", end)) >= 0:
         if start > end:
             yield text[end:start]
         tokens, end = tokenize_template(text, start + 2)
-        node, read = parse(text, tokens)
-        references.extend(read)
-        yield _Hole(text[start + 2 : end - 2].strip(), start, build(node, Mode.TEMPLATE))
+        parsed = parse(text, tokens, language)
+        found.append(parsed)
+        yield _Hole(text[start + 2 : end - 2].strip(), start, build(parsed.node, Mode.TEMPLATE))
     if end < len(text):
         yield text[end:]

@@ -46,14 +46,18 @@ class Truncated:
 
 
 class Headers(dict[str, object]):
-    """Headers by name. A look-up ignores the case of the name."""
+    """Headers by name. A look-up ignores the case of the name. They do not change after their first look-up."""
+
+    __slots__ = ("_lower",)
+    _lower: dict[str, str]
 
     def __missing__(self, name: str) -> object:
-        wanted = name.lower()
-        for known, value in self.items():
-            if known.lower() == wanted:
-                return value
-        raise KeyError(name)
+        try:
+            lower = self._lower
+        except AttributeError:
+            # Of two names that differ in their case only, the first one counts.
+            lower = self._lower = {known.lower(): known for known in reversed(self)}
+        return dict.__getitem__(self, lower[name.lower()])
 
 
 def resolve(deferred: Deferred) -> object:

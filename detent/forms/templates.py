@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from detent.expressions import ExpressionError, Reference, compile_expression, compile_template, template_problems
+from detent.expressions import (
+    Expression,
+    ExpressionError,
+    Reference,
+    Template,
+    compile_expression,
+    compile_template,
+    template_problems,
+)
+from detent.graph.model import Graph, StepKind
 from detent.values.fields import Fields, Problems, inside
 
 _WRAPPED: Final = re.compile(r"\s*\$?\{\{(?P<inner>.*)\}\}\s*", re.DOTALL)
@@ -47,6 +56,27 @@ def condition(fields: Fields, name: str) -> tuple[str | None, list[Read]]:
         return text, []
     reads = (replace(reference, position=start + reference.position) for reference in expression.references)
     return text, [Read(fields.at(name), reference) for reference in reads]
+
+
+def needed_language(graph: Graph) -> int:
+    """Return the lowest revision of the language that has every expression of a graph.
+
+    So a definition that needs nothing new keeps its checksum. A text that cannot be compiled counts as 1: it is a
+    problem of its own.
+    """
+    values: list[Any] = [*(dict(step.config) for step in graph.steps), graph.output]
+    questions = (step.config["expression"] for step in graph.steps if step.kind is StepKind.CONDITION)
+    conditions = (*(step.guard for step in graph.steps), *(edge.condition for edge in graph.edges), *questions)
+    found = [_language(text, compile_template) for value in values for _, text in _texts(value, "")]
+    found += [_language(text, compile_expression) for text in conditions if text is not None]
+    return max(found, default=1)
+
+
+def _language(text: str, compiled: Callable[[str], Template | Expression]) -> int:
+    try:
+        return compiled(text).language
+    except ExpressionError:
+        return 1
 
 
 def _texts(value: Any, field: str) -> Iterator[tuple[str, str]]:

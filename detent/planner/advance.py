@@ -39,7 +39,7 @@ def open_run(prepared: Prepared, state: RunState, *, now: Instant) -> tuple[Deci
     judge = LiveJudge(prepared, state, now)
     settling = Settling(prepared, state, judge, now)
     settling.open()
-    end = _end_if_over(prepared, state, judge.decided)
+    end = _end_if_over(prepared, state, judge.decided, now)
     plan = Plan(None, [] if end else take_ready(prepared, state), settling.activated, [], end)
     plan.closed = settling.closed
     return judge.decided, plan
@@ -66,7 +66,7 @@ def advance(prepared: Prepared, state: RunState, *, event: events.Event, now: In
     judge = LiveJudge(prepared, state, now)
     stop = _called_off(state, change.step) if isinstance(event, _BY_PEOPLE) else []
     settled = apply(prepared, state, change, judge, now)
-    end = _end_if_over(prepared, state, judge.decided, _why_stopped(change, name))
+    end = _end_if_over(prepared, state, judge.decided, now, _why_stopped(change, name))
     entry = _write(state, change, name, judge.decided, now)
     if end is not None:
         return Plan(entry, [], settled.activated, [], end, stop)
@@ -84,7 +84,7 @@ def _move(old: Prepared, was: RunState, change: Change, name: str | None, now: I
     prepared = prepared_of(change.data.graph)
     judge = LiveJudge(prepared, state, now)
     settled = open_moved(state, prepared, judge, now)
-    end = _end_if_over(prepared, state, judge.decided)
+    end = _end_if_over(prepared, state, judge.decided, now)
     entry = _write(state, change, name, judge.decided, now)
     starts = [] if end else take_ready(prepared, state)
     return Plan(entry, starts, settled.activated, [], end, moved=state, closed=settled.closed)
@@ -134,7 +134,9 @@ def put_back(state: RunState, step: int) -> None:
         state.running -= 1
 
 
-def _end_if_over(prepared: Prepared, state: RunState, decided: Decided, error: str | None = None) -> RunEnd | None:
+def _end_if_over(
+    prepared: Prepared, state: RunState, decided: Decided, now: Instant, error: str | None = None
+) -> RunEnd | None:
     if state.status is Status.TIMEOUT:
         end = RunEnd(state.status, None, "the run took longer than its maximum duration")
     elif state.status is Status.CANCELLED:
@@ -142,7 +144,7 @@ def _end_if_over(prepared: Prepared, state: RunState, decided: Decided, error: s
     elif state.open or state.opens_at is not None:
         return None
     else:
-        end = run_end(prepared, state)
+        end = run_end(prepared, state, now)
         state.status = moved(state.status, end.status)
     decided.run = str(end.status)
     return end

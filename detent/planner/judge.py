@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from detent.errors import InvalidInput
-from detent.expressions import ExpressionError, Scope
+from detent.expressions import SEED, Expression, ExpressionError, Scope, Template
 from detent.graph.model import StepKind
 from detent.instant import Instant, micros
 from detent.planner.prepared import Prepared, PreparedEdge, PreparedStep
-from detent.planner.scope import build_scope
+from detent.planner.scope import build_scope, seed_of
 from detent.run.journal import Decided
 from detent.run.outcomes import StepError
 from detent.run.state import Phase, RunState
@@ -54,15 +54,18 @@ class LiveJudge:
         self._scope: Scope | None = None
         self.decided = Decided()
 
-    def scope(self) -> Scope:
+    def scope(self, compiled: Expression | Template, place: str) -> Scope:
+        """Return the scope of an expression in that place. Only revision 2 of the language can tell places apart."""
         if self._scope is None:
-            self._scope = build_scope(self._prepared, self._state)
-        return self._scope
+            self._scope = build_scope(self._prepared, self._state, self._now, place)
+        if compiled.language == 1:
+            return self._scope
+        return {**self._scope, SEED: seed_of(self._state, place)}
 
     def takes(self, edge: PreparedEdge) -> bool | StepError:
         assert edge.condition is not None
         try:
-            answer = edge.condition.test(self.scope())
+            answer = edge.condition.test(self.scope(edge.condition, f"edge:{edge.index}"))
         except ExpressionError as error:
             if not edge.false_on_error:
                 failure = StepError(CONDITION_ERROR, error.message)
@@ -76,14 +79,14 @@ class LiveJudge:
     def passes(self, step: PreparedStep) -> bool | StepError:
         assert step.guard is not None
         try:
-            return step.guard.test(self.scope())
+            return step.guard.test(self.scope(step.guard, f"if:{step.name}"))
         except ExpressionError as error:
             return self._refuse(step, CONDITION_ERROR, error.message)
 
     def answers(self, step: PreparedStep) -> bool | StepError:
         assert step.question is not None
         try:
-            answer = step.question.test(self.scope())
+            answer = step.question.test(self.scope(step.question, step.name))
         except ExpressionError as error:
             return self._refuse(step, CONDITION_ERROR, error.message)
         self.decided.answers[step.name] = answer
@@ -118,7 +121,7 @@ class LiveJudge:
 
     def _length(self, step: PreparedStep, key: str) -> float | StepError | None:
         try:
-            config: Any = step.config.render({} if step.config.is_constant else self.scope())
+            config: Any = step.config.render({} if step.config.is_constant else self.scope(step.config, step.name))
             length = config.get(key)
             return None if length is None else parse_duration(length)
         except ExpressionError as error:

@@ -63,7 +63,7 @@ class Prepared:
 
 
 def prepare(graph: Graph) -> Prepared:
-    """Compile every expression of a checked graph."""
+    """Compile every expression of a checked graph, in the revision of the language that the graph has."""
     numbers = {step.name: index for index, step in enumerate(graph.steps)}
     outgoing = _outgoing(graph, numbers)
     incoming = [0] * len(graph.steps)
@@ -74,8 +74,8 @@ def prepare(graph: Graph) -> Prepared:
             index=index,
             name=step.name,
             kind=step.kind,
-            config=compile_template(dict(step.config)),
-            guard=None if step.guard is None else compile_expression(step.guard),
+            config=compile_template(dict(step.config), graph.language),
+            guard=None if step.guard is None else compile_expression(step.guard, language=graph.language),
             needs_all=step.join is Join.ALL,
             incoming=incoming[index],
             outgoing=tuple(outgoing[index]),
@@ -85,12 +85,14 @@ def prepare(graph: Graph) -> Prepared:
             timeout=step.timeout,
             delay=step.delay,
             accepts_early=step.config.get("early") != "reject",
-            question=compile_expression(step.config["expression"]) if step.kind is StepKind.CONDITION else None,
+            question=compile_expression(step.config["expression"], language=graph.language)
+            if step.kind is StepKind.CONDITION
+            else None,
             rerender=step.rerender,
         )
         for index, step in enumerate(graph.steps)
     )
-    output = None if graph.output is None else compile_template(graph.output)
+    output = None if graph.output is None else compile_template(graph.output, graph.language)
     waits = {step.name: step for step in steps if step.kind is StepKind.WAIT}
     return Prepared(graph, steps, numbers, _order(steps), output, waits)
 
@@ -98,7 +100,7 @@ def prepare(graph: Graph) -> Prepared:
 def _outgoing(graph: Graph, numbers: dict[str, int]) -> list[list[PreparedEdge]]:
     outgoing: list[list[PreparedEdge]] = [[] for _ in graph.steps]
     for index, edge in sorted(enumerate(graph.edges), key=_by_order):
-        condition = None if edge.condition is None else compile_expression(edge.condition)
+        condition = None if edge.condition is None else compile_expression(edge.condition, language=graph.language)
         outgoing[numbers[edge.source]].append(
             PreparedEdge(
                 index, numbers[edge.target], edge.on, condition, edge.false_on_error, edge.otherwise, edge.handles

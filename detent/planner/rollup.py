@@ -8,8 +8,9 @@ import msgspec
 
 from detent.expressions import ExpressionError
 from detent.graph.model import Ending, StepKind
+from detent.instant import Instant
 from detent.planner.prepared import Prepared
-from detent.planner.scope import build_scope
+from detent.planner.scope import OUTPUT, build_scope
 from detent.run.plan import RunEnd
 from detent.run.state import RunState
 from detent.run.status import Status
@@ -49,13 +50,13 @@ def unhandled(prepared: Prepared, state: RunState) -> list[int]:
     return [index for index in state.failures if not handled[index]]
 
 
-def run_end(prepared: Prepared, state: RunState) -> RunEnd:
+def run_end(prepared: Prepared, state: RunState, now: Instant) -> RunEnd:
     """Return the end of a run whose steps have all ended. It is completed if every failure was handled."""
     left = [] if state.is_finished else unhandled(prepared, state)
     status = Status.FAILED if left else Status.COMPLETED
     error = f"{prepared.steps[left[0]].name}: {state.errors[left[0]].message}" if left else None
     try:
-        output = _output(prepared, state)
+        output = _output(prepared, state, now)
     except ExpressionError as problem:
         output, error = None, error or f"output: {problem.message}"
     if output is not None and len(output) > SIZE_LIMIT:
@@ -63,13 +64,13 @@ def run_end(prepared: Prepared, state: RunState) -> RunEnd:
     return RunEnd(status, output, error)
 
 
-def _output(prepared: Prepared, state: RunState) -> bytes | None:
+def _output(prepared: Prepared, state: RunState, now: Instant) -> bytes | None:
     """Render the `output:` mapping of the workflow.
 
     Without one, return the output of the only leaf that ran, or a map of leaf to output if several ran.
     """
     if prepared.output is not None:
-        return _encoder.encode(prepared.output.render(build_scope(prepared, state)))
+        return _encoder.encode(prepared.output.render(build_scope(prepared, state, now, OUTPUT)))
     if state.is_finished:
         done = (index for index in reversed(prepared.order) if state.ending[index] is Ending.SUCCESS)
         last = next(done, None) if state.finisher is None else state.finisher

@@ -16,15 +16,17 @@ from typing import Any
 
 import msgspec
 
-from detent.expressions import Deferred, Headers, Scope, Truncated
+from detent.expressions import NOW, SEED, Deferred, Headers, Scope, Truncated
 from detent.graph.model import FAILURES, GRAPH_SCOPE, Ending, StepKind
 from detent.ids import RUN, show
-from detent.instant import iso
+from detent.instant import Instant, iso
 from detent.planner.prepared import Prepared
 from detent.run.state import Phase, RunState
 
 _decode = msgspec.json.Decoder().decode
 
+#: The place of the workflow's output. No step has this name.
+OUTPUT = "output:"
 RESULT_KEYS = ("status", "status_code", "headers", "query", "body", "encoding", "output", "error")
 
 
@@ -48,10 +50,17 @@ class _Steps(Mapping[str, object]):
 
     def __init__(self, prepared: Prepared, state: RunState) -> None:
         self._prepared, self._state = prepared, state
+        self._ended: dict[str, _Json] = {}  # an arrow may read the same result for every element: decode it once
 
     def __getitem__(self, name: str) -> object:
+        known = self._ended.get(name)
+        if known is not None:
+            return known
         index = self._prepared.numbers[name]
-        return _Json(lambda: step_view(self._prepared, self._state, index))
+        view = _Json(lambda: step_view(self._prepared, self._state, index))
+        if self._state.phase[index] is Phase.ENDED:
+            self._ended[name] = view
+        return view
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._prepared.numbers)
@@ -144,8 +153,28 @@ def _mirror_output(view: dict[str, object], result: dict[str, object]) -> None:
         view["body"] = result["output"]
 
 
-def build_scope(prepared: Prepared, state: RunState, step: int | None = None) -> Scope:
-    """Build everything that an expression of this run may read. `step`: an attempt of it is about to begin."""
+def call_scope(prepared: Prepared, state: RunState, index: int) -> Scope:
+    """Build what the templates of a step read.
+
+    The number and time of the attempt, now() and uuid() are those of the first one, so every attempt sends the same.
+    With `rerender`, they are those of the attempt at hand. An attempt that died with its node and is made again still
+    counts as the same one, except for its number.
+    """
+    step = prepared.steps[index]
+    ready, number, place = state.since[index], 1, step.name
+    if step.rerender:
+        ready, number = state.retried_at.get(index, ready), state.attempt_number(index)
+        place = f"{step.name}/{state.attempts[index]}"
+    scope = build_scope(prepared, state, ready, place)
+    return {**scope, "attempt": {"number": number, "at": iso(ready)}} if prepared.graph.scope == GRAPH_SCOPE else scope
+
+
+def build_scope(prepared: Prepared, state: RunState, now: Instant, place: str) -> Scope:
+    """Build everything that an expression of this run may read.
+
+    `now` is what now() returns. `place` is the step whose templates are rendered, or `OUTPUT`: its ids of uuid() are
+    its own.
+    """
     facts = state.facts
 
     def trigger() -> dict[str, Any]:
@@ -161,6 +190,8 @@ def build_scope(prepared: Prepared, state: RunState, step: int | None = None) ->
         "wait": _Waits(prepared, state, "url"),
         "run": {"id": show(RUN, facts.id)},
         "workflow": {"name": facts.workflow},
+        NOW: now,
+        SEED: seed_of(state, place),
     }
     if prepared.graph.scope == GRAPH_SCOPE:
         scope["trigger"] = _Json(lambda: given.resolve().get("body"))
@@ -169,8 +200,6 @@ def build_scope(prepared: Prepared, state: RunState, step: int | None = None) ->
         scope["query"] = _Json(lambda: given.resolve()["query"])
         scope["context"] = {"data": _Data(prepared, state)}
         scope["vars"] = prepared.graph.vars
-        if step is not None:
-            scope["attempt"] = _attempt(prepared, state, step)
         return scope
     scope["trigger"] = given
     scope["tasks"] = steps
@@ -179,8 +208,9 @@ def build_scope(prepared: Prepared, state: RunState, step: int | None = None) ->
     return scope
 
 
-def _attempt(prepared: Prepared, state: RunState, step: int) -> dict[str, object]:
-    """Return what templates read of the attempt: always the first one, unless the step is rendered again."""
-    if not prepared.steps[step].rerender:
-        return {"number": 1, "at": iso(state.since[step])}
-    return {"number": state.attempt_number(step), "at": iso(state.retried_at.get(step, state.since[step]))}
+def seed_of(state: RunState, place: str) -> bytes:
+    """Return what uuid() derives its ids from: the run and the place, but not the attempt.
+
+    A repeated effect sends the same body.
+    """
+    return b"%b/%b" % (state.facts.id, place.encode())

@@ -79,7 +79,7 @@ class Processor:
         payload = record.request_of(firing)
         try:
             request = _start_request(firing, trigger, payload)
-            if not evaluate(trigger.condition, payload.facts(request.body)):
+            if not evaluate(trigger.condition, payload.facts(request.body, firing.at, firing.id)):
                 return FiringState.IGNORED, FiringReason(None, "the condition is false"), None
             await self._cancel(previous, firing)
             start = await self._as(firing).starts.start(request)

@@ -10,7 +10,7 @@ import msgspec
 
 from detent.documents.triggers import FiringRequest
 from detent.errors import AlreadyActive, DetentError, InvalidInput, Problem
-from detent.expressions import Headers, Scope, compile_expression
+from detent.expressions import NOW, SEED, Headers, Scope, compile_expression
 from detent.instant import Instant, iso
 from detent.run.start import StartRequest
 from detent.store.trigger_rows import FiringRow
@@ -83,13 +83,18 @@ def _clean(message: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a condition can read. `event` has type, data and id; it is `None` without an event."""
+    """What a condition can read. `event` has type, data and id; it is `None` without an event.
+
+    `at` is when the firing was received, and `firing` its id: what now() and uuid() use.
+    """
 
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, Any] = field(default_factory=dict)
     scheduled_at: Instant | None = None
     event: Mapping[str, Any] | None = None
+    at: Instant | None = None
+    firing: bytes | None = None
 
     def scope(self) -> Scope:
         headers = Headers(self.headers)
@@ -100,7 +105,8 @@ class Facts:
             "scheduled_at": None if self.scheduled_at is None else iso(self.scheduled_at),
         }
         short = {"body": self.body, "headers": headers, "query": came["query"]}
-        return {"trigger": came, **short, "event": None if self.event is None else dict(self.event)}
+        event = None if self.event is None else dict(self.event)
+        return {"trigger": came, **short, "event": event, NOW: self.at, SEED: self.firing}
 
 
 def evaluate(condition: str | None, facts: Facts) -> bool:
@@ -161,10 +167,10 @@ class FiringPayload(msgspec.Struct, frozen=True, omit_defaults=True):
             fired_by=fired_by,
         )
 
-    def facts(self, body: Any) -> Facts:
+    def facts(self, body: Any, at: Instant | None = None, firing: bytes | None = None) -> Facts:
         """Return what a condition can read of it."""
         event = None if self.event is None else {"id": self.event.id, "type": self.event.type, "data": body}
-        return Facts(body, self.headers, self.query, self.scheduled_at, event)
+        return Facts(body, self.headers, self.query, self.scheduled_at, event, at, firing)
 
     def payload(self) -> Payload:
         """Return the decoded body."""

@@ -21,7 +21,7 @@ from detent.forms.kinds import user_actions
 from detent.forms.names import read_name, read_priority, read_queue
 from detent.forms.steps.scope import StepsScope
 from detent.forms.steps.step import WrittenStep, read_step
-from detent.forms.templates import template_reads
+from detent.forms.templates import needed_language, template_reads
 from detent.forms.triggers import TRIGGER_FIELDS, read_trigger
 from detent.forms.workflow_fields import placed, read_description, read_labels, read_trigger_schema
 from detent.graph.check import cycles, describe_cycle, same_name, upstream
@@ -62,6 +62,7 @@ def compile_steps(
         one_per_hero=fields.boolean("one_per_hero", False),
     )
     _check_graph(graph, written, fields)
+    graph = replace(graph, language=needed_language(graph))
     trigger = read_trigger(fields)
     schema, remarks = read_trigger_schema(fields, "trigger_schema", trigger)
     compiled = Compiled(
