@@ -44,6 +44,7 @@ class SqlStore:
         self.runs = commands.runs
         self.count_runs = commands.count_runs
         self.ended = commands.ended
+        self.existing = commands.existing
         self.offers = commands.offers
         self.record_served = commands.record_served
         self.last_served = commands.last_served
@@ -72,6 +73,8 @@ class SqlStore:
         self.now = maintenance.now
         self.check = maintenance.check
         self.setting = maintenance.setting
+        self.change_setting = maintenance.change_setting
+        self.orphans = maintenance.orphans
         self.prune = maintenance.prune
         self.compact = maintenance.compact
         self.tidy = maintenance.tidy
