@@ -50,7 +50,7 @@ class Engine:
         self.new_id = new_id
         self.does_claim = claims
         self._executors = executors
-        self.children = Children(new_id)
+        self.children = Children(new_id, store.existing)
         self.served = AvailableCode(serves)
         self._context = NodeContext(
             store, clock, self.time, self.tuning, self.graphs, executors, self.served, tokens.url, self.children
@@ -99,7 +99,6 @@ class Engine:
             await asyncio.gather(self._serving, return_exceptions=True)
         if node is not None:
             await self._retire(node.id)
-        await self.children.close()
         for executor in self._executors.values():
             await executor.close()
         emit("engine.stopped")

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
-from detent.engine.background import Polling, Takeovers, Watchdog
+from detent.engine.background import Orphans, Polling, Takeovers, Watchdog
 from detent.engine.claims import Claims
 from detent.engine.committer import Committer, Fenced
 from detent.engine.context import NodeContext
@@ -58,6 +58,7 @@ class Node:
         self._watchdog = Polling(
             Watchdog(store, id_, runner=self.runner, committer=self.committer, claims=claims, tuning=tuning)
         )
+        self._orphans = Polling(Orphans(store, tuning.orphans, sent=self.nudge))
         self._is_doubtful = False
         self._followed: deque[tuple[PendingWrite, Flushed]] = deque()
         self._follow_up = asyncio.Event()
@@ -88,7 +89,7 @@ class Node:
             self._keep,
         ]
         if claims:
-            loops.append(self._claims.work)
+            loops += [self._claims.work, self._orphans.work]
         try:
             async with asyncio.TaskGroup() as group:
                 for work in loops:

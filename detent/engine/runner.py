@@ -141,7 +141,7 @@ class Runner:
         may_act: Callable[[], bool],
         children: Children,
     ) -> None:
-        self._time, self._tuning, self._may_act, self._children = time, tuning, may_act, children
+        self._time, self._tuning, self._may_act = time, tuning, may_act
         self._timers = Timers(time, self._look_at)
         self._locks = Locks(self.handle)
         self._waits = WaitCloser(
@@ -286,8 +286,6 @@ class Runner:
             self._emit_written(write)
         if write.messages or write.successor is not None:
             self.nudge()  # the messages may be for runs of this node
-            if write.end is not None:
-                self._children.follow_cancels(write.messages)
         if write.owned is None:
             self.releases.has_left(write)
         elif not write.owned.gone:
@@ -298,8 +296,6 @@ class Runner:
         emit(
             "run.started", run=successor.run, workflow=None if write.owned is None else write.owned.state.facts.workflow
         )
-        if write.owned is not None:
-            self._children.has_continued(write.owned.state.facts, successor.run)
 
     def _was_not_started(self, write: PendingWrite) -> None:
         """Forget a run whose start the store refused."""
@@ -454,6 +450,7 @@ class Runner:
         """
         prepared = graph_of(old.prepared, state)
         run = OwnedRun(old.id, old.generation, prepared, state, old.row_status, old.placed, read=old.read)
+        run.unsure = old.unsure
         self.drop(old)
         self.owned[run.id] = run
         if old.stopping is not None:
@@ -568,10 +565,13 @@ class Runner:
         """End the drain: stop the attempts in flight and park every run, due at once.
 
         This is not an adoption, so no step gets a strike. A run with an attempt in flight that must not be repeated is
-        not parked. It is left to an adoption, because only an adoption fails such a step or asks a user.
+        not parked. It is left to an adoption, because only an adoption fails such a step or asks a user. So is a run
+        that is starting a child: after an adoption the node asks whether the child exists.
         """
         for run in list(self.owned.values()):
-            if run.state.is_over or any(_must_not_be_repeated(run, index) for index in run.attempts):
+            if run.state.is_over or run.has_unrecorded_doubt():
+                continue
+            if any(_must_not_be_repeated(run, index) for index in run.attempts):
                 continue
             self._attempts.stop(run)
             for index in list(run.state.begun):
