@@ -15,7 +15,7 @@ from detent.engine.tuning import Tuning
 from detent.errors import StoreError
 from detent.instant import SECOND, micros
 from detent.observe import emit
-from detent.store.protocol import CommandStore, MaintenanceStore, NodeStore, Store
+from detent.store.protocol import CommandStore, Hints, MaintenanceStore, NodeStore, Store
 from detent.store.rows import NO_ID, MessageKind
 
 
@@ -80,6 +80,7 @@ def _stop_if_cancelled() -> None:
 
 BATCH: Final = 500
 PAUSE: Final = 0.05  # between two batches, so that flushes are not delayed
+IDLE: Final = 3600.0  # of a poller that is nudged
 RETENTION_INTERVAL: Final = 60.0
 COMPACT_INTERVAL: Final = 3600.0
 
@@ -183,6 +184,49 @@ class Orphans:
             if len(found) < BATCH:
                 return count
             after = found[-1].run
+
+
+# Hints: tell other nodes that there may be mail or work, so that they need not wait for their next poll.
+
+
+#: At most one hint in so many seconds is sent: a hint makes every other node claim.
+HINT_PAUSE: Final = 0.05
+#: After the connection was lost, listen again after so many seconds.
+LISTEN_AGAIN: Final = 1.0
+
+
+class HintSender:
+    """The poller that sends hints, many at once as one. `ask` asks for one."""
+
+    name = "hint sender"
+
+    def __init__(self, hints: Hints) -> None:
+        self._hints = hints
+        self._is_asked = False
+
+    def ask(self) -> None:
+        self._is_asked = True
+
+    async def poll(self) -> float:
+        if not self._is_asked:
+            return IDLE
+        self._is_asked = False
+        await self._hints.send()
+        await asyncio.sleep(HINT_PAUSE)
+        return 0.0 if self._is_asked else IDLE
+
+
+class HintListener:
+    """The poller that listens to the hints of other nodes."""
+
+    name = "hint listener"
+
+    def __init__(self, hints: Hints, heard: Callable[[], None]) -> None:
+        self._hints, self._heard = hints, heard
+
+    async def poll(self) -> float:
+        await self._hints.listen(self._heard)
+        return LISTEN_AGAIN
 
 
 class Takeovers:

@@ -11,7 +11,7 @@ from detent.engine.children import Children
 from detent.engine.tuning import Tuning
 from detent.graph.model import StepKind
 from detent.steps.protocol import StepExecutor
-from detent.store.protocol import Store
+from detent.store.protocol import Hints, Store
 
 # The user's code that an engine can run, by the names that runs require.
 
@@ -53,3 +53,4 @@ class NodeContext:
     served: AvailableCode
     callback_url: Callable[[bytes, str], str]
     children: Children
+    hints: Hints | None = None

@@ -20,7 +20,7 @@ from detent.graph.model import StepKind
 from detent.ids import NewId
 from detent.observe import emit
 from detent.steps.protocol import StepExecutor
-from detent.store.protocol import Store
+from detent.store.protocol import Hints, Store
 
 AFTER_LOSS: Final = 0.2
 
@@ -42,6 +42,7 @@ class Engine:
         tuning: Tuning | None = None,
         new_id: NewId,
         claims: bool = True,
+        hints: Hints | None = None,
     ) -> None:
         self.store, self.clock, self.tokens = store, clock, tokens
         self.tuning = tuning or Tuning()
@@ -53,7 +54,7 @@ class Engine:
         self.children = Children(new_id, store.existing)
         self.served = AvailableCode(serves)
         self._context = NodeContext(
-            store, clock, self.time, self.tuning, self.graphs, executors, self.served, tokens.url, self.children
+            store, clock, self.time, self.tuning, self.graphs, executors, self.served, tokens.url, self.children, hints
         )
         self._node: Node | None = None
         self._serving: asyncio.Task[None] | None = None

@@ -118,6 +118,10 @@ def _continuation(event: events.Event) -> Continued | None:
 _STOP_OR_GO: Final = (events.Paused, events.Resumed)
 
 
+def _no_hint() -> None:
+    """Do nothing: other nodes find the messages when they poll."""
+
+
 def _must_not_be_repeated(run: OwnedRun, step: int) -> bool:
     return run.prepared.steps[step].on_crash is not OnCrash.RETRY
 
@@ -126,10 +130,12 @@ class Runner:
     """The runs of one node. It owns their attempts, timers and locks, and handles their events.
 
     `committer` and `nudge` are set once, after both objects exist. `nudge` makes the node read its inbox and claim.
+    `hint` makes other nodes do that, if the store can.
     """
 
     committer: Committer
     nudge: Callable[[], None]
+    hint: Callable[[], None]
 
     def __init__(
         self,
@@ -164,6 +170,7 @@ class Runner:
         self._placement = Placement(tuning.queues)
         self._suspects = SuspectLane(self._begin_suspect)
         self._resting = 0
+        self.hint = _no_hint
         self.is_draining = False
 
     # -- runs arrive
@@ -286,6 +293,10 @@ class Runner:
             self._emit_written(write)
         if write.messages or write.successor is not None:
             self.nudge()  # the messages may be for runs of this node
+            if any(message.run not in self.owned for message in write.messages):
+                self.hint()
+        elif write.start is not None and write.start.parent is not None and not write.start.owned:
+            self.hint()
         if write.owned is None:
             self.releases.has_left(write)
         elif not write.owned.gone:

@@ -14,7 +14,7 @@ or StoreError.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final, Protocol
 
 from detent.run.journal import Entry
@@ -361,5 +361,19 @@ class MaintenanceStore(Protocol):
     async def close(self) -> None: ...
 
 
+class Hints(Protocol):
+    """How the nodes of a database tell each other that there may be mail or work.
+
+    A hint may be lost, and means nothing by itself: nodes poll anyway, but less often."""
+
+    async def send(self) -> None:
+        """Send a hint to the other nodes."""
+
+    async def listen(self, heard: Callable[[], None]) -> None:
+        """Call `heard` for every hint of another node. Return when the connection is lost."""
+
+
 class Store(NodeStore, CommandStore, TriggerStore, MaintenanceStore, Protocol):
-    """A complete store."""
+    """A complete store. `hints` is `None` if its nodes can only poll."""
+
+    hints: Hints | None

@@ -173,7 +173,11 @@ async def test_orphans_and_spared_runs_are_found_beside_many_others(
             (PRUNE, ("completed", now, 0, NO_ID, 100), 500),
             (PRUNE, ("failed", now - 10 * HOUR, 0, NO_ID, 100), 20),
         ):
-            text = await connection.fetchval(f"explain (analyze, format json) {sql}", *arguments)
+            looking = await connect(Address.parse(postgres_database).for_lookups())
+            try:
+                text = await looking.fetchval(f"explain (analyze, format json) {sql}", *arguments)
+            finally:
+                await looking.close()
             found = scans(json.loads(text)[0]["Plan"])
             assert sum(rows for _, rows in found) <= most, (sql, found)
     assert [one.run for one in await postgres_store.orphans(since=now, after=NO_ID, limit=9)] == [orphan]

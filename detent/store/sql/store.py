@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from detent.store.protocol import CommandStore, MaintenanceStore, NodeStore
+from detent.store.protocol import CommandStore, Hints, MaintenanceStore, NodeStore
 from detent.store.sql.access import SqlAccess
 from detent.store.sql.verbs import TriggerVerbs
 
@@ -14,6 +14,8 @@ class SqlStore:
         self, access: SqlAccess, nodes: NodeStore, commands: CommandStore, maintenance: MaintenanceStore
     ) -> None:
         triggers = TriggerVerbs(access)
+
+        self.hints: Hints | None = None
 
         self.heartbeat = nodes.heartbeat
         self.register = nodes.register

@@ -234,3 +234,24 @@ async def test_the_children_of_a_parent_that_cannot_be_read_are_cancelled_with_i
         [first, *_] = await app.store.runs(1, limit=1)
         [*_, last] = await app.store.journal(first.id)
         assert f"{run}, which started it and is cancelled".encode() in last.data
+
+
+@workflow(queue="far")
+async def far_child(run: Run) -> int:
+    return await run.step(plus, 1)
+
+
+@workflow
+async def has_far_child(run: Run) -> Any:
+    return await run.child(far_child)
+
+
+@pytest.mark.slow
+async def test_a_parent_on_another_node_hears_of_its_child_without_waiting_for_a_poll(postgres_database: str) -> None:
+    slow = replace(QUICK, poll=600.0, idle_poll=600.0, mail_poll=600.0)
+    here, there = replace(slow, queues=("default",)), replace(slow, queues=("far",))
+    settings = Settings(database_url=postgres_database)
+    async with run_app(settings, tuning=here, migrate=True) as app, run_app(settings, tuning=there):
+        for _ in range(3):
+            run = await begin(app, "has_far_child")
+            assert (await ended(app, run))["output"] == 2

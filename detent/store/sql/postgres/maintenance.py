@@ -150,7 +150,7 @@ class PostgresMaintenance(SharedMaintenance):
         return PruneWindow(deleted, (ended_at, run) if found == size else None)
 
     async def orphans(self, *, since: int, after: bytes, limit: int) -> list[Orphan]:
-        return [orphan(tuple(row)) for row in await self._pool.fetch(ORPHANS, since, after, limit, writing=False)]
+        return [orphan(tuple(row)) for row in await self._pruner.fetch(ORPHANS, since, after, limit, writing=False)]
 
     async def tidy(self) -> None:
         while await self._pool.fetch(FORWARD_LATE):
