@@ -108,6 +108,7 @@ async def _build_engine(
         serves=(*registry.names(), *python_registry.serves()),
         tuning=tuning or tuning_of(settings),
         new_id=new_id,
+        hints=store.hints,
         claims=executors is not None,
     )
 

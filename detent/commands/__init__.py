@@ -57,8 +57,6 @@ class EngineCommands:
         children = ChildStarts(self._context)
         engine.children.start = children.start
         engine.children.prepare_successor = children.prepare_successor
-        engine.children.cancel_successors = children.cancel_successors
-        engine.children.cancel_orphan = children.cancel_orphan
 
     def for_caller(self, caller: Caller) -> Commands:
         """Return the commands of one caller. It costs a few objects and no read."""

@@ -1,4 +1,4 @@
-"""Background loops of a node: takeovers, the watchdog, retention and presence. `Polling` runs each of them."""
+"""Background loops of a node: takeovers, the watchdog, orphans, retention and presence. `Polling` runs each of them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from detent.clock import Clock
+from detent.engine.children import cancel_data
 from detent.engine.claims import Claims
 from detent.engine.committer import Committer, Fenced
 from detent.engine.runner import Runner
 from detent.engine.tuning import Tuning
 from detent.errors import StoreError
-from detent.instant import micros
+from detent.instant import SECOND, micros
 from detent.observe import emit
-from detent.store.protocol import CommandStore, MaintenanceStore, NodeStore
+from detent.store.protocol import CommandStore, Hints, MaintenanceStore, NodeStore, Store
+from detent.store.rows import NO_ID, MessageKind
 
 
 class Poller(Protocol):
@@ -78,6 +80,7 @@ def _stop_if_cancelled() -> None:
 
 BATCH: Final = 500
 PAUSE: Final = 0.05  # between two batches, so that flushes are not delayed
+IDLE: Final = 3600.0  # of a poller that is nudged
 RETENTION_INTERVAL: Final = 60.0
 COMPACT_INTERVAL: Final = 3600.0
 
@@ -102,7 +105,6 @@ class Retention:
             self._deleted += count
             if count:
                 emit("retention.pruned", status=status, runs=count)
-            if count == BATCH:
                 return PAUSE
         await self._compact_if_worth()
         await self._store.tidy()
@@ -134,6 +136,97 @@ class Presence:
     async def poll(self) -> float:
         await self._store.record_served(self._served)
         return PRESENCE_INTERVAL
+
+
+# Orphans: cancel the children of parents that ended without completing. Their cancels may not have reached them all.
+
+
+#: The setting that stores when the last two looks began, the newer one first.
+ORPHANS_SEEN: Final = "orphans_seen"
+#: A look covers this many seconds before the last one: an end is decided before it is written.
+OVERLAP: Final = 60.0
+
+
+class Orphans:
+    """The poller that cancels open runs whose parent has ended without completing.
+
+    It looks at the rows of runs only, so no order of events escapes it. The nodes share the time of the last look. So
+    they look once per interval together, and after a downtime the first look covers all of it.
+    """
+
+    name = "orphans"
+
+    def __init__(self, store: Store, interval: float, *, sent: Callable[[], None]) -> None:
+        """`sent` is called after messages were sent, because they may be for runs of this node."""
+        self._store, self._interval, self._sent = store, interval, sent
+
+    async def poll(self) -> float:
+        now = await self._store.now()
+        seen = await self._store.setting(ORPHANS_SEEN, f"{now} {now}")
+        last, before = map(int, seen.split())
+        pause = self._interval - (now - last) / SECOND
+        if 0 < pause < self._interval:
+            return pause  # another node has looked
+        # From the look before the last: the database's clock may have stepped between the end of a run and its flush.
+        if await self._cancel(min(last, before, now) - micros(OVERLAP)):
+            self._sent()
+        await self._store.change_setting(ORPHANS_SEEN, f"{now} {last}")
+        return self._interval
+
+    async def _cancel(self, since: int) -> int:
+        """Cancel the orphans whose parent ended since then. Return how many messages were sent."""
+        count, after = 0, NO_ID
+        while True:
+            found = await self._store.orphans(since=since, after=after, limit=BATCH)
+            for orphan in found:
+                data = cancel_data(orphan.parent, orphan.status)
+                count += await self._store.send(orphan.tenant, orphan.run, MessageKind.CANCEL, data)
+            if len(found) < BATCH:
+                return count
+            after = found[-1].run
+
+
+# Hints: tell other nodes that there may be mail or work, so that they need not wait for their next poll.
+
+
+#: At most one hint in so many seconds is sent: a hint makes every other node claim.
+HINT_PAUSE: Final = 0.05
+#: After the connection was lost, listen again after so many seconds.
+LISTEN_AGAIN: Final = 1.0
+
+
+class HintSender:
+    """The poller that sends hints, many at once as one. `ask` asks for one."""
+
+    name = "hint sender"
+
+    def __init__(self, hints: Hints) -> None:
+        self._hints = hints
+        self._is_asked = False
+
+    def ask(self) -> None:
+        self._is_asked = True
+
+    async def poll(self) -> float:
+        if not self._is_asked:
+            return IDLE
+        self._is_asked = False
+        await self._hints.send()
+        await asyncio.sleep(HINT_PAUSE)
+        return 0.0 if self._is_asked else IDLE
+
+
+class HintListener:
+    """The poller that listens to the hints of other nodes."""
+
+    name = "hint listener"
+
+    def __init__(self, hints: Hints, heard: Callable[[], None]) -> None:
+        self._hints, self._heard = hints, heard
+
+    async def poll(self) -> float:
+        await self._hints.listen(self._heard)
+        return LISTEN_AGAIN
 
 
 class Takeovers:

@@ -1,26 +1,21 @@
 """Child runs: a parent receives the end of its child, and cancels its children when it does not complete.
 
-Both are messages in the flush that ends the run, so neither can be lost. A child may continue as a new run. The flush
-that ends the child starts the new run, forwards its mail there and notifies the parent. A parent may end before it has
-read that message. So it looks for successors of its children after its end. The node that wrote the successor checks
-whether the parent has ended. Whichever happens second finds the other.
+Both are messages in the flush that ends the run. The cancels are only the fast path, because the parent may not know
+all its children. A child may continue as a new run, and the parent may end before it has read that message. A parent
+that cannot be read knows none of them. So `Orphans` cancels what the rows show: open runs whose parent has ended.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import msgspec
 
 from detent.engine.write import Successor
-from detent.errors import StoreError
 from detent.graph.model import Ending
 from detent.ids import RUN, NewId, parse, show
-from detent.observe import emit
 from detent.run.call import Op, name_of, signal_key
 from detent.run.outcomes import EMPTY_RESULT, StepError
 from detent.run.plan import RunEnd
@@ -29,65 +24,24 @@ from detent.run.state import Checkpoint, RunFacts, RunState
 from detent.run.status import Status
 from detent.store.rows import Message, MessageKind
 
-#: Pauses in seconds between the attempts to find the successors of children.
-_PAUSES: Final = (0.2, 1.0, 5.0, 20.0)
-
-StartChild = Callable[[RunFacts, bytes, StartRequest, bool], Awaitable[None]]
+StartChild = Callable[[RunFacts, bytes, StartRequest], Awaitable[None]]
+FindExisting = Callable[[Sequence[bytes]], Awaitable[Collection[bytes]]]
 PrepareSuccessor = Callable[[RunFacts, StartRequest], Awaitable[Successor]]
-CancelSuccessors = Callable[[Sequence[Message]], Awaitable[None]]
-CancelOrphan = Callable[[int, bytes, bytes], Awaitable[None]]
 
 _ENDINGS: Final = {Status.COMPLETED: Ending.SUCCESS, Status.CANCELLED: Ending.CANCELLED, Status.TIMEOUT: Ending.TIMEOUT}
 
 
 @dataclass(slots=True)
 class Children:
-    """The functions that start child runs and cancel their successors. The commands set them.
+    """The functions that start child runs and look for them. The commands set those that start runs.
 
-    `start` receives the parent, the child's id, the request, and whether the child may exist already. `cancel_orphan`
-    receives a tenant, a parent, and a run that continues a child of that parent.
+    `existing` returns which of these runs exist. `start` receives the parent, the child's id and the request.
     """
 
     new_id: NewId
+    existing: FindExisting
     start: StartChild | None = None
     prepare_successor: PrepareSuccessor | None = None
-    cancel_successors: CancelSuccessors | None = None
-    cancel_orphan: CancelOrphan | None = None
-    _following: set[asyncio.Task[None]] = field(default_factory=set)
-
-    def follow_cancels(self, messages: Sequence[Message]) -> None:
-        """After the last messages of a run are durable, cancel also the successors of the children it cancels."""
-        cancelled = [message for message in messages if message.kind == MessageKind.CANCEL]
-        if cancelled and self.cancel_successors is not None:
-            self._follow(partial(self.cancel_successors, cancelled))
-
-    def has_continued(self, facts: RunFacts, successor: bytes) -> None:
-        """After a child has continued as another run, cancel that run if the parent has failed meanwhile."""
-        if facts.parent is not None and self.cancel_orphan is not None:
-            self._follow(partial(self.cancel_orphan, facts.tenant, facts.parent, successor))
-
-    def _follow(self, look: Callable[[], Awaitable[None]]) -> None:
-        following = asyncio.get_running_loop().create_task(_look_until_seen(look))
-        self._following.add(following)
-        following.add_done_callback(self._following.discard)
-
-    async def close(self) -> None:
-        """Stop the searches that are under way."""
-        for following in self._following:
-            following.cancel()
-        await asyncio.gather(*self._following, return_exceptions=True)
-
-
-async def _look_until_seen(look: Callable[[], Awaitable[None]]) -> None:
-    for pause in (*_PAUSES, None):
-        try:
-            await look()
-        except StoreError as error:
-            emit("engine.error", where="family", error=error.message)
-        else:
-            return
-        if pause is not None:
-            await asyncio.sleep(pause)
 
 
 class ChildEnd(msgspec.Struct, omit_defaults=True):
@@ -157,9 +111,8 @@ def end_messages(state: RunState, end: RunEnd) -> list[Message]:
     if end.status is Status.COMPLETED:
         return messages
     data = cancel_data(facts.id, end.status)
-    children = [operation.child for operation in state.operations.values() if operation.child is not None]
     # Negative numbers: the entries of the run have positive ones, so they cannot clash.
-    for number, child in enumerate(children, 1):
+    for number, child in enumerate(state.children, 1):
         messages.append(Message(facts.tenant, parse(RUN, child), MessageKind.CANCEL, None, data, facts.id, -number))
     return messages
 

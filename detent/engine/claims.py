@@ -105,6 +105,8 @@ class Claims:
         state = fold(prepared, facts, run.opening, entries)
         owned = OwnedRun(run.id, run.generation, graph_of(prepared, state), state, run.status, placed_in(run.opening))
         owned.known = len(state.history)
+        # Else the children that it waits for exist: a run is parked when it has started them all.
+        owned.unsure = set(state.children if run.adopted else state.unsure.intersection(state.children))
         self._runner.add(owned)
         # A quarantined run had nothing in flight, so its adoption is not recorded, however often it is claimed.
         if run.adopted and not is_quarantined(state.paused_by):

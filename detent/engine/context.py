@@ -12,7 +12,7 @@ from detent.engine.tuning import Tuning
 from detent.graph.codec import FEATURES
 from detent.graph.model import StepKind
 from detent.steps.protocol import StepExecutor
-from detent.store.protocol import Store
+from detent.store.protocol import Hints, Store
 
 # The user's code that an engine can run, and the features of graphs, by the names that runs require.
 
@@ -54,3 +54,4 @@ class NodeContext:
     served: AvailableCode
     callback_url: Callable[[bytes, str], str]
     children: Children
+    hints: Hints | None = None

@@ -20,7 +20,7 @@ from detent.graph.model import StepKind
 from detent.ids import NewId
 from detent.observe import emit
 from detent.steps.protocol import StepExecutor
-from detent.store.protocol import Store
+from detent.store.protocol import Hints, Store
 
 AFTER_LOSS: Final = 0.2
 
@@ -42,6 +42,7 @@ class Engine:
         tuning: Tuning | None = None,
         new_id: NewId,
         claims: bool = True,
+        hints: Hints | None = None,
     ) -> None:
         self.store, self.clock, self.tokens = store, clock, tokens
         self.tuning = tuning or Tuning()
@@ -50,10 +51,10 @@ class Engine:
         self.new_id = new_id
         self.does_claim = claims
         self._executors = executors
-        self.children = Children(new_id)
+        self.children = Children(new_id, store.existing)
         self.served = AvailableCode(serves)
         self._context = NodeContext(
-            store, clock, self.time, self.tuning, self.graphs, executors, self.served, tokens.url, self.children
+            store, clock, self.time, self.tuning, self.graphs, executors, self.served, tokens.url, self.children, hints
         )
         self._node: Node | None = None
         self._serving: asyncio.Task[None] | None = None
@@ -99,7 +100,6 @@ class Engine:
             await asyncio.gather(self._serving, return_exceptions=True)
         if node is not None:
             await self._retire(node.id)
-        await self.children.close()
         for executor in self._executors.values():
             await executor.close()
         emit("engine.stopped")

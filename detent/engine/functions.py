@@ -89,6 +89,8 @@ class EnginePort:
         self._history = list(islice(run.state.history.values(), run.known))
         self._listener: FunctionListener | None = None
         self._begun: dict[str, asyncio.Future[None]] = {}
+        self._asking = asyncio.Lock()
+        self._absent: set[str] = set()  # children of which the store said that they do not exist
 
     # -- called by the runner
 
@@ -172,18 +174,31 @@ class EnginePort:
             raise Unavailable("this engine cannot start runs")
         if key in self._run.state.history:
             return ""  # the operation has ended, though its checkpoint may not be durable yet
-        facts = self._run.state.facts
-        name = known.child if known is not None else None
+        name, unsure = None if known is None else known.child, self._run.unsure
         if name is None:
             # Write its id first, and start the run when the id is durable. So a replay on any node starts it once.
             name = show(RUN, self._functions.children.new_id())
+            unsure.add(name)
             written = self._begun[key] = asyncio.get_running_loop().create_future()
             self.begin(Operation(key, None, name, 0, None, self.now()))
             await written
-            await start(facts, parse(RUN, name), child, False)
-        else:
-            await start(facts, parse(RUN, name), child, True)
+        elif name not in unsure or await self._exists(name):
+            return name
+        self._absent.discard(name)
+        await start(self._run.state.facts, parse(RUN, name), child)
+        unsure.discard(name)
         return name
+
+    async def _exists(self, name: str) -> bool:
+        """Return whether a child exists whose start may have been interrupted. One question is for all of them."""
+        unsure, existing = self._run.unsure, self._functions.children.existing
+        async with self._asking:
+            if name in unsure and name not in self._absent:
+                asked = {parse(RUN, one): one for one in unsure}
+                there = {asked[run] for run in await existing(tuple(asked))}
+                unsure -= there
+                self._absent = set(asked.values()) - there
+        return name not in unsure
 
     async def prepare_successor(self, request: StartRequest) -> str:
         prepare = self._functions.children.prepare_successor

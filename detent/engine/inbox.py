@@ -60,9 +60,9 @@ def _child_ended(mail: Mail, run: OwnedRun) -> events.Event | None:
     end = read_child_end(mail.data)
     if end is None:
         return None
-    key = next((key for key, operation in run.state.operations.items() if operation.child == end.child), None)
-    if key is None:
-        return None
+    key = run.state.children.get(end.child)
+    if not isinstance(key, str):
+        return None  # no operation waits for it any more
     if end.continued_as is not None:
         return events.OperationBegan(key, 0, child=end.continued_as, message=mail.id)
     return events.OperationEnded(key, 1, end.ending(), end.result(), end.failure(), message=mail.id)

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
-from detent.engine.background import Polling, Takeovers, Watchdog
+from detent.engine.background import HintListener, HintSender, Orphans, Polling, Takeovers, Watchdog
 from detent.engine.claims import Claims
 from detent.engine.committer import Committer, Fenced
 from detent.engine.context import NodeContext
@@ -20,6 +20,7 @@ from detent.engine.runner import Runner
 from detent.engine.write import PendingWrite
 from detent.errors import Unavailable
 from detent.observe.failpoints import reach
+from detent.store.protocol import Hints
 from detent.store.rows import Flushed
 
 #: How many durable writes are handled before other tasks may run. The next flush is under way meanwhile.
@@ -58,6 +59,10 @@ class Node:
         self._watchdog = Polling(
             Watchdog(store, id_, runner=self.runner, committer=self.committer, claims=claims, tuning=tuning)
         )
+        self._hinting: list[Polling] = []
+        if context.hints is not None:
+            self._hint_with(context.hints)
+        self._orphans = Polling(Orphans(store, tuning.orphans, sent=self.nudge))
         self._is_doubtful = False
         self._followed: deque[tuple[PendingWrite, Flushed]] = deque()
         self._follow_up = asyncio.Event()
@@ -88,7 +93,8 @@ class Node:
             self._keep,
         ]
         if claims:
-            loops.append(self._claims.work)
+            loops += [self._claims.work, self._orphans.work]
+        loops += [hinting.work for hinting in self._hinting]
         try:
             async with asyncio.TaskGroup() as group:
                 for work in loops:
@@ -102,6 +108,18 @@ class Node:
                 if write.done is not None and not write.done.done():
                     write.done.set_result(flushed)  # durable, although nothing was begun: another node continues it
             await self._heartbeat.stop()
+
+    def _hint_with(self, hints: Hints) -> None:
+        """Hint other nodes after flushes for them, and read inbox and claim when another node hints."""
+        sender = HintSender(hints)
+        sending = Polling(sender)
+
+        def hint() -> None:
+            sender.ask()
+            sending.nudge()
+
+        self.runner.hint = hint
+        self._hinting = [sending, Polling(HintListener(hints, self.nudge))]
 
     async def _guard(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         try:

@@ -72,11 +72,18 @@ class OwnedRun:
     deferred: list[tuple[Event, int | None]] = field(default_factory=list)  # events that wait for `locks` to be 0
     farewell: Callable[[], None] | None = None  # queues the last write of this ownership, when `locks` is 0
     stopping: Stopping | None = None  # events that wait until callbacks are closed
+    unsure: set[str] = field(
+        default_factory=set
+    )  # children that may not exist: their start is under way or was stopped
     successor: Any = None  # the run that a durable function is about to continue as, a `write.Successor`
 
     def wait_name(self, wait: int | str) -> str:
         """Return the name that the callback of a wait has in the store."""
         return wait if isinstance(wait, str) else self.prepared.steps[wait].name
+
+    def has_unrecorded_doubt(self) -> bool:
+        """Return whether a child may not exist although its journal gives no reason for the doubt."""
+        return any(child in self.state.children for child in self.unsure - self.state.unsure)
 
     def has_work(self) -> bool:
         """Return whether work of the run is under way or about to begin. Such a run stays in memory."""

@@ -118,6 +118,10 @@ def _continuation(event: events.Event) -> Continued | None:
 _STOP_OR_GO: Final = (events.Paused, events.Resumed)
 
 
+def _no_hint() -> None:
+    """Do nothing: other nodes find the messages when they poll."""
+
+
 def _must_not_be_repeated(run: OwnedRun, step: int) -> bool:
     return run.prepared.steps[step].on_crash is not OnCrash.RETRY
 
@@ -126,10 +130,12 @@ class Runner:
     """The runs of one node. It owns their attempts, timers and locks, and handles their events.
 
     `committer` and `nudge` are set once, after both objects exist. `nudge` makes the node read its inbox and claim.
+    `hint` makes other nodes do that, if the store can.
     """
 
     committer: Committer
     nudge: Callable[[], None]
+    hint: Callable[[], None]
 
     def __init__(
         self,
@@ -141,7 +147,7 @@ class Runner:
         may_act: Callable[[], bool],
         children: Children,
     ) -> None:
-        self._time, self._tuning, self._may_act, self._children = time, tuning, may_act, children
+        self._time, self._tuning, self._may_act = time, tuning, may_act
         self._timers = Timers(time, self._look_at)
         self._locks = Locks(self.handle)
         self._waits = WaitCloser(
@@ -164,6 +170,7 @@ class Runner:
         self._placement = Placement(tuning.queues)
         self._suspects = SuspectLane(self._begin_suspect)
         self._resting = 0
+        self.hint = _no_hint
         self.is_draining = False
 
     # -- runs arrive
@@ -286,8 +293,10 @@ class Runner:
             self._emit_written(write)
         if write.messages or write.successor is not None:
             self.nudge()  # the messages may be for runs of this node
-            if write.end is not None:
-                self._children.follow_cancels(write.messages)
+            if any(message.run not in self.owned for message in write.messages):
+                self.hint()
+        elif write.start is not None and write.start.parent is not None and not write.start.owned:
+            self.hint()
         if write.owned is None:
             self.releases.has_left(write)
         elif not write.owned.gone:
@@ -298,8 +307,6 @@ class Runner:
         emit(
             "run.started", run=successor.run, workflow=None if write.owned is None else write.owned.state.facts.workflow
         )
-        if write.owned is not None:
-            self._children.has_continued(write.owned.state.facts, successor.run)
 
     def _was_not_started(self, write: PendingWrite) -> None:
         """Forget a run whose start the store refused."""
@@ -454,6 +461,7 @@ class Runner:
         """
         prepared = graph_of(old.prepared, state)
         run = OwnedRun(old.id, old.generation, prepared, state, old.row_status, old.placed, read=old.read)
+        run.unsure = old.unsure
         self.drop(old)
         self.owned[run.id] = run
         if old.stopping is not None:
@@ -568,10 +576,13 @@ class Runner:
         """End the drain: stop the attempts in flight and park every run, due at once.
 
         This is not an adoption, so no step gets a strike. A run with an attempt in flight that must not be repeated is
-        not parked. It is left to an adoption, because only an adoption fails such a step or asks a user.
+        not parked. It is left to an adoption, because only an adoption fails such a step or asks a user. So is a run
+        that is starting a child: after an adoption the node asks whether the child exists.
         """
         for run in list(self.owned.values()):
-            if run.state.is_over or any(_must_not_be_repeated(run, index) for index in run.attempts):
+            if run.state.is_over or run.has_unrecorded_doubt():
+                continue
+            if any(_must_not_be_repeated(run, index) for index in run.attempts):
                 continue
             self._attempts.stop(run)
             for index in list(run.state.begun):

@@ -16,6 +16,7 @@ class Tuning:
     idle_poll: float = 0.5  # pause between claims while there is none
     mail_poll: float = 0.1
     watch: float = 5.0  # how often ownership is compared with memory
+    orphans: float = 5.0  # how often children of parents that ended without completing are looked for
     drain: float = 25.0  # how long a stopping node waits for attempts in flight
     park_after: float = 10.0  # a run that waits longer than this leaves memory
     horizon: float = 1.0  # how far ahead of their time parked runs are claimed

@@ -103,6 +103,7 @@ def _opened(state: RunState, settling: Settling) -> None:
 
 
 def _pause(state: RunState, by: str, now: Instant, step: int | None = None) -> None:
+    _doubt_children(state)
     if state.paused_by is None:
         state.status = moved(state.status, Status.PAUSED)
         state.paused_at = now
@@ -148,6 +149,7 @@ def _retry(prepared: Prepared, state: RunState, change: Change) -> None:
     if not data.released:
         state.stalled = 0
         state.strikes.pop(index, None)
+    _doubt_children(state)
     _has_tried(state, index, data.error, counts=change.attempt > 0)
     if data.retry_at is not None and prepared.steps[index].rerender:
         state.retried_at[index] = data.retry_at
@@ -196,8 +198,13 @@ def _operation(prepared: Prepared, state: RunState, change: Change, now: Instant
     assert key is not None
     if state.stalled or state.strikes:
         _function_went_on(prepared, state, key)
+    before = state.operations.get(key)
+    if before is not None and before.child is not None:
+        state.children.pop(before.child, None)
     if change.kind is Kind.BEGAN:
         state.operations[key] = Operation(key, data.until, data.child, change.attempt, data.error, now)
+        if data.child is not None:
+            state.children[data.child] = key
         return
     assert change.ending is not None
     state.operations.pop(key, None)
@@ -207,6 +214,15 @@ def _operation(prepared: Prepared, state: RunState, change: Change, now: Instant
     if prepared.steps and state.phase[0] is Phase.RETRYING:
         state.until.pop(0, None)
         _make_ready(state, 0)
+
+
+def _doubt_children(state: RunState) -> None:
+    """Record that the awaited children may not exist, because an attempt may have stopped while it started them.
+
+    An attempt that only suspends has started them all.
+    """
+    if state.children:
+        state.unsure = frozenset(state.children)
 
 
 def _function_went_on(prepared: Prepared, state: RunState, key: str) -> None:
@@ -231,6 +247,7 @@ def _heard(state: RunState, key: str) -> None:
 
 def _adopted(prepared: Prepared, state: RunState, change: Change, settling: Settling, now: Instant) -> None:
     struck = struck_by_crash(prepared, state)
+    _doubt_children(state)
     state.adoptions += 1
     state.stalled += 1
     for index, until in state.until.items():

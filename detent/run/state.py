@@ -69,6 +69,10 @@ class Operation(NamedTuple):
     at: int
 
 
+#: What waits for a child run: the key of an operation, or the index of a step.
+ChildOwner = str | int
+
+
 class Carried(NamedTuple):
     """How a step had ended when its run was moved to another graph."""
 
@@ -103,6 +107,8 @@ class RunState:
     doubts: dict[int, int] = field(default_factory=dict)  # uncertain steps: the attempt whose end is unknown
     history: dict[str, Checkpoint] = field(default_factory=dict)  # of a durable function, in journal order
     operations: dict[str, Operation] = field(default_factory=dict)  # of a durable function, begun and not ended
+    children: dict[str, ChildOwner] = field(default_factory=dict)  # child runs that are awaited: by which owner
+    unsure: frozenset[str] = frozenset()  # children that may not exist: their start may have been interrupted
     carried: dict[int, Carried] = field(default_factory=dict)  # how steps ended before the run was moved
     left_behind: dict[str, journal.CarriedEntry] = field(default_factory=dict)  # and steps not in its graph
     passed: frozenset[int] = frozenset()  # skipped steps: before the current one in the graph the run was moved to

@@ -21,6 +21,7 @@ class Status(StrEnum):
 
 
 TERMINAL: Final = frozenset({Status.COMPLETED, Status.FAILED, Status.CANCELLED, Status.TIMEOUT})
+UNCOMPLETED: Final = TERMINAL - {Status.COMPLETED}
 OPEN: Final = frozenset(Status) - TERMINAL
 
 # Only the engine pauses a pending run, when it quarantines it. After a resume the run is pending again.

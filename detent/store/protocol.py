@@ -14,7 +14,7 @@ or StoreError.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final, Protocol
 
 from detent.run.journal import Entry
@@ -29,6 +29,7 @@ from detent.store.rows import (
     MessageKind,
     NewVersion,
     NodeOffer,
+    Orphan,
     Receipt,
     RunCriteria,
     RunRow,
@@ -219,6 +220,9 @@ class CommandStore(Protocol):
     async def ended(self, runs: Sequence[bytes]) -> set[bytes]:
         """Return which of these runs have ended or do not exist (any more)."""
 
+    async def existing(self, runs: Sequence[bytes]) -> set[bytes]:
+        """Return which of these runs exist, open or ended."""
+
     async def offers(self) -> list[NodeOffer]:
         """Return the offers of the registered nodes."""
 
@@ -329,10 +333,19 @@ class MaintenanceStore(Protocol):
     async def setting(self, name: str, default: str) -> str:
         """Return the stored value of a setting, the same for every node. The first call stores `default`."""
 
+    async def change_setting(self, name: str, value: str) -> None:
+        """Replace the stored value of a setting. A setting that is not stored stays so."""
+
+    async def orphans(self, *, since: int, after: bytes, limit: int) -> list[Orphan]:
+        """Return up to `limit` open runs whose parent ended at or after `since` without completing.
+
+        They are in the order of their ids, those after `after`. A run with an unread cancel is left out."""
+
     async def prune(self, *, before: int, statuses: Collection[str], limit: int) -> int:
         """Delete up to `limit` runs that ended before `before`, with everything that belongs to them.
 
-        Return how many were deleted."""
+        Runs whose parent is open are spared. Return how many were deleted; after 0 there is nothing to delete now.
+        The next call goes on behind the runs that this one spared, and begins again after it has returned 0."""
 
     async def compact(self) -> int:
         """Free the disk space of deleted runs, without blocking the engine. Return how many bytes were freed."""
@@ -348,5 +361,19 @@ class MaintenanceStore(Protocol):
     async def close(self) -> None: ...
 
 
+class Hints(Protocol):
+    """How the nodes of a database tell each other that there may be mail or work.
+
+    A hint may be lost, and means nothing by itself: nodes poll anyway, but less often."""
+
+    async def send(self) -> None:
+        """Send a hint to the other nodes."""
+
+    async def listen(self, heard: Callable[[], None]) -> None:
+        """Call `heard` for every hint of another node. Return when the connection is lost."""
+
+
 class Store(NodeStore, CommandStore, TriggerStore, MaintenanceStore, Protocol):
-    """A complete store."""
+    """A complete store. `hints` is `None` if its nodes can only poll."""
+
+    hints: Hints | None

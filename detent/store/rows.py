@@ -315,6 +315,16 @@ def released_key(run: bytes) -> str:
     return run.hex()
 
 
+class Orphan(NamedTuple):
+    """An open run whose parent has ended with `status`, without completing. `opening` is that of the open run."""
+
+    tenant: int
+    run: bytes
+    opening: bytes | None
+    parent: bytes
+    status: str
+
+
 class TimelineRow(NamedTuple):
     """An entry of the journal of a run. With seq 0 it is the start of the run (RUN_STARTED)."""
 

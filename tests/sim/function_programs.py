@@ -36,11 +36,22 @@ def make_part(rng: random.Random, depth: int = 3) -> Part:
         case 4:
             return ("flaky", rng.randint(0, 2))
         case 5:
-            return ("child", rng.randrange(1000))
+            return ("child", *_child(rng))
         case 6:
             return ("now",)
         case _:
             return ("slow" if rng.random() < 0.5 else "quick", rng.randrange(100))
+
+
+def _child(rng: random.Random) -> tuple[Part, int]:
+    """What a child plays, and how often it goes on as a new run. It may take longer than its parent."""
+    match rng.randrange(3):
+        case 0:
+            return ("quick", rng.randrange(1000)), 0
+        case 1:
+            return ("sleep", 45.0), 0
+        case _:
+            return ("sleep", rng.choice((1.0, 20.0))), 2
 
 
 @step(inline=True)
@@ -150,7 +161,8 @@ class _Player:
                 return run.wait("question", given[0])
             case "signal":
                 return run.signal(given[0], given[1])
-        return run.child(simulated, ["quick", given[0]])
+        part, rounds = given
+        return run.child(looping, part, rounds) if rounds else run.child(simulated, part)
 
     def _see(self, key: str, value: Any) -> Any:
         WORLDS[-1].saw(self._run.id, self._seen, (key, value))

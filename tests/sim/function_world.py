@@ -29,7 +29,7 @@ from detent.run.journal import Kind, decode_data
 from detent.run.outcomes import Continued, Done
 from detent.run.start import StartRequest
 from detent.run.state import RunFacts, RunState
-from detent.run.status import TERMINAL, Status
+from detent.run.status import TERMINAL, UNCOMPLETED, Status
 from detent.store.rows import CONTINUED, MessageKind, NewVersion
 from tests.python.function.ports import Port, Stage
 from tests.sim.counters import Counters
@@ -44,6 +44,8 @@ from tests.sim.world import World
 
 PREPARED = {name: prepare(function.compiled.graph) for name, function in FUNCTIONS.items()}
 PATIENCE = 60.0
+#: A look for orphans, the lease of a dead node and its takeover take less.
+ORPHAN_PATIENCE = 30.0
 HEROES = (("Hero", "1"), ("Hero", "2"))
 #: A function that does nothing but sleep, for less time than it takes to leave memory.
 NAPS = ("seq", [("sleep", 9.0), ("sleep", 8.0), ("sleep", 9.0)])
@@ -231,6 +233,7 @@ class FunctionWorld(World):
     async def _settle(self) -> None:
         """Help those that wait for us, until all have ended."""
         seen: dict[bytes, tuple[object, float]] = {}
+        lost: dict[bytes, float] = {}
         while self.broken is None:
             await asyncio.sleep(2.0)
             table = self.database.model.table
@@ -240,6 +243,7 @@ class FunctionWorld(World):
             for run in left:
                 self._help(run)
                 self._complain_if_stuck(run, seen)
+                self._complain_if_orphaned(run, lost)
 
     def _help(self, run: bytes) -> None:
         model = self.database.model
@@ -267,6 +271,16 @@ class FunctionWorld(World):
         elif now > known[1]:
             row = self.database.model.table[run]
             raise Violation(f"{show(RUN, run)} is stuck: {list(state.operations)}, owner {row.owner!r}, {row.status}")
+
+    def _complain_if_orphaned(self, run: bytes, lost: dict[bytes, float]) -> None:
+        """A run whose parent did not complete is cancelled soon, whatever happened to the messages."""
+        table = self.database.model.table
+        parent = table.get(table[run].new.parent or b"")
+        if parent is None or parent.status not in UNCOMPLETED:
+            return
+        self.counters.add("child outlived its parent")
+        if self.loop.time() > lost.setdefault(run, self.loop.time()) + ORPHAN_PATIENCE:
+            raise Violation(f"{show(RUN, run)} goes on although its parent is {parent.status}")
 
     def _check_all(self) -> None:
         model = self.database.model

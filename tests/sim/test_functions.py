@@ -11,8 +11,9 @@ from typing import Any, Final
 import pytest
 
 from detent.commands.children import ChildStarts
-from detent.engine import functions, inbox, runner
-from detent.engine.children import signals_left
+from detent.engine import background, functions, inbox, release, runner
+from detent.engine import start as engine_start
+from detent.engine.children import end_messages, signals_left
 from detent.planner import flow
 from detent.python.functions.operations import OperationLog, Pending
 from detent.python.functions.runner import OperationRunner
@@ -20,6 +21,7 @@ from detent.run import events
 from detent.run.call import Op
 from detent.run.plan import Plan
 from detent.run.state import Phase
+from detent.store.rows import MessageKind
 from tests.sim.collecting_world import CollectingWorld
 from tests.sim.counters import Counters
 from tests.sim.function_world import FunctionWorld, function_campaign
@@ -156,6 +158,53 @@ MUTANTS: Final = (
 )
 
 
+def _no_cancels(state: Any, end: Any) -> list[Any]:
+    return [message for message in end_messages(state, end) if message.kind != MessageKind.CANCEL]
+
+
+async def _no_look(self: Any, since: int) -> int:
+    return 0
+
+
+async def _believes(self: Any, name: str) -> bool:
+    return True
+
+
+async def _forgets_to_ask(self: Any, name: str) -> bool:
+    return False
+
+
+def _cancelled(swarm: Swarm) -> Swarm:
+    """People cancel all the time."""
+    return replace(swarm, controls=1.0, runs=8, jumps=0.0)
+
+
+def _dying(swarm: Swarm) -> Swarm:
+    """Nodes die again and again, and every statement takes a while."""
+    return replace(swarm, nodes=2, crashes=12.0, slow=0.6, runs=8, jumps=0.0, outages=0.0)
+
+
+#: The messages of a parent's end do not reach its children.
+_LOST_CANCELS: Final = tuple((module, "end_messages", _no_cancels) for module in (runner, release, engine_start))
+FAMILY: Final = (
+    Mutant(
+        "children of a failed parent are left alone",
+        patches=(*_LOST_CANCELS, (background.Orphans, "_cancel", _no_look)),
+        bend=_cancelled,
+    ),
+    Mutant(
+        "an adopted parent believes that its children are there",
+        patches=((functions.EnginePort, "_exists", _believes),),
+        bend=_dying,
+    ),
+    Mutant(
+        "an adopted parent starts its children without asking",
+        patches=((functions.EnginePort, "_exists", _forgets_to_ask),),
+        bend=_dying,
+    ),
+)
+
+
 def _interrupted(swarm: Swarm) -> Swarm:
     """People pause and resume all the time, and every statement takes a while."""
     tuning = replace(swarm.tuning, mail_poll=0.05, slots=1000, flush_rows=2000)
@@ -205,6 +254,27 @@ def test_a_function_that_only_sleeps_is_never_blamed_for_its_nodes() -> None:
 
 def test_a_node_in_doubt_with_nothing_to_write_claims_again() -> None:
     assert FunctionWorld(2_552_507_519, Counters()).run() is None
+
+
+@pytest.mark.parametrize("mutant", FAMILY, ids=lambda mutant: mutant.name)
+def test_a_deliberate_bug_of_children_is_found(mutant: Mutant) -> None:
+    broken, _ = function_campaign(mutant.seeds(ENOUGH), mutant=mutant)
+    assert broken is not None
+
+
+def test_children_are_cancelled_although_every_cancel_of_their_parents_is_lost() -> None:
+    counters = Counters()
+    lossy = Mutant("none", patches=_LOST_CANCELS, bend=_cancelled)
+
+    def seeds() -> Iterator[int]:
+        """So many worlds, and more until a child outlived its parent."""
+        for world in range(1, ENOUGH):
+            if world > 20 and counters["child outlived its parent"]:
+                return
+            yield world
+
+    broken, seed = function_campaign(seeds(), mutant=lossy, counters=counters)
+    assert broken is None, f"{broken} in world {seed}"
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)

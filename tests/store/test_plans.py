@@ -10,18 +10,21 @@ import pytest
 from sqlalchemy import ClauseElement
 
 from detent.ids import new_id
-from detent.store.rows import Flush, MessageKind, RunCriteria, SavedVersion
+from detent.store.rows import NO_ID, Flush, MessageKind, RunCriteria, SavedVersion
 from detent.store.sql import statements
 from detent.store.sql.compiler import compiled
 from detent.store.sql.postgres.connection import DIALECT as POSTGRES
 from detent.store.sql.postgres.connection import Address, Connection, connect
 from detent.store.sql.postgres.flush import CHECKED_USUAL, usual_columns
+from detent.store.sql.postgres.maintenance import ORPHANS, PRUNE
 from detent.store.sql.postgres.store import PostgresStore
 from detent.store.sql.sqlite.connection import DIALECT as SQLITE
+from detent.store.sql.sqlite.maintenance import ORPHANS as SQLITE_ORPHANS
+from detent.store.sql.sqlite.maintenance import WINDOW as SQLITE_WINDOW
 from detent.store.sql.sqlite.node import CLAIM, _mail
 from detent.store.sql.sqlite.store import SqliteStore
 from detent.store.sql.verbs import WINDOW
-from tests.store.make import Node, end, entries, start, version
+from tests.store.make import HOUR, WORKFLOW, Node, end, entries, start, version
 from tests.store.sessions import session
 from tests.store.test_postgres import scans
 
@@ -46,6 +49,7 @@ insert into run (id, tenant, workflow, version, status, trigger, input, epoch, q
 select gen_random_uuid(), 1, $1, 1, 'completed', 'cron', '{}', 1, 'a', 0, now(), now(), $2
 from generate_series(1, 20000) g"""
 
+WINDOW_NAMES = ("status", "before", "ended_at", "id", "size")
 ALL_AT_ONCE = [
     statements.OTHERS_STARTING,
     statements.OTHERS_DUE,
@@ -139,6 +143,46 @@ async def test_a_checked_flush_does_not_walk_through_runs_or_workflows(
         await looking.close()
 
 
+FAMILIES = """
+insert into run (id, tenant, workflow, version, status, trigger, input, epoch, queue, priority, started_at, ended_at,
+                 parent)
+select gen_random_uuid(), 1, $1, 1, $2, 'api', '{}', 1, 'a', 0, now(),
+       now() - $3 * interval '1 h' - g * interval '1 ms', $4
+from generate_series(1, 20000) g"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("analyzed", [False, True])
+async def test_orphans_and_spared_runs_are_found_beside_many_others(
+    postgres_store: PostgresStore, postgres_database: str, analyzed: bool
+) -> None:
+    node = await Node.register(postgres_store)
+    parent, failed = await node.started(), await node.started()
+    orphan = await node.started(parent=failed)
+    now = await postgres_store.now()
+    await node.flush(ends=[end(failed, status="failed", ended_at=now)])
+    async with session(postgres_database) as connection:
+        await connection.execute("set statement_timeout = 0")  # filling the tables is not what is tested
+        await connection.execute(FAMILIES, WORKFLOW, "completed", 9, parent)  # children of an open run
+        await connection.execute(FAMILIES, WORKFLOW, "failed", 9, None)  # of long ago
+        await connection.execute(FAMILIES, WORKFLOW, "running", None, parent)
+        if analyzed:
+            await connection.execute("analyze")
+        for sql, arguments, most in (
+            (ORPHANS, (now - HOUR // 60, NO_ID, 500), 20),
+            (PRUNE, ("completed", now, 0, NO_ID, 100), 500),
+            (PRUNE, ("failed", now - 10 * HOUR, 0, NO_ID, 100), 20),
+        ):
+            looking = await connect(Address.parse(postgres_database).for_lookups())
+            try:
+                text = await looking.fetchval(f"explain (analyze, format json) {sql}", *arguments)
+            finally:
+                await looking.close()
+            found = scans(json.loads(text)[0]["Plan"])
+            assert sum(rows for _, rows in found) <= most, (sql, found)
+    assert [one.run for one in await postgres_store.orphans(since=now, after=NO_ID, limit=9)] == [orphan]
+
+
 def way(db: sqlite3.Connection, clause: ClauseElement) -> str:
     """How SQLite goes about a statement."""
     statement = compiled(clause, SQLITE)
@@ -212,5 +256,8 @@ async def test_sqlite_finds_what_is_due_by_an_index(sqlite_store: SqliteStore, t
         for index, clause in expected.items():
             plan = way(db, clause)
             assert re.search(rf"INDEX {index}\b", plan), (index, plan)
+        for text, given in ((SQLITE_ORPHANS, [0, NO_ID, 1]), (SQLITE_WINDOW, dict.fromkeys(WINDOW_NAMES, 0))):
+            rows = db.execute(f"explain query plan {text}", given).fetchall()
+            assert not any(str(row[3]).startswith("SCAN") for row in rows), rows
     finally:
         db.close()

@@ -7,14 +7,15 @@ import pytest
 from sqlalchemy import ClauseElement
 
 from detent.ids import new_id
-from detent.store.rows import MessageKind, RunCriteria
+from detent.store.rows import NO_ID, MessageKind, RunCriteria
 from detent.store.sql import statements
 from detent.store.sql.mysql.connection import Wire
 from detent.store.sql.mysql.flush import blob
+from detent.store.sql.mysql.maintenance import OLD, ORPHANS
 from detent.store.sql.mysql.statements import spoken
 from detent.store.sql.mysql.store import MysqlStore
 from detent.store.sql.verbs import WINDOW
-from tests.store.make import WORKFLOW, Node, start
+from tests.store.make import NOON, WORKFLOW, Node, end, start
 from tests.store.wires import wire
 
 pytestmark = pytest.mark.slow
@@ -163,6 +164,39 @@ async def test_what_is_due_is_found_beside_ten_thousand_that_are_not(
             values = {**asked, "status_0": "failed", "hero_type": "h", "hero_id": "1", "request_id": "r"}
             touched = await rows_read(connection, lambda: _ask(connection, clause, values))  # noqa: B023
             assert touched <= most, str(clause)
+
+
+FAMILIES = """
+insert into run (id, tenant, workflow, version, status, "trigger", input, epoch, queue, priority, started_at, ended_at,
+                 parent)
+select unhex(md5(concat(seq, {status}))), 1, {workflow}, 1, {status}, 'api', '{{}}', 1, 'a', 0, 1, {ended_at}, {parent}
+from seq_1_to_10000"""
+
+
+@pytest.mark.parametrize("analyzed", [False, True])
+async def test_orphans_and_spared_runs_are_found_beside_many_others(
+    mariadb_store: MysqlStore, mariadb_database: str, analyzed: bool
+) -> None:
+    node = await Node.register(mariadb_store)
+    parent, failed = await node.started(), await node.started()
+    orphan = await node.started(parent=failed)
+    await node.flush(ends=[end(failed, status="failed", ended_at=NOON)])
+    async with wire(mariadb_database) as connection:
+        await connection.send("set session max_statement_time = 0")
+        for status, ended_at, of in (
+            ("'completed'", "seq", blob(parent)),  # children of an open run
+            ("'failed'", "5", "null"),  # of long ago
+            ("'running'", "null", blob(parent)),
+        ):
+            facts = {"status": status, "ended_at": ended_at, "parent": of, "workflow": blob(WORKFLOW)}
+            await connection.send(FAMILIES.format(**facts))
+        if analyzed:
+            await connection.send("analyze table run, inbox")
+        orphans = ORPHANS.format(since=NOON, after=blob(NO_ID), limit=500)
+        window = OLD.format(status="'completed'", before=NOON, ended_at=0, id=blob(NO_ID), size=100)
+        for sql, most in ((orphans, 20), (window, 220)):
+            assert await rows_read(connection, lambda: connection.send(sql)) <= most, sql  # noqa: B023
+    assert [one.run for one in await mariadb_store.orphans(since=NOON, after=NO_ID, limit=9)] == [orphan]
 
 
 async def _ask(connection: Wire, clause: ClauseElement, values: dict[str, Any]) -> None:

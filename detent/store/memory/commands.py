@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Sequence
 
 from detent.run.journal import NO_DATA, Entry
-from detent.run.status import Status
+from detent.run.status import UNCOMPLETED, Status
 from detent.store.memory.tables import MemoryTables, StoredRun, StoredTrigger, StoredWorkflow
 from detent.store.protocol import EVERY_RUN
 from detent.store.rows import (
@@ -20,6 +20,7 @@ from detent.store.rows import (
     MessageKind,
     NewVersion,
     NodeOffer,
+    Orphan,
     Receipt,
     RunCriteria,
     RunRow,
@@ -194,6 +195,9 @@ class MemoryCommandStore(MemoryTables):
     async def ended(self, runs: Sequence[bytes]) -> set[bytes]:
         return {run for run in runs if not self._is_run_open(run)}
 
+    async def existing(self, runs: Sequence[bytes]) -> set[bytes]:
+        return {run for run in runs if run in self.table}
+
     async def offers(self) -> list[NodeOffer]:
         return [offer._replace(until=self.leases[node]) for node, offer in self.offered.items() if node in self.leases]
 
@@ -251,11 +255,33 @@ class MemoryCommandStore(MemoryTables):
     async def setting(self, name: str, default: str) -> str:
         return self.settings.setdefault(name, default)
 
+    async def change_setting(self, name: str, value: str) -> None:
+        if name in self.settings:
+            self.settings[name] = value
+
+    async def orphans(self, *, since: int, after: bytes, limit: int) -> list[Orphan]:
+        cancelled = {mail.run for mail in self.inbox.values() if mail.kind == MessageKind.CANCEL}
+        found = [
+            Orphan(row.new.tenant, run, row.new.opening, parent.new.id, parent.status)
+            for run, row in sorted(self.table.items())
+            if row.is_open()
+            and (parent := self.table.get(row.new.parent or b"")) is not None
+            and parent.status in UNCOMPLETED
+            and (parent.ended_at or 0) >= since
+            and run > after
+            and run not in cancelled
+        ]
+        return found[:limit]
+
     async def prune(self, *, before: int, statuses: Collection[str], limit: int) -> int:
         old = [
             row.new.id
             for row in self.table.values()
-            if row.status in statuses and row.ended_at is not None and row.ended_at < before and not row.is_open()
+            if row.status in statuses
+            and row.ended_at is not None
+            and row.ended_at < before
+            and not row.is_open()
+            and not self._is_run_open(row.new.parent or b"")
         ][:limit]
         for run in old:
             del self.table[run]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from detent.clock import Clock
 from detent.run.journal import Entry
 from detent.run.status import TERMINAL
+from detent.store.protocol import Hints
 from detent.store.rows import CallbackState, Mail, NewRun, NewVersion, NodeOffer, Receipt
 from detent.store.trigger_rows import FiringRow, NewTrigger
 
@@ -61,6 +62,7 @@ class MemoryTables:
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
+        self.hints: Hints | None = None
         self.nodes: dict[bytes, int] = {}
         self.leases: dict[bytes, int] = {}
         self.table: dict[bytes, StoredRun] = {}

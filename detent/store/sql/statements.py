@@ -439,6 +439,7 @@ _RUN_COLUMNS: Final = (
 _RUNS: Final = select(*_RUN_COLUMNS).select_from(run.outerjoin(workflow, workflow.c.id == run.c.workflow))
 RUN: Final = _RUNS.where(run.c.tenant == bindparam("tenant"), run.c.id == bindparam("run"))
 OPEN_RUNS_AMONG: Final = select(run.c.id).where(InList(run.c.id, "runs", ids=True), run.c.ended_at.is_(None))
+RUNS_AMONG: Final = select(run.c.id).where(InList(run.c.id, "runs", ids=True))
 ACTIVE_RUN: Final = select(run.c.id).where(
     run.c.tenant == bindparam("tenant"), run.c.active_key == bindparam("key"), run.c.ended_at.is_(None)
 )
@@ -466,6 +467,9 @@ CALLBACK: Final = select(
 OWNED: Final = select(run.c.id, run.c.epoch).where(run.c.owner == bindparam("node"), run.c.ended_at.is_(None))
 
 SETTING: Final = select(setting.c.value).where(setting.c.name == bindparam("name"))
+CHANGE_SETTING: Final = (
+    update(setting).where(setting.c.name == bindparam("name")).values({setting.c.value: bindparam("new_value")})
+)
 STORE_SETTING: Final = InsertIfAbsent(text("insert into setting (name, value) values (:name, :value)"), gives="name")
 
 OFFERS: Final = select(node.c.id, node.c.offers, lease.c.until).join_from(node, lease, lease.c.node == node.c.id)

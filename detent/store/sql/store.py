@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from detent.store.protocol import CommandStore, MaintenanceStore, NodeStore
+from detent.store.protocol import CommandStore, Hints, MaintenanceStore, NodeStore
 from detent.store.sql.access import SqlAccess
 from detent.store.sql.verbs import TriggerVerbs
 
@@ -14,6 +14,8 @@ class SqlStore:
         self, access: SqlAccess, nodes: NodeStore, commands: CommandStore, maintenance: MaintenanceStore
     ) -> None:
         triggers = TriggerVerbs(access)
+
+        self.hints: Hints | None = None
 
         self.heartbeat = nodes.heartbeat
         self.register = nodes.register
@@ -44,6 +46,7 @@ class SqlStore:
         self.runs = commands.runs
         self.count_runs = commands.count_runs
         self.ended = commands.ended
+        self.existing = commands.existing
         self.offers = commands.offers
         self.record_served = commands.record_served
         self.last_served = commands.last_served
@@ -72,6 +75,8 @@ class SqlStore:
         self.now = maintenance.now
         self.check = maintenance.check
         self.setting = maintenance.setting
+        self.change_setting = maintenance.change_setting
+        self.orphans = maintenance.orphans
         self.prune = maintenance.prune
         self.compact = maintenance.compact
         self.tidy = maintenance.tidy

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Sequence
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -11,11 +12,13 @@ from detent.instant import SECOND, micros
 from detent.run.journal import Entry
 from detent.store.protocol import EVERY_RUN, CommandStore, MaintenanceStore, NodeStore, TriggerStore
 from detent.store.rows import (
+    NO_ID,
     CallbackRow,
     CallbackState,
     Mail,
     NewVersion,
     NodeOffer,
+    Orphan,
     Receipt,
     RunCriteria,
     RunRow,
@@ -52,6 +55,8 @@ from detent.store.trigger_rows import (
 WINDOW: Final = 500
 #: At most this many open runs are returned with the turn of a firing.
 MOST_OPEN_RUNS: Final = 1000
+#: At most this many ids are in one statement that looks for runs.
+MOST_IDS: Final = 1000
 
 
 class TriggerVerbs(TriggerStore):
@@ -416,6 +421,13 @@ class SharedVerbs(CommandStore):
         rows = await self._access.query(statements.OPEN_RUNS_AMONG, {"runs": list(runs)})
         return set(runs) - {row[0] for row in rows}
 
+    async def existing(self, runs: Sequence[bytes]) -> set[bytes]:
+        found: set[bytes] = set()
+        for first in range(0, len(runs), MOST_IDS):
+            asked = list(runs[first : first + MOST_IDS])
+            found.update(row[0] for row in await self._access.query(statements.RUNS_AMONG, {"runs": asked}))
+        return found
+
     async def journal(self, run: bytes, *, after: int = 0, limit: int = 100_000) -> list[Entry]:
         values = {"run": run, "after": after, "limit": limit}
         return [entry(row) for row in await self._access.query(statements.JOURNAL, values)]
@@ -486,11 +498,23 @@ class SharedNodeVerbs(NodeStore):
         return [(row[0], row[1]) for row in await self._access.query(statements.OWNED, {"node": node})]
 
 
-class SharedMaintenance(MaintenanceStore):
+#: The end and the id of an ended run.
+RunPlace = tuple[int, bytes]
+
+
+class PruneWindow(NamedTuple):
+    """The result of a look at some ended runs. `last`: the last of them, or `None` if there are no more behind it."""
+
+    deleted: int
+    last: RunPlace | None
+
+
+class SharedMaintenance(MaintenanceStore, ABC):
     """The part of maintenance that is the same on every database."""
 
     def __init__(self, access: SqlAccess) -> None:
         self._access = access
+        self._walked: dict[str, RunPlace] = {}  # by status: the next call of `prune` looks behind it
 
     async def now(self) -> int:
         return await self._access.now()
@@ -505,6 +529,29 @@ class SharedMaintenance(MaintenanceStore):
             rows = await self._access.query(statements.SETTING, {"name": name})
         return str(rows[0][0])
 
+    async def change_setting(self, name: str, value: str) -> None:
+        await self._access.execute(statements.CHANGE_SETTING, {"name": name, "new_value": value})
+
+    async def prune(self, *, before: int, statuses: Collection[str], limit: int) -> int:
+        count = 0
+        for status in map(str, statuses):
+            window: PruneWindow | None = None
+            while count < limit and (window is None or not window.deleted):
+                behind = self._walked.get(status, (0, NO_ID))
+                window = await self._prune_window(status, before, behind, limit - count)
+                count += window.deleted
+                if window.last is None:
+                    self._walked.pop(status, None)
+                    break
+                self._walked[status] = window.last
+        return count
+
+    @abstractmethod
+    async def _prune_window(self, status: str, before: int, behind: RunPlace, size: int) -> PruneWindow:
+        """Look at up to `size` runs with that status that ended before `before`, and delete those without open parent.
+
+        The runs are those behind that place, oldest end first."""
+
     async def close(self) -> None:
         await self._access.close()
 
@@ -518,6 +565,11 @@ def entry(row: Sequence[Any]) -> Entry:
 def mail(row: Sequence[Any]) -> Mail:
     id_, run, generation, kind, step, data, at = row
     return Mail(id_, run, generation, kind, step, data.encode(), at)
+
+
+def orphan(row: Sequence[Any]) -> Orphan:
+    tenant, run, opening, parent, status = row
+    return Orphan(tenant, run, encoded(opening), parent, status)
 
 
 def encoded(value: str | None) -> bytes | None:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 from detent.clock import Clock
 from detent.instant import SECOND
-from detent.store.rows import CONTINUED, FORWARDED, Finding
+from detent.run.status import UNCOMPLETED
+from detent.store.rows import CONTINUED, FORWARDED, Finding, MessageKind, Orphan
 from detent.store.sql.mysql.connection import BEGIN, COMMIT, MysqlAccess, StatementRefused, Wire, is_mariadb
-from detent.store.sql.mysql.flush import NOW, SELECT_NOW, listed, quote
+from detent.store.sql.mysql.flush import NOW, SELECT_NOW, blob, listed, quote
 from detent.store.sql.mysql.migration import stored_revision
 from detent.store.sql.schema import describe
-from detent.store.sql.verbs import SharedMaintenance
+from detent.store.sql.verbs import PruneWindow, RunPlace, SharedMaintenance, orphan
 
 # The findings of `doctor` on a MariaDB or MySQL database.
 
@@ -118,8 +119,18 @@ async def _clock(wire: Wire, clock: Clock) -> Finding:
 
 
 OLD: Final = """
-select id from run force index (run_ended) where status = {status} and ended_at < {before:d}
-order by ended_at limit {limit:d} for update skip locked"""
+select id, parent, ended_at from run force index (run_ended)
+where status = {status} and ended_at < {before:d} and ended_at >= {ended_at:d}
+  and (ended_at > {ended_at:d} or id > {id})
+order by ended_at, id limit {size:d} for update skip locked"""
+OPEN_AMONG: Final = "select id from run force index (primary) where id in ({runs}) and ended_at is null"
+ORPHANS: Final = f"""
+select straight_join c.tenant, c.id, c.opening, p.id, p.status
+from run p force index (run_ended) join run c force index (run_parent) on c.parent = p.id
+where p.status in ({listed(sorted(map(str, UNCOMPLETED)))}) and p.ended_at >= {{since:d}}
+  and c.ended_at is null and c.id > {{after}}
+  and not exists (select 1 from inbox i where i.run = c.id and i.kind = '{MessageKind.CANCEL}')
+order by c.id limit {{limit:d}}"""
 _IS_LATE: Final = "not exists (select 1 from run r where r.id = inbox.run and r.ended_at is null)"
 _IS_FORWARDED: Final = f"kind in ({listed(map(str, FORWARDED))})"
 _SUCCESSOR: Final = f"select s.id from run s where s.origin = inbox.run and s.origin_kind = '{CONTINUED}' limit 1"
@@ -149,21 +160,30 @@ class MysqlMaintenance(SharedMaintenance):
         self._pool = access.pool
         self._clock = clock
 
-    async def prune(self, *, before: int, statuses: Collection[str], limit: int) -> int:
-        async def work(wire: Wire) -> int:
+    async def _prune_window(self, status: str, before: int, behind: RunPlace, size: int) -> PruneWindow:
+        ended_at, id_ = behind
+
+        async def work(wire: Wire) -> PruneWindow:
             await wire.send(BEGIN)
-            old: list[bytes] = []
-            for status in statuses:
-                if len(old) < limit:
-                    asked = OLD.format(status=quote(str(status)), before=before, limit=limit - len(old))
-                    [found] = await wire.send(asked)
-                    old += [row[0] for row in found.rows]
+            asked = OLD.format(status=quote(status), before=before, ended_at=ended_at, id=blob(id_), size=size)
+            [found] = await wire.send(asked)
+            parents = {row[1] for row in found.rows if row[1] is not None}
+            still_open: set[bytes] = set()
+            if parents:
+                [answer] = await wire.send(OPEN_AMONG.format(runs=listed(sorted(parents))))
+                still_open = {row[0] for row in answer.rows}
+            old = [run for run, parent, _ in found.rows if parent not in still_open]
             gone = listed(old)
             deletes = [_deletion(table, column, gone) for table, column in _BELONGING] if old else []
             await wire.send_all((*deletes, COMMIT))
-            return len(old)
+            last = (found.rows[-1][2], found.rows[-1][0]) if len(found.rows) == size else None
+            return PruneWindow(len(old), last)
 
         return await self._pruner.call(work)
+
+    async def orphans(self, *, since: int, after: bytes, limit: int) -> list[Orphan]:
+        [found] = await self._pool.send(ORPHANS.format(since=since, after=blob(after), limit=limit), writing=False)
+        return [orphan(row) for row in found.rows]
 
     async def tidy(self) -> None:
         while (await self._pool.send(FORWARD_LATE))[0].matched:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Final
 
 from detent.clock import Clock
 from detent.instant import SECOND
-from detent.store.rows import CONTINUED, FORWARDED, Finding
+from detent.run.status import UNCOMPLETED
+from detent.store.rows import CONTINUED, FORWARDED, Finding, MessageKind, Orphan
 from detent.store.sql.postgres import partitions
 from detent.store.sql.postgres.connection import Connection, PostgresAccess
 from detent.store.sql.postgres.migration import stored_revision
 from detent.store.sql.postgres.partitions import Week, existing, weeks
 from detent.store.sql.schema import describe
-from detent.store.sql.verbs import SharedMaintenance
+from detent.store.sql.verbs import PruneWindow, RunPlace, SharedMaintenance, orphan
 
 # The findings of `doctor` on a PostgreSQL database.
 
@@ -81,22 +81,35 @@ async def _weeks(connection: Connection) -> list[Finding]:
     ]
 
 
+_UNCOMPLETED: Final = ", ".join(f"'{status}'" for status in sorted(UNCOMPLETED))
+# A scalar subquery, not `exists`: the planner might read every open run instead of looking up each parent.
 PRUNE: Final = """
 with found as materialized (
-  select ended.id from unnest($2::text[]) as t(status) cross join lateral (
-    select id from run r where r.status = t.status and r.ended_at < $1 order by r.ended_at limit $3
-  ) ended
-  limit $3
+  select r.id, r.parent, r.ended_at from run r
+  where r.status = $1 and r.ended_at < $2 and r.ended_at >= $3 and (r.ended_at > $3 or r.id > $4)
+  order by r.ended_at, r.id limit $5
 ),
 old as materialized (
-  select r.id from found join run r on r.id = found.id where r.ended_at < $1 for update of r skip locked
+  select r.id from found join run r on r.id = found.id
+  where r.ended_at < $2 and (select p.ended_at is null from run p where p.id = found.parent) is not true
+  for update of r skip locked
 ),
 entries as (delete from journal j using old where j.run = old.id),
 waits as (delete from callback c using old where c.run = old.id),
 mail as (delete from inbox i using old where i.run = old.id),
 results as (delete from kept k using old where k.run = old.id),
 gone as (delete from run r using old where r.id = old.id returning r.id)
-select count(*) from gone"""
+select (select count(*) from gone), (select count(*) from found), last.ended_at, last.id
+from (select 1) always left join (select * from found order by ended_at desc, id desc limit 1) last on true"""
+# `offset 0` makes the planner begin with the parents, whatever its statistics are.
+ORPHANS: Final = f"""
+select c.tenant, c.id, c.opening, p.id, p.status
+from run p cross join lateral (
+  select c.tenant, c.id, c.opening from run c where c.parent = p.id and c.ended_at is null offset 0
+) c
+where p.status in ({_UNCOMPLETED}) and p.ended_at >= $1 and c.id > $2
+  and (select true from inbox i where i.run = c.id and i.kind = '{MessageKind.CANCEL}' limit 1) is null
+order by c.id limit $3"""
 _FORWARDED: Final = ", ".join(f"'{kind}'" for kind in FORWARDED)
 FORWARD_LATE: Final = f"""
 update inbox i set run = s.id from run s
@@ -132,10 +145,12 @@ class PostgresMaintenance(SharedMaintenance):
         self._is_pooled = access.address.pooled
         self._clock = clock
 
-    async def prune(self, *, before: int, statuses: Collection[str], limit: int) -> int:
-        [row] = await self._pruner.fetch(PRUNE, before, [str(status) for status in statuses], limit)
-        count: int = row[0]
-        return count
+    async def _prune_window(self, status: str, before: int, behind: RunPlace, size: int) -> PruneWindow:
+        [[deleted, found, ended_at, run]] = await self._pruner.fetch(PRUNE, status, before, *behind, size)
+        return PruneWindow(deleted, (ended_at, run) if found == size else None)
+
+    async def orphans(self, *, since: int, after: bytes, limit: int) -> list[Orphan]:
+        return [orphan(tuple(row)) for row in await self._pruner.fetch(ORPHANS, since, after, limit, writing=False)]
 
     async def tidy(self) -> None:
         while await self._pool.fetch(FORWARD_LATE):

@@ -8,6 +8,7 @@ from detent.clock import Clock
 from detent.store.sql import schema
 from detent.store.sql.postgres.commands import PostgresCommandStore
 from detent.store.sql.postgres.connection import Address, PostgresAccess
+from detent.store.sql.postgres.hints import PostgresHints
 from detent.store.sql.postgres.maintenance import PostgresMaintenance
 from detent.store.sql.postgres.migration import migrate, revision
 from detent.store.sql.postgres.node import PostgresNodes
@@ -26,6 +27,8 @@ class PostgresStore(SqlStore):
             access, PostgresNodes(access, clock), PostgresCommandStore(access), PostgresMaintenance(access, clock)
         )
         self.access = access
+        if not access.address.pooled:  # else the session that listens is not ours
+            self.hints = PostgresHints(access)
 
     @classmethod
     async def open(cls, url: str, clock: Clock, *, migrated: bool = False, pool_size: int = POOL_SIZE) -> PostgresStore:

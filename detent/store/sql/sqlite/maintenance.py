@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from detent.store.rows import CONTINUED, FORWARDED, Finding
+from detent.run.status import UNCOMPLETED
+from detent.store.rows import CONTINUED, FORWARDED, Finding, MessageKind, Orphan
 from detent.store.sql.schema import StoredRevision, describe
 from detent.store.sql.sqlite.connection import (
     CHECKPOINT_BYTES,
@@ -20,7 +20,7 @@ from detent.store.sql.sqlite.connection import (
     stored_revision,
 )
 from detent.store.sql.sqlite.lock import FileLock
-from detent.store.sql.verbs import SharedMaintenance
+from detent.store.sql.verbs import PruneWindow, RunPlace, SharedMaintenance, orphan
 
 # What needs a file without an engine: reading its revision, migrating it.
 
@@ -57,8 +57,19 @@ def file_revision(path: Path) -> StoredRevision:
 OLD: Final = """
 create temp table if not exists old (id blob primary key);
 delete from old;"""
-CHOOSE: Final = """
-insert into old select id from run where status = ? and ended_at < ? order by ended_at limit ?"""
+WINDOW: Final = """
+select r.id, r.ended_at, exists (select 1 from run p where p.id = r.parent and p.ended_at is null)
+from run r indexed by run_ended
+where r.status = :status and r.ended_at < :before and r.ended_at >= :ended_at and (r.ended_at > :ended_at or r.id > :id)
+order by r.ended_at, r.id limit :size"""
+#: `cross join` and `indexed by`: without statistics SQLite would follow the order and read every run.
+ORPHANS: Final = f"""
+select c.tenant, c.id, c.opening, p.id, p.status
+from run p indexed by run_ended cross join run c indexed by run_parent on c.parent = p.id
+where p.status in ({", ".join(f"'{status}'" for status in sorted(UNCOMPLETED))}) and p.ended_at >= ?
+  and c.ended_at is null and c.id > ?
+  and not exists (select 1 from inbox i where i.run = c.id and i.kind = '{MessageKind.CANCEL}')
+order by c.id limit ?"""
 #: Only this thread writes, so forwarded mail cannot become late again before the rest is deleted.
 FORWARD_LATE: Final = f"""
 update inbox set run = successor.id
@@ -84,9 +95,13 @@ class SqliteMaintenance(SharedMaintenance):
         # it.
         await self._file.write(lambda db: db.execute("update alembic_version set version_num = version_num"))
 
-    async def prune(self, *, before: int, statuses: Collection[str], limit: int) -> int:
-        chosen = [str(status) for status in statuses]
-        return await self._file.write(lambda db: _prune(db, chosen, before, limit))
+    async def _prune_window(self, status: str, before: int, behind: RunPlace, size: int) -> PruneWindow:
+        asked = {"status": status, "before": before, "ended_at": behind[0], "id": behind[1], "size": size}
+        return await self._file.write(lambda db: _prune(db, asked))
+
+    async def orphans(self, *, since: int, after: bytes, limit: int) -> list[Orphan]:
+        rows = await self._file.read(lambda db: db.execute(ORPHANS, (since, after, limit)).fetchall())
+        return [orphan(row) for row in rows]
 
     async def tidy(self) -> None:
         def work(db: sqlite3.Connection) -> None:
@@ -114,18 +129,18 @@ class SqliteMaintenance(SharedMaintenance):
         return findings
 
 
-def _prune(db: sqlite3.Connection, statuses: Collection[str], before: int, limit: int) -> int:
-    db.executescript(OLD)
-    db.execute("begin immediate")
-    count = 0
-    for status in statuses:
-        count += db.execute(CHOOSE, (status, before, limit - count)).rowcount
-    if count:
+def _prune(db: sqlite3.Connection, asked: dict[str, Any]) -> PruneWindow:
+    found = db.execute(WINDOW, asked).fetchall()  # only this thread writes
+    old = [(run,) for run, _, has_open_parent in found if not has_open_parent]
+    if old:
+        db.executescript(OLD)
+        db.execute("begin immediate")
+        db.executemany("insert into old values (?)", old)
         belonging = (("journal", "run"), ("callback", "run"), ("inbox", "run"), ("kept", "run"), ("run", "id"))
         for table, column in belonging:
             db.execute(f"delete from {table} where {column} in (select id from old)")
-    db.execute("commit")
-    return count
+        db.execute("commit")
+    return PruneWindow(len(old), (found[-1][1], found[-1][0]) if len(found) == asked["size"] else None)
 
 
 def _size_after_checkpoint(db: sqlite3.Connection) -> int:
