@@ -1,0 +1,275 @@
+"""The graph form: nodes, each with its outgoing edges.
+
+    {"id": "onboard", "displayName": "Onboard", "startNode": "get", "nodes": [
+      {"id": "get", "actionType": "crm.get", "onFailure": "sorry",
+       "edges": [{"targetNode": "welcome", "condition": "context.data['get'].status === 'new'"}]},
+      {"id": "welcome", "actionType": "mail.send"},
+      {"id": "sorry", "actionType": "mail.send"}]}
+
+A node with several incoming edges runs when all of them are decided and at least one is taken (`join: any`). A failure
+that takes no edge ends the run (`onUnhandled: fail`): attempts in flight end, and nothing new begins.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from enum import StrEnum
+from typing import Any, Final
+
+from detent.forms.compiled import Compiled, Limits
+from detent.forms.definition import checked_document
+from detent.forms.graph.node import WrittenEdge, WrittenNode, read_node
+from detent.forms.graph.scope import GraphScope
+from detent.forms.kinds import user_actions
+from detent.forms.names import read_priority, read_queue
+from detent.forms.templates import needed_language, template_reads
+from detent.forms.triggers import TRIGGER_FIELDS, read_trigger
+from detent.forms.workflow_fields import placed, read_description, read_labels, read_trigger_schema
+from detent.graph.check import cycles, describe_cycle, same_name, upstream
+from detent.graph.model import GRAPH_SCOPE, Edge, FailurePolicy, Graph, StepKind
+from detent.values.durations import SECONDS
+from detent.values.fields import Fields, Problems, described, inside, shown
+
+FORM: Final = "graph"
+_LIMITS: Final = Limits()
+FIELDS: Final = (
+    *("id", "displayName", "description", "form", "startNode", "startNodes", "nodes", "triggerSchema", "enabled"),
+    *("vars", "output", "labels", "queue", "priority", "maxDuration", "maxParallel", "onUnhandled"),
+    *TRIGGER_FIELDS,
+)
+_ID: Final = re.compile(r"[a-z0-9-]+")
+_LONGEST_ID: Final = 200
+_MAX_DURATION: Final = 3600.0
+_MOST_PARALLEL: Final = 100_000
+_MOST_VARS: Final = 1_000
+
+
+class OnUnhandled(StrEnum):
+    """What a failure does that takes no edge: it ends the run, or the other branches go on."""
+
+    FAIL = "fail"
+    SETTLE = "settle"
+
+
+def compile_graph(
+    document: Mapping[str, Any], *, limits: Limits = _LIMITS, actions: Collection[str] | None = None
+) -> Compiled:
+    """Compile a document of the graph form. Raise InvalidDefinition with all its problems.
+
+    `actions` are the names that may be called; `None` does not check them."""
+    problems = Problems()
+    fields = Fields(checked_document(document), "", problems)
+    fields.refuse_unknown(FIELDS)
+    if fields.get("form") not in (None, FORM):
+        fields.wrong("form", f"{FORM!r}")
+    nodes = _read_nodes(fields, limits, actions)
+    place = read_queue(fields), read_priority(fields)
+    settles = fields.choice("onUnhandled", OnUnhandled, OnUnhandled.FAIL) is OnUnhandled.SETTLE
+    duration = fields.duration("maxDuration", unit=SECONDS, zero=False)
+    graph = Graph(
+        steps=placed([node.step() for node in nodes], *place),
+        edges=tuple(_edges(nodes, problems, limits)),
+        on_failure=FailurePolicy.SETTLE if settles else FailurePolicy.FAIL_FAST,
+        scope=GRAPH_SCOPE,
+        output=fields.get("output"),
+        max_duration=_MAX_DURATION if duration is None else duration,
+        parallel=fields.integer("maxParallel", least=1, most=_MOST_PARALLEL),
+        vars=_vars(fields),
+    )
+    _check_shape(graph, nodes, fields)
+    _check_reads(graph, nodes, fields)
+    graph = replace(graph, language=needed_language(graph))
+    trigger = read_trigger(fields)
+    schema, remarks = read_trigger_schema(fields, "triggerSchema", trigger)
+    compiled = Compiled(
+        name=_read_id(fields),
+        form=FORM,
+        graph=graph,
+        trigger=trigger,
+        title=fields.text("displayName", most=_LONGEST_ID),
+        description=read_description(fields),
+        enabled=fields.boolean("enabled", True),
+        code=user_actions(graph.steps),
+        labels=read_labels(fields),
+        queue=place[0],
+        priority=place[1],
+        trigger_schema=schema,
+        warnings=(*(warning for node in nodes for warning in node.warnings), *_too_long(graph, nodes), *remarks),
+    )
+    problems.raise_if_any()
+    return compiled
+
+
+def _read_id(fields: Fields) -> str:
+    if fields.get("id") is None:
+        fields.problems.add("id", "is missing")
+    name = fields.text("id", most=_LONGEST_ID) or ""
+    if name and not _ID.fullmatch(name):
+        rule = "small letters, digits and - only; put other text in displayName"
+        fields.problems.add("id", f"{shown(name)} cannot be the id of a workflow: {rule}")
+    if fields.get("displayName") is None:
+        fields.problems.add("displayName", "is missing: it is the name that people read")
+    return name
+
+
+def _vars(fields: Fields) -> dict[str, Any]:
+    found = fields.mapping("vars") or {}
+    if len(found) > _MOST_VARS:
+        fields.problems.add("vars", f"has {len(found)} variables; at most {_MOST_VARS} are allowed")
+    return found
+
+
+def _read_nodes(fields: Fields, limits: Limits, actions: Collection[str] | None) -> list[WrittenNode]:
+    """Read every node, in written order; of two with the same id the first."""
+    nodes = fields.get("nodes")
+    if not isinstance(nodes, list | None):
+        fields.wrong("nodes", "a list of nodes")
+        return []
+    if not nodes:
+        fields.problems.add("nodes", "there are no nodes")
+        return []
+    if len(nodes) > limits.steps:
+        fields.problems.add("nodes", f"has {len(nodes)} nodes; at most {limits.steps} are allowed")
+        return []
+    found: dict[str, WrittenNode] = {}
+    for number, raw in enumerate(nodes):
+        name = raw.get("id") if isinstance(raw, dict) else None
+        if not isinstance(name, str):
+            wanted = "a mapping with an id" if name is None else f"named by a text, not {described(name)}"
+            fields.problems.add(f"nodes[{number}]", f"a node must be {wanted}")
+            continue
+        node = read_node(name, raw, inside("nodes", name), fields.problems, actions)
+        first = found.setdefault(name.casefold(), node)
+        if first is not node:
+            fields.problems.add(node.path, same_name(name, first.name))
+    return list(found.values())
+
+
+def _edges(nodes: list[WrittenNode], problems: Problems, limits: Limits) -> Iterator[Edge]:
+    """Yield the edges of all nodes, `onFailure` included. One that leads nowhere becomes a problem."""
+    count = sum(len(node.edges) for node in nodes)
+    if count > limits.edges:
+        problems.add("nodes", f"there are {count} edges in all; at most {limits.edges} are allowed")
+        return
+    names = {node.name: None for node in nodes}
+    for node in nodes:
+        seen: dict[tuple[object, ...], str] = {}
+        for number, edge in enumerate(node.edges):
+            first = seen.setdefault((edge.target, edge.on, edge.condition, edge.otherwise), edge.path)
+            if message := _edge_problem(node, edge, first, names, problems):
+                problems.add(edge.path, message)
+            else:
+                yield Edge(
+                    node.name,
+                    edge.target,
+                    edge.on,
+                    edge.condition,
+                    order=number,
+                    false_on_error=edge.false_on_error,
+                    otherwise=edge.otherwise,
+                    handles=edge.handles,
+                )
+
+
+def _edge_problem(
+    node: WrittenNode, edge: WrittenEdge, first: str, names: Collection[str], problems: Problems
+) -> str | None:
+    if edge.target == node.name:
+        return "a node cannot lead to itself"
+    if edge.target not in names:
+        return f"no node {shown(edge.target)}{problems.did_you_mean(edge.target, names)}"
+    if first != edge.path:
+        return f"a second edge to {edge.target!r} like {first}"
+    return None
+
+
+def _check_shape(graph: Graph, nodes: list[WrittenNode], fields: Fields) -> None:
+    """Report cycles, and nodes that cannot be reached from the start."""
+    problems = fields.problems
+    paths = {node.name: node.path for node in nodes}
+    looped = cycles(graph)
+    for cycle in looped:
+        problems.add(inside(paths[cycle[0]], "edges"), describe_cycle(cycle))
+    starts = _starts(fields, paths)
+    if not starts:
+        return
+    reached = _reached(graph, starts)
+    in_cycle = {name for cycle in looped for name in cycle}
+    entered = {edge.target for edge in graph.edges}
+    many = f"the start nodes {', '.join(map(repr, starts))}" if len(starts) > 1 else f"startNode {starts[0]!r}"
+    for node in nodes:
+        if node.name not in reached:
+            hint = "" if node.name in entered else "; add an edge to it, or remove it"
+            problems.add(node.path, f"unreachable: no path of edges leads from {many} to it{hint}")
+    for name in starts:
+        sources = [edge.source for edge in graph.edges if edge.target == name]
+        if sources and name not in in_cycle and reached.issuperset(sources):
+            problems.add("startNodes", f"{name!r} follows another start node, so it is no start")
+
+
+def _starts(fields: Fields, names: Collection[str]) -> list[str]:
+    """Return the start nodes that exist."""
+    several = fields.get("startNodes")
+    if several is None:
+        start = fields.text("startNode", most=_LONGEST_ID)
+        if fields.get("startNode") is None:
+            fields.problems.add("startNode", "is missing: name the node that runs first")
+        written = [] if start is None else [("startNode", start)]
+    elif fields.get("startNode") is not None:
+        fields.problems.add("startNodes", "write either startNode or startNodes")
+        return []
+    elif not isinstance(several, list) or not all(isinstance(one, str) for one in several) or not several:
+        fields.wrong("startNodes", "a list of ids of nodes")
+        return []
+    else:
+        written = [(f"startNodes[{number}]", one) for number, one in enumerate(several)]
+    found: list[str] = []
+    for path, name in written:
+        if name not in names:
+            fields.problems.add(path, f"no node {shown(name)}{fields.problems.did_you_mean(name, names)}")
+        elif name in found:
+            fields.problems.add(path, f"{name!r} is given twice")
+        else:
+            found.append(name)
+    return found
+
+
+def _reached(graph: Graph, starts: list[str]) -> set[str]:
+    after: dict[str, list[str]] = {}
+    for edge in graph.edges:
+        after.setdefault(edge.source, []).append(edge.target)
+    found, pending = set(starts), deque(starts)
+    while pending:
+        for target in after.get(pending.popleft(), ()):
+            if target not in found:
+                found.add(target)
+                pending.append(target)
+    return found
+
+
+def _check_reads(graph: Graph, nodes: list[WrittenNode], fields: Fields) -> None:
+    """Report reads of templates and conditions that cannot be answered."""
+    problems = fields.problems
+    before = upstream(graph, [node.name for node in nodes])
+    scope = GraphScope({node.name: node.kind for node in nodes}, before, graph.vars, problems)
+    for node in nodes:
+        for read in node.reads:
+            scope.check(read, node.name)
+        for edge in node.edges:
+            for read in edge.reads:
+                scope.check_edge(read, node.name)
+    for read in template_reads(graph.output, "output", problems):
+        scope.check(read, None)
+
+
+def _too_long(graph: Graph, nodes: list[WrittenNode]) -> Iterator[str]:
+    """Yield a warning for each sleep or wait that lasts longer than a run may."""
+    most = graph.max_duration
+    for node in nodes:
+        key = {StepKind.SLEEP: "seconds", StepKind.WAIT: "timeout"}.get(node.kind) if node.kind else None
+        length = node.config.get(key) if key else None
+        if most is not None and isinstance(length, int | float) and length > most:
+            yield f"{node.path}: it lasts up to {length:g} s, and a run only {most:g} s; write a longer maxDuration"

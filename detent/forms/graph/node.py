@@ -1,0 +1,310 @@
+"""One node of the graph form: an action, a child workflow or a condition, with its policies and its outgoing edges."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+
+from detent.forms.kinds import TRIED_KINDS, Work, action_name_problem, read_action
+from detent.forms.names import check_step_name, read_priority, read_queue
+from detent.forms.templates import Read, condition, template_reads
+from detent.forms.workflow_fields import read_description
+from detent.graph.model import (
+    FAILURES,
+    NO_RETRY,
+    ON_ANY,
+    ON_RAN,
+    ON_SUCCESS,
+    Ending,
+    Join,
+    OnCrash,
+    Retry,
+    Route,
+    Step,
+    StepKind,
+)
+from detent.values.durations import MILLISECONDS
+from detent.values.fields import Fields, Problems, described
+
+_TYPES: Final = {
+    "action": ("actionType", "parameters", "policies"),
+    "subworkflow": (
+        *("workflowId", "workflowVersion", "waitForCompletion", "allowRecursion"),
+        *("parameters", "policies"),
+    ),
+    "condition": ("expression",),
+}
+_SHARED: Final = (
+    *("id", "displayName", "description", "nodeType", "edges", "onFailure", "routePolicy", "join", "if"),
+    *("queue", "priority"),
+)
+NODE_FIELDS: Final = (*_SHARED, *dict.fromkeys(name for names in _TYPES.values() for name in names))
+EDGE_FIELDS: Final = ("targetNode", "when", "condition", "onError")
+POLICY_FIELDS: Final = ("timeoutMs", "retry", "rerenderOnRetry", "onCrash")
+RETRY_FIELDS: Final = ("maxAttempts", "baseDelayMs", "backoffFactor", "jitter", "maxDelayMs")
+MOST_ATTEMPTS: Final = 101
+_LARGEST_FACTOR: Final = 100.0
+_LARGEST_VERSION: Final = 2**31 - 1
+_LONGEST_NAME: Final = 200
+_LONGEST_WAIT: Final = 10 * 365 * 86_400 * 1000.0
+_TIMEOUT: Final = 300.0
+_RETRY: Final = Retry(attempts=3)
+
+
+class NodeType(StrEnum):
+    ACTION = "action"
+    SUBWORKFLOW = "subworkflow"
+    CONDITION = "condition"
+
+
+class RoutePolicy(StrEnum):
+    PARALLEL = "parallel"
+    FIRST_MATCH = "firstMatch"
+
+
+class When(StrEnum):
+    """The endings of a node that satisfy an edge. `always`: it ran. `any`: also if it was skipped."""
+
+    SUCCESS = "success"
+    FAILURE = "failure"
+    ALWAYS = "always"
+    ANY = "any"
+
+
+class OnError(StrEnum):
+    """What a condition means that cannot be evaluated: its target fails, or the edge is not taken."""
+
+    FAIL = "fail"
+    FALSE = "false"
+
+
+_ON: Final[dict[When, frozenset[Ending]]] = {
+    When.SUCCESS: ON_SUCCESS,
+    When.FAILURE: FAILURES,
+    When.ALWAYS: ON_RAN,
+    When.ANY: ON_ANY,
+}
+
+
+@dataclass(slots=True)
+class WrittenEdge:
+    """An outgoing edge as far as it could be read. `path` is the field of its target."""
+
+    target: str
+    path: str
+    on: frozenset[Ending] = ON_SUCCESS
+    condition: str | None = None
+    reads: list[Read] = field(default_factory=list)
+    false_on_error: bool = False
+    otherwise: bool = False
+    handles: bool = True
+
+
+@dataclass(slots=True)
+class WrittenNode:
+    """A node as far as it could be read. `kind` is `None` if even that could not be read."""
+
+    name: str
+    path: str
+    kind: StepKind | None = None
+    config: dict[str, Any] = field(default_factory=dict)
+    guard: str | None = None
+    reads: list[Read] = field(default_factory=list)
+    edges: list[WrittenEdge] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    retry: Retry = NO_RETRY
+    timeout: float | None = None
+    on_crash: OnCrash = OnCrash.RETRY
+    join: Join = Join.ANY
+    route: Route = Route.PARALLEL
+    queue: str | None = None
+    priority: int | None = None
+    rerender: bool = False
+
+    def step(self) -> Step:
+        """Build the step of the graph."""
+        return Step(
+            name=self.name,
+            kind=self.kind or StepKind.ACTION,
+            config=self.config,
+            guard=self.guard,
+            join=self.join,
+            retry=self.retry,
+            timeout=self.timeout,
+            on_crash=self.on_crash,
+            route=self.route,
+            queue=self.queue,
+            priority=self.priority,
+            rerender=self.rerender,
+        )
+
+
+def read_node(
+    name: str, raw: dict[str, Any], path: str, problems: Problems, actions: Collection[str] | None
+) -> WrittenNode:
+    """Read one node. Everything that is wrong with it becomes a problem."""
+    node = WrittenNode(name, path)
+    check_step_name(name, path, problems)
+    fields = Fields(raw, path, problems)
+    fields.refuse_unknown(NODE_FIELDS)
+    fields.text("displayName", most=_LONGEST_NAME)
+    read_description(fields)
+    node.guard, reads = condition(fields, "if")
+    node.reads += reads
+    node.join = fields.choice("join", Join, Join.ANY)
+    first_match = fields.choice("routePolicy", RoutePolicy, RoutePolicy.PARALLEL) is RoutePolicy.FIRST_MATCH
+    node.route = Route.FIRST_MATCH if first_match else Route.PARALLEL
+    node.queue, node.priority = read_queue(fields), read_priority(fields)
+    _read_type(fields, node, actions)
+    node.edges = [*_edges(fields), *_on_failure(fields)]
+    return node
+
+
+def _read_type(fields: Fields, node: WrittenNode, actions: Collection[str] | None) -> None:
+    type_ = fields.choice("nodeType", NodeType, _type_without_a_word(fields))
+    for name in fields.written(NODE_FIELDS):
+        if name not in _SHARED and name not in _TYPES[type_]:
+            fields.problems.add(fields.at(name), f"{name!r} has no meaning for a node of type {type_.value!r}")
+    match type_:
+        case NodeType.CONDITION:
+            _read_condition(fields, node)
+        case NodeType.SUBWORKFLOW:
+            _read_child(fields, node)
+            _read_policies(fields, node, NO_RETRY, None)
+        case _:
+            _read_action(fields, node, actions)
+
+
+def _type_without_a_word(fields: Fields) -> NodeType:
+    """Return the type of a node that does not name it: a child if it names a workflow, otherwise an action."""
+    is_child = fields.get("workflowId") is not None and fields.get("actionType") is None
+    return NodeType.SUBWORKFLOW if is_child else NodeType.ACTION
+
+
+def _read_condition(fields: Fields, node: WrittenNode) -> None:
+    node.kind = StepKind.CONDITION
+    text, reads = condition(fields, "expression")
+    if fields.get("expression") is None:
+        fields.problems.add(fields.at("expression"), "is missing: a condition needs an expression")
+    node.config = {"expression": text or "false"}
+    node.reads += reads
+
+
+def _read_child(fields: Fields, node: WrittenNode) -> None:
+    node.kind = StepKind.SUBWORKFLOW
+    if fields.get("workflowId") is None:
+        fields.problems.add(fields.at("workflowId"), "is missing: name the workflow that this node starts")
+    parameters = fields.mapping("parameters") or {}
+    node.config = {"workflow": fields.text("workflowId", most=_LONGEST_NAME) or "", "input": parameters}
+    version = fields.integer("workflowVersion", least=1, most=_LARGEST_VERSION)
+    if version is not None:
+        node.config["version"] = version
+    if not fields.boolean("waitForCompletion", True):
+        node.config["detached"] = True
+    if fields.boolean("allowRecursion", False):
+        node.config["recursion"] = True
+    node.reads += template_reads(parameters, fields.at("parameters"), fields.problems)
+
+
+def _read_action(fields: Fields, node: WrittenNode, actions: Collection[str] | None) -> None:
+    node.kind = StepKind.ACTION
+    action = fields.text("actionType", most=128)
+    if action is None:
+        if fields.get("actionType") is None:
+            fields.problems.add(fields.at("actionType"), "is missing: name the action of this node")
+        return
+    if problem := action_name_problem(action, actions, fields.problems):
+        fields.problems.add(fields.at("actionType"), problem)
+    given = Fields(fields.mapping("parameters") or {}, fields.at("parameters"), fields.problems)
+    work: Work = read_action(action, given)
+    node.kind, node.config = work.kind, work.config
+    node.reads += work.reads
+    node.warnings += work.warnings
+    if work.kind in TRIED_KINDS:
+        _read_policies(fields, node, _RETRY, _TIMEOUT)
+    elif fields.get("policies") is not None:
+        hint = "; give the wait a timeout in its parameters" if work.kind is StepKind.WAIT else ""
+        fields.problems.add(fields.at("policies"), f"{action!r} has no attempts, so it has no policies{hint}")
+
+
+def _read_policies(fields: Fields, node: WrittenNode, retry: Retry, timeout: float | None) -> None:
+    policies = Fields(fields.mapping("policies") or {}, fields.at("policies"), fields.problems)
+    policies.refuse_unknown(POLICY_FIELDS)
+    limit = policies.number("timeoutMs", least=1, most=_LONGEST_WAIT)
+    node.timeout = timeout if limit is None else limit * MILLISECONDS
+    node.rerender = policies.boolean("rerenderOnRetry", False)
+    node.on_crash = policies.choice("onCrash", OnCrash, OnCrash.RETRY)
+    written = policies.mapping("retry")
+    node.retry = retry if written is None else _retry(Fields(written, policies.at("retry"), fields.problems))
+
+
+def _retry(fields: Fields) -> Retry:
+    """Read a retry policy. `maxAttempts` counts all attempts; 0 is one attempt too."""
+    fields.refuse_unknown(RETRY_FIELDS)
+    attempts = fields.integer("maxAttempts", least=0, most=MOST_ATTEMPTS)
+    delay = fields.number("baseDelayMs", least=0, most=_LONGEST_WAIT)
+    factor = fields.number("backoffFactor", least=1.0, most=_LARGEST_FACTOR)
+    longest = fields.number("maxDelayMs", least=0, most=_LONGEST_WAIT)
+    first = _RETRY.delay if delay is None else delay * MILLISECONDS
+    retry = Retry(
+        attempts=_RETRY.attempts if attempts is None else max(1, attempts),
+        delay=first,
+        factor=_RETRY.factor if factor is None else factor,
+        jitter=fields.boolean("jitter", _RETRY.jitter),
+        max_delay=max(_RETRY.max_delay, first) if longest is None else longest * MILLISECONDS,
+    )
+    if longest is not None and retry.max_delay < first:
+        fields.problems.add(fields.at("maxDelayMs"), f"is shorter than the first delay of {first * 1000:g} ms")
+    return retry
+
+
+def _edges(fields: Fields) -> list[WrittenEdge]:
+    value = fields.get("edges")
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        fields.wrong("edges", "a list of edges")
+        return []
+    found = []
+    for number, raw in enumerate(value):
+        path = f"{fields.at('edges')}[{number}]"
+        if isinstance(raw, dict):
+            edge = _edge(Fields(raw, path, fields.problems))
+            found += [] if edge is None else [edge]
+        else:
+            fields.problems.add(path, f"an edge must be a mapping with a targetNode, not {described(raw)}")
+    return found
+
+
+def _edge(fields: Fields) -> WrittenEdge | None:
+    fields.refuse_unknown(EDGE_FIELDS)
+    target = fields.text("targetNode", most=_LONGEST_NAME)
+    if fields.get("targetNode") is None:
+        fields.problems.add(fields.at("targetNode"), "is missing")
+    when = fields.choice("when", When, When.SUCCESS)
+    text, reads = condition(fields, "condition")
+    if target is None:
+        return None
+    return WrittenEdge(
+        target,
+        fields.at("targetNode"),
+        on=_ON[when],
+        condition=text,
+        reads=reads,
+        false_on_error=_is_false_on_error(fields),
+        handles=when is not When.ALWAYS,
+    )
+
+
+def _is_false_on_error(fields: Fields) -> bool:
+    if fields.get("onError") is False:  # YAML and JSON write it without quotes
+        return True
+    return fields.choice("onError", OnError, OnError.FAIL) is OnError.FALSE
+
+
+def _on_failure(fields: Fields) -> list[WrittenEdge]:
+    """Return the edge of `onFailure`: taken by a failure that no other edge handles."""
+    target = fields.text("onFailure", most=_LONGEST_NAME)
+    return [] if target is None else [WrittenEdge(target, fields.at("onFailure"), on=FAILURES, otherwise=True)]

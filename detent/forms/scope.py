@@ -1,0 +1,68 @@
+"""What every form checks of the names that expressions use: parts of a value, results of steps, callback URLs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from detent.expressions import Reference
+from detent.forms.templates import Read
+from detent.graph.check import Upstream
+from detent.graph.model import StepKind
+from detent.values.fields import Problems, shown
+
+RESULTS: Final = ("status", "status_code", "headers", "query", "body", "encoding", "output", "error")
+
+
+class ScopeCheck:
+    """Checks reads against the existing steps. A kind of `None` is a step whose own problem is already reported.
+
+    A form says what each of its names may be followed by (`_problem`).
+    """
+
+    def __init__(self, kinds: Mapping[str, StepKind | None], upstream: Upstream, problems: Problems) -> None:
+        self._kinds = kinds
+        self._upstream = upstream
+        self._problems = problems
+        self._waits = [name for name, kind in kinds.items() if kind is StepKind.WAIT]
+
+    def check(self, read: Read, reader: str | None) -> None:
+        """Report what is wrong with one read of the step `reader` (`None`: the workflow's output)."""
+        self._report(read, self._problem(read.reference, reader))
+
+    def _report(self, read: Read, message: str | None) -> None:
+        if message:
+            at = f" (at character {read.reference.position + 1})"
+            self._problems.add(read.field, f"{shown(read.reference.text)}: {message}{at}")
+
+    def _problem(self, reference: Reference, reader: str | None) -> str | None:
+        raise NotImplementedError
+
+    def _part(self, whole: str, rest: list[str | int], parts: tuple[str, ...]) -> str | None:
+        if rest and rest[0] in parts:
+            return None
+        choices = ", ".join(f"{whole}.{part}" for part in parts)
+        if not rest:
+            return f"name a part: {choices}"
+        hint = self._problems.did_you_mean(str(rest[0]), parts) or f"; there is {choices}"
+        return f"{whole} has no {rest[0]!r}{hint}"
+
+    def _unread(self, name: str, reader: str | None) -> str | None:
+        """Return why the result of a step cannot be read, or `None`."""
+        if name not in self._kinds:
+            return f"no step {shown(name)}{self._problems.did_you_mean(name, self._kinds)}"
+        if name == reader:
+            return "a step cannot read its own result"
+        if reader is not None and reader in self._upstream and not self._upstream.includes(reader, name):
+            return self._unneeded(name, reader)
+        return None
+
+    def _unneeded(self, name: str, reader: str) -> str:
+        raise NotImplementedError
+
+    def _callback(self, name: str) -> str | None:
+        if name not in self._kinds:
+            return f"no step {shown(name)}{self._problems.did_you_mean(name, self._waits or self._kinds)}"
+        if self._kinds[name] not in {StepKind.WAIT, None}:
+            return f"{name!r} is not a wait step, so it has no callback URL"
+        return None
