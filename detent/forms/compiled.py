@@ -63,9 +63,9 @@ class Limits:
 class Compiled:
     """A workflow: its name, what starts it, and its graph.
 
-    `code` names the user's actions it calls, sorted: only a node that has them may run it. `queue` and `priority` are
-    those of its runs; `None` means the default. `trigger_schema` is the JSON Schema that validates the body of every
-    start. `warnings` are remarks that do not make it invalid.
+    `title` is what people read instead of the name. `code` names the user's actions it calls, sorted: only a node that
+    has them may run it. `queue` and `priority` are those of its runs; `None` means the default. `trigger_schema` is the
+    JSON Schema that validates the body of every start. `warnings` are remarks that do not make it invalid.
     """
 
     name: str
@@ -80,3 +80,20 @@ class Compiled:
     priority: int | None = None
     trigger_schema: Mapping[str, Any] | None = None
     warnings: tuple[str, ...] = ()
+    title: str | None = None
+
+    def start_facts(self) -> dict[str, Any]:
+        """Return what a start of this version reads beside its graph, as JSON."""
+        trigger = self.trigger
+        facts: dict[str, Any] = {"type": str(trigger.type), "code": self.code}
+        if trigger.config:
+            facts["config"] = dict(trigger.config)
+        if trigger.condition is not None:
+            facts["condition"] = trigger.condition
+        if self.trigger_schema is not None:
+            facts["payload"] = self.trigger_schema
+        if self.queue is not None:
+            facts["queue"] = self.queue
+        if self.priority is not None:
+            facts["priority"] = self.priority
+        return facts

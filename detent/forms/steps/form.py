@@ -50,12 +50,13 @@ def read_trigger_schema(fields: Fields, trigger: TriggerDefinition) -> tuple[dic
 FORM: Final = "steps"
 _LIMITS: Final = Limits()
 _FIELDS: Final = (
-    *("name", "description", "form", "enabled", "output", "labels", "queue", "priority", "tasks", "steps"),
+    *("name", "title", "description", "form", "enabled", "output", "labels", "queue", "priority", "tasks", "steps"),
     *("max_duration", "max_duration_seconds", "one_per_hero"),
     *TRIGGER_FIELDS,
     "trigger_schema",
 )
 DEFAULT_QUEUE: Final = "default"
+_LONGEST_TITLE: Final = 200
 _LONGEST_DESCRIPTION: Final = 10_000
 _MAX_DURATION: Final = 30 * 86400.0
 _MOST_LABELS: Final = 64
@@ -91,6 +92,7 @@ def compile_steps(
         form=FORM,
         graph=graph,
         trigger=trigger,
+        title=fields.text("title", most=_LONGEST_TITLE),
         description=fields.text("description", most=_LONGEST_DESCRIPTION, lines=True),
         enabled=fields.boolean("enabled", True),
         code=_code(graph),

@@ -118,7 +118,7 @@ async def _clock(wire: Wire, clock: Clock) -> Finding:
 
 
 OLD: Final = """
-select id from run force index (run_ended) where status = {status} and ended_at < {before:d}
+select id, workflow, version from run force index (run_ended) where status = {status} and ended_at < {before:d}
 order by ended_at limit {limit:d} for update skip locked"""
 _IS_LATE: Final = "not exists (select 1 from run r where r.id = inbox.run and r.ended_at is null)"
 _IS_FORWARDED: Final = f"kind in ({listed(map(str, FORWARDED))})"
@@ -150,20 +150,24 @@ class MysqlMaintenance(SharedMaintenance):
         self._clock = clock
 
     async def prune(self, *, before: int, statuses: Collection[str], limit: int) -> int:
-        async def work(wire: Wire) -> int:
+        async def work(wire: Wire) -> tuple[int, list[tuple[bytes, int]]]:
             await wire.send(BEGIN)
             old: list[bytes] = []
+            drafts: list[tuple[bytes, int]] = []
             for status in statuses:
                 if len(old) < limit:
                     asked = OLD.format(status=quote(str(status)), before=before, limit=limit - len(old))
                     [found] = await wire.send(asked)
                     old += [row[0] for row in found.rows]
+                    drafts += [(workflow, version) for _, workflow, version in found.rows if version < 0]
             gone = listed(old)
             deletes = [_deletion(table, column, gone) for table, column in _BELONGING] if old else []
             await wire.send_all((*deletes, COMMIT))
-            return len(old)
+            return len(old), drafts
 
-        return await self._pruner.call(work)
+        count, drafts = await self._pruner.call(work)
+        await self._drop_stored_drafts(drafts)
+        return count
 
     async def tidy(self) -> None:
         while (await self._pool.send(FORWARD_LATE))[0].matched:

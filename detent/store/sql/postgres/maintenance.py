@@ -95,8 +95,9 @@ entries as (delete from journal j using old where j.run = old.id),
 waits as (delete from callback c using old where c.run = old.id),
 mail as (delete from inbox i using old where i.run = old.id),
 results as (delete from kept k using old where k.run = old.id),
-gone as (delete from run r using old where r.id = old.id returning r.id)
-select count(*) from gone"""
+gone as (delete from run r using old where r.id = old.id returning r.workflow, r.version)
+select count(*), array_agg(workflow) filter (where version < 0), array_agg(version) filter (where version < 0)
+from gone"""
 _FORWARDED: Final = ", ".join(f"'{kind}'" for kind in FORWARDED)
 FORWARD_LATE: Final = f"""
 update inbox i set run = s.id from run s
@@ -134,8 +135,9 @@ class PostgresMaintenance(SharedMaintenance):
 
     async def prune(self, *, before: int, statuses: Collection[str], limit: int) -> int:
         [row] = await self._pruner.fetch(PRUNE, before, [str(status) for status in statuses], limit)
-        count: int = row[0]
-        return count
+        count, workflows, versions = row
+        await self._drop_stored_drafts(zip(workflows or (), versions or (), strict=True))
+        return int(count)
 
     async def tidy(self) -> None:
         while await self._pool.fetch(FORWARD_LATE):

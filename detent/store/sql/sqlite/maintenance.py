@@ -59,6 +59,7 @@ create temp table if not exists old (id blob primary key);
 delete from old;"""
 CHOOSE: Final = """
 insert into old select id from run where status = ? and ended_at < ? order by ended_at limit ?"""
+DRAFTS_OF_OLD: Final = "select distinct workflow, version from run where id in (select id from old) and version < 0"
 #: Only this thread writes, so forwarded mail cannot become late again before the rest is deleted.
 FORWARD_LATE: Final = f"""
 update inbox set run = successor.id
@@ -86,7 +87,9 @@ class SqliteMaintenance(SharedMaintenance):
 
     async def prune(self, *, before: int, statuses: Collection[str], limit: int) -> int:
         chosen = [str(status) for status in statuses]
-        return await self._file.write(lambda db: _prune(db, chosen, before, limit))
+        count, drafts = await self._file.write(lambda db: _prune(db, chosen, before, limit))
+        await self._drop_stored_drafts(drafts)
+        return count
 
     async def tidy(self) -> None:
         def work(db: sqlite3.Connection) -> None:
@@ -114,18 +117,23 @@ class SqliteMaintenance(SharedMaintenance):
         return findings
 
 
-def _prune(db: sqlite3.Connection, statuses: Collection[str], before: int, limit: int) -> int:
+def _prune(
+    db: sqlite3.Connection, statuses: Collection[str], before: int, limit: int
+) -> tuple[int, list[tuple[bytes, int]]]:
+    """Delete old runs. Return how many, and the drafts among their versions."""
     db.executescript(OLD)
     db.execute("begin immediate")
     count = 0
+    drafts: list[tuple[bytes, int]] = []
     for status in statuses:
         count += db.execute(CHOOSE, (status, before, limit - count)).rowcount
     if count:
+        drafts = db.execute(DRAFTS_OF_OLD).fetchall()
         belonging = (("journal", "run"), ("callback", "run"), ("inbox", "run"), ("kept", "run"), ("run", "id"))
         for table, column in belonging:
             db.execute(f"delete from {table} where {column} in (select id from old)")
     db.execute("commit")
-    return count
+    return count, drafts
 
 
 def _size_after_checkpoint(db: sqlite3.Connection) -> int:
